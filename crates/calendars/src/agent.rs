@@ -1,29 +1,29 @@
-//! Agents: software, humans or resources that own calendars.
+//! Agents: software, people or resources that own calendars.
 
 use kalends_kernel::{AgentId, Metadata, OrgId, Timestamp, Version};
 
 use crate::{Patch, named_values};
 
 named_values! {
-    /// What an agent is.
+    /// The type of an agent.
     pub enum AgentType {
         /// Software that acts on its own.
         Ai = "ai",
         /// A person.
         Human = "human",
-        /// A room, a car: something that is booked but does not act.
+        /// Something that is booked but does not act, such as a room or a car.
         Resource = "resource",
     }
 }
 
 named_values! {
-    /// Whether an agent acts.
+    /// The status of an agent.
     pub enum AgentStatus {
-        /// The agent acts; its keys may write.
+        /// The agent is active. Its keys may write.
         Active = "active",
-        /// The agent rests; its keys may only read (ruling 3.7).
+        /// The agent is paused. Its keys may only read.
         Paused = "paused",
-        /// The agent is gone for good, with its calendars; its row stays readable.
+        /// The agent and its calendars are gone for good. Its row stays readable.
         Decommissioned = "decommissioned",
     }
 }
@@ -37,11 +37,11 @@ pub struct Agent {
     pub org: OrgId,
     /// 1-255 characters.
     pub name: String,
-    /// What the agent is.
+    /// The type.
     pub kind: AgentType,
     /// Free text, if any.
     pub description: Option<String>,
-    /// Whether the agent acts.
+    /// The status.
     pub status: AgentStatus,
     /// The caller's own data.
     pub metadata: Metadata,
@@ -53,12 +53,12 @@ pub struct Agent {
     pub updated_at: Timestamp,
 }
 
-/// What is needed to create an agent, already checked.
+/// The validated fields of a new agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewAgent {
     /// 1-255 characters.
     pub name: String,
-    /// What the agent is.
+    /// The type.
     pub kind: AgentType,
     /// Free text, if any.
     pub description: Option<String>,
@@ -66,14 +66,14 @@ pub struct NewAgent {
     pub metadata: Metadata,
 }
 
-/// What a PATCH changes, already checked. `status` is never `decommissioned`.
+/// The validated changes of a PATCH. `status` is never `decommissioned`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AgentPatch {
     /// A new name.
     pub name: Patch<String>,
     /// A new description; `None` clears it.
     pub description: Patch<Option<String>>,
-    /// New metadata, in place of the old.
+    /// New metadata, which replaces the old.
     pub metadata: Patch<Metadata>,
     /// `active` or `paused`.
     pub status: Patch<AgentStatus>,
@@ -107,7 +107,7 @@ impl Agent {
     /// The agent after `patch`.
     ///
     /// # Errors
-    /// [`AgentError::Decommissioned`]: nothing follows that state.
+    /// [`AgentError::Decommissioned`], because that state is final.
     pub fn patched(&self, patch: AgentPatch, now: Timestamp) -> Result<Self, AgentError> {
         let mut agent = self.living()?.clone();
         patch.name.apply_to(&mut agent.name);
@@ -119,10 +119,10 @@ impl Agent {
         Ok(agent)
     }
 
-    /// The agent after its end. Its calendars and events are out of sight from then.
+    /// The decommissioned agent. Its calendars and events are no longer visible.
     ///
     /// # Errors
-    /// [`AgentError::Decommissioned`] where it already is.
+    /// [`AgentError::Decommissioned`] if it already is.
     pub fn decommissioned(&self, now: Timestamp) -> Result<Self, AgentError> {
         let mut agent = self.living()?.clone();
         agent.status = AgentStatus::Decommissioned;
@@ -131,7 +131,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// The agent itself while it may still change and own calendars.
+    /// The agent itself, if it may still change and own calendars.
     ///
     /// # Errors
     /// [`AgentError::Decommissioned`].

@@ -1,4 +1,5 @@
-//! What an answer about availability rests on, so that a caller can say later which state it decided on.
+//! The state that an availability response was computed from, so that a caller can later name the state on which it
+//! decided.
 
 use std::collections::BTreeSet;
 
@@ -10,26 +11,28 @@ use crate::bytes::take;
 
 /// The most calendars that an `as_of` may name when it is sent back.
 pub const AS_OF_CALENDARS_MAX: usize = 1_000;
-/// The most human calendars, each for one of our calendars or agents, that an `as_of` may name when it is sent back.
+/// The most human calendars that an `as_of` may name when it is sent back. A human calendar counts once for each
+/// calendar or agent that it applies to.
 pub const AS_OF_HUMANS_MAX: usize = 10_000;
 
-/// The revisions that an answer about availability has seen, or older ones: never newer than what it shows.
+/// The revisions that an availability response was computed from, or older ones. They are never newer than the state
+/// that it shows.
 ///
-/// Its text is opaque to callers: a compact binary form in base64url.
+/// The text form is opaque to callers: a compact binary form in base64url.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AsOf {
     /// Each calendar with its revision.
     pub calendars: Vec<(CalendarId, Revision)>,
-    /// Each human calendar that counted: those for calendars before those for agents.
+    /// Each human calendar that counted. Those for calendars come before those for agents.
     pub humans: Vec<HumanAsOf>,
 }
 
-/// What of ours a human calendar counts for.
+/// The calendar or agent that a human calendar counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HumanFor {
-    /// A calendar, and by its rules.
+    /// A calendar. Its rules apply to the busy times.
     Calendar(CalendarId),
-    /// An agent that has no calendar.
+    /// An agent without calendars.
     Agent(AgentId),
 }
 
@@ -45,10 +48,10 @@ impl From<AgentId> for HumanFor {
     }
 }
 
-/// A human calendar that counted for one of our calendars or agents.
+/// A human calendar that counted for a calendar or an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HumanAsOf {
-    /// What it counted for.
+    /// The calendar or agent that it counted for.
     pub of: HumanFor,
     /// The human calendar.
     pub source: HumanSource,
@@ -56,17 +59,17 @@ pub struct HumanAsOf {
     pub revision: Revision,
 }
 
-/// The first byte: what the others mean.
+/// The first byte, which identifies the format.
 const FORMAT: u8 = 1;
-/// What an entry takes at most: two identifiers and a revision.
+/// The most bytes of an entry: two identifiers and a revision.
 const ENTRY_BYTES: usize = 16 + 16 + VARINT_BYTES;
-/// What a number of 64 bits takes at most, seven bits a byte.
+/// The most bytes of a 64-bit number, at seven bits a byte.
 const VARINT_BYTES: usize = 10;
-/// The longest text that is read.
+/// The longest text that is parsed.
 const CHARACTERS_MAX: usize = (AS_OF_CALENDARS_MAX + AS_OF_HUMANS_MAX) * ENTRY_BYTES * 4 / 3 + 64;
 
 impl AsOf {
-    /// The text.
+    /// The text form.
     pub fn to_text(&self) -> String {
         let mut bytes = Vec::with_capacity(8 + (self.calendars.len() + self.humans.len()) * ENTRY_BYTES);
         bytes.push(FORMAT);
@@ -85,7 +88,7 @@ impl AsOf {
             HumanFor::Calendar(_) => None,
         });
         let of_agents: Vec<_> = of_agents.collect();
-        // Hardly ever there are any, and what knows nothing of them reads the rest.
+        // They are rare. Leaving an empty list out keeps the text readable for code that does not know it.
         if !of_agents.is_empty() {
             write_humans(&mut bytes, of_agents);
         }
@@ -95,15 +98,12 @@ impl AsOf {
     /// Reads the field `param`.
     ///
     /// # Errors
-    /// What is no `as_of`, and one that names more than [`AS_OF_CALENDARS_MAX`] calendars or
-    /// [`AS_OF_HUMANS_MAX`] human ones.
+    /// If the text is not an `as_of`, or names more than [`AS_OF_CALENDARS_MAX`] calendars or
+    /// [`AS_OF_HUMANS_MAX`] human calendars.
     pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
         let malformed = || {
             let shown: String = text.chars().take(40).collect();
-            FieldError::new(
-                param,
-                format!("must be the as_of of an availability answer as it was given, got {shown:?}"),
-            )
+            FieldError::new(param, format!("must be the unchanged as_of of an availability response, got {shown:?}"))
         };
         if text.len() > CHARACTERS_MAX {
             return Err(malformed());
@@ -117,7 +117,7 @@ impl AsOf {
         let calendars = bounded(param, count, AS_OF_CALENDARS_MAX, "calendars")?;
         let calendars = (0..calendars).map(|_| Some((read_calendar(&mut rest)?, read_revision(&mut rest)?)));
         let calendars: Vec<(CalendarId, Revision)> = calendars.collect::<Option<_>>().ok_or_else(malformed)?;
-        // Each costs something to look at.
+        // Refuse duplicates: each entry costs a check later.
         if calendars.iter().map(|(calendar, _)| calendar).collect::<BTreeSet<_>>().len() < calendars.len() {
             return Err(malformed());
         }
@@ -126,7 +126,7 @@ impl AsOf {
         let humans = (0..count).map(|_| read_human(&mut rest, |id| CalendarId::from_uuid(id).into()));
         let mut humans: Vec<HumanAsOf> = humans.collect::<Option<_>>().ok_or_else(malformed)?;
         if !rest.is_empty() {
-            // One way to write that there are none: by leaving them out.
+            // Canonical form: an empty list must be left out.
             let of_agents = read_number(&mut rest).filter(|count| *count > 0).ok_or_else(malformed)?;
             bounded(param, of_agents.saturating_add(count), AS_OF_HUMANS_MAX, "human calendars")?;
             let of_agents = (0..of_agents).map(|_| read_human(&mut rest, |id| AgentId::from_uuid(id).into()));
@@ -166,7 +166,7 @@ fn read_revision(bytes: &mut &[u8]) -> Option<Revision> {
     i64::try_from(read_number(bytes)?).ok().map(Revision)
 }
 
-/// Seven bits a byte, the lowest first; the eighth tells that there are more.
+/// Writes seven bits a byte, lowest first. The eighth bit is set if more bytes follow.
 fn write_number(bytes: &mut Vec<u8>, mut number: u64) {
     loop {
         let low = u8::try_from(number & 0x7f).unwrap_or(0);
@@ -186,7 +186,7 @@ fn read_number(bytes: &mut &[u8]) -> Option<u64> {
         let low = u64::from(byte & 0x7f);
         number |= low.checked_shl(u32::try_from(place * 7).ok()?).filter(|shifted| shifted >> (place * 7) == low)?;
         if byte & 0x80 == 0 {
-            // One way to write a number: the last byte is not empty.
+            // Canonical form: the last byte is not zero, unless it is the only one.
             return (byte != 0 || place == 0).then_some(number);
         }
     }
@@ -210,19 +210,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_as_of_is_refused() {
+    fn a_malformed_as_of_is_refused() {
         let some = AsOf { calendars: vec![(calendar(1), Revision(300))], humans: Vec::new() }.to_text();
         let mut bytes = from_base64url(&some).unwrap();
         bytes[0] = 2;
         let other_format = base64url(&bytes);
         for text in ["", "AQ", "now", &some[..some.len() - 2], &format!("{some}AAAA"), &other_format, "é"] {
-            assert!(message(text).contains("as it was given"), "{text}");
+            assert!(message(text).contains("unchanged as_of"), "{text}");
         }
         assert!(message(&"A".repeat(CHARACTERS_MAX + 1)).len() < 200);
     }
 
     #[test]
-    fn so_many_calendars_are_too_many() {
+    fn an_as_of_with_too_many_calendars_is_refused() {
         let of = |count: usize| AsOf {
             calendars: (0..count as u128).map(|number| (calendar(number), Revision(1))).collect(),
             humans: Vec::new(),
@@ -239,7 +239,7 @@ mod tests {
         };
         assert_eq!(AsOf::parse("if_as_of", &both(1).to_text()), Ok(both(1)));
         assert!(message(&both(2).to_text()).contains("at most 10000 human calendars, got 10001"));
-        // A number alone takes no memory.
+        // A claimed count must not allocate memory.
         let mut claims = vec![FORMAT];
         write_number(&mut claims, u64::MAX);
         assert!(message(&base64url(&claims)).contains("at most 1000"));
@@ -247,7 +247,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_as_of_is_read_as_written(
+        fn an_as_of_round_trips(
             calendars in prop::collection::vec((any::<u128>(), 0..=i64::MAX), 0..9),
             humans in prop::collection::vec((any::<bool>(), any::<u128>(), any::<u128>(), 0..=i64::MAX), 0..9),
         ) {
@@ -268,12 +268,12 @@ mod tests {
         }
 
         #[test]
-        fn no_text_does_harm(bytes in prop::collection::vec(any::<u8>(), 0..80), text: String) {
+        fn any_text_is_refused_or_canonical(bytes in prop::collection::vec(any::<u8>(), 0..80), text: String) {
             let mut forged = vec![FORMAT];
             forged.extend(bytes);
             for text in [base64url(&forged), text] {
                 if let Ok(as_of) = AsOf::parse("if_as_of", &text) {
-                    prop_assert_eq!(as_of.to_text(), text, "there is one way to write it");
+                    prop_assert_eq!(as_of.to_text(), text, "an as_of has one text form");
                 }
             }
         }

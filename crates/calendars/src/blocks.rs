@@ -1,10 +1,10 @@
-//! What an event is to somebody who is told why a time is taken.
+//! The kind that an event has in the reasons why a time is not offered.
 
 use kalends_availability::{Block, BlockKind};
 
 use crate::{Event, EventSource, EventStatus};
 
-/// What an event of that status and source takes time as.
+/// The block kind of an event with that status and source.
 pub const fn block_kind(status: EventStatus, source: EventSource) -> BlockKind {
     match (source, status) {
         (EventSource::ExternalIcal, _) => BlockKind::ExternalEvent,
@@ -16,7 +16,7 @@ pub const fn block_kind(status: EventStatus, source: EventSource) -> BlockKind {
 }
 
 impl Event {
-    /// The event as something that takes time; whether it does is told by [`blocks`](Self::blocks).
+    /// The event as a block. Whether the event takes time at all is decided by [`blocks`](Self::blocks).
     pub const fn block(&self) -> Block {
         Block { kind: block_kind(self.status, self.source), span: self.times.span }
     }

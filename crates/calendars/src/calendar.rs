@@ -1,11 +1,11 @@
-//! Calendars: an agent's own, or an organization's shared ones.
+//! Calendars, owned by an agent or shared by an organization.
 
 use kalends_kernel::{AgentId, CalendarId, Metadata, OrgId, Revision, Timestamp, Version, Zone};
 
 use crate::{FeedToken, Patch, Reminders, named_values};
 
 named_values! {
-    /// What the agent behind a calendar is doing, as it says itself. Any value may follow any other.
+    /// What the agent of a calendar reports that it is doing. Any value may follow any other.
     pub enum AgentActivity {
         /// Nothing in particular.
         Idle = "idle",
@@ -13,13 +13,13 @@ named_values! {
         Working = "working",
         /// Waiting for something.
         Waiting = "waiting",
-        /// In trouble.
+        /// In an error state.
         Error = "error",
     }
 }
 
 named_values! {
-    /// Where a bridged calendar lives.
+    /// The provider of a bridged calendar.
     pub enum Provider {
         /// Google Calendar.
         Google = "google",
@@ -41,7 +41,7 @@ pub struct Calendar {
     pub agent: Option<AgentId>,
     /// 1-255 characters.
     pub name: String,
-    /// The zone of all-day events, feeds and working hours.
+    /// The zone of all-day events, the feed and working hours.
     pub zone: Zone,
     /// The caller's own data.
     pub metadata: Metadata,
@@ -49,13 +49,13 @@ pub struct Calendar {
     pub external_id: Option<String>,
     /// The provider, when bridged.
     pub provider: Option<Provider>,
-    /// What the agent says that it is doing.
+    /// What the agent reports that it is doing.
     pub activity: AgentActivity,
-    /// What events without reminders of their own inherit; `None` means ten minutes.
+    /// The reminders that events without reminders of their own inherit; `None` means ten minutes.
     pub default_reminders: Option<Reminders>,
     /// The secret part of the public feed's address.
     pub feed_token: FeedToken,
-    /// What has been scheduled so far.
+    /// The number of changes to what is scheduled on the calendar.
     pub revision: Revision,
     /// The row's version.
     pub version: Version,
@@ -67,7 +67,7 @@ pub struct Calendar {
     pub deleted_at: Option<Timestamp>,
 }
 
-/// What is needed to create a calendar, already checked.
+/// The validated fields of a new calendar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewCalendar {
     /// 1-255 characters.
@@ -82,7 +82,7 @@ pub struct NewCalendar {
     pub metadata: Metadata,
 }
 
-/// What a PATCH changes, already checked.
+/// The validated changes of a PATCH.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CalendarPatch {
     /// A new name.
@@ -93,7 +93,7 @@ pub struct CalendarPatch {
     pub activity: Patch<AgentActivity>,
     /// New inherited reminders; `None` restores the default of ten minutes.
     pub default_reminders: Patch<Option<Reminders>>,
-    /// New metadata, in place of the old.
+    /// New metadata, which replaces the old.
     pub metadata: Patch<Metadata>,
 }
 
@@ -147,7 +147,7 @@ impl Calendar {
         Self { feed_token, version: self.version.next(), updated_at: now, ..self.clone() }
     }
 
-    /// The calendar marked as deleted. Its events are out of sight from then.
+    /// The calendar marked as deleted. Its events are no longer visible.
     #[must_use]
     pub fn deleted(&self, now: Timestamp) -> Self {
         Self { deleted_at: Some(now), version: self.version.next(), updated_at: now, ..self.clone() }

@@ -1,4 +1,4 @@
-//! What a decision writes.
+//! The writes of a decision.
 
 use std::collections::BTreeSet;
 
@@ -6,48 +6,48 @@ use kalends_kernel::{CalendarId, OrgId, ProposalId, Version};
 
 use crate::{Advance, Agent, AvailabilityRules, Calendar, Event, Reservation};
 
-/// One write to agents, calendars or events. An update holds only while the row still has the
-/// version that the decision saw; otherwise the whole change-set is stale.
+/// One write to agents, calendars or events. An update applies only if the row still has the version that the
+/// decision read. Otherwise the whole change-set is stale.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// A new agent.
     CreateAgent(Agent),
-    /// The agent as it is from now on, decommissioning included.
+    /// The changed agent. This includes decommissioning.
     UpdateAgent {
         /// The row to write.
         agent: Agent,
         /// The version that was read.
         seen: Version,
     },
-    /// A new calendar. Stale where its agent has been decommissioned meanwhile.
+    /// A new calendar. Stale if its agent has been decommissioned since it was read.
     CreateCalendar(Calendar),
-    /// The calendar as it is from now on, deletion included.
+    /// The changed calendar. This includes deletion.
     UpdateCalendar {
-        /// The row to write; its revision is left to the store.
+        /// The row to write. The store sets its revision.
         calendar: Calendar,
         /// The version that was read.
         seen: Version,
     },
-    /// A new event. Raises the calendar's revision; stale where the calendar is out of sight.
+    /// A new event. Increments the calendar's revision. Stale if the calendar is not visible.
     CreateEvent(Event),
-    /// The event as it is from now on, deletion included. Raises the calendar's revision.
+    /// The changed event. This includes deletion. Increments the calendar's revision.
     UpdateEvent {
         /// The row to write.
         event: Event,
         /// The version that was read.
         seen: Version,
     },
-    /// The calendar's rules from now on. Raises its revision; stale where the calendar is out of sight.
+    /// New rules of the calendar. Increments its revision. Stale if the calendar is not visible.
     PutRules {
         /// The row to write.
         rules: AvailabilityRules,
-        /// The version that was read; `None` where the calendar had no rules.
+        /// The version that was read; `None` if the calendar had no rules.
         seen: Option<Version>,
     },
-    /// These rules end, if they still have their version. Raises the calendar's revision; stale where
-    /// the calendar is out of sight.
+    /// Deletes these rules if they still have their version. Increments the calendar's revision. Stale if the
+    /// calendar is not visible.
     DeleteRules(AvailabilityRules),
-    /// A proposal keeps these times free. Raises the calendar's revision; stale where the calendar is out of sight.
+    /// A proposal reserves these times. Increments the calendar's revision. Stale if the calendar is not visible.
     Reserve {
         /// The organization.
         org: OrgId,
@@ -56,8 +56,8 @@ pub enum Change {
         /// The times.
         reservations: Vec<Reservation>,
     },
-    /// A proposal keeps nothing free any more on the calendar. Raises its revision; stale where the calendar is out of
-    /// sight.
+    /// Removes all reservations of a proposal on the calendar. Increments its revision. Stale if the calendar is not
+    /// visible.
     Unreserve {
         /// The organization.
         org: OrgId,
@@ -66,13 +66,13 @@ pub enum Change {
         /// The proposal.
         owner: ProposalId,
     },
-    /// A timer was looked at and goes on like this. Raises no revision and no version of the event. The other writes
-    /// of timers are the stores': whatever writes an event writes its timer with it, by [`Event::timer`].
+    /// The next state of a timer that was processed. Increments neither the revision nor the event's version. All
+    /// other writes of timers are made by the stores, which write the timer of [`Event::timer`] with each event.
     AdvanceTimer(Advance),
 }
 
-/// The calendars whose time `changes` alter, by what is scheduled on them or by their rules, ordered by id: their rows are locked first,
-/// in this order, and their revisions raised once.
+/// The calendars whose events, reservations or rules `changes` alter, ordered by id. Their rows are locked first, in
+/// this order, and each revision is incremented once.
 pub fn calendars_revised<'a>(changes: impl IntoIterator<Item = &'a Change>) -> BTreeSet<CalendarId> {
     changes
         .into_iter()

@@ -1,28 +1,28 @@
-//! The changes of a calendar in order: where a mirror of it stands, and what it is told next (ruling 4.14).
+//! The changes of a calendar in order, so that a client can keep a mirror of it.
 //!
-//! Whatever writes an event raises the calendar's revision and stamps the event with it, in one transaction. Of
-//! each event only its latest state is kept, under the revision of its last change; so a mirror that was told
-//! everything up to a position finds everything else behind it, each event once.
+//! Every write of an event increments the calendar's revision and stamps the event with it, in one transaction. Only
+//! the latest state of each event is kept, under the revision of its last change. So a mirror that has read everything
+//! up to a position finds everything else after it, each event once.
 
 use kalends_kernel::{CalendarId, EventId, Revision, SignedDuration, Span, Timestamp, base64url, from_base64url};
 use uuid::Uuid;
 
 use crate::{Event, Occurrence, bytes::take};
 
-/// How long a deleted event is kept, so that mirrors hear of it; purged after that (ruling 4.3). Whoever purges
-/// takes this number, since a token that is older is refused.
+/// How long a deleted event is kept for mirrors before it is purged. The purge must use this constant, because an older
+/// token is refused.
 pub const DELETED_KEPT: SignedDuration = SignedDuration::days(30);
 
-/// By how much the clocks of two nodes may differ, and how long a commit may take: what was deleted this long before
-/// a page was read is certainly on it.
+/// The most by which the clocks of two nodes may differ plus the longest time that a commit may take. A page certainly
+/// includes every deletion that is older than this when the page is read.
 const SLACK: SignedDuration = SignedDuration::minutes(5);
 
-/// Which database something was read from: random bytes that it got when it was made.
+/// Identifies a database: random bytes that were generated when it was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DatabaseId(pub [u8; 16]);
 
 impl DatabaseId {
-    /// Enough of it to tell databases apart.
+    /// A part of the identifier that is long enough to distinguish databases.
     fn mark(self) -> u64 {
         let mut mark = [0; 8];
         mark.copy_from_slice(&self.0[..8]);
@@ -30,12 +30,12 @@ impl DatabaseId {
     }
 }
 
-/// A place in the order of a calendar's changes: everything up to it, it included, was told.
+/// A position in the order of a calendar's changes. Everything up to and including it was returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The revision of the last change that was told.
+    /// The revision of the last change that was returned.
     pub revision: Revision,
-    /// Of several events with that revision, the last that was told.
+    /// The last event with that revision that was returned.
     pub id: EventId,
 }
 
@@ -43,27 +43,27 @@ impl Position {
     /// Before everything.
     pub const START: Self = Self { revision: Revision(0), id: EventId::from_uuid(Uuid::nil()) };
 
-    /// After everything of that revision.
+    /// After every change of that revision.
     pub const fn after(revision: Revision) -> Self {
         Self { revision, id: EventId::from_uuid(Uuid::max()) }
     }
 }
 
-/// What of a calendar's changes is asked for.
+/// A query for the changes of a calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangesQuery {
-    /// Only what changed after this.
+    /// Only changes after this position.
     pub after: Position,
-    /// Of deleted events, only those deleted after this revision.
+    /// Only deletions after this revision.
     pub deleted_after: Revision,
 }
 
-/// What an event has become.
+/// The present state of a changed event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Changed {
-    /// This, whatever it was before.
+    /// The event was created or changed.
     Written(Box<Event>),
-    /// Nothing: it was deleted.
+    /// The event was deleted.
     Deleted {
         /// The event.
         id: EventId,
@@ -82,21 +82,21 @@ impl Changed {
     }
 }
 
-/// Changes of a calendar as they were read.
+/// Changes of a calendar, as read from the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangesRead {
     /// The database.
     pub database: DatabaseId,
-    /// The calendar's revision: nothing above it was read.
+    /// The calendar's revision. No change above it was read.
     pub revision: Revision,
-    /// The first of what changed, each with the revision of its last change, in order.
+    /// The first changes in order, each with the revision of its last change.
     pub changes: Vec<(Revision, Changed)>,
-    /// Whether there is more than `changes` holds, because that would take too many bytes.
+    /// Whether further changes were left out because they would take too many bytes.
     pub more: bool,
 }
 
 impl ChangesRead {
-    /// Keeps the first changes that together weigh at most `most`, one at least.
+    /// Keeps the first changes whose total weight is at most `most`, but at least one.
     pub fn keep_within(&mut self, most: usize, weigh: impl Fn(&Changed) -> usize) {
         let mut weight = 0_usize;
         let fits = self.changes.iter().take_while(|(_, changed)| {
@@ -109,16 +109,16 @@ impl ChangesRead {
     }
 }
 
-/// What was written on a calendar since one of its revisions and takes part in a time.
+/// The writes on a calendar since one of its revisions that affect a window.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangedSince {
     /// The calendar's present revision.
     pub revision: Revision,
-    /// Whether its availability rules were put or removed since.
+    /// Whether its availability rules were written or removed since.
     pub rules_changed: bool,
-    /// Events written since that are neither deleted nor cancelled and reach into the time: those that overlap it,
-    /// and series that began before its end and go on after its start, whether or not one of their occurrences lies
-    /// in it. The oldest change first, at most [`CHANGED_SINCE_MAX`].
+    /// Events written since that are neither deleted nor cancelled and reach into the window. These are the events
+    /// that overlap it, and the series that begin before its end and continue after its start, even if none of their
+    /// occurrences is in it. Oldest change first, at most [`CHANGED_SINCE_MAX`].
     pub events: Vec<Event>,
 }
 
@@ -126,7 +126,7 @@ pub struct ChangedSince {
 pub const CHANGED_SINCE_MAX: u32 = 1_000;
 
 impl ChangedSince {
-    /// Whether `event`, by its row alone, may take place in `time`.
+    /// Whether `event` may take place in `time`, judging by its row alone.
     pub fn reaches_into(event: &Event, time: Span) -> bool {
         match event.repeating() {
             None => event.times.span.overlaps(time),
@@ -142,42 +142,42 @@ impl ChangedSince {
 pub struct ChangesPage {
     /// The changes, to be applied in this order.
     pub changes: Vec<Changed>,
-    /// Where the mirror stands once it has applied them.
+    /// The token of the mirror once it has applied them.
     pub next: ChangesToken,
-    /// Whether there was more.
+    /// Whether there are further changes.
     pub has_more: bool,
 }
 
-/// Where a mirror of a calendar stands.
+/// The progress of a mirror of a calendar.
 ///
-/// Its text is opaque to callers: 65 bytes in base64url.
+/// The text form is opaque to callers: 65 bytes in base64url.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChangesToken {
     database: u64,
     calendar: CalendarId,
     position: Position,
-    /// The revision at which the mirror began: what was deleted up to there, it was never shown.
+    /// The revision at which the mirror began. It never got to see the events that were deleted up to then.
     begun_at: Revision,
-    /// Every deletion until then was told, or was never of concern. Those between here and the position need not
-    /// be there any more once this is older than [`DELETED_KEPT`].
+    /// The mirror has every deletion up to this time that concerns it. Once this is older than [`DELETED_KEPT`], later
+    /// deletions may have been purged before the mirror read them.
     complete_until: Timestamp,
 }
 
-/// Why a mirror cannot go on from a token and has to begin anew.
+/// Why a mirror cannot continue from a token and must start again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Resync {
-    /// It is no token.
+    /// The text is not a token.
     #[error("since is not a token of this endpoint; start again without since, from an empty copy")]
     Unknown,
-    /// It is another calendar's.
+    /// The token belongs to another calendar.
     #[error("since is a token of another calendar; start again without since, from an empty copy")]
     OtherCalendar,
-    /// It is another database's, or tells of changes that this one has lost.
+    /// The token belongs to another database, or to changes that this one has lost.
     #[error(
         "since is a token of another database, or of a later state of it; start again without since, from an empty copy"
     )]
     OtherDatabase,
-    /// What was deleted meanwhile may be forgotten.
+    /// Deletions since the token may have been purged.
     #[error(
         "since is older than {days} days, for which deletions are kept; start again without since, from an empty copy",
         days = DELETED_KEPT.as_seconds() / 86_400
@@ -185,7 +185,7 @@ pub enum Resync {
     TooOld,
 }
 
-/// The first byte of a token: what the others mean.
+/// The first byte of a token, which identifies the format.
 const FORMAT: u8 = 1;
 const TOKEN_BYTES: usize = 1 + 8 + 16 + 8 + 16 + 8 + 8;
 const TOKEN_CHARACTERS: usize = (TOKEN_BYTES * 4).div_ceil(3);
@@ -222,7 +222,7 @@ impl ChangesToken {
         rest.is_empty().then_some(token)
     }
 
-    /// The token as text.
+    /// The text form.
     pub fn to_text(self) -> String {
         let mut bytes = Vec::with_capacity(TOKEN_BYTES);
         bytes.push(FORMAT);
@@ -235,17 +235,17 @@ impl ChangesToken {
         base64url(&bytes)
     }
 
-    /// What to read for a mirror that stands at `since`; `None` is one that is empty.
+    /// The query for a mirror at `since`; `None` is an empty mirror.
     pub fn asks(since: Option<&Self>) -> ChangesQuery {
         match since {
-            // What is deleted now was never shown to it.
+            // An empty mirror has never seen the events that are deleted now.
             None => ChangesQuery { after: Position::START, deleted_after: Revision(i64::MAX) },
             Some(token) => ChangesQuery { after: token.position, deleted_after: token.begun_at },
         }
     }
 
-    /// The page of at most `limit` changes for a mirror that stands at `since`, of what was read for
-    /// [`asks(since)`](Self::asks): one more than `limit`, if there are so many. `now` is from before it was read.
+    /// The page of at most `limit` changes for a mirror at `since`. `read` is the result of the query
+    /// [`asks(since)`](Self::asks), with up to one change more than `limit`. `now` is a time before the read.
     ///
     /// # Errors
     /// [`Resync::OtherDatabase`], [`Resync::TooOld`].
@@ -269,7 +269,7 @@ impl ChangesToken {
         let has_more = more || changes.len() > limit;
         changes.truncate(limit);
         let (position, complete_until) = match changes.last() {
-            // What lies ahead may have been deleted long ago, while the mirror was away.
+            // Changes that follow may include deletions made long ago, while the mirror was away.
             Some((revision, last)) if has_more => (Position { revision: *revision, id: last.id() }, complete_until),
             _ => (Position::after(revision), complete_until.max(fresh)),
         };
@@ -321,14 +321,14 @@ mod tests {
     }
 
     #[test]
-    fn a_mirror_goes_on_behind_what_it_was_told() {
+    fn a_mirror_continues_after_the_last_change_that_it_got() {
         let empty = ChangesToken::asks(None);
         assert_eq!((empty.after, empty.deleted_after), (Position::START, Revision(i64::MAX)));
         let first = page(None, read(8, &[(2, 5), (4, 3), (4, 9)]), 2, NOW);
         assert_eq!((first.changes, first.has_more), (vec![gone(5), gone(3)], true));
         let asked = ChangesToken::asks(Some(&first.next));
         let at = Position { revision: Revision(4), id: gone(3).id() };
-        assert_eq!((asked.after, asked.deleted_after), (at, Revision(8)), "what is deleted from now on is told");
+        assert_eq!((asked.after, asked.deleted_after), (at, Revision(8)), "deletions from now on are returned");
 
         let last = page(Some(&first.next), read(11, &[(4, 9)]), 2, NOW);
         assert_eq!((last.changes, last.has_more), (vec![gone(9)], false));
@@ -340,38 +340,38 @@ mod tests {
     }
 
     #[test]
-    fn a_token_lasts_as_long_as_deletions() {
+    fn a_token_is_valid_as_long_as_deletions_are_kept() {
         let begun = page(None, read(8, &[(1, 1), (2, 2)]), 1, NOW).next;
         let kept = NOW - SLACK + DELETED_KEPT;
         let later = NOW + SignedDuration::days(20);
         let middle = page(Some(&begun), read(9, &[(2, 2), (3, 3)]), 1, later);
         assert!(middle.has_more);
-        // What lies behind the middle may have been deleted at any time since the beginning.
+        // Events after the middle may have been deleted at any time since the beginning.
         assert_eq!(refused(&middle.next, read(9, &[]), kept + SignedDuration::micros(1)), Resync::TooOld);
         let ended = page(Some(&middle.next), read(9, &[(3, 3)]), 1, later);
         assert!(!ended.has_more);
         page(Some(&ended.next), read(9, &[]), 1, later - SLACK + DELETED_KEPT);
         assert_eq!(refused(&ended.next, read(9, &[]), later + DELETED_KEPT), Resync::TooOld);
-        // A clock that went back takes nothing from a mirror.
+        // A clock that goes back does not shorten the validity of a token.
         let back = page(Some(&ended.next), read(9, &[]), 1, NOW);
         assert_eq!(back.next, ended.next);
     }
 
     #[test]
-    fn a_token_is_of_one_calendar_in_one_database() {
+    fn a_token_belongs_to_one_calendar_in_one_database() {
         let token = page(None, read(8, &[]), 1, NOW).next;
         assert_eq!(ChangesToken::parse(&token.to_text(), calendar(1)), Ok(token));
         assert_eq!(ChangesToken::parse(&token.to_text(), calendar(2)), Err(Resync::OtherCalendar));
         let elsewhere = ChangesRead { database: DatabaseId([8; 16]), ..read(8, &[]) };
         assert_eq!(refused(&token, elsewhere, NOW), Resync::OtherDatabase);
         assert_eq!(refused(&token, read(7, &[]), NOW), Resync::OtherDatabase, "a backup was restored");
-        // Also while the mirror is not yet where it began.
+        // Also while the mirror has not yet reached the revision at which it began.
         let begun = page(None, read(8, &[(1, 1), (2, 2)]), 1, NOW).next;
         assert_eq!(refused(&begun, read(7, &[]), NOW), Resync::OtherDatabase);
     }
 
     #[test]
-    fn what_is_no_token_is_unknown() {
+    fn a_malformed_token_is_unknown() {
         let token = page(None, read(8, &[]), 1, NOW).next.to_text();
         let mut other_format = from_base64url(&token).unwrap();
         other_format[0] = 2;
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_too_heavy_ends_early_and_the_next_one_goes_on() {
+    fn a_page_that_is_too_heavy_ends_early_and_the_next_one_continues() {
         let mut heavy = read(8, &[(2, 5), (4, 3), (4, 9)]);
         heavy.keep_within(20, |_| 10);
         let first = page(None, heavy, 9, NOW);
@@ -407,7 +407,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tokens_are_read_as_written(
+        fn tokens_round_trip(
             database: u64, calendar: u128, revision in 0..i64::MAX, id: u128, begun in 0..i64::MAX, until: i64,
         ) {
             let token = ChangesToken {
@@ -421,12 +421,14 @@ mod tests {
         }
 
         #[test]
-        fn no_text_does_harm(bytes in prop::collection::vec(any::<u8>(), TOKEN_BYTES - 1..TOKEN_BYTES + 2), text: String) {
+        fn any_text_is_refused_or_canonical(
+            bytes in prop::collection::vec(any::<u8>(), TOKEN_BYTES - 1..TOKEN_BYTES + 2), text: String,
+        ) {
             let forged = base64url(&bytes);
             for text in [forged, text] {
                 if let Some(token) = ChangesToken::read(&text) {
                     prop_assert_eq!(token.to_text(), text);
-                    // Whatever it says, it is refused or read.
+                    // Must not panic, whatever the token says.
                     let _ = ChangesToken::page(Some(&token), token.calendar, read(3, &[(3, 1)]), 1, NOW);
                 }
             }

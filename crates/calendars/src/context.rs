@@ -1,26 +1,26 @@
-//! What an agent needs to know of its calendar at this moment.
+//! The events around the present, for an agent that looks at its calendar.
 
 use kalends_kernel::{SignedDuration, Timestamp};
 
 use crate::{Calendar, Event};
 
-/// How many of the most recently ended events the context shows.
+/// The most recently ended events that the context shows.
 pub const RECENT_MAX: u32 = 3;
-/// How many of the events to come the context shows.
+/// The most upcoming events that the context shows.
 pub const UPCOMING_MAX: u32 = 5;
 /// How far ahead an event may start to count as upcoming.
 pub const UPCOMING_WITHIN: SignedDuration = SignedDuration::hours(24);
 
-/// The events around an instant, cancelled and deleted ones left out.
+/// The events around an instant, without cancelled and deleted ones.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ContextEvents {
-    /// The event under way that began last.
+    /// The event in progress that began last.
     pub current: Option<Event>,
     /// The event that starts soonest after the instant, however far ahead.
     pub next: Option<Event>,
-    /// Up to [`RECENT_MAX`] that ended at or before the instant, the latest end first.
+    /// Up to [`RECENT_MAX`] events that ended at or before the instant, latest end first.
     pub recent: Vec<Event>,
-    /// Up to [`UPCOMING_MAX`] that start after the instant and within [`UPCOMING_WITHIN`], the earliest first.
+    /// Up to [`UPCOMING_MAX`] events that start after the instant and within [`UPCOMING_WITHIN`], earliest first.
     pub upcoming: Vec<Event>,
 }
 

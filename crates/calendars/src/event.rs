@@ -1,4 +1,4 @@
-//! Events: what is scheduled on a calendar.
+//! Events.
 
 use kalends_kernel::{
     CalendarId, CivilDate, Code, EventId, FieldError, FieldErrors, HoldSetId, Metadata, OrgId, Span, Timestamp,
@@ -16,15 +16,15 @@ pub const TITLE_MAX: usize = 500;
 pub const DESCRIPTION_MAX: usize = 20_000;
 
 named_values! {
-    /// Whether an event takes place.
+    /// The status of an event.
     pub enum EventStatus {
-        /// It does.
+        /// The event takes place.
         Confirmed = "confirmed",
-        /// It may; the time is blocked all the same.
+        /// The event may take place. It blocks its time.
         Tentative = "tentative",
-        /// It does not; the time is free.
+        /// The event does not take place. Its time is free.
         Cancelled = "cancelled",
-        /// The time is reserved until the hold expires.
+        /// The event is a hold, which blocks its time until it expires.
         Hold = "hold",
     }
 }
@@ -32,15 +32,15 @@ named_values! {
 named_values! {
     /// Where an event comes from.
     pub enum EventSource {
-        /// From a caller of this service.
+        /// From a caller of this API.
         Internal = "internal",
-        /// From an imported iCal feed; read-only.
+        /// From an iCalendar feed that is imported. Read-only.
         ExternalIcal = "external_ical",
     }
 }
 
 named_values! {
-    /// How far the copy of an event at a connected human calendar has come (ruling 4.11).
+    /// The state of an event's copy in a connected human calendar.
     pub enum ExternalSync {
         /// No publishing connection.
         NotConfigured = "not_configured",
@@ -48,9 +48,9 @@ named_values! {
         Queued = "queued",
         /// Published.
         Published = "published",
-        /// Left out by the policy.
+        /// Not published, because of the policy.
         Skipped = "skipped",
-        /// Given up.
+        /// Publishing failed for good.
         Failed = "failed",
     }
 }
@@ -58,13 +58,13 @@ named_values! {
 /// When an event takes place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
-    /// From the start up to, not including, the end.
+    /// From the start up to but not including the end.
     pub span: Span,
-    /// Whether the event is shown as taking whole days.
+    /// Whether the event is shown as whole days.
     pub all_day: bool,
 }
 
-/// One end of an event as a request names it.
+/// The start or the end of an event, as a request gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     /// An instant.
@@ -77,7 +77,7 @@ impl Moment {
     /// Reads an RFC 3339 time with an offset, or a plain date.
     ///
     /// # Errors
-    /// `invalid_time_format`, and a plain field error for years outside 1970 to 2099.
+    /// `invalid_time_format`.
     pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
         if let Ok(date) = text.parse::<CivilDate>() {
             return Ok(Self::On(date));
@@ -87,7 +87,7 @@ impl Moment {
         })
     }
 
-    /// The instant, where `all_day` allows the form. `latest` is the last instant that is accepted.
+    /// The instant, if `all_day` allows the form. `latest` is the last instant that is accepted.
     pub(crate) fn resolve(
         self,
         param: &str,
@@ -107,7 +107,7 @@ impl Moment {
             Self::On(date) => {
                 let last = latest.utc_date();
                 if date < Timestamp::EARLIEST.utc_date() || date > last {
-                    return Err(FieldError::new(param, format!("must lie from 1970-01-01 to {last}, got {date}"))
+                    return Err(FieldError::new(param, format!("must be from 1970-01-01 to {last}, got {date}"))
                         .with_code(Code::InvalidTimeFormat));
                 }
                 zone.to_timestamp(date.midnight())
@@ -120,11 +120,11 @@ impl Moment {
 /// The last instant at which an event can start.
 const LAST_START: Timestamp = Timestamp::from_micros(Timestamp::HORIZON.as_micros() - 1);
 
-/// Reads both ends in `zone`, collecting what is wrong with each.
+/// Reads the start and the end in `zone`, and collects the errors of both.
 fn times(start: Moment, end: Moment, all_day: bool, zone: Zone) -> Result<Times, FieldErrors> {
     let mut errors = FieldErrors::default();
     let start = errors.take(start.resolve("start_time", all_day, zone, LAST_START));
-    // The end is exclusive: a last day of 2099 ends on 2100-01-01.
+    // The end is exclusive: the last day of 2099 ends on 2100-01-01.
     let end = errors.take(end.resolve("end_time", all_day, zone, Timestamp::HORIZON));
     let (Some(start), Some(end)) = (start, end) else {
         return Err(errors);
@@ -142,7 +142,7 @@ pub struct Event {
     pub id: EventId,
     /// The owning organization.
     pub org: OrgId,
-    /// The calendar on which it stands.
+    /// The calendar that it is on.
     pub calendar: CalendarId,
     /// 1-500 characters.
     pub title: String,
@@ -150,9 +150,9 @@ pub struct Event {
     pub description: Option<String>,
     /// When it takes place.
     pub times: Times,
-    /// Whether it takes place.
+    /// The status.
     pub status: EventStatus,
-    /// Where it comes from.
+    /// The source.
     pub source: EventSource,
     /// The caller's own data.
     pub metadata: Metadata,
@@ -160,13 +160,13 @@ pub struct Event {
     pub reminders: Option<Reminders>,
     /// Whether it is a series, or an occurrence of one.
     pub repeats: Repeats,
-    /// What makes it a hold. Of a hold that expired it stays; one that is confirmed, released or pre-empted
-    /// has none any more.
+    /// The hold, if the event is one or was one that expired. `None` once the hold is confirmed, released or
+    /// pre-empted.
     pub hold: Option<Hold>,
-    /// The holds with which it was placed together, whatever became of it since.
+    /// The hold set with which it was placed. It stays when the hold ends.
     pub hold_set: Option<HoldSetId>,
-    /// Whether it takes no time from availability although it takes place (`TRANSP` of RFC 5545, section 3.8.2.7).
-    /// Only what was read from iCalendar text may be.
+    /// Whether it leaves its time free although it takes place (`TRANSP` in RFC 5545, section 3.8.2.7). Only events
+    /// that were read from iCalendar text can be transparent.
     pub transparent: bool,
     /// The row's version.
     pub version: Version,
@@ -178,7 +178,7 @@ pub struct Event {
     pub deleted_at: Option<Timestamp>,
 }
 
-/// What is needed to create an event, checked as far as it can be without the calendar.
+/// The fields of a new event, validated as far as possible without the calendar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewEvent {
     /// 1-500 characters.
@@ -191,19 +191,19 @@ pub struct NewEvent {
     pub end: Moment,
     /// Whether the event takes whole days.
     pub all_day: bool,
-    /// `hold` where there is a hold, and nowhere else.
+    /// `hold` if and only if there is a hold.
     pub status: EventStatus,
     /// The caller's own data.
     pub metadata: Metadata,
     /// Its own reminders.
     pub reminders: Option<Reminders>,
-    /// What makes it a series.
+    /// The recurrence, if it is a series.
     pub recurrence: Option<NewRecurrence>,
-    /// What makes it a hold.
+    /// The hold, if it is one.
     pub hold: Option<NewHold>,
 }
 
-/// What a PATCH changes, checked as far as it can be without the event.
+/// The changes of a PATCH, validated as far as possible without the event.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EventPatch {
     /// A new title.
@@ -218,24 +218,24 @@ pub struct EventPatch {
     pub all_day: Patch<bool>,
     /// `confirmed`, `tentative` or `cancelled`.
     pub status: Patch<EventStatus>,
-    /// New metadata, in place of the old.
+    /// New metadata, which replaces the old.
     pub metadata: Patch<Metadata>,
     /// New reminders; `None` inherits the calendar's.
     pub reminders: Patch<Option<Reminders>>,
-    /// What changes of the repetition.
+    /// Changes to the recurrence.
     pub recurrence: RecurrencePatch,
 }
 
 /// Why an event cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EventError {
-    /// Imported events change only where they come from.
+    /// The event is imported, and changes only at its source.
     #[error("the event {0} is imported from an iCal feed and read-only here; change it at its source")]
     ReadOnly(EventId),
-    /// The result would not be an event.
+    /// The result would be invalid.
     #[error(transparent)]
     Invalid(#[from] FieldErrors),
-    /// It is a hold, or is none.
+    /// The event is or is not a hold.
     #[error(transparent)]
     Hold(#[from] HoldError),
 }
@@ -244,8 +244,8 @@ impl Event {
     /// The event that `new` describes on `calendar`, created at `now`.
     ///
     /// # Errors
-    /// `end_before_start`, a plain date without `all_day`, a rule that makes no series of the times, or a hold
-    /// that expires too soon or too late. All that are at fault.
+    /// All of: `end_before_start`, a plain date without `all_day`, a rule that does not fit the times, and a hold that
+    /// expires too soon or too late.
     pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Timestamp) -> Result<Self, FieldErrors> {
         let hold = new.hold.map(|new| new.hold.placed(now)).transpose().map_err(FieldErrors::from);
         let (times, hold) = match (times(new.start, new.end, new.all_day, calendar.zone), hold) {
@@ -280,15 +280,15 @@ impl Event {
 
     /// The event after `patch`. `zone` is its calendar's.
     ///
-    /// A start alone moves the event, which keeps its length: the end moves with it, and an all-day event keeps its
-    /// days. An end alone changes the length.
+    /// If the patch has only a start, the event moves and keeps its length; an all-day event keeps its number of days.
+    /// If the patch has only an end, the length changes.
     ///
-    /// A series that is moved, or repeats by another rule, keeps the exdates and overrides that are still
-    /// occurrences and drops the others ([`Self::overrides_dropped_by`]).
+    /// A series that is moved or gets another rule keeps the exdates and overrides that are still occurrences, and
+    /// drops the others ([`Self::overrides_dropped_by`]).
     ///
     /// # Errors
-    /// [`EventError::ReadOnly`] for imported events; [`EventError::Invalid`] where the ends no longer
-    /// fit together, or the event cannot repeat so; [`EventError::Hold`] for the status of a hold.
+    /// [`EventError::ReadOnly`] for imported events, [`EventError::Invalid`] if the end is not after the start or the
+    /// recurrence does not fit, and [`EventError::Hold`] for the status of a hold.
     pub fn patched(&self, patch: EventPatch, zone: Zone, now: Timestamp) -> Result<Self, EventError> {
         self.writable()?;
         if let Some(hold) = self.hold {
@@ -323,7 +323,7 @@ impl Event {
         Ok(event)
     }
 
-    /// Both ends of the event after its start alone is moved.
+    /// The start and end of the event if only its start is moved.
     fn moved_to(&self, start: Moment, all_day: bool, zone: Zone) -> Result<(Timestamp, Timestamp), FieldErrors> {
         let start = start.resolve("start_time", all_day, zone, LAST_START)?;
         let written = self.recurrence().map_or(zone, Recurrence::zone);
@@ -344,30 +344,30 @@ impl Event {
         Ok(self.gone(now))
     }
 
-    /// The event marked as deleted because it is gone where it comes from.
+    /// The event marked as deleted because it is gone from its source.
     #[must_use]
     pub fn gone(&self, now: Timestamp) -> Self {
         Self { deleted_at: Some(now), version: self.version.next(), updated_at: now, ..self.clone() }
     }
 
-    /// The event as cancelled where it comes from.
+    /// The event as cancelled at its source.
     #[must_use]
     pub fn cancelled(&self, now: Timestamp) -> Self {
         Self { status: EventStatus::Cancelled, version: self.version.next(), updated_at: now, ..self.clone() }
     }
 
-    /// Whether the event takes place, or may.
+    /// Whether the event takes place or may take place.
     pub fn takes_place(&self) -> bool {
         self.deleted_at.is_none() && matches!(self.status, EventStatus::Confirmed | EventStatus::Tentative)
     }
 
-    /// Whether the event takes its time from availability (ruling 4.7).
+    /// Whether the event blocks its time.
     pub fn blocks(&self) -> bool {
         self.takes_place() && !self.transparent
     }
 
-    /// The time that the event itself takes from availability, if any. A series takes that of its
-    /// occurrences, which [`crate::Repeating`] tells.
+    /// The time that the event itself blocks, if any. `None` for a series: see [`crate::Repeating`] for the time of its
+    /// occurrences.
     pub fn busy(&self) -> Option<Span> {
         (self.blocks() && self.recurrence().is_none()).then_some(self.times.span)
     }
@@ -380,10 +380,10 @@ impl Event {
     }
 }
 
-/// Checks that a hold can be changed so.
+/// Checks that `patch` may be applied to a hold.
 fn patchable(hold: Hold, patch: &EventPatch, now: Timestamp) -> Result<(), EventError> {
     let moves = patch.start.is_set() || patch.end.is_set() || patch.all_day.is_set();
-    // By a clock that is behind it may still be confirmed: it must not stand anywhere but where it was placed.
+    // A node whose clock is behind may still confirm it, so it must not move away from where it was placed.
     if hold.has_expired(now) && (moves || patch.status.is_set()) {
         return Err(HoldError::Expired(hold.expires_at).into());
     }
@@ -396,9 +396,9 @@ fn patchable(hold: Hold, patch: &EventPatch, now: Timestamp) -> Result<(), Event
     Ok(())
 }
 
-/// The error of a rule on a hold (ruling 4.8).
+/// The error of a recurrence rule on a hold.
 pub fn cannot_recur() -> FieldError {
-    FieldError::new("recurrence_rule", "is not for a hold, which cannot recur; confirm it first")
+    FieldError::new("recurrence_rule", "is not allowed for a hold, which cannot recur; confirm it first")
 }
 
 #[cfg(test)]
@@ -473,7 +473,7 @@ mod tests {
     )]
     #[case::leap_day("Asia/Kolkata", "2028-02-29", "2028-03-01", true, "2028-02-28T18:30:00Z", "2028-02-29T18:30:00Z")]
     #[case::the_last_day("UTC", "2099-12-31", "2100-01-01", true, "2099-12-31T00:00:00Z", "2100-01-01T00:00:00Z")]
-    fn takes_place(
+    fn times_are_read_in_the_zone(
         #[case] zone: &str,
         #[case] start: &str,
         #[case] end: &str,
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_keeps_what_it_does_not_name_and_raises_the_version() {
+    fn a_patch_keeps_fields_that_it_leaves_out_and_increments_the_version() {
         let event = event_in("UTC", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", false).unwrap();
         let now = Timestamp::from_micros(9);
         let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
@@ -532,7 +532,7 @@ mod tests {
     #[case(EventStatus::Confirmed, true)]
     #[case(EventStatus::Tentative, true)]
     #[case(EventStatus::Cancelled, false)]
-    fn blocking(#[case] status: EventStatus, #[case] blocks: bool) {
+    fn cancelled_and_deleted_events_do_not_block(#[case] status: EventStatus, #[case] blocks: bool) {
         let mut event = event_in("UTC", "2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", false).unwrap();
         event.status = status;
         assert_eq!(event.blocks(), blocks);

@@ -5,35 +5,35 @@ use std::fmt;
 use kalends_kernel::{Entropy, base64url, random_bytes};
 use sha2::{Digest as _, Sha256};
 
-/// What the address of a calendar's feed ends with: whoever has it reads the calendar.
+/// The last part of the address of a calendar's feed. Anyone who has it can read the calendar.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FeedToken(String);
 
 impl FeedToken {
-    /// A token with 128 random bits (ruling 2.6): 22 characters of base64url.
+    /// A token with 128 random bits, in 22 characters of base64url.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         Self(base64url(&random_bytes::<16>(entropy)))
     }
 
-    /// The text, for the address.
+    /// The text for the address.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What the token is found by.
+    /// The hash by which a store looks the token up.
     pub fn hash(&self) -> FeedTokenHash {
         FeedTokenHash::of(&self.0)
     }
 }
 
-/// The token as it was generated before.
+/// Wraps a token that was generated before.
 impl From<String> for FeedToken {
     fn from(text: String) -> Self {
         Self(text)
     }
 }
 
-/// The token as it was generated before.
+/// Wraps a token that was generated before.
 impl From<&str> for FeedToken {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
@@ -51,7 +51,7 @@ impl fmt::Debug for FeedToken {
 pub struct FeedTokenHash(pub [u8; 32]);
 
 impl FeedTokenHash {
-    /// The hash of a token as a caller presents it.
+    /// The hash of a token that a caller presents.
     pub fn of(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
     }
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_text_for_an_address_and_differ() {
+    fn tokens_are_url_safe_and_differ() {
         let entropy = Counting::default();
         let (one, other) = (FeedToken::generate(&entropy), FeedToken::generate(&entropy));
         assert_eq!(one.reveal(), "AAECAwQFBgcICQoLDA0ODw");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn printing_shows_neither_token_nor_hash() {
+    fn debug_output_shows_neither_token_nor_hash() {
         let token = FeedToken::from("planted");
         assert_eq!(format!("{token:?} {:?}", token.hash()), "FeedToken(…) FeedTokenHash(…)");
     }

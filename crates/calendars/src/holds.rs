@@ -1,17 +1,17 @@
-//! Holds: time that is reserved while somebody decides (ruling 4.8).
+//! Holds: events that keep a time until they are confirmed or expire.
 //!
-//! A hold is an event of the status `hold` that says until when, how important it is and which calendars it
-//! must fit. From the instant at which it expires it takes no time any more, whether or not anything has been
-//! written since; writing that it is over is [`Event::expired`].
+//! A hold is an event with the status `hold`. It has an expiry, a priority, and a scope of calendars that it must fit.
+//! From the instant at which it expires it blocks no time, whether or not that has been written yet.
+//! [`Event::expired`] makes the event that is then written.
 
 use kalends_availability::Block;
 use kalends_kernel::{EventId, FieldError, SignedDuration, Span, Timestamp};
 
 use crate::{AsOf, Event, EventError, EventStatus, named_values};
 
-/// A hold that is placed lasts at least so long.
+/// The shortest time for which a hold can be placed.
 pub const HOLD_LEAST: SignedDuration = SignedDuration::seconds(30);
-/// A hold that is placed lasts at most so long.
+/// The longest time for which a hold can be placed.
 pub const HOLD_MOST: SignedDuration = SignedDuration::minutes(15);
 /// The highest priority of a hold; the lowest is 0.
 pub const HOLD_PRIORITY_MAX: u8 = 100;
@@ -19,25 +19,25 @@ pub const HOLD_PRIORITY_MAX: u8 = 100;
 pub const HOLD_SET_MAX: usize = 20;
 
 named_values! {
-    /// Which calendars a hold must fit.
+    /// The calendars that a hold must fit.
     #[derive(Default)]
     pub enum HoldScope {
-        /// Its own.
+        /// Its own calendar.
         #[default]
         Calendar = "calendar",
-        /// All calendars of the agent that owns its own.
+        /// All calendars of the agent that owns its calendar.
         Agent = "agent",
     }
 }
 
-/// What makes an event a hold.
+/// The fields that make an event a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Hold {
-    /// From this instant on it takes no time.
+    /// From this instant on, it blocks no time.
     pub expires_at: Timestamp,
-    /// From 0 to [`HOLD_PRIORITY_MAX`]. It gives way to holds of a higher one.
+    /// From 0 to [`HOLD_PRIORITY_MAX`]. A hold gives way to holds of a higher priority.
     pub priority: u8,
-    /// Which calendars it must fit.
+    /// The calendars that it must fit.
     pub scope: HoldScope,
 }
 
@@ -45,7 +45,7 @@ impl Hold {
     /// Checks a hold that is placed at `now`.
     ///
     /// # Errors
-    /// Where it lasts less than [`HOLD_LEAST`] or more than [`HOLD_MOST`].
+    /// If it lasts less than [`HOLD_LEAST`] or more than [`HOLD_MOST`].
     pub fn placed(self, now: Timestamp) -> Result<Self, FieldError> {
         let lasts = self.expires_at - now;
         if (HOLD_LEAST..=HOLD_MOST).contains(&lasts) {
@@ -60,41 +60,41 @@ impl Hold {
         Err(FieldError::new("hold_expires_at", message))
     }
 
-    /// Whether it is over by `now`.
+    /// Whether it has expired at `now`.
     pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at <= now
     }
 }
 
-/// What a request says of a hold that it wants placed.
+/// A hold that a request wants to place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewHold {
-    /// What makes it one.
+    /// The hold.
     pub hold: Hold,
-    /// The state on which the caller decided: the hold is refused where something that matters changed since.
+    /// The state on which the caller decided. The hold is refused if something relevant has changed since.
     pub if_as_of: Option<AsOf>,
 }
 
-/// Why something cannot be done with a hold.
+/// Why an operation on a hold is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HoldError {
-    /// The event is no hold, or not any more: confirmed, released, pre-empted.
-    #[error("the event is no hold, or not any more: its status is {}; only a live hold can be confirmed or released", .0.as_str())]
+    /// The event is not a hold, or no longer one: it was confirmed, released or pre-empted.
+    #[error("the event is not a live hold: its status is {}; only a live hold can be confirmed or released", .0.as_str())]
     NotHeld(EventStatus),
-    /// The hold is over.
+    /// The hold has expired.
     #[error("the hold expired at {0}; place a new one")]
     Expired(Timestamp),
-    /// The status of a hold changes by its own operations.
+    /// The status of a hold changes only through its own operations.
     #[error("the status of a hold cannot be set; confirm it, release it or delete it")]
     StatusIsNotSet,
 }
 
-/// The time that a hold takes, and how long.
+/// The time that a hold or a reservation blocks, and until when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HeldTime {
     /// The time.
     pub span: Span,
-    /// From this instant on it takes none.
+    /// From this instant on, it is no longer blocked.
     pub expires_at: Timestamp,
 }
 
@@ -102,7 +102,7 @@ impl Event {
     /// The hold that the event is at `now`.
     ///
     /// # Errors
-    /// [`HoldError::Expired`], or [`HoldError::NotHeld`] for what is none.
+    /// [`HoldError::Expired`], or [`HoldError::NotHeld`] if the event is not a hold.
     pub fn live_hold(&self, now: Timestamp) -> Result<Hold, HoldError> {
         match self.hold {
             Some(hold) if hold.has_expired(now) => Err(HoldError::Expired(hold.expires_at)),
@@ -111,20 +111,20 @@ impl Event {
         }
     }
 
-    /// The time that the event takes as a hold, while it is one.
+    /// The time that the event blocks as a hold, if it is one.
     pub fn held_time(&self) -> Option<HeldTime> {
         let hold = self.hold.filter(|_| self.status == EventStatus::Hold && self.deleted_at.is_none())?;
         Some(HeldTime { span: self.times.span, expires_at: hold.expires_at })
     }
 
-    /// The event as it is at `now`: a hold that is over counts as cancelled, written or not.
+    /// The event as it is at `now`: an expired hold counts as cancelled, even if that has not been written yet.
     #[must_use]
     pub fn at(mut self, now: Timestamp) -> Self {
         self.set_at(now);
         self
     }
 
-    /// Makes the event what it is at `now`: see [`Self::at`].
+    /// Sets the event to its state at `now`. See [`Self::at`].
     pub fn set_at(&mut self, now: Timestamp) {
         if self.status == EventStatus::Hold && self.hold.is_some_and(|hold| hold.has_expired(now)) {
             self.status = EventStatus::Cancelled;
@@ -134,23 +134,23 @@ impl Event {
     /// The confirmed event that a live hold becomes.
     ///
     /// # Errors
-    /// As [`Self::live_hold`].
+    /// The same as [`Self::live_hold`].
     pub fn confirmed(&self, now: Timestamp) -> Result<Self, EventError> {
         self.live_hold(now)?;
         Ok(self.no_hold(EventStatus::Confirmed, now))
     }
 
-    /// The cancelled event that a live hold becomes when nobody wants it.
+    /// The cancelled event that a live hold becomes when it is released.
     ///
     /// # Errors
-    /// As [`Self::live_hold`].
+    /// The same as [`Self::live_hold`].
     pub fn released(&self, now: Timestamp) -> Result<Self, EventError> {
         self.live_hold(now)?;
         Ok(self.no_hold(EventStatus::Cancelled, now))
     }
 
-    /// The cancelled event that a hold becomes which is over at `now`; `None` where it is not. It goes on
-    /// saying when it expired, so that whoever wants to confirm it hears why that is too late.
+    /// The cancelled event that an expired hold becomes; `None` if it has not expired at `now`. It keeps its expiry, so
+    /// that a later attempt to confirm it gets the reason.
     pub fn expired(&self, now: Timestamp) -> Option<Self> {
         let over = self.status == EventStatus::Hold && self.hold.is_some_and(|hold| hold.has_expired(now));
         over.then(|| Self { hold: self.hold, ..self.no_hold(EventStatus::Cancelled, now) })
@@ -161,18 +161,18 @@ impl Event {
     }
 }
 
-/// What stands in the way of a hold, thing by thing.
+/// The blocks that conflict with a hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the time is taken")]
 pub struct Taken(
-    /// All that blocks the time and does not give way, by start.
+    /// Everything that blocks the time and does not give way, by start.
     pub Vec<Block>,
 );
 
 named_values! {
-    /// Why a hold ended by itself.
+    /// Why a hold ended without a request.
     pub enum HoldEnd {
-        /// Its time was over.
+        /// It expired.
         Expired = "expired",
         /// It gave way to a hold of a higher priority.
         Preempted = "preempted",
@@ -186,19 +186,19 @@ pub struct EndedHold {
     pub seen: Event,
     /// The cancelled event that it becomes.
     pub event: Event,
-    /// Why.
+    /// The reason.
     pub end: HoldEnd,
 }
 
-/// Whether a hold of that priority fits into `wanted` at `now`. `blocks` is all that blocks there but holds, and
-/// `holds` the holds; what lies outside of `wanted` has no say.
+/// Checks whether a hold of that priority fits into `wanted` at `now`. `blocks` is everything that blocks there except
+/// holds, and `holds` are the holds. Both may include times outside `wanted`, which do not matter.
 ///
-/// Returns the holds that end with it: those of a lower priority, which give way (ruling 4.8), and those that
-/// are over. The latter have to be written although they block nothing any more: so whoever confirms one of them
-/// by a clock that is behind, and whoever places a hold over it, write the same row, and one of them loses.
+/// Returns the holds that end: those of a lower priority, which give way, and those that have expired. An expired hold
+/// blocks nothing, but it must be written. A node whose clock is behind may confirm it while this node places a hold
+/// over it. Because both write the same row, one of them loses.
 ///
 /// # Errors
-/// [`Taken`] with all that stands in the way; then no hold gives way.
+/// [`Taken`] with every conflict. In that case no hold gives way.
 pub fn place(
     wanted: Span,
     priority: u8,
@@ -228,17 +228,17 @@ pub fn place(
     Err(Taken(taken))
 }
 
-/// Why holds that belong together cannot all be confirmed.
+/// Why a hold set cannot be confirmed or released.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the hold {event} of the set is in the way: {error}")]
+#[error("the hold {event} of the set prevents this: {error}")]
 pub struct HoldSetError {
-    /// The hold in the way.
+    /// The hold that prevents it.
     pub event: EventId,
-    /// What is wrong with it.
+    /// The reason.
     pub error: HoldError,
 }
 
-/// The events that the holds of a set become, all of them or none.
+/// The confirmed events that the holds of a set become: all of them or none.
 ///
 /// # Errors
 /// The first hold that is not live.
@@ -250,10 +250,10 @@ pub fn confirm_all(holds: &[Event], now: Timestamp) -> Result<Vec<Event>, HoldSe
     confirmed.collect()
 }
 
-/// The holds of a set after it is given up: those that are live are cancelled, the others stay as they are.
+/// The holds of a set after its release. Live holds are cancelled, and the others stay as they are.
 ///
 /// # Errors
-/// What is wrong with the first, where none is live.
+/// The error of the first hold, if none is live.
 pub fn release_all(holds: &[Event], now: Timestamp) -> Result<Vec<Event>, HoldSetError> {
     let live = |event: &Event| event.live_hold(now).is_ok();
     match holds.first() {
@@ -314,8 +314,8 @@ mod tests {
     #[case::the_shortest(30_000_000, true)]
     #[case::the_longest(900_000_000, true)]
     #[case::too_long(900_000_001, false)]
-    #[case::over_already(-1, false)]
-    fn lasts_between_half_a_minute_and_a_quarter_of_an_hour(#[case] micros: i64, #[case] placed: bool) {
+    #[case::expired_already(-1, false)]
+    fn a_hold_lasts_30_seconds_to_15_minutes(#[case] micros: i64, #[case] placed: bool) {
         let hold = Hold { expires_at: NOW + SignedDuration::micros(micros), priority: 0, scope: HoldScope::Calendar };
         match hold.placed(NOW) {
             Ok(same) => assert!(placed && same == hold),
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn is_over_at_the_instant_of_its_expiry() {
+    fn a_hold_ends_exactly_at_its_expiry() {
         let hold = held(1, span(60, 90), SignedDuration::minutes(1), 0);
         let over = NOW + SignedDuration::minutes(1);
         let before = over - SignedDuration::micros(1);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn becomes_an_event_like_any_other() {
+    fn a_confirmed_or_released_hold_is_an_ordinary_event() {
         let hold = held(1, span(60, 90), SignedDuration::minutes(1), 5);
         let confirmed = hold.confirmed(NOW).unwrap();
         assert_eq!(
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn its_status_is_not_patched_and_it_does_not_recur() {
+    fn a_patch_cannot_set_the_status_or_a_rule_of_a_hold() {
         let hold = held(1, span(60, 90), SignedDuration::minutes(1), 0);
         let status = EventPatch { status: Patch::Set(EventStatus::Confirmed), ..EventPatch::default() };
         let patched = |patch: &EventPatch, now| hold.patched(patch.clone(), Zone::UTC, now);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_is_confirmed_wholly_and_released_as_far_as_it_lives() {
+    fn confirming_a_set_needs_all_holds_live_and_releasing_needs_one() {
         let live = [1, 2].map(|number| held(number, span(60, 90), SignedDuration::minutes(1), 0));
         let confirmed = confirm_all(&live, NOW).unwrap();
         assert!(confirmed.iter().all(|event| event.status == EventStatus::Confirmed));
@@ -433,7 +433,7 @@ mod tests {
                 }
                 Ok(ended) => {
                     prop_assert_eq!(in_the_way.count(), 0);
-                    // All that overlap end, each for its own reason, and nothing else does.
+                    // All overlapping holds end, each for its own reason, and no others do.
                     let overlapping: Vec<&Event> =
                         holds.iter().filter(|event| event.times.span.overlaps(wanted)).collect();
                     prop_assert_eq!(ended.iter().map(|ended| &ended.seen).collect::<Vec<_>>(), overlapping);

@@ -1,4 +1,4 @@
-//! Lists and contexts in which series show as their instances.
+//! Lists and contexts that show series as instances.
 
 use std::collections::BTreeMap;
 
@@ -8,38 +8,38 @@ use crate::{ContextEvents, Event, Occurrence, RECENT_MAX, Repeating, UPCOMING_MA
 
 /// The longest window of a list of instances.
 pub const EXPANDED_MAX: SignedDuration = SignedDuration::days(366);
-/// The most instances and events of one window.
+/// The most instances in one window.
 pub const INSTANCES_MAX: usize = 100_000;
 
-/// An event that takes place at its own times: a one-off event, or an occurrence that was changed.
+/// An instance with a row of its own: a one-off event or an override.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SingleInstance {
     /// The event.
     pub id: EventId,
-    /// Its start.
+    /// The start.
     pub start: Timestamp,
     /// The occurrence that it is, if it is one.
     pub occurrence: Option<Occurrence>,
 }
 
-/// An entry of a list of instances, before its text is read.
+/// An entry of a list of instances, before its row is read in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
-    /// The event itself.
+    /// A one-off event or an override.
     SingleInstance(EventId),
     /// The instance of a series in this span.
     Instance(EventId, Span),
 }
 
 impl Entry {
-    /// The event whose row holds what the entry shows.
+    /// The event whose row holds the content of the entry.
     pub const fn row(&self) -> EventId {
         match self {
             Self::SingleInstance(id) | Self::Instance(id, _) => *id,
         }
     }
 
-    /// The entry as an event, its row being among `rows`.
+    /// The entry as an event; `None` if its row is not in `rows`.
     pub fn event(&self, rows: &BTreeMap<EventId, Event>) -> Option<Event> {
         let row = rows.get(&self.row())?;
         Some(match self {
@@ -49,11 +49,11 @@ impl Entry {
     }
 }
 
-/// The order of instances of one start: by the identifier that they show.
+/// The order of instances with the same start: by the identifier that they show.
 type Name = (EventId, Option<Timestamp>);
 
-/// The page of the events `standing` and of the instances of `repeating` that overlap `window`, by start,
-/// then by identifier. `None` where there are more than [`INSTANCES_MAX`] of them.
+/// A page of the events in `standing` and of the instances of `repeating` that overlap `window`, by start and then by
+/// identifier. `None` if there are more than [`INSTANCES_MAX`] of them.
 pub fn page_of_instances(
     repeating: &[Repeating],
     standing: &[SingleInstance],
@@ -80,7 +80,7 @@ pub fn page_of_instances(
     Some(Listed { data: shown.map(|(.., entry)| entry).collect(), total })
 }
 
-/// Something around an instant, before its text is read.
+/// An instance around an instant, before its row is read in full.
 enum Near<'a> {
     SingleInstance(&'a Event),
     Instance(EventId, Span),
@@ -106,14 +106,14 @@ impl Near<'_> {
 }
 
 impl ContextEvents {
-    /// What is around `now` of the events `standing` and of the instances of `repeating`. `row` reads a
-    /// series, and is asked only for those that show.
+    /// The context at `now` of the events in `standing` and of the instances of `repeating`. `row` reads a series, and
+    /// is called only for series that the context shows.
     ///
-    /// Cancelled ones must not be among either. Of the standing ones those suffice that would show if there
-    /// were no series; of the series, those that have not ended and the [`RECENT_MAX`] that ended last.
+    /// Neither may include cancelled events. `standing` needs to hold only the events that would show if there were no
+    /// series. `repeating` needs to hold only the series that have not ended and the [`RECENT_MAX`] that ended last.
     ///
     /// # Errors
-    /// Those of `row`.
+    /// The errors of `row`.
     pub fn around<E>(
         standing: &[Event],
         repeating: &[Repeating],
@@ -124,7 +124,7 @@ impl ContextEvents {
         for series in repeating {
             let instance = |span| Near::Instance(series.id, span);
             let after = now + SignedDuration::micros(1);
-            // Only what began last can be current, though thousands may be under way.
+            // Only the occurrence that began last can be current, although thousands may be in progress.
             let present = Span::new(now, after).ok().and_then(|window| series.occurrences(window).last());
             near.extend(present.map(instance));
             near.extend(series.ended(now, RECENT_MAX as usize).into_iter().map(instance));
@@ -212,7 +212,7 @@ mod tests {
         })
     }
 
-    /// All that takes place before `until`, expanded one by one.
+    /// Every instance before `until`, expanded one by one.
     fn expanded(events: &[Event], until: Timestamp) -> Vec<Event> {
         let ever = Span::new(Timestamp::from_micros(0), until).unwrap();
         let each = |event: &Event| match event.repeating() {
@@ -233,11 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn too_many_instances_are_none() {
+    fn a_window_with_too_many_instances_has_no_page() {
         let endless: Vec<Repeating> =
             (0..30).map(|number| event(number, 0, 1_100_000, Some("FREQ=DAILY")).repeating().unwrap()).collect();
         let window = Span::new(at(1_000_000), at(1_000_001)).unwrap();
-        // Each of the first days lasts into the window.
+        // Every occurrence since the first lasts into the window.
         assert!(page_of_instances(&endless[..2], &[], window, Page::default()).is_some());
         assert_eq!(page_of_instances(&endless, &[], window, Page::default()), None);
     }
@@ -267,7 +267,7 @@ mod tests {
         }
 
         #[test]
-        fn a_context_is_that_of_all_instances(events in events(), hour in 0..600_i64) {
+        fn a_context_agrees_with_expanding_every_series(events in events(), hour in 0..600_i64) {
             let (now, (standing, repeating, rows)) = (at(hour), apart(&events));
             let row = |id: EventId| Ok::<_, ()>(rows.get(&id).cloned());
             let shown = ContextEvents::around(&standing, &repeating, now, row).unwrap();

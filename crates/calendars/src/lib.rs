@@ -1,8 +1,7 @@
-//! Agents, calendars and events: what they are and how they change.
+//! Agents, calendars and events, and the rules by which they change.
 //!
-//! Every rule here is a synchronous, pure function of a snapshot and a command. A service reads the
-//! snapshot through the traits in [`ports`], calls the rule, and commits the [`Change`]s that it
-//! returns; it needs nothing else from this crate.
+//! Every rule is a synchronous, pure function of a snapshot and a command. A service reads the snapshot
+//! through the traits in [`ports`], calls the rule, and commits the [`Change`]s that it returns.
 
 mod agent;
 mod as_of;

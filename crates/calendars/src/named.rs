@@ -1,6 +1,6 @@
-//! Enumerations whose values have a name in JSON and in stores.
+//! Enums whose values have a name in JSON and in stores.
 
-/// Defines an enumeration together with the written name of each value, both ways.
+/// Defines an enum with a name for each value, and the conversions between value and name.
 macro_rules! named_values {
     (
         $(#[$doc:meta])*
@@ -11,7 +11,7 @@ macro_rules! named_values {
         pub enum $name { $($(#[$value_doc])* $value,)* }
 
         impl $name {
-            /// Every value, in the order of the specification.
+            /// Every value, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$value),*];
 
             /// The name in JSON and in stores.
@@ -19,7 +19,7 @@ macro_rules! named_values {
                 match self { $(Self::$value => $text,)* }
             }
 
-            /// The value of that name.
+            /// The value with that name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$value),)* _ => None }
             }

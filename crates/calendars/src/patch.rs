@@ -1,4 +1,4 @@
-//! What a PATCH says of one field, and what it means for the end of an event.
+//! The fields of a PATCH, and the end of an event whose start is moved.
 
 use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Timestamp, Zone};
 
@@ -24,7 +24,7 @@ impl<T> Patch<T> {
         matches!(self, Self::Set(_))
     }
 
-    /// Puts the new value, if there is one, where the old one stood.
+    /// Replaces the value of `field`, if the field was given.
     pub fn apply_to(self, field: &mut T) {
         if let Self::Set(value) = self {
             *field = value;
@@ -38,12 +38,12 @@ impl<T> From<Option<T>> for Patch<T> {
     }
 }
 
-/// The end of an event at `seen` once a PATCH moves its start to `start` and does not name its end: the event keeps its
+/// The new end of an event at `seen` if a PATCH moves its start to `start` and leaves its end out. The event keeps its
 /// length.
 ///
-/// That is the elapsed time. An all-day event keeps its days, and a timed event that becomes an all-day one takes as many
-/// days as it lasted, begun ones included. Its days are counted in `written`, the zone in which it was written, and laid
-/// out in `zone`, its calendar's. `all_day` is what the event will be.
+/// A timed event keeps its elapsed time. An all-day event keeps its number of days. A timed event that becomes an
+/// all-day event takes as many days as it lasted, rounded up. Its days are counted in `written`, the zone in which it
+/// was written, and laid out in `zone`, that of its calendar. `all_day` is the new value of the field.
 pub(crate) fn moved_end(seen: Times, start: Timestamp, all_day: bool, written: Zone, zone: Zone) -> Timestamp {
     let elapsed = seen.span.length();
     let lasts = if seen.all_day {
@@ -52,19 +52,19 @@ pub(crate) fn moved_end(seen: Times, start: Timestamp, all_day: bool, written: Z
         (elapsed.as_micros() + MICROS_A_DAY - 1).div_euclid(MICROS_A_DAY) * MICROS_A_DAY
     };
     let by_days = at_wall_clock(zone, shown(zone, start).saturating_add(lasts));
-    // Clocks that are set back can show an earlier time later.
+    // When clocks are set back, a later instant can show an earlier time.
     by_days.filter(|end| all_day && *end > start).unwrap_or(start + elapsed)
 }
 
-/// What wall clocks show, in microseconds from the midnight that begins 1970. A day that skips its midnight begins at
-/// it all the same.
+/// The wall clock time of an instant, in microseconds since midnight on 1 January 1970. The first instant of a day
+/// counts as its midnight, even if the clocks skip midnight.
 fn shown(zone: Zone, instant: Timestamp) -> i64 {
     let CivilDateTime { date, time } = zone.to_civil(instant);
     let of_day = if zone.to_timestamp(date.midnight()) == Some(instant) { 0 } else { time.as_micros() };
     date.as_days() * MICROS_A_DAY + of_day
 }
 
-/// The instant at which wall clocks show this.
+/// The instant at which the wall clock shows this time.
 fn at_wall_clock(zone: Zone, shown: i64) -> Option<Timestamp> {
     let date = CivilDate::from_days(shown.div_euclid(MICROS_A_DAY));
     zone.to_timestamp(CivilDateTime { date, time: CivilTime::from_micros(shown.rem_euclid(MICROS_A_DAY))? })
@@ -127,7 +127,7 @@ mod tests {
     #[case::a_shorter_day("Europe/Berlin", "2026-03-28", "2026-03-29", "2026-03-29", "2026-03-29T22:00:00Z")]
     #[case::a_longer_day("Europe/Berlin", "2026-03-29", "2026-03-30", "2026-10-25", "2026-10-25T23:00:00Z")]
     #[case::days("Asia/Kolkata", "2026-05-04", "2026-05-07", "2026-12-30", "2027-01-01T18:30:00Z")]
-    // A day that begins at one o'clock, since its midnight is skipped.
+    // A day that begins at 01:00 because its midnight is skipped.
     #[case::to_no_midnight("America/Sao_Paulo", "2018-11-01", "2018-11-02", "2018-11-04", "2018-11-05T02:00:00Z")]
     #[case::from_no_midnight("America/Sao_Paulo", "2018-11-04", "2018-11-05", "2018-11-01", "2018-11-02T03:00:00Z")]
     fn the_start_alone_keeps_the_length(
@@ -146,7 +146,7 @@ mod tests {
     #[case::to_days("2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", true, "2026-05-03", "2026-05-04T00:00:00Z")]
     #[case::to_two_days("2026-05-01T23:00:00Z", "2026-05-03T00:00:00Z", true, "2026-05-03", "2026-05-05T00:00:00Z")]
     #[case::to_times("2026-05-01", "2026-05-02", false, "2026-05-03T09:00:00Z", "2026-05-04T09:00:00Z")]
-    fn an_event_that_becomes_an_all_day_one_takes_whole_days(
+    fn an_event_that_becomes_all_day_takes_whole_days(
         #[case] start: &str,
         #[case] end: &str,
         #[case] all_day: bool,
@@ -181,7 +181,7 @@ mod tests {
             let event = event(zone, false, Moment::At(at(start)), Moment::At(at(start + length)));
             let after = patched(&event, zone, starting(Moment::At(at(moved)))).unwrap();
             prop_assert_eq!((after.start(), after.end()), (at(moved), at(moved + length)));
-            // The end alone changes the length, and both set both.
+            // The end alone changes the length. A start and an end set both.
             let end = EventPatch { end: Patch::Set(Moment::At(at(start + 2 * length))), ..EventPatch::default() };
             let longer = patched(&event, zone, end).unwrap();
             prop_assert_eq!((longer.start(), longer.end()), (at(start), at(start + 2 * length)));

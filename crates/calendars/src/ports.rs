@@ -1,5 +1,8 @@
-//! What the rules of this crate need to read. Stores implement these traits; every method takes the
-//! organization, and what belongs to another one is simply absent.
+//! The reads that the rules of this crate need. Stores implement these traits. A method that takes an organization
+//! treats the rows of any other as absent.
+//!
+//! A calendar is visible unless it is deleted or its agent is decommissioned. An event is visible unless it is deleted
+//! or its calendar is not visible.
 
 use async_trait::async_trait;
 use kalends_availability::{Block, Rules};
@@ -13,43 +16,43 @@ use crate::{
     EmittedUntil, Event, EventSource, EventStatus, Occurrence, Reminders, Repeating, Reservation,
 };
 
-/// Which agents a list holds.
+/// The agents that a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AgentFilter {
     /// Only agents of this type.
     pub kind: Option<AgentType>,
-    /// Only agents of this status.
+    /// Only agents with this status.
     pub status: Option<AgentStatus>,
 }
 
-/// Reads agents. Decommissioned ones are readable like any other.
+/// Reads agents, decommissioned ones included.
 #[async_trait]
 pub trait Agents: Send + Sync {
-    /// The agent, or `None` where the organization has none of that id.
+    /// The agent, or `None` if the organization has none with that id.
     async fn find_agent(&self, org: OrgId, id: AgentId) -> Result<Option<Agent>, StoreError>;
 
-    /// Agents by creation, the oldest first.
+    /// Agents by creation, oldest first.
     async fn list_agents(&self, org: OrgId, filter: AgentFilter, page: Page) -> Result<Listed<Agent>, StoreError>;
 }
 
-/// Which calendars a list holds.
+/// The calendars that a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CalendarFilter {
-    /// Those of one agent.
+    /// The calendars of one agent.
     OfAgent(AgentId),
-    /// Those of all agents.
+    /// The calendars of all agents.
     OfAgents,
-    /// Those of all agents and the shared ones.
+    /// The calendars of all agents, and the shared ones.
     All,
 }
 
-/// Reads calendars that are in sight: neither deleted nor owned by a decommissioned agent.
+/// Reads visible calendars.
 #[async_trait]
 pub trait Calendars: Send + Sync {
-    /// The calendar, or `None` where the organization has none of that id in sight.
+    /// The calendar, or `None` if the organization has no visible one with that id.
     async fn find_calendar(&self, org: OrgId, id: CalendarId) -> Result<Option<Calendar>, StoreError>;
 
-    /// Calendars by creation, the oldest first.
+    /// Calendars by creation, oldest first.
     async fn list_calendars(
         &self,
         org: OrgId,
@@ -57,9 +60,9 @@ pub trait Calendars: Send + Sync {
         page: Page,
     ) -> Result<Listed<Calendar>, StoreError>;
 
-    /// The next `limit` calendars by creation, then id, behind the one that was made at `after` and has that
-    /// identifier, or from the first on. Who walks on like this passes none over that stays, whatever is deleted
-    /// meanwhile.
+    /// The next `limit` calendars by creation and then id. They follow the calendar with the creation time and the id
+    /// of `after`, or start with the first if that is `None`. A caller that continues from page to page misses no
+    /// calendar that stays, even if others are deleted in between.
     async fn calendars_after(
         &self,
         org: OrgId,
@@ -68,16 +71,16 @@ pub trait Calendars: Send + Sync {
     ) -> Result<Vec<Calendar>, StoreError>;
 }
 
-/// Whose events a list holds.
+/// The calendars whose events a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventScope {
-    /// Those of one calendar.
+    /// One calendar.
     Calendar(CalendarId),
-    /// Those of all calendars of one agent.
+    /// All calendars of one agent.
     Agent(AgentId),
 }
 
-/// A status at an instant: a hold that is over by then counts as cancelled ([`Event::at`]).
+/// A status at an instant. A hold that has expired by then counts as cancelled ([`Event::at`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusAt {
     /// The status.
@@ -86,30 +89,30 @@ pub struct StatusAt {
     pub now: Timestamp,
 }
 
-/// Which events a list holds.
+/// The events that a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EventFilter {
     /// Only events that start at this instant or later.
     pub start_after: Option<Timestamp>,
     /// Only events that start before this instant.
     pub start_before: Option<Timestamp>,
-    /// Only events of this status.
+    /// Only events with this status.
     pub status: Option<StatusAt>,
-    /// Only events of this source.
+    /// Only events from this source.
     pub source: Option<EventSource>,
 }
 
-/// Reads events that are in sight: not deleted, on a calendar in sight.
+/// Reads visible events.
 #[async_trait]
 pub trait Events: Send + Sync {
-    /// The event together with the agent that owns its calendar, or `None` where the organization has
-    /// none of that id in sight. An occurrence of a series is found by [`Instances`] only.
+    /// The event together with the agent that owns its calendar, or `None` if the organization has no visible one with
+    /// that id. Overrides are found only through [`Instances`].
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError>;
 
-    /// Those of the given events of a calendar that are in sight, in no particular order.
+    /// The visible events of a calendar with these ids, in no particular order.
     async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError>;
 
-    /// Events by start, then id. A series is one of them, by its own start; occurrences are not.
+    /// Events by start and then id. A series is listed once, by its own start, without its occurrences.
     async fn list_events(
         &self,
         org: OrgId,
@@ -118,7 +121,7 @@ pub trait Events: Send + Sync {
         page: Page,
     ) -> Result<Listed<Event>, StoreError>;
 
-    /// The events around `now`, those left out that are cancelled by then; of a series, its instances.
+    /// The events around `now`, without those that are cancelled by then. A series shows as its instances.
     async fn context_events(
         &self,
         org: OrgId,
@@ -127,18 +130,18 @@ pub trait Events: Send + Sync {
     ) -> Result<ContextEvents, StoreError>;
 }
 
-/// Which instances a list holds.
+/// The instances that a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstanceFilter {
-    /// Only what overlaps this window.
+    /// Only instances that overlap this window.
     pub window: Span,
-    /// Only what has this status.
+    /// Only instances with this status.
     pub status: Option<StatusAt>,
-    /// Only what comes from this source.
+    /// Only instances from this source.
     pub source: Option<EventSource>,
 }
 
-/// The series of a calendar that block and have an occurrence in a window.
+/// The blocking series of a calendar that may have an occurrence in a window.
 #[derive(Debug, Clone)]
 pub struct BlockingSeries {
     /// The calendar.
@@ -149,18 +152,18 @@ pub struct BlockingSeries {
     pub series: Vec<Repeating>,
 }
 
-/// Reads series with their occurrences, in sight as events are.
+/// Reads visible series with their occurrences.
 #[async_trait]
 pub trait Instances: Send + Sync {
-    /// The override of an occurrence, or `None` where it has none.
+    /// The override of an occurrence, or `None` if it has none.
     async fn find_override(&self, org: OrgId, occurrence: Occurrence) -> Result<Option<Event>, StoreError>;
 
     /// All overrides of a series, by the start that the rule gives them.
     async fn list_overrides(&self, org: OrgId, series: EventId) -> Result<Vec<Event>, StoreError>;
 
-    /// One-off events, overrides and the instances of series, by start, then by the identifier that they
-    /// show; in one snapshot, and in as many statements for a thousand series as for one. `None` where
-    /// the window holds more than [`INSTANCES_MAX`](crate::INSTANCES_MAX).
+    /// One-off events, overrides and the instances of series, by start and then by the identifier that they show. They
+    /// are read in one snapshot, in the same number of statements for a thousand series as for one. `None` if the
+    /// window holds more than [`INSTANCES_MAX`](crate::INSTANCES_MAX).
     async fn list_instances(
         &self,
         org: OrgId,
@@ -169,8 +172,8 @@ pub trait Instances: Send + Sync {
         page: Page,
     ) -> Result<Option<Listed<Event>>, StoreError>;
 
-    /// What blocks `window` (ruling 4.7) on the given calendars and repeats, in one query. Calendars out of
-    /// sight are left out. Overrides are among the spans of [`BusyTimes::blocking_spans`].
+    /// The series on the given calendars that block `window`, in one query. Calendars that are not visible are left
+    /// out. Overrides are not included: [`BusyTimes::blocking_spans`] returns their spans.
     async fn blocking_series(
         &self,
         org: OrgId,
@@ -179,7 +182,7 @@ pub trait Instances: Send + Sync {
     ) -> Result<Vec<BlockingSeries>, StoreError>;
 }
 
-/// An event and whose calendar it stands on.
+/// An event and the owner of its calendar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnedEvent {
     /// The event.
@@ -188,20 +191,20 @@ pub struct OwnedEvent {
     pub agent: Option<AgentId>,
 }
 
-/// A calendar whose events decide about availability.
+/// A calendar whose events count for availability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BusySource {
     /// The owner; `None` for a shared calendar.
     pub agent: Option<AgentId>,
     /// The calendar.
     pub calendar: CalendarId,
-    /// What has been scheduled on it so far: while it holds, cached busy times hold.
+    /// The calendar's revision. While it stays the same, cached busy times are valid.
     pub revision: Revision,
-    /// Whether a grant lets human calendars count for it. If not, none counts, and nobody has to look for any.
+    /// Whether a grant lets human calendars count for it. If not, there are none to look for.
     pub granted: bool,
 }
 
-/// An agent that lives, asked about by itself because it has no calendar in sight.
+/// An agent that is not decommissioned. Used for agents without a visible calendar, which have no [`BusySource`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LivingAgent {
     /// The agent.
@@ -210,59 +213,59 @@ pub struct LivingAgent {
     pub granted: bool,
 }
 
-/// What lasts longer is indexed apart, so that whoever looks for what reaches into a window has to go
-/// back no further than this before its start: 24 hours. The migrations repeat the number.
+/// Events that last longer than 24 hours have an index of their own. So a query for the events that reach into a window
+/// needs to look back no further than this before its start. The migrations repeat the number.
 pub const LONG: SignedDuration = SignedDuration::days(1);
 
-/// The busy times that begin on one day are also kept in one piece, up to this number: reading a month is
-/// then reading thirty rows. Of a fuller day the events themselves are read.
+/// The busy times that begin on one day are also kept together in one row, up to this number. Reading a month then
+/// takes thirty rows. For a fuller day, the events themselves are read.
 pub const BUSY_DAY_MAX: u16 = 96;
 
-/// What decides about the time of one calendar, as it was at one revision.
+/// The rules and the busy times of one calendar at one revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CalendarBusy {
     /// The revision.
     pub revision: Revision,
     /// The calendar's rules, if it has any.
     pub rules: Option<Rules>,
-    /// The spans of what blocks, ordered by start, possibly overlapping each other.
+    /// The spans of blocking events, ordered by start. They may overlap each other.
     pub spans: Vec<Span>,
-    /// Whether there are series beside, which may have occurrences in that time.
+    /// Whether there are also series that may have occurrences in that time.
     pub repeats: bool,
-    /// Whether there are holds or reservations beside, which [`Holds::holds_within`] tells.
+    /// Whether there are also holds or reservations, which [`Holds::holds_within`] returns.
     pub held: bool,
 }
 
-/// What blocks a time of one calendar, thing by thing, as it was at one revision.
+/// The blocks of one calendar in a window at one revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CalendarBlocks {
     /// The calendar as a source of busy times, with the revision.
     pub source: BusySource,
     /// The calendar's rules, if it has any.
     pub rules: Option<Rules>,
-    /// What blocks, ordered by start and end, before any buffer.
+    /// The blocks, ordered by start and end, without buffers.
     pub blocks: Vec<Block>,
-    /// Whether there are series beside, which may have occurrences in that time.
+    /// Whether there are also series that may have occurrences in that time.
     pub repeats: bool,
-    /// Whether there are holds or reservations beside, which [`Holds::holds_within`] tells.
+    /// Whether there are also holds or reservations, which [`Holds::holds_within`] returns.
     pub held: bool,
 }
 
-/// Reads what blocks time.
+/// Reads busy times.
 #[async_trait]
 pub trait BusyTimes: Send + Sync {
-    /// The calendars in sight of all the given agents, in one query.
+    /// The visible calendars of all the given agents, in one query.
     async fn sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, StoreError>;
 
-    /// Those of the given agents that live, each once, in any order, in one query.
+    /// The given agents that are not decommissioned, each once, in any order, in one query.
     async fn living_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<LivingAgent>, StoreError>;
 
-    /// The given calendar as a source, or `None` where it is out of sight.
+    /// The given calendar as a source, or `None` if it is not visible.
     async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError>;
 
-    /// The spans of all events of `calendar` that block (ruling 4.7) and overlap `window`, not clipped, ordered by
-    /// start, possibly overlapping each other, with its rules and the revision at which both were read, in one
-    /// snapshot. Neither series nor holds are among them, changed occurrences are. `None` where the calendar is out of sight.
+    /// The spans of all blocking events of `calendar` that overlap `window`, with its rules and the revision, in one
+    /// snapshot. The spans are not clipped, are ordered by start, and may overlap each other. They include overrides,
+    /// but neither series nor holds. `None` if the calendar is not visible.
     async fn blocking_spans(
         &self,
         org: OrgId,
@@ -270,8 +273,8 @@ pub trait BusyTimes: Send + Sync {
         window: Span,
     ) -> Result<Option<CalendarBusy>, StoreError>;
 
-    /// The calendars in sight of `agent`, each with what [`blocking_spans`](Self::blocking_spans) tells of it.
-    /// Empty where there is none. A store that can tell both at once does.
+    /// The visible calendars of `agent`, each with the result of [`blocking_spans`](Self::blocking_spans). Empty if
+    /// there are none. A store that can read both at once overrides this method.
     async fn busy_of_agent(
         &self,
         org: OrgId,
@@ -287,8 +290,8 @@ pub trait BusyTimes: Send + Sync {
         Ok(found)
     }
 
-    /// The first `limit` of what [`blocking_spans`](Self::blocking_spans) tells of `window`, each with
-    /// what it is, and the rules, in one snapshot. `None` where the calendar is out of sight.
+    /// The first `limit` spans that [`blocking_spans`](Self::blocking_spans) returns for `window`, each with its kind,
+    /// and the rules, in one snapshot. `None` if the calendar is not visible.
     async fn blocks(
         &self,
         org: OrgId,
@@ -298,22 +301,23 @@ pub trait BusyTimes: Send + Sync {
     ) -> Result<Option<CalendarBlocks>, StoreError>;
 }
 
-/// The holds of a calendar in a window, as they were at one revision.
+/// The holds and reservations of a calendar in a window at one revision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CalendarHolds {
     /// The revision.
     pub revision: Revision,
-    /// The events of the status `hold`, in no particular order. Some may be over.
+    /// The events with the status `hold`, in no particular order. Some may have expired.
     pub holds: Vec<Event>,
-    /// What proposals keep free, in no particular order. Some may be over.
+    /// The reservations of proposals, in no particular order. Some may have expired.
     pub reserved: Vec<Reservation>,
 }
 
-/// Reads holds that are in sight as events are. Whether one is over is for the reader to say: a store compares
-/// no expiry with any clock but where it is given the instant.
+/// Reads visible holds. The caller decides whether a hold has expired: a store compares no expiry with a clock of its
+/// own, only with an instant that it is given.
 #[async_trait]
 pub trait Holds: Send + Sync {
-    /// The holds and reservations of the calendar that overlap `window`, in one snapshot. `None` where the calendar is out of sight.
+    /// The holds and reservations of the calendar that overlap `window`, in one snapshot. `None` if the calendar is not
+    /// visible.
     async fn holds_within(
         &self,
         org: OrgId,
@@ -321,24 +325,24 @@ pub trait Holds: Send + Sync {
         window: Span,
     ) -> Result<Option<CalendarHolds>, StoreError>;
 
-    /// The events that were placed together as holds, whatever became of them, by creation.
+    /// The events that were placed as one hold set, whatever their status is now, by creation.
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError>;
 }
 
-/// Reads the rules of calendars in sight.
+/// Reads the rules of visible calendars.
 #[async_trait]
 pub trait RulesOfCalendars: Send + Sync {
-    /// The rules of the calendar, or `None` where it has none or is out of sight.
+    /// The rules of the calendar, or `None` if it has none or is not visible.
     async fn find_rules(&self, org: OrgId, calendar: CalendarId) -> Result<Option<AvailabilityRules>, StoreError>;
 }
 
-/// Reads what changed on calendars in sight.
+/// Reads changes of visible calendars.
 #[async_trait]
 pub trait ChangesOfCalendars: Send + Sync {
-    /// The first `limit` events that changed after what is asked for, each in its present state under the revision
-    /// of its last change, by that revision and then by identifier. None is above the revision that is told with
-    /// them; what is missing up to there is so because it changed again meanwhile, and will be found above it.
-    /// `None` where the calendar is out of sight.
+    /// The first `limit` events that changed after the position in `asked`, each in its present state with the revision
+    /// of its last change, by that revision and then by identifier. No change is above the returned revision. An event
+    /// that is missing up to there has changed again since, and a later read finds it above that revision. `None` if
+    /// the calendar is not visible.
     async fn changes(
         &self,
         org: OrgId,
@@ -347,8 +351,8 @@ pub trait ChangesOfCalendars: Send + Sync {
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError>;
 
-    /// What was written since the revision `since` and reaches into `window`, in one snapshot. `None` where the
-    /// calendar is out of sight.
+    /// The writes since the revision `since` that affect `window`, in one snapshot. `None` if the calendar is not
+    /// visible.
     async fn changed_since(
         &self,
         org: OrgId,
@@ -358,16 +362,16 @@ pub trait ChangesOfCalendars: Send + Sync {
     ) -> Result<Option<ChangedSince>, StoreError>;
 }
 
-/// Reads calendars for those who have the address of a feed and nothing else, and what a feed shows.
+/// Reads the content of feeds, for readers who have only the address of a feed.
 #[async_trait]
 pub trait Feeds: Send + Sync {
-    /// The calendar in sight whose feed has this token, of whatever organization it is; `None` where there is none.
+    /// The visible calendar whose feed has this token, in any organization; `None` if there is none.
     async fn calendar_of_feed(&self, token: &str) -> Result<Option<Calendar>, StoreError>;
 
-    /// Hands `each` whatever on the calendar came from callers of this service and is confirmed or tentative, by start,
-    /// then id: one-off events, series and overrides as their rows are. In one snapshot, whose revision it returns, and
-    /// in one statement for some hundred of them. `None`, and nothing is handed over, where the calendar is out of
-    /// sight.
+    /// Calls `each` with every event of the calendar that is internal and confirmed or tentative, by start and then id:
+    /// one-off events, series and overrides, as stored in their rows. They are read in one snapshot, whose revision is
+    /// returned, with one statement for every few hundred events. `None`, without a call, if the calendar is not
+    /// visible.
     async fn read_feed(
         &self,
         org: OrgId,
@@ -376,18 +380,18 @@ pub trait Feeds: Send + Sync {
     ) -> Result<Option<Revision>, StoreError>;
 }
 
-/// Which timers are looked for.
+/// A queue of timers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimerQueue {
-    /// Those of holds that are over.
+    /// The timers of holds that have expired.
     Holds,
-    /// Those of other events of which something is due.
+    /// The timers of other events that are due.
     Events,
-    /// Those whose calendar's reminders were written anew, due or not.
+    /// The timers whose calendar has new default reminders, due or not.
     Again,
 }
 
-/// A timer that whoever reads it has claimed.
+/// A timer that the reader has claimed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimedTimer {
     /// The organization.
@@ -396,27 +400,28 @@ pub struct ClaimedTimer {
     pub calendar: CalendarId,
     /// The event.
     pub event: EventId,
-    /// When it was to be looked at.
+    /// When it was due.
     pub due_at: Timestamp,
-    /// Up to where the event has told.
+    /// The times up to which the event's happenings were emitted.
     pub told: EmittedUntil,
     /// The row's version.
     pub version: Version,
-    /// The event, while it is in sight.
+    /// The event, if it is visible.
     pub seen: Option<Event>,
-    /// What its calendar says of reminders.
+    /// The default reminders of its calendar.
     pub defaults: Option<Reminders>,
 }
 
-/// Reads timers, of all organizations. They are written with the events that they belong to, by [`Event::timer`]: a
-/// write that changes [`Event::timing`] puts the event's timer in place of the one before, told at least as far as
-/// that, or removes it; any other write leaves it alone. A calendar whose default reminders change has those timers
-/// looked at again that inherit them.
+/// Reads the timers of all organizations.
+///
+/// Each timer is written with its event, by [`Event::timer`]. A write that changes [`Event::timing`] replaces the
+/// event's timer or removes it, and never moves its [`EmittedUntil`] back. Any other write leaves the timer alone. When
+/// the default reminders of a calendar change, the timers that inherit them are processed again.
 #[async_trait]
 pub trait Timers: Send + Sync {
-    /// Claims up to `limit` timers of the queue that are due at `now` and claimed by nobody else at `now`, until
-    /// `until` or until the timer is written; the longest due first. In no more statements for many than for one. A
-    /// row that cannot be read is told in the log and left out.
+    /// Claims up to `limit` timers of the queue that are due at `now` and not claimed at `now`, longest due first. A
+    /// claim lasts until `until` or until the timer is written. The number of statements does not depend on the number
+    /// of timers. A row that cannot be read is logged and left out.
     async fn claim_timers(
         &self,
         queue: TimerQueue,
@@ -425,10 +430,10 @@ pub trait Timers: Send + Sync {
         limit: u32,
     ) -> Result<Vec<ClaimedTimer>, StoreError>;
 
-    /// Gives the next `limit` events, of those that are older than timers are, theirs as of `now`; says whether that
-    /// was all. Cheap once it was.
+    /// Creates the timers, as of `now`, of the next `limit` events that were written before timers existed. Returns
+    /// whether all events have timers. Cheap once they do.
     async fn seed_timers(&self, now: Timestamp, limit: u32) -> Result<bool, StoreError>;
 
-    /// Removes up to `limit` timers whose calendar is out of sight, and says how many.
+    /// Removes up to `limit` timers whose calendar is not visible, and returns their number.
     async fn forget_timers(&self, limit: u32) -> Result<u64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Reminders: minutes before the start at which a webhook is sent (ruling 4.12).
+//! Reminders: minutes before the start at which a webhook is sent.
 
 use std::ops::RangeInclusive;
 
@@ -6,12 +6,12 @@ use kalends_kernel::FieldError;
 
 /// The most reminders of one event or calendar.
 pub const REMINDERS_MAX: usize = 5;
-/// How many minutes before the start a reminder may lie; the most are four weeks.
+/// The minutes before the start that a reminder may have; the most are four weeks.
 pub const REMINDER_MINUTES: RangeInclusive<i64> = 1..=40_320;
-/// What holds where neither the event nor its calendar says otherwise.
+/// The reminder of an event if neither the event nor its calendar sets any.
 pub const REMINDER_DEFAULT_MINUTES: u16 = 10;
 
-/// Distinct reminders in minutes before the start, the earliest (largest) first. May be empty.
+/// Distinct reminders in minutes before the start, largest (earliest) first. May be empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reminders(Vec<u16>);
 
@@ -19,7 +19,7 @@ impl Reminders {
     /// Checks the bounds and merges duplicates.
     ///
     /// # Errors
-    /// Names the entry that is out of bounds, or the count.
+    /// Names the entry that is out of bounds, or the count if there are too many.
     pub fn parse(param: &str, minutes: &[i64]) -> Result<Self, FieldError> {
         let mut kept = Vec::with_capacity(minutes.len().min(REMINDERS_MAX));
         for (index, minute) in minutes.iter().enumerate() {
@@ -47,12 +47,12 @@ impl Reminders {
         Ok(Self(kept))
     }
 
-    /// The minutes, the largest first.
+    /// The minutes, largest first.
     pub fn minutes(&self) -> &[u16] {
         &self.0
     }
 
-    /// What an event inherits: its own reminders, else its calendar's, else ten minutes.
+    /// The effective reminders of an event: its own, else those of its calendar, else ten minutes.
     pub fn effective(event: Option<&Self>, calendar: Option<&Self>) -> Self {
         event.or(calendar).cloned().unwrap_or_else(|| Self(vec![REMINDER_DEFAULT_MINUTES]))
     }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn inheritance_ends_at_ten_minutes() {
+    fn an_event_inherits_reminders_and_defaults_to_ten_minutes() {
         let own = Reminders::parse("reminders", &[30]).unwrap();
         let none = Reminders::default();
         assert_eq!(Reminders::effective(Some(&none), Some(&own)), none);

@@ -1,36 +1,36 @@
-//! Reservations: time that a pending proposal keeps free for itself.
+//! Reservations: times that a pending proposal keeps.
 //!
-//! No event stands for them: they take time from everybody else and are seen nowhere. Those of one proposal may overlap,
-//! since one of its times wins in the end.
+//! They have no event. They block time for everything but their proposal, and no list shows them. The reservations of
+//! one proposal may overlap, because only one of its slots is confirmed in the end.
 
 use kalends_availability::{Block, BlockKind};
 use kalends_kernel::{ProposalId, Span, Timestamp};
 
 use crate::HeldTime;
 
-/// Time of a calendar that a proposal keeps free.
+/// A time of a calendar that a proposal keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reservation {
-    /// The proposal. Its own resolution is not in its way.
+    /// The proposal. The reservation does not block the proposal's own resolution.
     pub owner: ProposalId,
     /// The time.
     pub span: Span,
-    /// From this instant on it takes none.
+    /// From this instant on, it blocks no time.
     pub expires_at: Timestamp,
 }
 
 impl Reservation {
-    /// Whether it takes its time at `now`.
+    /// Whether it blocks its time at `now`.
     pub fn stands(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }
 
-    /// The reservation as something that takes time.
+    /// The reservation as a block.
     pub const fn block(&self) -> Block {
         Block { kind: BlockKind::Reservation, span: self.span }
     }
 
-    /// The time that it takes, and how long.
+    /// The time that it blocks, and until when.
     pub const fn held_time(&self) -> HeldTime {
         HeldTime { span: self.span, expires_at: self.expires_at }
     }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_its_time_until_the_instant_at_which_it_expires() {
+    fn a_reservation_blocks_until_it_expires() {
         let now = Timestamp::from_micros(1_772_323_200_000_000);
         let span = Span::new(now + SignedDuration::hours(5), now + SignedDuration::hours(6)).unwrap();
         let owner = "spr_00000000000000000000000001".parse().unwrap();

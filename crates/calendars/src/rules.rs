@@ -1,37 +1,35 @@
-//! The availability rules of a calendar, as a row (ruling 5.3). What they mean is said in
-//! `kalends-availability`.
+//! The availability rules of a calendar, as a row. `kalends-availability` applies them.
 
 use kalends_availability::Rules;
 use kalends_kernel::{CalendarId, OrgId, RulesId, Timestamp, Version, Zone};
 
 use crate::Calendar;
 
-/// The rules of one calendar as stored. A calendar has one such row, or none: then nothing is
-/// restricted.
+/// The rules of one calendar, as stored. A calendar without such a row is not restricted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AvailabilityRules {
-    /// The identifier, which stays while the rules are replaced.
+    /// The identifier, which stays the same when the rules are replaced.
     pub id: RulesId,
     /// The owning organization.
     pub org: OrgId,
-    /// The calendar to whose events and time they apply.
+    /// The calendar that they apply to.
     pub calendar: CalendarId,
-    /// What they say.
+    /// The rules.
     pub rules: Rules,
     /// The row's version.
     pub version: Version,
-    /// When the calendar got rules, having had none.
+    /// When the calendar, which had no rules before, got them.
     pub created_at: Timestamp,
     /// When they last changed.
     pub updated_at: Timestamp,
 }
 
-/// What a caller wants the rules to be, already checked.
+/// The validated rules of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewRules {
-    /// What they shall say, but for the zone.
+    /// The rules, without regard to their zone.
     pub rules: Rules,
-    /// Whose clocks and dates are meant; `None` means the calendar's zone at this moment.
+    /// The zone of the rules; `None` means the calendar's present zone.
     pub zone: Option<Zone>,
 }
 
@@ -49,7 +47,7 @@ impl AvailabilityRules {
         }
     }
 
-    /// These rules replaced as a whole: what `new` leaves open is not kept from before.
+    /// The rules after a full replacement. Nothing that `new` leaves out is kept.
     #[must_use]
     pub fn replaced(&self, calendar: &Calendar, new: NewRules, now: Timestamp) -> Self {
         let rules = new.rules_on(calendar);
@@ -90,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_keeps_the_identity_and_nothing_else() {
+    fn replacing_keeps_only_the_id_and_the_creation_time() {
         let now = Timestamp::EARLIEST;
         let calendar = calendar(now);
         let berlin: Zone = "Europe/Berlin".parse().unwrap();
@@ -100,7 +98,7 @@ mod tests {
 
         let later = now + SignedDuration::hours(1);
         let second = first.replaced(&calendar, new(None), later);
-        assert_eq!(second.rules.zone(), calendar.zone, "the zone of before is not kept");
+        assert_eq!(second.rules.zone(), calendar.zone, "the old zone is not kept");
         assert_eq!((second.id, second.created_at), (first.id, first.created_at));
         assert_eq!((second.version, second.updated_at), (first.version.next(), later));
     }

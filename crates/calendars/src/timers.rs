@@ -1,66 +1,67 @@
-//! What an event tells by itself as time goes by: its reminders, its start and its end (rulings 4.12, 4.13, 7.1).
+//! The happenings that events emit as time passes: reminders, starts and ends.
 //!
-//! Everything follows from the event alone and from what its calendar says of reminders. A [`Timer`] is the one row
-//! that is kept of it: when to look at the event next, and up to which instant everything was told. A series is
-//! expanded only where it is looked at, so that what lies ahead costs nothing.
+//! They follow from the event and the default reminders of its calendar alone. A [`Timer`] is the one row that is kept
+//! for an event: when to process the event next, and up to which instant its happenings were emitted. A series is
+//! expanded only around the time that is processed, so that its future costs nothing.
 //!
-//! Confirmed events tell their reminders, starts and ends. Tentative ones tell their reminders only, as the feed shows
-//! them with their alarms; that they begin is not known. Holds, cancelled and imported events tell nothing. An
-//! occurrence that was changed on its own is an event of its own here too.
+//! Confirmed events emit reminders, starts and ends. Tentative events emit only reminders, which match their alarms in
+//! the feed, because they may not begin. Holds, cancelled events and imported events emit nothing. An override emits
+//! its own happenings, like a one-off event.
 
 use kalends_kernel::{CalendarId, EventId, OrgId, SignedDuration, Span, Timestamp, Version};
 
 use crate::{Event, EventSource, EventStatus, Recurrence, Reminders};
 
-/// How late something is still told; what is older is dropped (ruling 4.13).
+/// How late a happening is still emitted. Older ones are dropped.
 pub const TOLD_WITHIN: SignedDuration = SignedDuration::hours(1);
 
-/// What happens.
+/// The kind of a [`Happening`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HappeningKind {
-    /// An end is reached. Before the others, so that of two that follow each other the first ends first.
+    /// The end is reached. It sorts first, so that an occurrence ends before the one that directly follows begins.
     End,
-    /// A reminder's offset before the start is reached.
+    /// The time of a reminder is reached.
     Reminder,
-    /// A start is reached.
+    /// The start is reached.
     Start,
 }
 
-/// Something that an event tells by itself.
+/// A reminder, a start or an end that an event emits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Happening {
     /// When it is due.
     pub at: Timestamp,
-    /// What it is.
+    /// The kind.
     pub kind: HappeningKind,
-    /// Of a series, the start of the occurrence that tells it.
+    /// For a series, the start of the occurrence that emits it.
     pub occurrence: Option<Timestamp>,
 }
 
-/// Up to where an event has told what it has to tell.
+/// The times up to which an event's happenings were emitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmittedUntil {
-    /// Everything due until then, it included, was told, or is not to be.
+    /// Happenings due up to and including this time were emitted or must not be.
     pub all: Timestamp,
-    /// Reminders due until then neither: it is later than the other where reminders were written anew since.
+    /// Reminders due up to and including this time must not be emitted either. It is later than `all` if the reminders
+    /// were changed since.
     pub reminders: Timestamp,
 }
 
 impl EmittedUntil {
-    /// Everything until `instant`.
+    /// All happenings and reminders up to `instant`.
     pub const fn both(instant: Timestamp) -> Self {
         Self { all: instant, reminders: instant }
     }
 
-    /// Without what is dropped at `now`.
+    /// Moves both times past the happenings that are dropped at `now`.
     fn bounded(self, now: Timestamp) -> Self {
         let oldest = now - TOLD_WITHIN;
         Self { all: self.all.max(oldest), reminders: self.reminders.max(self.all).max(oldest) }
     }
 }
 
-/// When to look at an event next, and up to where it has told what it has to tell. One row an event that still has
-/// something to tell, or may have once its calendar says otherwise of reminders.
+/// When to process an event next, and up to when its happenings were emitted. There is one row for each event that
+/// still has a happening, or may get one when the default reminders of its calendar change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timer {
     /// The organization.
@@ -71,17 +72,17 @@ pub struct Timer {
     pub event: EventId,
     /// Whether it is a hold, which only expires.
     pub hold: bool,
-    /// Whether its reminders are its calendar's.
+    /// Whether it inherits the reminders of its calendar.
     pub inherits: bool,
-    /// When to look at it.
+    /// When to process it.
     pub due_at: Timestamp,
-    /// Up to where it has told.
+    /// The times up to which its happenings were emitted.
     pub told: EmittedUntil,
-    /// What [`Event::timing`] said when the row was written.
+    /// The value of [`Event::timing`] when the row was written.
     pub timing: i64,
 }
 
-/// How a timer goes on after it was looked at.
+/// The next state of a timer that was processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advance {
     /// The organization.
@@ -90,15 +91,15 @@ pub struct Advance {
     pub calendar: CalendarId,
     /// The event.
     pub event: EventId,
-    /// The version of the row that was read; the change-set is stale where it has another.
+    /// The version of the row that was read. The change-set is stale if the row has another.
     pub seen: Version,
-    /// When to look again, and up to where everything is told; `None` removes the row.
+    /// When to process it again, and the times up to which its happenings were emitted; `None` removes the row.
     pub next: Option<(Timestamp, EmittedUntil)>,
 }
 
 impl Event {
-    /// The row to keep of this event, which was written at `now`, on a calendar with these default reminders. `None`
-    /// where it has nothing to tell any more. What lies in the past when it is written is not told.
+    /// The timer of this event, which is written at `now`, on a calendar with these default reminders. `None` if it has
+    /// no more happenings. Happenings that are past when the event is written are not emitted.
     pub fn timer(&self, defaults: Option<&Reminders>, now: Timestamp) -> Option<Timer> {
         let told = EmittedUntil::both(now);
         Some(Timer {
@@ -113,7 +114,7 @@ impl Event {
         })
     }
 
-    /// When to look at the event next, everything until `told` being told.
+    /// When to process the event next, if its happenings were emitted up to `told`.
     pub fn look_after(&self, defaults: Option<&Reminders>, told: EmittedUntil) -> Option<Timestamp> {
         if self.deleted_at.is_some() || self.source != EventSource::Internal {
             return None;
@@ -123,14 +124,14 @@ impl Event {
             EventStatus::Cancelled => None,
             EventStatus::Confirmed | EventStatus::Tentative => {
                 let next = self.next_happening(&Reminders::effective(self.reminders.as_ref(), defaults), told);
-                // A tentative event without reminders may get some from its calendar until it begins.
+                // Until it begins, a tentative event without reminders may still inherit some from its calendar.
                 next.or_else(|| self.next_start(told.all))
             }
         }
     }
 
-    /// The first of what the event tells after `told`, with these reminders. The first of
-    /// [`happenings`](Self::happenings), found without expanding more of a series than that.
+    /// When the first happening after `told` is due, with these reminders. It is the first of
+    /// [`happenings`](Self::happenings), but a series is not expanded beyond it.
     pub fn next_happening(&self, reminders: &Reminders, told: EmittedUntil) -> Option<Timestamp> {
         let reminded = told.reminders.max(told.all);
         let before = |minutes: &u16| SignedDuration::minutes((*minutes).into());
@@ -144,8 +145,8 @@ impl Event {
         [reminder, start, end].into_iter().flatten().filter(|_| self.tells()).min()
     }
 
-    /// What the event tells after `told` and until `until`, it included, with these reminders; in order. What is due
-    /// [`TOLD_WITHIN`] before `until` or earlier is dropped.
+    /// The happenings after `told` and up to and including `until`, with these reminders, in order. Those that are due
+    /// [`TOLD_WITHIN`] or more before `until` are dropped.
     pub fn happenings(&self, reminders: &Reminders, told: EmittedUntil, until: Timestamp) -> Vec<Happening> {
         if !self.tells() {
             return Vec::new();
@@ -169,7 +170,7 @@ impl Event {
         found
     }
 
-    /// The event as it shows what it tells: of a series, the instance.
+    /// The event to show with a happening: the instance for a series, else the event itself.
     pub fn telling(&self, happening: &Happening) -> Option<Self> {
         match happening.occurrence {
             None => Some(self.clone()),
@@ -177,13 +178,13 @@ impl Event {
         }
     }
 
-    /// Whether the event tells anything by itself.
+    /// Whether the event emits happenings.
     fn tells(&self) -> bool {
         self.takes_place() && self.source == EventSource::Internal
     }
 
-    /// A mark of all that decides what the event tells by itself and when, but for its calendar's reminders: a write
-    /// that leaves it as it is leaves the timer alone. The same on every node and in every release.
+    /// A hash of everything that determines the event's happenings, except its calendar's reminders. A write that does
+    /// not change it leaves the timer alone. It is the same on every node and in every release.
     pub fn timing(&self) -> i64 {
         let mut mark = Mark::default();
         mark.number(self.times.span.start().as_micros());
@@ -210,7 +211,7 @@ impl Event {
     fn next_end(&self, instant: Timestamp) -> Option<Timestamp> {
         match self.recurrence() {
             None => Some(self.times.span.end()).filter(|end| *end > instant),
-            // Of what lasts beyond the instant the first to begin is the first to end: all last equally long.
+            // The first occurrence that lasts beyond the instant is also the first to end, as all are equally long.
             Some(_) => {
                 let ahead = Span::new(instant, Timestamp::HORIZON.max(instant + SignedDuration::days(1))).ok()?;
                 Some(self.repeating()?.occurrences(ahead).next()?.end())
@@ -218,7 +219,7 @@ impl Event {
         }
     }
 
-    /// The starts after `after` and until `until`.
+    /// The starts after `after` and up to and including `until`.
     fn starts_within(&self, after: Timestamp, until: Timestamp) -> Vec<Timestamp> {
         match self.recurrence() {
             None => {
@@ -229,7 +230,7 @@ impl Event {
         }
     }
 
-    /// What ends after `after` and until `until`.
+    /// The occurrences that end after `after` and up to and including `until`.
     fn ended_within(&self, after: Timestamp, until: Timestamp) -> Vec<Span> {
         let within = |span: &Span| after < span.end() && span.end() <= until;
         match (self.recurrence(), Span::new(after, until + SignedDuration::micros(1))) {
@@ -243,7 +244,7 @@ impl Event {
     }
 }
 
-/// FNV-1a, which needs no more than to differ where what it was given does.
+/// The hash FNV-1a. It only has to detect differences.
 struct Mark(u64);
 
 impl Default for Mark {

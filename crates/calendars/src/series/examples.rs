@@ -1,4 +1,4 @@
-//! Series for the tests of this module.
+//! Example series for tests.
 
 use kalends_kernel::{EventId, FieldErrors, Metadata, OrgId, SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
@@ -78,7 +78,7 @@ pub(crate) fn moved(start: &str, end: &str) -> EventPatch {
     }
 }
 
-/// The series and the override of its occurrence at `start`, retitled.
+/// The series and the override of its occurrence at `start`, with another title.
 pub(crate) fn overridden(series: &Event, start: &str) -> (Event, Event) {
     let shown = series.instance(at(start)).unwrap();
     let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };

@@ -1,4 +1,4 @@
-//! The occurrences of a series that are cancelled, and those that differ from it.
+//! Exceptions: the occurrences of a series that were cancelled or changed.
 
 use kalends_kernel::{EventId, FieldError, Timestamp, Zone};
 
@@ -7,13 +7,13 @@ use crate::{Event, EventError, EventPatch, Moment};
 
 /// The most cancelled occurrences of a series.
 pub const EXDATES_MAX: usize = 1_000;
-/// The most occurrences of a series that differ from it.
+/// The most changed occurrences of a series.
 pub const OVERRIDES_MAX: usize = 1_000;
 
-/// Checks how many exdates there are, and reads each with `read`.
+/// Checks the number of exdates, and reads each with `read`.
 ///
 /// # Errors
-/// Names the entry at fault, as `recurrence_exdates[3]`, or the count.
+/// Names the invalid entry, such as `recurrence_exdates[3]`, or the count if there are too many.
 pub fn exdates<T>(
     given: &[T],
     read: impl Fn(&str, &T) -> Result<Moment, FieldError>,
@@ -26,14 +26,14 @@ pub fn exdates<T>(
 
 fn too_many_exdates(got: usize) -> FieldError {
     let message = format!(
-        "must hold at most {EXDATES_MAX} cancelled occurrences, got {got}; end this series and begin another instead"
+        "must hold at most {EXDATES_MAX} cancelled occurrences, got {got}; end this series and start another instead"
     );
     FieldError::new("recurrence_exdates", message)
 }
 
 impl Event {
-    /// The starts of the overrides that this series has no more in its state `after`; where `after` is
-    /// deleted, all.
+    /// The starts of the overrides that this series no longer has in its state `after`. All of them, if `after` is
+    /// deleted.
     pub fn overrides_dropped_by(&self, after: &Self) -> Vec<Timestamp> {
         let kept = match after.recurrence() {
             Some(recurrence) if after.deleted_at.is_none() => recurrence.overridden(),
@@ -43,7 +43,7 @@ impl Event {
         had.iter().copied().filter(|start| kept.binary_search(start).is_err()).collect()
     }
 
-    /// This series after one of its occurrences was cancelled. Its override, if it had one, is dropped.
+    /// This series with one occurrence cancelled. If the occurrence has an override, that is dropped.
     ///
     /// # Errors
     /// [`CancelError`].
@@ -63,9 +63,8 @@ impl Event {
         Ok(self.recurring(recurrence, now))
     }
 
-    /// This series and one of its occurrences after `patch` was applied to the occurrence, which is an
-    /// event of its own from then on. `shown` is the occurrence as it is now, `id` the identifier of the
-    /// new row where it has none yet.
+    /// This series and one of its occurrences after `patch` was applied to the occurrence, which becomes an override.
+    /// `shown` is the occurrence as it is now. `id` is the identifier of the new row, if it does not have one yet.
     ///
     /// # Errors
     /// [`EventError::ReadOnly`] for imported series, [`EventError::Invalid`].
@@ -87,7 +86,7 @@ impl Event {
         if first_change {
             if recurrence.overridden.len() >= OVERRIDES_MAX {
                 let message = format!(
-                    "the series already has {OVERRIDES_MAX} changed occurrences; end it and begin another instead"
+                    "the series already has {OVERRIDES_MAX} changed occurrences; end it and start another instead"
                 );
                 return Err(EventError::Invalid(FieldError::new("id", message).into()));
             }
@@ -95,7 +94,7 @@ impl Event {
             changed.id = id;
         }
         let series = self.recurring(recurrence, now);
-        // Ahead of the version that the occurrence showed while it was the rule's.
+        // The version must be above the one that the occurrence showed while it had no row of its own.
         changed.version = series.version;
         Ok((series, changed))
     }
@@ -113,10 +112,10 @@ impl Event {
 /// Why an occurrence cannot be cancelled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CancelError {
-    /// The event is no series, or has no occurrence there, or it is cancelled already.
+    /// The event is not a series, has no occurrence with that start, or the occurrence is already cancelled.
     #[error("the series has no such occurrence")]
     NoSuchOccurrence,
-    /// The series cannot change so.
+    /// The series cannot be changed.
     #[error(transparent)]
     Event(#[from] EventError),
 }
@@ -137,7 +136,7 @@ mod tests {
     use crate::{EventSource, Occurrence, Patch, RecurrencePatch, series::examples::*};
 
     #[test]
-    fn exdates_are_bounded_and_named() {
+    fn errors_name_the_exdate_or_the_count() {
         let some = |count: usize| vec!["2026-03-02T09:00:00Z"; count];
         let refused = |exdates: &[&str]| {
             let made = made("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "FREQ=DAILY", None, exdates);
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exdate_takes_the_place_of_an_override() {
+    fn an_exdate_replaces_an_override() {
         let (series, _) = overridden(&weekly(), "2026-03-09T09:00:00Z");
         let gone = series.without_occurrence(at("2026-03-09T09:00:00Z"), Timestamp::from_micros(9)).unwrap();
         assert_eq!(gone.recurrence().unwrap().overridden(), []);
@@ -163,13 +162,13 @@ mod tests {
         let exdates = Patch::Set(vec![Moment::At(at("2026-03-09T09:00:00Z")), Moment::At(at("2026-03-10T09:00:00Z"))]);
         let recurrence = RecurrencePatch { exdates, ..RecurrencePatch::default() };
         let given = patched(&series, EventPatch { recurrence, ..EventPatch::default() }).unwrap();
-        // One that is no occurrence is kept and has no effect.
+        // An exdate that is not an occurrence is kept and has no effect.
         assert_eq!(given.recurrence().unwrap().exdates().len(), 2);
         assert_eq!(all(&given), all(&gone));
     }
 
     #[test]
-    fn instances_change_alone() {
+    fn an_occurrence_is_changed_on_its_own() {
         let series = weekly();
         let (series, first) = overridden(&series, "2026-03-09T09:00:00Z");
         assert_eq!(series.instance(at("2026-03-09T09:00:00Z")), None);
@@ -201,9 +200,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(96))]
 
-        /// The rule's, the cancelled and the changed occurrences part what the rule generates.
+        /// The unchanged, the cancelled and the changed occurrences together are exactly those of the rule.
         #[test]
-        fn occurrences_are_the_rules_or_cancelled_or_changed(
+        fn an_occurrence_is_unchanged_cancelled_or_changed(
             event in series(),
             acts in proptest::collection::vec((0..40_usize, any::<bool>()), 0..8),
         ) {

@@ -1,10 +1,9 @@
-//! Series: events that repeat, and the occurrences that differ from them (rulings 4.4 to 4.6).
+//! Series and their exceptions.
 //!
-//! A series is one event with a [`Recurrence`]. An occurrence that was changed on its own is an event of
-//! its own, an override, whose [`Repeats::Instance`] names the series and the start that the occurrence
-//! had. The series keeps those starts beside its cancelled ones, so that it tells when it takes place
-//! without a look at its overrides; whatever writes an override writes the series too, whose version
-//! therefore guards both.
+//! A series is one event with a [`Recurrence`]. An occurrence that was changed on its own is a separate event, an
+//! override. Its [`Repeats::Instance`] names the series and the start that the rule gives the occurrence. The series
+//! keeps these starts next to its cancelled ones, so that its times are known without reading its overrides. Every
+//! write of an override also writes the series, so the version of the series guards both.
 
 mod exceptions;
 mod occurrence;
@@ -26,7 +25,7 @@ pub use patch::{RecurrencePatch, needs_a_rule};
 pub use recurrence::{NewRecurrence, Recurrence, RecurrenceError};
 pub use repeating::Repeating;
 
-/// For how many days a series may go on without counting as unbounded.
+/// The most days between the first and the last occurrence of a series that counts as bounded.
 pub const BOUNDED_DAYS: i64 = 90;
 
 /// Whether and how an event repeats.
@@ -35,14 +34,14 @@ pub enum Repeats {
     /// It takes place once.
     #[default]
     Once,
-    /// It is a series; its times are those of the first occurrence.
+    /// It is a series. Its times are those of the first occurrence.
     Series(Box<Recurrence>),
-    /// It is an occurrence of a series, as the rule gives it or changed on its own.
+    /// It is an occurrence of a series, unchanged or changed on its own.
     Instance(Occurrence),
 }
 
 impl Event {
-    /// How the event repeats, if it is a series.
+    /// The recurrence, if the event is a series.
     pub fn recurrence(&self) -> Option<&Recurrence> {
         match &self.repeats {
             Repeats::Series(recurrence) => Some(recurrence),
@@ -58,20 +57,20 @@ impl Event {
         }
     }
 
-    /// When the event takes place, if it is a series.
+    /// The times of the event, if it is a series.
     pub fn repeating(&self) -> Option<Repeating> {
         Repeating::new(self.id, self.calendar, self.times, self.recurrence()?).ok()
     }
 
-    /// Whether the event is a series with an occurrence that ends after `now`: such ones count against the
-    /// plan (ruling 3.3).
+    /// Whether the event is a series with an occurrence that ends after `now`. Such series count against the plan's
+    /// limit.
     pub fn recurs_after(&self, now: Timestamp) -> bool {
         self.deleted_at.is_none()
             && self.repeating().is_some_and(|repeating| repeating.reaches().is_none_or(|end| end > now))
     }
 
-    /// The instance of this series that the rule gives at `start`. `None` where there is none, it is
-    /// cancelled, or an event of its own.
+    /// The instance of this series that the rule gives at `start`. `None` if there is none, if it is cancelled, or if
+    /// it has an override.
     pub fn instance(&self, start: Timestamp) -> Option<Self> {
         self.repeating()?.span_at(start).map(|span| self.instance_on(span))
     }
@@ -86,8 +85,8 @@ impl Event {
         }
     }
 
-    /// Whether the event is a series without an end, or one whose last occurrence starts more than
-    /// [`BOUNDED_DAYS`] days after its first, by the calendar of its zone.
+    /// Whether the event is a series without an end, or one whose last occurrence starts more than [`BOUNDED_DAYS`]
+    /// days after its first, by the dates of its zone.
     pub fn recurs_for_long(&self) -> bool {
         self.recurrence().is_some_and(|recurrence| {
             let date = |instant| recurrence.zone.to_civil(instant).date.as_days();
@@ -95,7 +94,7 @@ impl Event {
         })
     }
 
-    /// Whether this series, in place of `before`, takes place by another rule or from another start.
+    /// Whether this series has another rule, zone or start than `before`.
     pub fn repeats_otherwise_than(&self, before: Option<&Self>) -> bool {
         let of = |event: &Self| {
             event.recurrence().map(|recurrence| (recurrence.rule.clone(), recurrence.zone, event.times.span.start()))
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_has_ended_with_its_last_occurrence() {
+    fn a_series_ends_with_its_last_occurrence() {
         let series = weekly();
         assert!(series.recurs_after(at("2026-05-04T09:59:59Z")));
         assert!(!series.recurs_after(at("2026-05-04T10:00:00Z")));

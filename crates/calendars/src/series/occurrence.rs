@@ -5,10 +5,9 @@ use std::{fmt, str::FromStr};
 use kalends_kernel::{EventId, Timestamp};
 use kalends_recurrence::Until;
 
-/// One occurrence of a series: the series and the start that the rule gives, whatever the occurrence was
-/// moved to since.
+/// One occurrence of a series: the series and the start that the rule gives, even if the occurrence was moved.
 ///
-/// Its text is the identifier of an instance, `<series>_<YYYYMMDDTHHMMSSZ>`.
+/// Its text form is the identifier of an instance, `<series>_<YYYYMMDDTHHMMSSZ>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Occurrence {
     /// The series.
@@ -17,14 +16,14 @@ pub struct Occurrence {
     pub start: Timestamp,
 }
 
-/// A text that names no occurrence.
+/// A text that is not the identifier of an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an instance is named <series>_<YYYYMMDDTHHMMSSZ>")]
+#[error("the id of an instance must be <series>_<YYYYMMDDTHHMMSSZ>")]
 pub struct OccurrenceError;
 
 impl fmt::Display for Occurrence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // RFC 5545 writes UTC the same way wherever it stands.
+        // The form of a UTC time is the same as in UNTIL (RFC 5545).
         write!(f, "{}_{}", self.series, Until::Timestamp(self.start))
     }
 }
@@ -32,7 +31,7 @@ impl fmt::Display for Occurrence {
 impl FromStr for Occurrence {
     type Err = OccurrenceError;
 
-    /// Reads the one written form.
+    /// Reads only the canonical form.
     fn from_str(text: &str) -> Result<Self, OccurrenceError> {
         let (series, start) = text.rsplit_once('_').ok_or(OccurrenceError)?;
         let series = series.parse().map_err(|_| OccurrenceError)?;
@@ -44,7 +43,7 @@ impl FromStr for Occurrence {
         let (hour, minute, second) = (part(9..11), part(11..13), part(13..15));
         let start = format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z").parse().map_err(|_| OccurrenceError)?;
         let occurrence = Self { series, start };
-        // A leap second and other marks than T and Z would name the same occurrence once more.
+        // A leap second, or letters other than T and Z, would give the same occurrence a second identifier.
         if occurrence.to_string() == text { Ok(occurrence) } else { Err(OccurrenceError) }
     }
 }
@@ -66,7 +65,7 @@ mod tests {
     #[case("cal_00000000000000000000000001_20260302T090000Z", false)]
     #[case("20260302T090000Z", false)]
     #[case("evt_00000000000000000000000001_2026030éT09000Z", false)]
-    fn instances_have_one_name(#[case] text: &str, #[case] valid: bool) {
+    fn an_instance_has_one_identifier(#[case] text: &str, #[case] valid: bool) {
         let parsed = text.parse::<Occurrence>();
         assert_eq!(parsed.is_ok(), valid);
         assert!(parsed.is_err() || parsed.unwrap().to_string() == text);

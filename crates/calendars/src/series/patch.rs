@@ -1,4 +1,4 @@
-//! What a PATCH makes of the repetition of an event.
+//! Changes of an event's recurrence by a PATCH.
 
 use kalends_kernel::{FieldError, FieldErrors, Timestamp, Zone};
 use kalends_recurrence::Rule;
@@ -9,12 +9,12 @@ use super::{
 };
 use crate::{Event, Moment, Patch, Times};
 
-/// What a PATCH says of the repetition.
+/// The recurrence fields of a PATCH.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RecurrencePatch {
     /// A new rule; `None` makes the series a one-off event.
     pub rule: Patch<Option<Rule>>,
-    /// The cancelled occurrences, in place of the old.
+    /// New cancelled occurrences, which replace the old.
     pub exdates: Patch<Vec<Moment>>,
     /// A new zone; `None` is UTC.
     pub zone: Patch<Option<Zone>>,
@@ -32,7 +32,7 @@ impl RecurrencePatch {
     }
 }
 
-/// The repetition of `seen` once `patch` is applied and it takes place at `times`.
+/// The recurrence of `seen` after `patch` is applied and the event is moved to `times`.
 pub(crate) fn patched(
     seen: &Event,
     patch: RecurrencePatch,
@@ -61,7 +61,7 @@ pub(crate) fn patched(
     };
     let zone = match (zone, before) {
         (Patch::Set(zone), _) => zone_of(zone, times.all_day, calendar)?,
-        // A series stays in the zone in which it was written while its times stay.
+        // A series stays in the zone in which it was written, unless its times change.
         (Patch::Keep, Some(before)) if times.all_day == seen.times.all_day && (!times.all_day || !times_given) => {
             before.zone
         }
@@ -94,7 +94,7 @@ pub(crate) fn patched(
     Ok(Repeats::Series(after))
 }
 
-/// What is no series takes neither exdates nor a zone.
+/// Checks that an event without a rule gets neither exdates nor a zone.
 fn once(exdates: &Patch<Vec<Moment>>, zone: &Patch<Option<Zone>>) -> Result<Repeats, FieldErrors> {
     let mut errors = FieldErrors::default();
     if matches!(exdates, Patch::Set(exdates) if !exdates.is_empty()) {
@@ -109,7 +109,7 @@ fn once(exdates: &Patch<Vec<Moment>>, zone: &Patch<Option<Zone>>) -> Result<Repe
 
 /// The error of a field that only a series has.
 pub fn needs_a_rule(param: &str) -> FieldError {
-    FieldError::new(param, "is for a series only; give recurrence_rule too, or leave it out")
+    FieldError::new(param, "is only for a series; give recurrence_rule too, or leave it out")
 }
 
 #[cfg(test)]
@@ -123,7 +123,7 @@ mod tests {
     };
 
     #[test]
-    fn a_rule_comes_and_goes() {
+    fn a_rule_can_be_removed_and_set_again() {
         let series = weekly();
         let clear = RecurrencePatch { rule: Patch::Set(None), ..RecurrencePatch::default() };
         let (series, _) = overridden(&series, "2026-03-09T09:00:00Z");
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_series_keeps_what_still_is_an_occurrence() {
+    fn a_changed_series_keeps_exceptions_that_are_still_occurrences() {
         let series = weekly().without_occurrence(at("2026-03-16T09:00:00Z"), Timestamp::from_micros(9)).unwrap();
         let series = series.without_occurrence(at("2026-03-23T09:00:00Z"), Timestamp::from_micros(9)).unwrap();
         let (series, first) = overridden(&series, "2026-03-09T09:00:00Z");
         let (series, _) = overridden(&series, "2026-03-30T09:00:00Z");
         assert_eq!((first.id, first.version.next()), (id(2), series.version));
 
-        // Every other week from the 2nd: the 16th and the 30th are left.
+        // Every other week from the 2nd: the 16th and the 30th remain.
         let fortnightly = patched(&series, rule("FREQ=WEEKLY;INTERVAL=2;COUNT=5")).unwrap();
         let kept = fortnightly.recurrence().unwrap();
         assert_eq!(kept.exdates(), [at("2026-03-16T09:00:00Z")]);
@@ -159,7 +159,7 @@ mod tests {
             (later.recurrence().unwrap().exdates(), later.recurrence().unwrap().overridden()),
             (&[][..], &[][..])
         );
-        // Another end, and what is no time, drop nothing.
+        // Another end, and fields other than times, drop nothing.
         let longer = patched(&series, moved("2026-03-02T09:00:00Z", "2026-03-02T11:00:00Z")).unwrap();
         assert_eq!(longer.repeats, series.repeats);
         let retitled = EventPatch { title: Patch::Set("x".into()), ..EventPatch::default() };
@@ -171,14 +171,16 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(96))]
 
         #[test]
-        fn a_new_rule_keeps_what_it_has(event in series(), new in rules(), cut in 0..40_usize, changed in 0..40_usize) {
+        fn a_new_rule_keeps_exceptions_that_are_its_occurrences(
+            event in series(), new in rules(), cut in 0..40_usize, changed in 0..40_usize,
+        ) {
             let starts: Vec<Timestamp> = all(&event).iter().map(|span| span.start()).collect();
             let (cut, changed) = (starts[cut % starts.len()], starts[changed % starts.len()]);
             prop_assume!(cut != changed);
             let event = event.without_occurrence(cut, Timestamp::from_micros(9)).unwrap();
             let (event, _) = overridden(&event, &changed.to_string());
             let after = patched(&event, rule(new));
-            // Some of the rules end before some of the starts.
+            // Some rules end before some starts.
             prop_assume!(after.is_ok());
             let after = after.unwrap();
             let recurrence = after.recurrence().unwrap();

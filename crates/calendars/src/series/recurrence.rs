@@ -1,4 +1,4 @@
-//! How a series repeats: validated when it is written, and read back when it is stored.
+//! The recurrence of a series: validation when it is written, and its stored form.
 
 use kalends_kernel::{FieldError, FieldErrors, Timestamp, Zone};
 use kalends_recurrence::{Exceptions, Length, Rule, Series, SeriesError};
@@ -12,17 +12,17 @@ use crate::{Moment, Times};
 pub struct Recurrence {
     pub(super) rule: Rule,
     pub(super) zone: Zone,
-    /// Ascending, none twice.
+    /// Ascending, without duplicates.
     pub(super) exdates: Vec<Timestamp>,
-    /// Ascending, none twice; each is an occurrence and no exdate.
+    /// Ascending, without duplicates. Each is an occurrence and not an exdate.
     pub(super) overridden: Vec<Timestamp>,
     pub(super) last_start: Option<Timestamp>,
 }
 
-/// A stored recurrence that is none.
+/// Why a stored recurrence is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum RecurrenceError {
-    /// Not the JSON that was written.
+    /// Not the expected JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     /// Not a rule.
@@ -61,22 +61,22 @@ impl Recurrence {
         self.zone
     }
 
-    /// The starts of cancelled occurrences, ascending; also those that were never occurrences.
+    /// The starts of cancelled occurrences, ascending. May include starts that were never occurrences.
     pub fn exdates(&self) -> &[Timestamp] {
         &self.exdates
     }
 
-    /// The starts, by the rule, of the occurrences that are events of their own, ascending.
+    /// The starts that the rule gives to occurrences with an override, ascending.
     pub fn overridden(&self) -> &[Timestamp] {
         &self.overridden
     }
 
-    /// The start of the last occurrence, cancelled or not; `None` where the rule has no end.
+    /// The start of the last occurrence, cancelled or not; `None` if the rule has no end.
     pub const fn last_start(&self) -> Option<Timestamp> {
         self.last_start
     }
 
-    /// As one JSON text, for a store.
+    /// The recurrence as JSON, for a store.
     pub fn to_json(&self) -> String {
         let micros = |instants: &[Timestamp]| instants.iter().map(|instant| instant.as_micros()).collect();
         let stored = Stored {
@@ -90,7 +90,7 @@ impl Recurrence {
         serde_json::to_string(&stored).unwrap_or_default()
     }
 
-    /// Reads what [`Self::to_json`] wrote.
+    /// Reads the JSON of [`Self::to_json`].
     ///
     /// # Errors
     /// [`RecurrenceError`].
@@ -106,19 +106,19 @@ impl Recurrence {
         })
     }
 
-    /// The series of `times`, the first occurrence.
+    /// The series whose first occurrence is at `times`.
     ///
     /// # Errors
-    /// [`RecurrenceError::Length`] and [`RecurrenceError::Series`] where the times are not those with which the
-    /// recurrence was written.
+    /// [`RecurrenceError::Length`] and [`RecurrenceError::Series`] if the times are not those with which the recurrence
+    /// was written.
     pub fn series(&self, times: Times) -> Result<Series, RecurrenceError> {
         let length = length(times, self.zone).map_err(|_| RecurrenceError::Length)?;
         Ok(Series::from_stored(self.rule.clone(), times.span.start(), self.zone, length, self.last_start)?)
     }
 
-    /// The recurrence of a series that was read from a feed. At most [`EXDATES_MAX`](crate::EXDATES_MAX) exdates and
-    /// [`OVERRIDES_MAX`](crate::OVERRIDES_MAX) overrides are the caller's to see to. Of the overrides, those are
-    /// left out that are no occurrences.
+    /// The recurrence of a series that was read from a feed. The caller must pass at most
+    /// [`EXDATES_MAX`](crate::EXDATES_MAX) exdates and [`OVERRIDES_MAX`](crate::OVERRIDES_MAX) overrides. Overrides
+    /// that are not occurrences, or are cancelled, are left out.
     pub fn of_series(series: &Series, mut exdates: Vec<Timestamp>, mut overridden: Vec<Timestamp>) -> Self {
         exdates.sort_unstable();
         exdates.dedup();
@@ -128,28 +128,28 @@ impl Recurrence {
         Self { rule: series.rule().clone(), zone: series.zone(), exdates, overridden, last_start: series.last_start() }
     }
 
-    /// The starts that are not the rule's to show: cancelled, or events of their own.
+    /// The starts that the series itself does not show: cancelled occurrences, and those with an override.
     pub fn left_out(&self) -> Exceptions {
         self.exdates.iter().chain(&self.overridden).copied().collect()
     }
 }
 
-/// What makes a new event a series.
+/// The recurrence of a new event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewRecurrence {
     /// The rule.
     pub rule: Rule,
-    /// Occurrences that are cancelled from the beginning; plain dates for an all-day series only.
+    /// Occurrences that are cancelled from the beginning. Plain dates are only for an all-day series.
     pub exdates: Vec<Moment>,
-    /// The zone that the rule follows; `None` is UTC, and the calendar's for an all-day series.
+    /// The zone that the rule follows; `None` is UTC or, for an all-day series, the calendar's zone.
     pub zone: Option<Zone>,
 }
 
 impl NewRecurrence {
-    /// The repetition of an event that takes place at `times`, on a calendar in the zone `calendar`.
+    /// The recurrence of an event at `times`, on a calendar in the zone `calendar`.
     ///
     /// # Errors
-    /// A field error for each field at fault.
+    /// A field error for each invalid field.
     pub(crate) fn of(self, times: Times, calendar: Zone) -> Result<Repeats, FieldErrors> {
         let zone = zone_of(self.zone, times.all_day, calendar)?;
         let exdates = resolved(&self.exdates, times.all_day, zone)?;
@@ -171,7 +171,7 @@ pub(super) fn zone_of(given: Option<Zone>, all_day: bool, calendar: Zone) -> Res
     }
 }
 
-/// The exdates as instants, ascending and none twice.
+/// The exdates as instants, ascending and without duplicates.
 pub(super) fn resolved(exdates: &[Moment], all_day: bool, zone: Zone) -> Result<Vec<Timestamp>, FieldErrors> {
     let mut errors = FieldErrors::default();
     let mut instants = Vec::with_capacity(exdates.len());
@@ -204,7 +204,7 @@ pub(super) fn written(
     Ok(Repeats::Series(Box::new(Recurrence { rule, zone, exdates, overridden, last_start })))
 }
 
-/// How long each occurrence lasts: elapsed time, or whole days of the zone.
+/// The length of each occurrence: elapsed time, or whole days of the zone.
 fn length(times: Times, zone: Zone) -> Result<Length, FieldError> {
     let Times { span, all_day } = times;
     let length = if all_day {
@@ -213,7 +213,7 @@ fn length(times: Times, zone: Zone) -> Result<Length, FieldError> {
             let message = format!("an all-day series must end at a midnight in {zone}, got {}", span.end());
             return Err(FieldError::new("end_time", message));
         }
-        // Where the start is no midnight, its own error follows.
+        // If the start is not a midnight, `Series::new` reports it.
         Length::days(u16::try_from(end.as_days() - first.as_days()).unwrap_or(1).max(1))
     } else {
         Length::elapsed(span.length())
@@ -250,7 +250,7 @@ mod tests {
     )]
     #[case::fraction("2026-03-02T09:00:00.5Z", "2026-03-02T10:00:00Z", "FREQ=DAILY", None, "start_time")]
     #[case::zone("2026-03-02", "2026-03-03", "FREQ=DAILY", Some("Asia/Tokyo"), "recurrence_timezone")]
-    fn what_makes_no_series_is_refused(
+    fn times_and_a_rule_that_do_not_fit_are_refused(
         #[case] start: &str,
         #[case] end: &str,
         #[case] rule: &str,
@@ -264,7 +264,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(96))]
 
         #[test]
-        fn what_is_stored_is_read_back(event in series(), index in 0..9_usize) {
+        fn stored_recurrences_round_trip(event in series(), index in 0..9_usize) {
             let spans = all(&event);
             let start = spans[index % spans.len()].start();
             let event = event.without_occurrence(start, Timestamp::from_micros(9)).unwrap();

@@ -1,4 +1,4 @@
-//! When a series takes place.
+//! The times of a series.
 
 use kalends_kernel::{CalendarId, EventId, SignedDuration, Span, Timestamp};
 use kalends_recurrence::{Exceptions, Series};
@@ -6,12 +6,12 @@ use kalends_recurrence::{Exceptions, Series};
 use super::{Recurrence, RecurrenceError};
 use crate::Times;
 
-/// When a series takes place, without what people wrote about it: what stores read where only times count.
+/// The times of a series without its text, for queries that need only times.
 #[derive(Debug, Clone)]
 pub struct Repeating {
     /// The series.
     pub id: EventId,
-    /// The calendar on which it stands.
+    /// The calendar that it is on.
     pub calendar: CalendarId,
     series: Series,
     left_out: Exceptions,
@@ -31,37 +31,36 @@ impl Repeating {
         Ok(Self { id, calendar, series: recurrence.series(times)?, left_out: recurrence.left_out() })
     }
 
-    /// What it takes in memory.
+    /// Its size in memory, in bytes.
     pub const fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(self.left_out.starts())
     }
 
-    /// The occurrences that overlap `window` and are left to the rule, in order: neither cancelled nor
-    /// events of their own.
+    /// The occurrences that overlap `window`, in order, without those that are cancelled or have an override.
     pub fn occurrences(&self, window: Span) -> impl Iterator<Item = Span> + '_ {
         self.series.occurrences(window).without(&self.left_out)
     }
 
-    /// The occurrences that start after `now` and are left to the rule, in order.
+    /// The occurrences that start after `now`, in order, without those that are cancelled or have an override.
     pub fn after(&self, now: Timestamp) -> impl Iterator<Item = Span> + '_ {
         let starts = self.series.starts(now + SignedDuration::micros(1)..Timestamp::HORIZON).without(&self.left_out);
         starts.filter_map(|start| self.series.span_at(start))
     }
 
-    /// The starts after `after` and until `until`, it included, of occurrences that are left to the rule, in order.
+    /// The starts after `after` and up to and including `until`, in order, without those of occurrences that are
+    /// cancelled or have an override.
     pub(crate) fn starting(&self, after: Timestamp, until: Timestamp) -> impl Iterator<Item = Timestamp> + '_ {
         let micro = SignedDuration::micros(1);
         self.series.starts(after + micro..until + micro).without(&self.left_out)
     }
 
-    /// The time that the occurrences take which [`Self::occurrences`] gives, those that overlap or touch in
-    /// one span.
+    /// The time of the occurrences that [`Self::occurrences`] returns. Occurrences that overlap or touch are merged.
     pub fn taken(&self, window: Span) -> Vec<Span> {
         let mut taken: Vec<Span> = Vec::new();
         for span in self.occurrences(window) {
             match taken.last_mut() {
                 Some(last) if span.start() <= last.end() => {
-                    // Occurrences come by their starts, so that the union begins where the last one did.
+                    // Occurrences are ordered by start, so the union starts with the last span.
                     *last = Span::new(last.start(), last.end().max(span.end())).unwrap_or(*last);
                 }
                 _ => taken.push(span),
@@ -70,10 +69,12 @@ impl Repeating {
         taken
     }
 
-    /// Up to `count` occurrences that are left to the rule and ended at or before `now`, the latest last.
+    /// The last `count` occurrences that ended at or before `now`, in order, without those that are cancelled or have
+    /// an override.
     pub fn ended(&self, now: Timestamp, count: usize) -> Vec<Span> {
         let first = self.series.first_start();
-        // Whatever began later than this has not ended. Days differ in length, each end by less than a day.
+        // An occurrence that began after `latest` has not ended yet. The slack covers days of different length, because
+        // each end moves by less than a day.
         let lasts = self.series.span_at(first).map_or(SignedDuration::ZERO, Span::length);
         let slack = if self.series.is_all_day() { SignedDuration::days(3) } else { SignedDuration::ZERO };
         let latest = now.min(now - lasts + slack);
@@ -93,8 +94,8 @@ impl Repeating {
         }
     }
 
-    /// The end of the last occurrence that is left to the rule: from then on the series has ended. `None`
-    /// where the rule has no end; the start where nothing is left.
+    /// The end of the last occurrence that is not cancelled and has no override. From then on the series has ended.
+    /// `None` if the rule has no end. The first start if there is no such occurrence.
     pub fn reaches(&self) -> Option<Timestamp> {
         self.series.last_start()?;
         let last = self.ended(Timestamp::from_micros(i64::MAX), 1).pop();
@@ -123,7 +124,7 @@ mod tests {
         let ended = |now| days.repeating().unwrap().ended(at(now), 5).len();
         assert_eq!((ended("2026-03-29T21:59:59Z"), ended("2026-03-29T22:00:00Z")), (0, 1));
         assert_eq!(days.repeating().unwrap().reaches(), Some(at("2026-03-30T22:00:00Z")));
-        // The title of such a series can change when its calendar has moved to another zone.
+        // The title of such a series can still be changed after its calendar moved to another zone.
         let title = EventPatch { title: Patch::Set("x".into()), ..EventPatch::default() };
         assert_eq!(days.patched(title, Zone::UTC, Timestamp::from_micros(9)).unwrap().repeats, days.repeats);
     }
@@ -132,7 +133,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(96))]
 
         #[test]
-        fn what_ended_and_what_comes_is_all_there_is(event in series(), day in -10..500_i64, count in 1..6_usize) {
+        fn ended_and_coming_occurrences_agree_with_expanding_all(
+            event in series(), day in -10..500_i64, count in 1..6_usize,
+        ) {
             let (spans, now) = (all(&event), at("2026-03-02T00:00:00Z") + SignedDuration::days(day));
             let repeating = event.repeating().unwrap();
             let ended: Vec<Span> = spans.iter().copied().filter(|span| span.end() <= now).collect();

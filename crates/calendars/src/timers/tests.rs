@@ -1,4 +1,4 @@
-//! Tables at the edges, and the laws.
+//! Examples of edge cases, and properties.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -25,7 +25,7 @@ fn once(start: &str, end: &str) -> Event {
     event
 }
 
-/// What is told in between, one line each.
+/// Checks the happenings between `after` and `until`, one line each.
 #[track_caller]
 fn tells(event: &Event, minutes: &[i64], after: &str, until: &str, expected: &[&str]) {
     let found = event.happenings(&reminders(minutes), told(after), at(until));
@@ -45,7 +45,7 @@ fn tells(event: &Event, minutes: &[i64], after: &str, until: &str, expected: &[&
 }
 
 #[test]
-fn an_event_tells_its_reminders_its_start_and_its_end() {
+fn an_event_emits_its_reminders_start_and_end() {
     let event = once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
     let all = [
         "2026-05-04T08:45:00Z Reminder",
@@ -54,13 +54,13 @@ fn an_event_tells_its_reminders_its_start_and_its_end() {
         "2026-05-04T09:30:00Z End",
     ];
     tells(&event, &[10, 15], "2026-05-04T08:40:00Z", "2026-05-04T09:30:00Z", &all);
-    // The bounds are half-open the other way round than spans: what is due now is told.
+    // The bounds are half-open in the opposite way to spans: a happening that is due now is emitted.
     tells(&event, &[10, 15], "2026-05-04T08:45:00Z", "2026-05-04T09:00:00Z", &all[1..3]);
     tells(&event, &[], "2026-05-04T08:30:00Z", "2026-05-04T09:29:59Z", &all[2..3]);
-    // Older than an hour is dropped, exactly an hour too.
+    // Happenings that are an hour old or older are dropped.
     tells(&event, &[10, 15], "2026-05-01T00:00:00Z", "2026-05-04T09:50:00Z", &all[2..]);
     tells(&event, &[10, 15], "2026-05-01T00:00:00Z", "2026-05-04T10:30:00Z", &[]);
-    // Of two that follow each other the first ends before the second begins.
+    // An occurrence ends before the one that directly follows begins.
     let kinds = [HappeningKind::End, HappeningKind::Reminder, HappeningKind::Start];
     assert!(kinds.is_sorted());
 }
@@ -69,13 +69,13 @@ fn an_event_tells_its_reminders_its_start_and_its_end() {
 #[case(EventStatus::Tentative, &["2026-05-04T08:50:00Z Reminder"])]
 #[case(EventStatus::Cancelled, &[])]
 #[case(EventStatus::Hold, &[])]
-fn what_is_not_confirmed_does_not_begin(#[case] status: EventStatus, #[case] expected: &[&str]) {
+fn only_confirmed_events_emit_starts_and_ends(#[case] status: EventStatus, #[case] expected: &[&str]) {
     let event = Event { status, ..once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z") };
     tells(&event, &[10], "2026-05-04T08:30:00Z", "2026-05-04T09:30:00Z", expected);
 }
 
 #[test]
-fn imported_and_deleted_events_tell_nothing() {
+fn imported_and_deleted_events_emit_nothing() {
     let event = once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
     let imported = Event { source: EventSource::ExternalIcal, ..event.clone() };
     let deleted = event.deleted(event.created_at).unwrap();
@@ -103,12 +103,12 @@ fn a_series_keeps_its_wall_clock_across_a_change_of_clocks() {
         "2026-03-29T07:00:00Z",
         &["2026-03-29T06:30:00Z Reminder", "2026-03-29T07:00:00Z Start"],
     );
-    // The reminder of the day after the change lies before it.
+    // The reminder of the day after the clock change is before the change.
     let day = [24 * 60];
     let next = |after| daily.next_happening(&reminders(&day), told(after)).unwrap().to_string();
     assert_eq!(next("2026-03-28T06:59:59Z"), "2026-03-28T07:00:00Z");
     assert_eq!(next("2026-03-28T07:00:00Z"), "2026-03-28T08:00:00Z");
-    // Of all days, midnights of the calendar's zone, the one of the change lasting 23 hours.
+    // All-day events start at midnight in the calendar's zone. The day of the change lasts 23 hours.
     let days = made("2026-03-28", "2026-03-29", "FREQ=DAILY;COUNT=3", None, &[]).unwrap();
     tells(
         &days,
@@ -120,7 +120,7 @@ fn a_series_keeps_its_wall_clock_across_a_change_of_clocks() {
 }
 
 #[test]
-fn months_without_the_day_tell_nothing() {
+fn months_without_the_day_emit_nothing() {
     let rule = "FREQ=MONTHLY;BYMONTHDAY=31";
     let event = made("2026-01-31T09:00:00Z", "2026-01-31T10:00:00Z", rule, None, &[]).unwrap();
     let next = |after| event.next_happening(&reminders(&[]), told(after)).unwrap().to_string();
@@ -142,7 +142,7 @@ fn a_series_ends_with_the_supported_years() {
 }
 
 #[test]
-fn what_is_cancelled_or_changed_on_its_own_is_not_the_series_to_tell() {
+fn a_series_does_not_emit_for_cancelled_or_changed_occurrences() {
     let series = weekly();
     let window = ("2026-03-09T08:30:00Z", "2026-03-09T09:00:00Z");
     let one = ["2026-03-09T08:50:00Z Reminder", "2026-03-09T09:00:00Z Start"];
@@ -157,7 +157,7 @@ fn what_is_cancelled_or_changed_on_its_own_is_not_the_series_to_tell() {
 }
 
 #[test]
-fn a_timer_looks_ahead_of_what_was_written() {
+fn a_timer_is_due_at_the_next_happening_after_the_write() {
     let event = once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
     let due = |event: &Event, defaults: Option<&Reminders>, now| {
         event.timer(defaults, at(now)).map(|timer| timer.due_at.to_string())
@@ -173,7 +173,7 @@ fn a_timer_looks_ahead_of_what_was_written() {
         event.timer(None, event.created_at).unwrap().inherits && !own.timer(None, own.created_at).unwrap().inherits
     );
 
-    // It may inherit reminders until it begins.
+    // A tentative event may inherit reminders until it begins.
     let maybe = Event { status: EventStatus::Tentative, ..event.clone() };
     assert_eq!(due(&maybe, Some(&reminders(&[])), "2026-05-01T00:00:00Z").unwrap(), "2026-05-04T09:00:00Z");
     assert_eq!(due(&maybe, Some(&reminders(&[])), "2026-05-04T09:00:00Z"), None);
@@ -185,7 +185,7 @@ fn a_timer_looks_ahead_of_what_was_written() {
 }
 
 #[test]
-fn the_timing_is_what_decides_and_nothing_else() {
+fn the_timing_changes_only_with_fields_that_determine_happenings() {
     let event = weekly();
     let title = Event { title: "Other".into(), version: event.version.next(), ..event.clone() };
     assert_eq!(event.timing(), title.timing());
@@ -208,7 +208,7 @@ fn the_timing_is_what_decides_and_nothing_else() {
 const TIMING_OF_MOVED: i64 = -1_176_624_945_552_030_605;
 
 #[test]
-fn reminders_that_were_written_anew_are_not_told_of_the_past() {
+fn changed_reminders_are_not_emitted_for_the_past() {
     let event = once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
     let told = EmittedUntil { all: at("2026-05-04T08:00:00Z"), reminders: at("2026-05-04T08:50:00Z") };
     let found = event.happenings(&reminders(&[5, 10, 15]), told, at("2026-05-04T09:00:00Z"));
@@ -219,7 +219,7 @@ fn reminders_that_were_written_anew_are_not_told_of_the_past() {
     assert_eq!(event.next_happening(&reminders(&[5, 10, 15]), told), Some(at("2026-05-04T08:55:00Z")));
 }
 
-/// What there is to tell, found by looking at every occurrence.
+/// The happenings, computed from every occurrence.
 fn model(event: &Event, minutes: &[u16], after: Timestamp, until: Timestamp) -> Vec<Happening> {
     let mut found = Vec::new();
     for span in all(event) {
@@ -244,7 +244,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn slices_are_the_whole_and_the_whole_is_the_model(
+    fn happenings_in_slices_agree_with_the_model(
         event in series(),
         tentative in any::<bool>(),
         minutes in proptest::collection::vec(1..=40_320_i64, 0..=5),
@@ -256,7 +256,7 @@ proptest! {
         let from = at("2026-03-02T00:00:00Z") + SignedDuration::days(day);
         let (mut sliced, mut here) = (Vec::new(), from);
         for step in steps {
-            // Slices of an hour at most: older things are dropped.
+            // Slices of at most an hour, because older happenings are dropped.
             let next = here + SignedDuration::minutes(step);
             let told = EmittedUntil::both(here);
             let slice = event.happenings(&reminders, told, next);
@@ -273,7 +273,7 @@ proptest! {
     }
 
     #[test]
-    fn the_next_is_the_first_of_the_model(
+    fn the_next_happening_is_the_first_of_the_model(
         event in series(),
         minutes in proptest::collection::vec(1..=40_320_i64, 0..=5),
         hour in -1_000..10_000_i64,
