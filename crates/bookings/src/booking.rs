@@ -1,4 +1,4 @@
-//! Bookings: a slot that somebody took.
+//! Bookings: the slots that guests took.
 
 use kalends_availability::BusySet;
 use kalends_kernel::{BookingId, BookingPageId, CalendarId, Entropy, EventId, OrgId, SignedDuration, Span, Timestamp};
@@ -10,34 +10,34 @@ use crate::{
     secret::{BookingToken, Purpose, SecretHash},
 };
 
-/// How far before and after a slot that is taken others are looked for.
+/// How far before and after a taken slot to look for others.
 const NEAR: SignedDuration = SignedDuration::days(14);
 
-/// A booking as stored. When it takes place, and whether, the event tells.
+/// A booking as stored. Its time and its status are those of the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Booking {
     /// The identifier.
     pub id: BookingId,
     /// The organization.
     pub org: OrgId,
-    /// On which page it was made.
+    /// The page on which it was made.
     pub page: BookingPageId,
-    /// The calendar on which the event stands.
+    /// The calendar of the event.
     pub calendar: CalendarId,
     /// The event that it made.
     pub event: EventId,
-    /// By what the token to cancel it is known.
+    /// The hash of the token to cancel it.
     pub cancel: SecretHash,
-    /// By what the token to move it is known.
+    /// The hash of the token to move it.
     pub moves: SecretHash,
-    /// Who booked.
+    /// The guest who booked.
     pub guest: Guest,
-    /// When.
+    /// When it was made.
     pub created_at: Timestamp,
 }
 
 impl Booking {
-    /// A fresh booking, and the token to move it, from which that to cancel it follows.
+    /// A new booking, and the token to move it. The token to cancel it is derived from that token.
     pub fn create(
         page: &BookingPage,
         event: EventId,
@@ -60,7 +60,7 @@ impl Booking {
         (booking, token)
     }
 
-    /// What a token that somebody presents is good for; `None` where it is another booking's.
+    /// The purpose of a token that a caller presents; `None` if it is not a token of this booking.
     pub fn opened_by(&self, token: &BookingToken) -> Option<Purpose> {
         let hash = token.hash();
         if hash == self.moves { Some(Purpose::Move) } else { (hash == self.cancel).then_some(Purpose::Cancel) }
@@ -70,40 +70,41 @@ impl Booking {
 /// Why a slot cannot be booked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SlotError {
-    /// No slot of the page begins then, now or at all.
+    /// No slot of the page begins then, at present or ever.
     #[error(
-        "must be the start of a slot that the page offers, got {0}; GET the slots of the page for those it offers now"
+        "must be the start of a slot that the page offers, got {0}; GET the slots of the page to see the present ones"
     )]
     NotOnGrid(Timestamp),
-    /// It is one of the page's slots, and taken.
+    /// It is a slot of the page, but it is taken.
     #[error("the slot at {} is taken", .wanted.start())]
     Taken {
         /// The slot.
         wanted: Span,
-        /// Up to three that are offered, the nearest first.
+        /// Up to three offered slots, nearest first.
         nearest: Vec<Span>,
     },
 }
 
 impl BookingPage {
-    /// The slots that the page offers at `now` and that lie in `within`, by start, each worked out when it is asked for.
-    /// `taken` is what it does not offer ([`BookingPage::taken`]) of that time.
+    /// The slots in `within` that the page offers at `now`, by start. The iterator is lazy. `taken` is the time that
+    /// the page does not offer ([`BookingPage::taken`]).
     pub fn offers(&self, within: Span, taken: &BusySet, now: Timestamp) -> impl Iterator<Item = Span> {
         let window = self.window(now).and_then(|window| window.clip(within));
         window.into_iter().flat_map(move |window| offered(self.timetable.grid(window), taken))
     }
 
-    /// Before when the page offers the same slots of `within` (of all its window if `None`) as at `now`, should nothing be
-    /// scheduled meanwhile; `first` is the first of them. `None` is for ever. It may be sooner than need be.
+    /// The time before which the page offers the same slots in `within` as at `now`, if nothing is scheduled. It may be
+    /// earlier than necessary; `None` is forever. `first` is the first of these slots. If `within` is `None`, it is the
+    /// whole window of the page.
     pub fn same_before(&self, within: Option<Span>, first: Option<Span>, now: Timestamp) -> Option<Timestamp> {
         let notice = SignedDuration::minutes(self.min_notice_minutes.into());
         let drops = first.map(|slot| slot.start() - notice);
         drops.into_iter().chain(self.next_to_come(within, now)).min()
     }
 
-    /// When the end of the window reaches the next slot, whether that will be offered or not.
+    /// When the end of the window reaches the next slot, whether or not that will be offered.
     fn next_to_come(&self, within: Option<Span>, now: Timestamp) -> Option<Timestamp> {
-        /// Every weekday comes within it.
+        /// Long enough to contain every weekday.
         const AHEAD: SignedDuration = SignedDuration::days(8);
         let days = SignedDuration::days(self.window_days.into());
         let end = now + days;
@@ -112,11 +113,11 @@ impl BookingPage {
         }
         let beyond = Span::new(end - self.timetable.length(), end + AHEAD).ok()?;
         let next = self.timetable.grid(beyond).map(Span::end).find(|slot_ends| *slot_ends > end);
-        // Where hours were skipped by the clocks it comes later; it is looked for again then.
+        // If a gap skips the hours, the next slot comes later still. The search is repeated when this time is reached.
         Some(next.unwrap_or(beyond.end()) - days)
     }
 
-    /// The slot that begins at `start`, where it is on the grid now: inside the page's window, taken or not.
+    /// The slot that begins at `start`, if it is on the grid and inside the page's window at `now`, taken or not.
     ///
     /// # Errors
     /// [`SlotError::NotOnGrid`].
@@ -126,16 +127,16 @@ impl BookingPage {
         slot.filter(in_window).ok_or(SlotError::NotOnGrid(start))
     }
 
-    /// The time that has a say about booking `slot`: beside the slot itself, that in which others are offered instead.
+    /// The time to read before booking `slot`: the slot itself, and the time in which alternatives are offered.
     pub fn surroundings(slot: Span) -> Span {
         Span::new(slot.start() - NEAR, slot.end() + NEAR).unwrap_or(slot)
     }
 
-    /// Books the slot that begins at `start` (ruling 5.5). `taken` is what the page does not offer of the slot's
+    /// Books the slot that begins at `start`. `taken` is the time that the page does not offer in the slot's
     /// [surroundings](Self::surroundings).
     ///
     /// # Errors
-    /// [`SlotError::NotOnGrid`] for what is no slot now, [`SlotError::Taken`] for one that is not offered.
+    /// [`SlotError::NotOnGrid`] if no slot begins then, and [`SlotError::Taken`] if the slot is not offered.
     pub fn book(&self, start: Timestamp, taken: &BusySet, now: Timestamp) -> Result<Span, SlotError> {
         let wanted = self.slot(start, now)?;
         if !taken.overlaps(wanted) {

@@ -1,4 +1,4 @@
-//! What a use case changes of booking pages and bookings: plain data.
+//! The writes of a use case to booking pages and bookings, as plain data.
 
 use kalends_kernel::Version;
 
@@ -7,22 +7,21 @@ use crate::{booking::Booking, page::BookingPage};
 /// One change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Makes a page. Stale where its calendar is out of sight.
+    /// A new page. Stale if its calendar is not visible.
     CreatePage(Box<BookingPage>),
-    /// Writes a page, deletion included, over the row that had the version `seen`; otherwise the change-set is stale. How
-    /// often it was booked stays what it is.
+    /// The changed page. This includes deletion. Stale if the row no longer has the version `seen`. The number of
+    /// bookings in the row does not change.
     UpdatePage {
-        /// The page as it shall be.
+        /// The row to write.
         page: Box<BookingPage>,
-        /// The version that the decision saw.
+        /// The version that was read.
         seen: Version,
     },
-    /// Makes a booking on a page that still has the version `seen`, and counts it there; otherwise the change-set is
-    /// stale.
+    /// A new booking, which is also counted in the row of its page. Stale if the page no longer has the version `seen`.
     CreateBooking {
         /// The booking.
         booking: Box<Booking>,
-        /// The version of the page that the decision saw.
+        /// The version of the page that was read.
         seen: Version,
     },
 }

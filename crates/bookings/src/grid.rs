@@ -1,4 +1,4 @@
-//! Where the slots of a page lie (ruling 5.4).
+//! The grid of slots of a page.
 
 use kalends_availability::{Hours, Week};
 use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
@@ -8,40 +8,41 @@ mod laws;
 #[cfg(test)]
 mod tests;
 
-/// What says where slots lie: on each date of a zone one after the other, from the beginning of its hours.
+/// The rule that places slots: on each date of a zone one after the other, from the start of its hours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timetable {
-    /// How long a slot is, and how far two of them begin apart by the clock: 5-480 minutes.
+    /// The length of a slot, and the step by the wall clock from one slot to the next: 5-480 minutes.
     pub duration_minutes: u16,
-    /// Whose clocks and dates are meant.
+    /// The zone of the hours and dates.
     pub zone: Zone,
-    /// When each weekday is open, a weekday that is missing being closed; `None` is always.
+    /// The hours of each weekday; a missing weekday is closed. `None` is always open.
     pub constraints: Option<Week<Hours>>,
 }
 
-/// A date on which slots are looked for.
+/// A date on which to look for slots.
 struct Day {
     date: CivilDate,
-    /// Its midnight as the clocks of UTC show it: something to reckon with.
+    /// The midnight of the date in UTC, for arithmetic.
     midnight: Timestamp,
-    /// How far the clocks are ahead of UTC, where they are so from the day before to the day after.
+    /// The offset from UTC, if it is the same from the day before to the day after.
     ahead: Option<SignedDuration>,
 }
 
 impl Timetable {
-    /// How long a slot is.
+    /// The length of a slot.
     pub fn length(&self) -> SignedDuration {
         SignedDuration::minutes(self.duration_minutes.into())
     }
 
-    /// All slots that lie wholly within `window`, by start, each worked out when it is asked for; no two begin together.
+    /// All slots that are wholly within `window`, by start. No two begin at the same time. The iterator is lazy.
     ///
-    /// A slot begins at a time that the clocks show, the first time where they show it twice, and lasts as long as it
-    /// says. It ends within the hours of its date by what the clocks' faces say (its start and its length added up) and
-    /// in fact, should the clocks be set meanwhile. Takes *O*(*d* + *s*) for *d* days and *s* slots.
+    /// A slot begins when the clocks show its time; if they show it twice, it begins the first time. Its length is
+    /// elapsed time. It must end within the hours of its date in two ways: by the wall clock (its start plus its
+    /// length), and in elapsed time, which differs if the clocks change during the slot. Takes *O*(*d* + *s*) for *d*
+    /// days and *s* slots.
     pub fn grid(&self, window: Span) -> impl Iterator<Item = Span> {
         let date = |at| self.zone.to_civil(at).date;
-        // A date may come again after the next one has begun.
+        // When clocks go back over midnight, a date comes again after the next one has begun.
         let (first, last) = (date(window.start()).plus_days(-1), date(window.end()).plus_days(1));
         (first.as_days()..=last.as_days()).flat_map(move |day| self.slots_on(CivilDate::from_days(day), window))
     }
@@ -79,7 +80,7 @@ impl Timetable {
     fn day(&self, date: CivilDate) -> Day {
         const DAY: SignedDuration = SignedDuration::days(1);
         let midnight = Timestamp::from_micros(0) + SignedDuration::days(date.as_days());
-        // The date lies between these two instants in every zone, and no zone changes twice within that time.
+        // The date is between these two instants in every zone, and no zone changes its offset twice in that time.
         let (before, after) = (midnight - DAY, midnight + DAY + DAY);
         const { assert!(3 * DAY.as_micros() < Zone::BETWEEN_CHANGES.as_micros()) };
         let ahead = self.zone.offset_at(before);
@@ -88,7 +89,7 @@ impl Timetable {
 }
 
 impl Day {
-    /// When the clocks first show so many minutes after midnight; `None` where they skip that.
+    /// When the clocks first show `minute` minutes after midnight; `None` if they skip that time.
     fn first_shows(&self, minute: u16, zone: Zone) -> Option<Timestamp> {
         match self.ahead {
             Some(ahead) => Some(self.midnight + SignedDuration::minutes(minute.into()) - ahead),

@@ -1,4 +1,4 @@
-//! Who books.
+//! Guests: the people who book.
 
 use kalends_accounts::Email;
 use kalends_kernel::{FieldErrors, bounded_text, optional_text};
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 /// The most characters of a guest's name.
 pub const NAME_MAX: usize = 200;
-/// The most characters of what a guest adds.
+/// The most characters of a guest's notes.
 pub const NOTES_MAX: usize = 2_000;
 
-/// Who books, as they say themselves. Personal data: sealed at rest, never logged.
+/// A guest, as given in the booking form. Personal data: sealed at rest, never logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guest {
     /// 1-200 characters.
     pub name: String,
-    /// Where letters about the booking go.
+    /// The address for mail about the booking.
     pub email: Email,
-    /// What they add, up to 2,000 characters.
+    /// Notes of the guest, up to 2,000 characters.
     pub notes: Option<String>,
 }
 
@@ -29,16 +29,16 @@ struct Plain {
     notes: Option<String>,
 }
 
-/// The document is not one that was written here. What it says is not repeated.
+/// The document is not one of a guest. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of a guest")]
 pub struct GuestDocumentError;
 
 impl Guest {
-    /// Checks every field (ruling 5.5). Notes that say nothing are none.
+    /// Checks every field. Blank notes become `None`.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Every invalid field.
     pub fn parse(name: &str, email: &str, notes: Option<&str>) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::default();
         let name = errors.take(bounded_text("name", name, 1, NAME_MAX));
@@ -55,7 +55,7 @@ impl Guest {
     /// The document that stores seal.
     pub fn write(&self) -> Vec<u8> {
         let plain = Plain { name: self.name.clone(), email: self.email.as_str().to_owned(), notes: self.notes.clone() };
-        // Three texts cannot fail to be written.
+        // Serializing three strings cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
     }
 
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_read_back() {
+    fn documents_round_trip() {
         let guest = Guest::parse("Ada \"the\" Countess", "ada@example.com", Some("line\nbreak")).unwrap();
         assert_eq!(Guest::read(&guest.write()), Ok(guest));
         assert_eq!(Guest::parse("Ada", "ada@example.com", Some(" \n")).unwrap().notes, None);

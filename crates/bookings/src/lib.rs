@@ -1,8 +1,8 @@
-//! Booking pages: public links on which people book time of a calendar (rulings 5.4 and 5.5).
+//! Booking pages: public pages on which guests book time of a calendar.
 //!
-//! A page has a [`Timetable`], which says where slots lie; those of them that meet nothing that blocks are offered
-//! ([`offered`]), and one that is offered can be booked ([`BookingPage::book`]). Everything is pure and synchronous: the
-//! present instant, what is taken and random bytes are arguments.
+//! A page has a [`Timetable`], which defines its grid of slots. Slots that overlap nothing busy are offered
+//! ([`offered`]), and an offered slot can be booked ([`BookingPage::book`]). Everything is pure and synchronous: the
+//! present instant, the busy time and random bytes are arguments.
 
 mod booking;
 mod change;

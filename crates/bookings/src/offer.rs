@@ -1,19 +1,19 @@
-//! Which slots are offered.
+//! The slots that are offered.
 
 use kalends_availability::BusySet;
 use kalends_kernel::Span;
 
-/// How many other slots are told to whom one is refused.
+/// The number of alternatives that a refusal returns.
 pub const NEAREST: usize = 3;
 
-/// Those of `slots` that share no instant with what is taken. The slots come by start and are all equally long.
+/// The slots that share no instant with `taken`. They must be ordered by start and equally long.
 ///
-/// *O*(*s* + *t*) for *s* slots and *t* spans that are taken.
+/// *O*(*s* + *t*) for *s* slots and *t* taken spans.
 pub fn offered(slots: impl Iterator<Item = Span>, taken: &BusySet) -> impl Iterator<Item = Span> {
     let spans = taken.spans();
     let mut next = 0;
     slots.filter(move |slot| {
-        // What ends before this slot ends before every later one.
+        // A span that ends before this slot also ends before every later one.
         while spans.get(next).is_some_and(|span| span.end() <= slot.start()) {
             next += 1;
         }
@@ -21,8 +21,7 @@ pub fn offered(slots: impl Iterator<Item = Span>, taken: &BusySet) -> impl Itera
     })
 }
 
-/// Up to `count` of the offered slots, the one that begins nearest to `wanted` first; of two equally near ones, the
-/// earlier.
+/// Up to `count` offered slots, nearest start to `wanted` first. If two are equally near, the earlier comes first.
 #[must_use]
 pub fn nearest(offered: impl Iterator<Item = Span>, wanted: Span, count: usize) -> Vec<Span> {
     let distance = |slot: &Span| (slot.start() - wanted.start()).as_micros().unsigned_abs();

@@ -1,4 +1,4 @@
-//! Booking pages: what is offered, and under which conditions.
+//! Booking pages, and the conditions under which they offer slots.
 
 use kalends_availability::BusySet;
 use kalends_calendars::Patch;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{grid::Timetable, secret::Slug};
 
-/// The most characters of a title: with a guest's name behind it, it is the title of an event.
+/// The most characters of a title. It must leave room for a guest's name, because both make up the title of an event.
 pub const TITLE_MAX: usize = 255;
 /// The most characters of a description.
 pub const DESCRIPTION_MAX: usize = 5_000;
@@ -15,13 +15,13 @@ pub const DESCRIPTION_MAX: usize = 5_000;
 pub const DURATION_MIN_MINUTES: u16 = 5;
 /// The longest slot, in minutes.
 pub const DURATION_MAX_MINUTES: u16 = 480;
-/// How long a slot is unless told, in minutes.
+/// The default length of a slot, in minutes.
 pub const DURATION_DEFAULT_MINUTES: u16 = 30;
-/// The longest buffer around what blocks, in minutes.
+/// The longest buffer around busy time, in minutes.
 pub const BUFFER_MAX_MINUTES: u8 = 120;
-/// For how many days ahead a page may offer slots.
+/// The most days ahead for which a page may offer slots.
 pub const WINDOW_MAX_DAYS: u16 = 365;
-/// For how many days ahead a page offers slots unless told.
+/// The default number of days ahead for which a page offers slots.
 pub const WINDOW_DEFAULT_DAYS: u16 = 14;
 /// The longest notice, in minutes: 365 days.
 pub const NOTICE_MAX_MINUTES: u32 = 365 * 24 * 60;
@@ -33,27 +33,27 @@ pub struct BookingPage {
     pub id: BookingPageId,
     /// The organization.
     pub org: OrgId,
-    /// The calendar of which time is booked.
+    /// The calendar whose time is booked.
     pub calendar: CalendarId,
     /// The agent that owns the calendar; `None` for a shared calendar.
     pub agent: Option<AgentId>,
-    /// What the page's address ends with.
+    /// The last part of the page's address.
     pub slug: Slug,
     /// 1-255 characters.
     pub title: String,
     /// Free text, if any.
     pub description: Option<String>,
-    /// Where its slots lie.
+    /// The rule that places its slots.
     pub timetable: Timetable,
-    /// Minutes that stay free before and after what blocks, 0-120.
+    /// Minutes that stay free before and after busy time, 0-120.
     pub buffer_minutes: u8,
-    /// For how many days ahead slots are offered, 1-365.
+    /// The number of days ahead for which slots are offered, 1-365.
     pub window_days: u16,
-    /// How long before its start a slot can be booked at the latest, in minutes.
+    /// The minimum notice in minutes: the least time between a booking and the start of the slot.
     pub min_notice_minutes: u32,
     /// Whether the page is open.
     pub active: bool,
-    /// How often a slot of it was booked. Only stores raise it, with each booking; it raises no version.
+    /// The number of bookings. Only stores increment it, with each booking, and that does not change the version.
     pub bookings: u64,
     /// The row's version.
     pub version: Version,
@@ -65,50 +65,50 @@ pub struct BookingPage {
     pub deleted_at: Option<Timestamp>,
 }
 
-/// What is needed to make a page, already checked.
+/// The validated fields of a new page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewBookingPage {
     /// 1-255 characters.
     pub title: String,
     /// Free text, if any.
     pub description: Option<String>,
-    /// Where its slots lie.
+    /// The rule that places its slots.
     pub timetable: Timetable,
-    /// Minutes that stay free before and after what blocks.
+    /// Minutes that stay free before and after busy time.
     pub buffer_minutes: u8,
-    /// For how many days ahead slots are offered.
+    /// The number of days ahead for which slots are offered.
     pub window_days: u16,
-    /// How long before its start a slot can be booked at the latest, in minutes.
+    /// The minimum notice, in minutes.
     pub min_notice_minutes: u32,
     /// Whether the page is open.
     pub active: bool,
 }
 
-/// What is changed of a page, already checked.
+/// The validated changes of a PATCH.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BookingPagePatch {
     /// A new title.
     pub title: Patch<String>,
     /// A new description; `None` clears it.
     pub description: Patch<Option<String>>,
-    /// How long a slot is.
+    /// The length of a slot, in minutes.
     pub duration_minutes: Patch<u16>,
-    /// Minutes that stay free before and after what blocks.
+    /// Minutes that stay free before and after busy time.
     pub buffer_minutes: Patch<u8>,
-    /// For how many days ahead slots are offered.
+    /// The number of days ahead for which slots are offered.
     pub window_days: Patch<u16>,
-    /// How long before its start a slot can be booked at the latest.
+    /// The minimum notice, in minutes.
     pub min_notice_minutes: Patch<u32>,
-    /// By whose clocks.
+    /// The zone of the hours and dates.
     pub zone: Patch<kalends_kernel::Zone>,
-    /// When each weekday is open; `None` is always.
+    /// The hours of each weekday; `None` is always open.
     pub constraints: Patch<Option<kalends_availability::Week<kalends_availability::Hours>>>,
     /// Whether the page is open.
     pub active: Patch<bool>,
 }
 
 impl BookingPage {
-    /// A fresh page.
+    /// A new page.
     pub fn create(
         (org, calendar, agent): (OrgId, CalendarId, Option<AgentId>),
         new: NewBookingPage,
@@ -136,7 +136,7 @@ impl BookingPage {
         }
     }
 
-    /// The page with these changes. What was booked stays as it is.
+    /// The page after `patch`. Existing bookings stay as they are.
     #[must_use]
     pub fn patched(&self, patch: BookingPagePatch, now: Timestamp) -> Self {
         let mut page = Self { version: self.version.next(), updated_at: now, ..self.clone() };
@@ -152,49 +152,49 @@ impl BookingPage {
         page
     }
 
-    /// The page marked as deleted. What was booked stays.
+    /// The page marked as deleted. Existing bookings stay.
     #[must_use]
     pub fn deleted(&self, now: Timestamp) -> Self {
         Self { version: self.version.next(), updated_at: now, deleted_at: Some(now), ..self.clone() }
     }
 
-    /// Whether anybody may book on it.
+    /// Whether guests may book on it.
     pub const fn is_open(&self) -> bool {
         self.active && self.deleted_at.is_none()
     }
 
-    /// The time of which slots are offered at `now`: from the notice on to the end of the window, which is that of the
-    /// time-zone tables at the latest. `None` where the notice is longer than the window.
+    /// The time in which slots are offered at `now`: from the minimum notice to the end of the window, or to the end of
+    /// the time-zone tables if that is earlier. `None` if the notice is longer than the window.
     pub fn window(&self, now: Timestamp) -> Option<Span> {
         let from = now + SignedDuration::minutes(self.min_notice_minutes.into());
         let to = now + SignedDuration::days(self.window_days.into());
         Span::new(from, to.min(Timestamp::HORIZON)).ok()
     }
 
-    /// What stays free before and after what blocks.
+    /// The time that stays free before and after busy time.
     pub fn buffer(&self) -> SignedDuration {
         SignedDuration::minutes(self.buffer_minutes.into())
     }
 
-    /// `window` and all from which the page's buffer reaches into it.
+    /// `window` widened by the time from which the page's buffer reaches into it.
     pub fn reads(&self, window: Span) -> Span {
         Span::new(window.start() - self.buffer(), window.end() + self.buffer()).unwrap_or(window)
     }
 
-    /// What the page does not offer of `window`: what its calendar does not offer, and what blocks, widened by the page's
-    /// buffer. Where the calendar has buffers of its own, the longer one decides on either side.
+    /// The time that the page does not offer in `window`: the time that its calendar does not offer, and busy time
+    /// widened by the page's buffer. If the calendar has buffers too, the longer one counts on each side.
     ///
-    /// `blocking` has to hold all that blocks in [`reads(window)`](Self::reads).
+    /// `blocking` must hold everything that blocks in [`reads(window)`](Self::reads).
     #[must_use]
     pub fn taken(&self, not_offered: &BusySet, blocking: &BusySet, window: Span) -> BusySet {
         not_offered.union(&blocking.widen(self.buffer(), self.buffer()).clip(window))
     }
 }
 
-/// What of a page stores seal: one document.
+/// The fields of a page that stores seal, as one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confidential {
-    /// What the address ends with.
+    /// The last part of the address.
     pub slug: Slug,
     /// The title.
     pub title: String,
@@ -202,7 +202,7 @@ pub struct Confidential {
     pub description: Option<String>,
 }
 
-/// Its plain form.
+/// The plain form of [`Confidential`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plain {
@@ -211,17 +211,17 @@ struct Plain {
     description: Option<String>,
 }
 
-/// The document is not one that was written here. What it says is not repeated.
+/// The document is not one of a booking page. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of a booking page")]
 pub struct ConfidentialError;
 
 impl Confidential {
-    /// The document.
+    /// Writes the document.
     pub fn write(page: &BookingPage) -> Vec<u8> {
         let (title, description) = (page.title.clone(), page.description.clone());
         let plain = Plain { slug: page.slug.reveal().to_owned(), title, description };
-        // Three texts cannot fail to be written.
+        // Serializing three strings cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
     }
 

@@ -1,4 +1,4 @@
-//! What stores offer for booking pages.
+//! The reads of booking pages and bookings that stores implement.
 
 use async_trait::async_trait;
 use kalends_calendars::ports::BusySource;
@@ -7,24 +7,24 @@ use kalends_quotas::{Period, Used};
 
 use crate::{booking::Booking, page::BookingPage, secret::SecretHash};
 
-/// A page as its slug finds it.
+/// A page that was found by its slug.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundPage {
     /// The page.
     pub page: BookingPage,
-    /// Its calendar as a source of busy times at that moment.
+    /// Its calendar as a source of busy times.
     pub source: BusySource,
-    /// The events of its organization in the month. Each booking is one.
+    /// The number of events that its organization made in the month. Each booking makes one.
     pub events: Used,
 }
 
-/// Reads booking pages of calendars in sight.
+/// Reads booking pages of visible calendars.
 #[async_trait]
 pub trait BookingPages: Send + Sync {
-    /// One page that is not deleted.
+    /// The page with that id, unless it is deleted.
     async fn find_booking_page(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError>;
 
-    /// The pages of an agent's calendars, or all of the organization, that are not deleted, by creation, then
+    /// The pages of an agent's calendars, or of the whole organization, that are not deleted, by creation and then
     /// identifier.
     async fn list_booking_pages(
         &self,
@@ -33,10 +33,10 @@ pub trait BookingPages: Send + Sync {
         page: Page,
     ) -> Result<Listed<BookingPage>, StoreError>;
 
-    /// The page with that slug that is not deleted, of whatever organization it is, open or not, and the events that its
-    /// organization has used in that month.
+    /// The page with that slug in any organization, open or not, unless it is deleted. Also the number of events that
+    /// its organization made in that month.
     async fn booking_page_of_slug(&self, slug: SecretHash, month: Period) -> Result<Option<FoundPage>, StoreError>;
 
-    /// The booking that one of its tokens opens, of whatever organization it is, with its page, deleted or not.
+    /// The booking with that token, in any organization, and its page, even if the page is deleted.
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError>;
 }

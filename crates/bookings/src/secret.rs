@@ -1,31 +1,31 @@
-//! What opens a booking page and a booking to whoever has it.
+//! The secrets that give access to a booking page and to a booking.
 
 use std::fmt;
 
 use kalends_kernel::{Entropy, base64url, random_bytes};
 use sha2::{Digest as _, Sha256};
 
-/// What the address of a page ends with: whoever has it may book there.
+/// The last part of the address of a page. Anyone who has it may book on the page.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Slug(String);
 
 impl Slug {
-    /// A slug with 128 random bits (ruling 2.6): 22 characters of base64url.
+    /// A slug with 128 random bits, in 22 characters of base64url.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         Self(base64url(&random_bytes::<16>(entropy)))
     }
 
-    /// The slug as a store kept it.
+    /// Wraps a slug that a store kept.
     pub const fn from_stored(text: String) -> Self {
         Self(text)
     }
 
-    /// The text, for the address.
+    /// The text for the address.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What the slug is found by.
+    /// The hash by which a store looks the slug up.
     pub fn hash(&self) -> SecretHash {
         SecretHash::of(&self.0)
     }
@@ -37,33 +37,33 @@ impl fmt::Debug for Slug {
     }
 }
 
-/// What a token of a booking is for.
+/// The purpose of a booking token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// Calling it off.
+    /// Cancelling the booking.
     Cancel,
-    /// Moving it to another slot.
+    /// Moving the booking to another slot.
     Move,
 }
 
-/// What a guest shows to cancel a booking, or to move it. Of the two only hashes are stored: the letters to the guest
-/// are the only place where they stand.
+/// A token with which a guest cancels or moves a booking. Only hashes of the two tokens are stored. The tokens
+/// themselves are only in the mails to the guest.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BookingToken(String);
 
 impl BookingToken {
-    /// The token to move a fresh booking, with 128 random bits.
+    /// The token to move a new booking, with 128 random bits.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         Self(base64url(&random_bytes::<16>(entropy)))
     }
 
-    /// The token as a guest presents it.
+    /// Wraps a token that a guest presents.
     pub fn presented(text: &str) -> Self {
         Self(text.to_owned())
     }
 
-    /// The token to cancel the booking that this one moves: the letter about the move repeats it, although nobody has
-    /// kept it. It does not lead back, so that it is good for nothing else.
+    /// The token to cancel the booking that this token moves. It is derived, so that the mail about a move can repeat
+    /// it although it is not stored. The token to move cannot be derived from it.
     #[must_use]
     pub fn to_cancel(&self) -> Self {
         let digest = Sha256::new().chain_update("kalends: cancel a booking\n").chain_update(&self.0).finalize();
@@ -71,12 +71,12 @@ impl BookingToken {
         Self(base64url(half))
     }
 
-    /// The text, for an address.
+    /// The text for an address.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What the token is found by.
+    /// The hash by which a store looks the token up.
     pub fn hash(&self) -> SecretHash {
         SecretHash::of(&self.0)
     }
@@ -93,7 +93,7 @@ impl fmt::Debug for BookingToken {
 pub struct SecretHash(pub [u8; 32]);
 
 impl SecretHash {
-    /// The hash of what somebody presents.
+    /// The hash of a slug or token that a caller presents.
     pub fn of(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
     }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_text_for_an_address_and_differ() {
+    fn secrets_are_url_safe_and_differ() {
         let entropy = Counting::default();
         let (slug, other) = (Slug::generate(&entropy), Slug::generate(&entropy));
         assert_eq!(slug.reveal(), "AAECAwQFBgcICQoLDA0ODw");
@@ -131,12 +131,12 @@ mod tests {
         let cancels = moves.to_cancel();
         assert_eq!((moves.reveal().len(), cancels.reveal().len()), (22, 22));
         assert_ne!(moves.hash(), cancels.hash());
-        assert_eq!(BookingToken::presented(moves.reveal()).to_cancel(), cancels, "it is told again alike");
+        assert_eq!(BookingToken::presented(moves.reveal()).to_cancel(), cancels, "the derivation is deterministic");
         assert_ne!(BookingToken::generate(&entropy).to_cancel(), cancels);
     }
 
     #[test]
-    fn printing_shows_no_secret() {
+    fn debug_output_shows_no_secret() {
         let (slug, token) = (Slug::from_stored("planted".into()), BookingToken::presented("planted"));
         let shown = format!("{slug:?} {token:?} {:?}", slug.hash());
         assert_eq!(shown, "Slug(…) BookingToken(…) SecretHash(…)");

@@ -1,4 +1,4 @@
-//! Laws of the grid and of what is offered, around the moments at which clocks are set.
+//! Properties of the grid and of the offered slots, around the moments at which clocks change.
 
 use kalends_availability::BusySet;
 use kalends_kernel::{AgentId, CalendarId, Entropy, OrgId};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{BookingPage, NewBookingPage, SlotError};
 
-/// Zones, each with an instant at which something happens to its clocks, if anything ever does.
+/// Zones, each with an instant at which its clocks change, if they ever do.
 const MOMENTS: [(&str, &str); 13] = [
     ("UTC", "2026-03-01T00:00:00Z"),
     ("Asia/Kathmandu", "2026-05-01T18:15:00Z"),
@@ -32,7 +32,7 @@ impl Entropy for Zeros {
     }
 }
 
-/// Hours on round minutes, so that they meet the set clocks.
+/// Hours on quarters, so that they often coincide with clock changes.
 fn hours() -> impl Strategy<Value = Option<Hours>> {
     let drawn = (0..96u16, 1..=96u16).prop_map(|(start, length)| Hours::new(start * 15, (start + length).min(96) * 15));
     prop_oneof![1 => Just(None), 5 => drawn]
@@ -54,13 +54,13 @@ fn timetable_and_moment() -> impl Strategy<Value = (Timetable, Timestamp)> {
     )
 }
 
-/// A window of some days around a moment, by minutes.
+/// A window around a moment, in minutes.
 fn around(moment: Timestamp, from: i64, length: i64) -> Span {
     let start = moment + SignedDuration::minutes(from);
     Span::new(start, start + SignedDuration::minutes(length)).unwrap()
 }
 
-/// Whether a slot begins at an instant, told without the grid: by what the clocks show then, and showed before.
+/// Whether the span is a slot, computed without the grid: from the times that the clocks show.
 fn is_slot(timetable: &Timetable, slot: Span) -> bool {
     let (zone, start) = (timetable.zone, slot.start());
     let shown = zone.to_civil(start);
@@ -74,7 +74,7 @@ fn is_slot(timetable: &Timetable, slot: Span) -> bool {
         (i64::from(timetable.duration_minutes), i64::from(hours.start()), i64::from(hours.end()));
     let on_a_step =
         minute >= first && (minute - first).rem_euclid(length) == 0 && shown.time.as_micros() % 60_000_000 == 0;
-    // The clocks showed the same before, less than a day ago, where they were set back.
+    // If the clocks were set back, they may have shown the same time before, less than a day ago.
     let is_first = zone.to_timestamp(shown) == Some(start);
     let by_their_faces = minute + length <= end;
     let in_fact = hours.closes(shown.date, zone).is_some_and(|closes| slot.end() <= closes);
@@ -99,21 +99,23 @@ fn page(timetable: Timetable, buffer_minutes: u8, min_notice_minutes: u32, windo
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// The grid has the slots that the rule names, and no others; each once, in order.
+    /// The grid has exactly the slots of the rule, each once, in order.
     #[test]
-    fn the_grid_is_what_the_rule_says((timetable, moment) in timetable_and_moment(), from in -2_000i64..500, length in 1i64..4_000) {
+    fn the_grid_follows_the_rule(
+        (timetable, moment) in timetable_and_moment(), from in -2_000i64..500, length in 1i64..4_000,
+    ) {
         let window = around(moment, from, length);
         let found: Vec<_> = timetable.grid(window).collect();
-        // All drawn clocks are set at whole minutes, so that slots begin at whole minutes of UTC.
+        // All drawn clock changes are at whole minutes, so slots begin at whole minutes of UTC.
         let minutes = (0..length).map(|minute| window.start() + SignedDuration::minutes(minute));
         let all = minutes.filter_map(|start| Span::new(start, start + timetable.length()).ok());
         let expected: Vec<Span> = all.filter(|slot| slot.end() <= window.end() && is_slot(&timetable, *slot)).collect();
         prop_assert_eq!(found, expected);
     }
 
-    /// What is found of a long time is what is found of its parts: no day's slots depend on another's.
+    /// The grid of a window agrees with the grids of its parts: the slots of a day do not depend on another day.
     #[test]
-    fn two_days_do_not_depend_on_each_other((timetable, moment) in timetable_and_moment(), cut in 0i64..5_760) {
+    fn days_do_not_depend_on_each_other((timetable, moment) in timetable_and_moment(), cut in 0i64..5_760) {
         let window = around(moment, -2_880, 5_760);
         let slots: Vec<_> = timetable.grid(window).collect();
         let at = window.start() + SignedDuration::minutes(cut);
@@ -126,9 +128,10 @@ proptest! {
         }
     }
 
-    /// What is offered stays a buffer away from what blocks, and can be booked; whatever else is on the grid is taken.
+    /// An offered slot keeps the buffer from everything that blocks, and can be booked. Every other slot of the grid is
+    /// taken.
     #[test]
-    fn what_is_offered_can_be_booked(
+    fn offered_slots_can_be_booked_and_others_are_taken(
         (timetable, moment) in timetable_and_moment(),
         buffer in prop::sample::select(vec![0u8, 5, 15, 120]),
         notice in 0u32..600,
@@ -143,12 +146,12 @@ proptest! {
         let offers: Vec<_> = page.offers(window, &taken, now).collect();
         for slot in &offers {
             prop_assert!(window.start() <= slot.start() && slot.end() <= window.end());
-            prop_assert!(!blocking.overlaps(page.reads(*slot)), "{slot:?} is too near to what blocks");
+            prop_assert!(!blocking.overlaps(page.reads(*slot)), "{slot:?} is too close to busy time");
             prop_assert_eq!(page.book(slot.start(), &taken, now), Ok(*slot));
         }
         for slot in page.timetable.grid(window) {
             if !offers.contains(&slot) {
-                prop_assert!(blocking.overlaps(page.reads(slot)), "{slot:?} is not offered without need");
+                prop_assert!(blocking.overlaps(page.reads(slot)), "{slot:?} should be offered");
                 let refused = page.book(slot.start(), &taken, now);
                 let Err(SlotError::Taken { wanted, nearest }) = refused else { panic!("{refused:?}") };
                 prop_assert_eq!(wanted, slot);
@@ -163,9 +166,9 @@ proptest! {
         prop_assert_eq!(page.book(off, &taken, now), Err(SlotError::NotOnGrid(off)));
     }
 
-    /// Until then, and while nothing is scheduled, the same is offered.
+    /// Before the time of `same_before`, the same slots are offered while nothing is scheduled.
     #[test]
-    fn offers_stay_until_one_drops_or_comes(
+    fn offers_do_not_change_before_same_before(
         (timetable, moment) in timetable_and_moment(),
         notice in 0u32..600,
         days in 1u16..4,
@@ -190,9 +193,10 @@ proptest! {
         }
     }
 
-    /// Any start is decided, wherever it lies.
     #[test]
-    fn any_start_is_decided((timetable, moment) in timetable_and_moment(), start in 0..Timestamp::HORIZON.as_micros()) {
+    fn any_start_is_booked_or_refused(
+        (timetable, moment) in timetable_and_moment(), start in 0..Timestamp::HORIZON.as_micros(),
+    ) {
         let page = page(timetable, 0, 0, 365);
         let start = Timestamp::from_micros(start);
         let booked = page.book(start, &BusySet::EMPTY, moment);

@@ -1,4 +1,4 @@
-//! The grid at its edges.
+//! Edge cases of the grid.
 
 use kalends_availability::WrittenHours;
 use rstest::rstest;
@@ -10,7 +10,7 @@ fn span(text: &str) -> Span {
     Span::new(start.parse().unwrap(), end.parse().unwrap()).unwrap()
 }
 
-/// A timetable that is open at the same hours each day, or always.
+/// A timetable with the same hours every day, or one that is always open.
 fn daily(zone: &str, hours: &str, duration_minutes: u16) -> Timetable {
     let hours = hours.split_once('-').map(|(start, end)| WrittenHours { start: start.into(), end: end.into() });
     let constraints = hours.map(|hours| {
@@ -20,14 +20,14 @@ fn daily(zone: &str, hours: &str, duration_minutes: u16) -> Timetable {
     Timetable { duration_minutes, zone: zone.parse().unwrap(), constraints }
 }
 
-/// The starts of the grid as UTC shows them, without the date and without seconds.
+/// The starts of the grid as HH:MM in UTC.
 fn starts(timetable: &Timetable, window: &str) -> Vec<String> {
     timetable.grid(span(window)).map(|slot| slot.start().to_string()[11..16].to_owned()).collect()
 }
 
 #[rstest]
 #[case::plain("UTC", "09:00-11:00", 30, "2026-03-02T00:00:00Z 2026-03-03T00:00:00Z", "09:00 09:30 10:00 10:30")]
-#[case::what_is_left_over_is_not_offered(
+#[case::the_rest_is_too_short_for_a_slot(
     "UTC",
     "09:00-10:50",
     30,
@@ -59,7 +59,13 @@ fn starts(timetable: &Timetable, window: &str) -> Vec<String> {
     "2026-03-02T08:59:59.999999Z 2026-03-02T12:00:00Z",
     "09:00 10:00 11:00"
 )]
-#[case::and_at_its_end("UTC", "", 60, "2026-03-02T09:00:00.000001Z 2026-03-02T11:59:59.999999Z", "10:00")]
+#[case::the_window_cuts_at_its_end_too(
+    "UTC",
+    "",
+    60,
+    "2026-03-02T09:00:00.000001Z 2026-03-02T11:59:59.999999Z",
+    "10:00"
+)]
 #[case::a_leap_day("UTC", "09:00-10:00", 60, "2028-02-28T12:00:00Z 2028-03-01T12:00:00Z", "09:00 09:00")]
 #[case::month_ends("Europe/Berlin", "00:00-01:00", 60, "2026-04-30T00:00:00Z 2026-05-02T00:00:00Z", "22:00 22:00")]
 #[case::clocks_go_forward(
@@ -163,7 +169,7 @@ fn weekdays_that_are_missing_are_closed() {
         zone: "Pacific/Auckland".parse().unwrap(),
         constraints: Some(Week::read("week", &week).unwrap()),
     };
-    // Auckland is 13 hours ahead: its Monday begins on Sunday, UTC.
+    // Auckland is 13 hours ahead, so its Monday begins on Sunday in UTC.
     let week = span("2026-03-01T00:00:00Z 2026-03-08T00:00:00Z");
     let found: Vec<String> = timetable.grid(week).map(|slot| slot.start().to_string()).collect();
     assert_eq!(found, ["2026-03-01T20:00:00Z", "2026-03-04T10:00:00Z"]);
@@ -172,16 +178,16 @@ fn weekdays_that_are_missing_are_closed() {
 }
 
 #[test]
-fn a_year_of_short_slots_is_whole() {
+fn a_year_has_every_short_slot() {
     let year = span("2026-01-01T00:00:00Z 2027-01-01T00:00:00Z");
     assert_eq!(daily("UTC", "", 5).grid(year).count(), 365 * 288);
-    // The day of 25 hours has an hour that is shown twice, that of 23 hours skips one; 00:00 in Berlin is 23:00 UTC.
+    // The elapsed time is the same in Berlin, but the hour that the clocks repeat has slots only the first time.
     assert_eq!(daily("Europe/Berlin", "", 5).grid(year).count(), 365 * 288 - 12);
 }
 
 #[rstest]
 #[case::on_the_grid("2026-03-02T09:30:00Z", true)]
-#[case::beside_it("2026-03-02T09:31:00Z", false)]
+#[case::off_the_grid("2026-03-02T09:31:00Z", false)]
 #[case::a_microsecond_later("2026-03-02T09:30:00.000001Z", false)]
 #[case::too_late_for_the_hours("2026-03-02T11:00:00Z", false)]
 fn one_slot(#[case] start: &str, #[case] is_slot: bool) {
