@@ -1,4 +1,4 @@
-//! What a decision writes.
+//! The writes of a decision.
 
 use kalends_kernel::Version;
 
@@ -9,14 +9,14 @@ use crate::{Proposal, Response};
 pub enum Change {
     /// A new proposal.
     Create(Box<Proposal>),
-    /// The proposal as it is from now on: its state, and the response that came with it. Stale where the row has another
-    /// version than the decision saw, so that of two who end it one loses.
+    /// The changed proposal: its state, and the response that was given. Stale if the row no longer has the version
+    /// that the decision read, so that only one of two requests can end it.
     Update {
-        /// The row to write. Of its responses only `response` is new.
+        /// The row to write. Only `response` is new among its responses.
         proposal: Box<Proposal>,
         /// The version that was read.
         seen: Version,
-        /// The response that was given, if one was.
+        /// The response that was given, if any.
         response: Option<Response>,
     },
 }

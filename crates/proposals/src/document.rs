@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{Proposal, Response, Slot, Weight};
 
-/// The text of a proposal, which stores seal.
+/// The text and metadata of a proposal, which stores seal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Confidential {
     title: String,
@@ -15,7 +15,7 @@ pub struct Confidential {
 }
 
 impl Confidential {
-    /// That of a proposal, as bytes.
+    /// Writes the document of a proposal.
     pub fn write(proposal: &Proposal) -> Vec<u8> {
         let document = Self {
             title: proposal.title.clone(),
@@ -25,10 +25,10 @@ impl Confidential {
         bytes(&document)
     }
 
-    /// Title, description and metadata.
+    /// Reads the title, the description and the metadata.
     ///
     /// # Errors
-    /// The bytes are no such document.
+    /// If the bytes are not such a document.
     pub fn read(bytes: &[u8]) -> Result<(String, Option<String>, Metadata), serde_json::Error> {
         let document: Self = serde_json::from_slice(bytes)?;
         let metadata = Metadata::from_json(&Value::Object(document.metadata).to_string())?;
@@ -36,7 +36,7 @@ impl Confidential {
     }
 }
 
-/// The words of a response, which stores seal.
+/// The message and the counter-proposals of a response, which stores seal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
     message: Option<String>,
@@ -45,17 +45,17 @@ pub struct Remark {
 }
 
 impl Remark {
-    /// That of a response, as bytes.
+    /// Writes the document of a response.
     pub fn write(response: &Response) -> Vec<u8> {
         let ends = |span: &Span| (span.start().as_micros(), span.end().as_micros());
         let counter_slots = response.counter_slots.iter().map(ends).collect();
         bytes(&Self { message: response.message.clone(), counter_slots })
     }
 
-    /// Message and counter-proposals.
+    /// Reads the message and the counter-proposals.
     ///
     /// # Errors
-    /// The bytes are no such document.
+    /// If the bytes are not such a document.
     pub fn read(bytes: &[u8]) -> Result<(Option<String>, Vec<Span>), DocumentError> {
         let document: Self = serde_json::from_slice(bytes)?;
         let spans = document.counter_slots.into_iter().map(span).collect::<Result<_, _>>()?;
@@ -63,21 +63,21 @@ impl Remark {
     }
 }
 
-/// Why a stored document makes no sense.
+/// Why a stored document is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// It is not of that shape.
-    #[error("the document has another shape")]
+    /// It does not have the expected shape.
+    #[error("the document does not have the expected shape")]
     Shape(#[from] serde_json::Error),
     /// A time ends before it starts.
-    #[error("a time of the document is none")]
+    #[error("a time in the document is invalid")]
     Span(#[from] SpanError),
-    /// What should identify something does not.
-    #[error("an identifier of the document is none")]
+    /// An identifier is invalid.
+    #[error("an identifier in the document is invalid")]
     Id(#[from] IdError),
 }
 
-/// A slot as it is kept.
+/// The stored form of a slot.
 #[derive(Serialize, Deserialize)]
 struct StoredSlot {
     id: String,
@@ -102,14 +102,14 @@ pub fn write_slots(slots: &[Slot]) -> String {
             calendar: slot.calendar.map(|calendar| calendar.to_string()),
         })
         .collect();
-    // Numbers, texts and a list of them: nothing here can fail to be written.
+    // Serializing numbers and strings cannot fail.
     serde_json::to_string(&stored).unwrap_or_default()
 }
 
-/// The slots that the JSON text tells.
+/// Reads the slots from JSON text.
 ///
 /// # Errors
-/// The text is no such document.
+/// If the text is not such a document.
 pub fn read_slots(text: &str) -> Result<Vec<Slot>, DocumentError> {
     let stored: Vec<StoredSlot> = serde_json::from_str(text)?;
     let read = stored.into_iter().map(|slot| {
@@ -128,6 +128,6 @@ fn span((start, end): (i64, i64)) -> Result<Span, SpanError> {
 }
 
 fn bytes(document: &impl Serialize) -> Vec<u8> {
-    // String keys and no failing serializers: this cannot fail, and an empty document would not be read back as one.
+    // With string keys and infallible serializers, this cannot fail. If it did, reading the empty document would.
     serde_json::to_vec(document).unwrap_or_default()
 }

@@ -1,27 +1,27 @@
-//! Why something cannot be done with a proposal.
+//! Why an operation on a proposal is refused.
 
 use kalends_kernel::{AgentId, FieldErrors};
 
 use crate::Status;
 
-/// Why something cannot be done with a proposal.
+/// Why an operation on a proposal is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProposalError {
-    /// It has ended. What has ended stays as it is.
+    /// It has ended. A proposal that has ended does not change.
     #[error("the proposal is already {}; only a pending one can be responded to, resolved or cancelled", .0.as_str())]
     NotPending(Status),
-    /// Whoever responds is none of its participants.
-    #[error("agent_id is no participant of the proposal; participant_agent_ids names those who are")]
+    /// The agent that responds is not a participant.
+    #[error("agent_id is not a participant of the proposal; see its participant_agent_ids")]
     NotParticipant,
     /// The participant has responded before.
-    #[error("{0} has responded to the proposal already; a participant responds once")]
+    #[error("{0} has already responded to the proposal; a participant responds once")]
     Duplicate(AgentId),
     /// Nobody has responded yet.
     #[error("there is nothing to resolve: nobody has responded to the proposal yet")]
     NoResponses,
-    /// Somebody wants a slot, but all of them have begun.
+    /// Not all participants declined, but every slot has begun.
     #[error(
-        "every slot of the proposal has begun, and only one that lies ahead can be confirmed; cancel the proposal and \
+        "every slot of the proposal has begun, and only a future slot can be confirmed; cancel the proposal and \
          propose other times"
     )]
     NoSlotLeft,

@@ -1,4 +1,4 @@
-//! What holds of every proposal, whatever is offered and whoever responds, and the state machine against a model.
+//! Properties of every proposal, and its state machine compared with a model.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +11,7 @@ use crate::{Confidential, Remark};
 
 const NOW: Timestamp = Timestamp::from_micros(1_772_438_400_000_000);
 
-/// Bytes that never come twice.
+/// Bytes that never repeat.
 struct Counting(AtomicU64);
 
 impl Entropy for Counting {
@@ -73,7 +73,7 @@ fn says(kind: ResponseKind, selected: Option<SlotId>) -> NewResponse {
     NewResponse { kind, selected, ..NewResponse::default() }
 }
 
-/// The proposal after its participants said these things in this order.
+/// The proposal after these responses, in this order.
 fn after(proposal: &Proposal, said: &[(usize, ResponseKind, Option<usize>)]) -> Proposal {
     let source = Counting(AtomicU64::new(1_000));
     said.iter().fold(proposal.clone(), |proposal, (who, kind, slot)| {
@@ -94,14 +94,14 @@ use ResponseKind::{Accept, Counter, Decline};
 
 #[rstest]
 #[case::the_accepted_one(&[(60, 1.0), (120, 1.0)], &[(1, Accept, Some(1))], Some(1))]
-#[case::weights_outweigh_acceptances(&[(60, 1.0), (120, 3.5)], &[(1, Accept, Some(0)), (2, Accept, Some(0))], Some(1))]
+#[case::a_weight_can_outweigh_acceptances(&[(60, 1.0), (120, 3.5)], &[(1, Accept, Some(0)), (2, Accept, Some(0))], Some(1))]
 #[case::counters_add_up(&[(60, 1.0), (120, 1.5)], &[(1, Counter, Some(0)), (2, Counter, Some(0))], Some(0))]
 #[case::a_counter_without_a_slot_adds_nothing(&[(60, 1.0), (120, 1.1)], &[(1, Counter, None)], Some(1))]
 #[case::a_decline_adds_nothing(&[(60, 1.0), (120, 1.1)], &[(1, Decline, Some(0)), (2, Counter, None)], Some(1))]
 #[case::ties_go_to_the_earliest(&[(120, 1.0), (60, 1.0)], &[(1, Counter, None)], Some(1))]
-#[case::equal_on_paper_is_equal(&[(120, 0.9), (60, 0.0)], &[(1, Counter, Some(1)), (2, Counter, Some(1)), (3, Counter, Some(1))], Some(1))]
+#[case::sums_of_fractions_are_exact(&[(120, 0.9), (60, 0.0)], &[(1, Counter, Some(1)), (2, Counter, Some(1)), (3, Counter, Some(1))], Some(1))]
 #[case::all_declined(&[(60, 1.0), (120, 10.0)], &[(1, Decline, None), (2, Decline, Some(1))], None)]
-#[case::one_that_declines_is_outvoted(&[(60, 1.0)], &[(1, Decline, None), (2, Counter, None)], Some(0))]
+#[case::one_decline_does_not_cancel(&[(60, 1.0)], &[(1, Decline, None), (2, Counter, None)], Some(0))]
 fn the_best_slot(
     #[case] slots: &[(i64, f64)],
     #[case] said: &[(usize, ResponseKind, Option<usize>)],
@@ -112,7 +112,7 @@ fn the_best_slot(
 }
 
 #[test]
-fn a_proposal_that_cannot_be_is_refused_for_all_its_faults() {
+fn an_invalid_proposal_is_refused_with_every_error() {
     let mut faulty = new(vec![slot(0, 30, 1.0), slot(10, 30, 1.0), slot(-5, 30, 1.0)], 2);
     faulty.participants.push(agent(1));
     faulty.expires_at = Some(NOW);
@@ -187,13 +187,13 @@ fn a_slot_that_has_begun_is_not_confirmed() {
     }
     assert_eq!(wins(at(90)), Err(ProposalError::NoSlotLeft));
     assert_eq!(accepted.confirmed(first, event(), at(60)), Err(ProposalError::NoSlotLeft));
-    // Nobody wants a slot, and so none has to be left.
+    // If everybody declines, no slot needs to be left.
     let declined = after(&proposal, &[(1, Decline, None)]);
     assert_eq!(declined.verdict(at(150)), Ok(Verdict::AllDeclined));
 }
 
 #[test]
-fn it_expires_by_default_when_its_last_slot_starts() {
+fn a_proposal_expires_by_default_when_its_last_slot_starts() {
     let proposal = made(vec![slot(60, 300, 1.0), slot(120, 30, 1.0), slot(90, 30, 1.0)], 1);
     assert_eq!(proposal.expires_at, at(120));
     assert_eq!(proposal.state_at(at(120) - SignedDuration::micros(1)), State::Pending);
@@ -227,7 +227,7 @@ fn errors_come_in_the_documented_order() {
 }
 
 #[test]
-fn what_it_keeps_free_is_told_by_calendar() {
+fn reserved_times_are_grouped_by_calendar() {
     let mut new = new(vec![slot(60, 30, 1.0), slot(70, 30, 1.0), slot(90, 30, 1.0)], 1);
     new.slots[2].calendar = Some(calendar(2));
     assert!(Proposal::create(org(), new.clone(), NOW, &entropy()).unwrap().reserves().is_empty());
@@ -239,7 +239,7 @@ fn what_it_keeps_free_is_told_by_calendar() {
 }
 
 #[test]
-fn documents_are_read_back_the_same() {
+fn documents_round_trip() {
     let metadata = Metadata::parse("metadata", serde_json::json!({ "a": [1, "ü"] })).unwrap();
     let mut new = new(vec![slot(60, 30, 0.3), slot(90, 30, 10.0)], 1);
     new.slots[1].calendar = Some(calendar(7));
@@ -264,7 +264,7 @@ fn documents_are_read_back_the_same() {
 }
 
 #[test]
-fn a_state_is_told_by_its_status_and_details() {
+fn a_state_follows_from_its_status_and_details() {
     let won = State::Confirmed { slot: "slt_00000000000000000000000009".parse().unwrap(), event: event() };
     let cancelled = CancelReason::ALL.iter().map(|reason| State::Cancelled(*reason));
     for state in cancelled.chain([State::Pending, won, State::Expired]) {
@@ -282,7 +282,7 @@ fn kinds() -> impl Strategy<Value = ResponseKind> {
     proptest::sample::select(ResponseKind::ALL)
 }
 
-/// Slots at few times and with few weights, so that ties are frequent, and what participants say of them.
+/// Slots at few times and with few weights, so that ties are frequent, and responses to them.
 fn settled() -> impl Strategy<Value = (Proposal, Vec<(usize, ResponseKind, Option<usize>)>)> {
     let slots = proptest::collection::vec((1..6_i64, 1..3_i64, 0..6_u32), 1..8);
     (slots, 1..8_usize).prop_flat_map(|(slots, participants)| {
@@ -294,7 +294,7 @@ fn settled() -> impl Strategy<Value = (Proposal, Vec<(usize, ResponseKind, Optio
         let said = proptest::collection::vec((kinds(), proptest::option::of(0..count)), participants);
         (Just(made(new_slots, participants)), said).prop_map(|(proposal, said)| {
             let said = said.into_iter().enumerate().map(|(index, (kind, selected))| {
-                // An acceptance names a slot.
+                // An acceptance must select a slot.
                 let selected = if kind == Accept { Some(selected.unwrap_or(0)) } else { selected };
                 (index + 1, kind, selected)
             });
@@ -303,7 +303,7 @@ fn settled() -> impl Strategy<Value = (Proposal, Vec<(usize, ResponseKind, Optio
     })
 }
 
-/// One thing that somebody tries with a proposal.
+/// One request or duty on a proposal.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Respond { who: usize, kind: ResponseKind, slot: usize, minute: i64 },
@@ -345,7 +345,7 @@ proptest! {
                 let mut all: Vec<SlotId> = settled.slots.iter().map(|slot| slot.id).collect();
                 all.sort();
                 prop_assert_eq!(ids, all);
-                // By the specification's own numbers, as far as they tell more than rounding.
+                // The same with floating-point numbers, up to rounding.
                 let sum = |slot: &Slot| {
                     let adds = |kind| match kind { Accept => 1.0, Counter => 0.3, Decline => 0.0 };
                     let of = settled.responses.iter().filter(|response| response.selected == Some(slot.id));
@@ -368,7 +368,7 @@ proptest! {
     }
 
     #[test]
-    fn only_slots_that_lie_ahead_are_ranked((proposal, said) in settled(), minute in 0..250_i64) {
+    fn only_future_slots_are_ranked((proposal, said) in settled(), minute in 0..250_i64) {
         let settled = Proposal { expires_at: at(300), ..after(&proposal, &said) };
         let now = at(minute);
         let ahead = settled.slots.iter().filter(|slot| slot.span.start() > now).count();
@@ -386,10 +386,12 @@ proptest! {
         }
     }
 
-    /// What became of a proposal, beside a model that knows who has responded, who declined, when the last slot starts
-    /// and how it ended, and nothing else. It may live on after its last slot has begun.
+    /// Compares a proposal with a model that knows only who has responded, who declined, when the last slot starts and
+    /// how the proposal ended. The proposal may still be pending after its last slot has begun.
     #[test]
-    fn what_has_ended_stays_as_it_is(steps in steps(), ends in prop_oneof![Just(120_i64), Just(80), Just(125)]) {
+    fn a_proposal_that_has_ended_does_not_change(
+        steps in steps(), ends in prop_oneof![Just(120_i64), Just(80), Just(125)],
+    ) {
         let slots = vec![slot(60, 30, 1.0), slot(90, 30, 1.0), slot(120, 30, 2.0)];
         let mut proposal = Proposal { expires_at: at(ends), ..made(slots, 4) };
         let mut declined_all = true;

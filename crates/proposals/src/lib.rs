@@ -1,11 +1,11 @@
-//! Proposals: an agent offers others some times, they respond, and one of the times becomes an event.
+//! Proposals: an agent offers slots to others, they respond, and one slot becomes an event.
 //!
-//! A [`Proposal`] is pending until it is confirmed, cancelled or expired, and stays what it became then. Each participant
-//! responds once. What the responses come to is the [`Ranking`] of the slots: the weight of each and what responses add
-//! to it, the best first (service, "Scheduling proposal"; ruling 6).
+//! A [`Proposal`] is pending until it is confirmed, cancelled or expired. After that it does not change. Each
+//! participant responds once. The responses are combined into the [`Ranking`] of the slots, best first. The score of a
+//! slot is its weight plus the points of each response that selects it.
 //!
-//! Everything is pure: the present instant and fresh identifiers are arguments. The crate knows no events and no
-//! calendars but by their identifiers: whoever uses it makes the event of the slot that wins, in the same transaction.
+//! Everything is pure: the present instant and the source of identifiers are arguments. The crate knows events and
+//! calendars only by their identifiers. The caller makes the event of the best slot, in the same transaction.
 //!
 //! ```
 //! use kalends_kernel::{SignedDuration, Entropy, Timestamp, Metadata, Span};

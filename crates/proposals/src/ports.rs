@@ -1,11 +1,11 @@
-//! What stores offer for proposals.
+//! The reads of proposals that stores implement.
 
 use async_trait::async_trait;
 use kalends_kernel::{AgentId, Listed, OrgId, Page, ProposalId, StoreError, Timestamp};
 
 use crate::{Proposal, Status};
 
-/// A status at an instant: a proposal that is pending and over by then counts as expired
+/// A status at an instant. A pending proposal whose expiry has passed by then counts as expired
 /// ([`Proposal::state_at`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusAt {
@@ -15,24 +15,24 @@ pub struct StatusAt {
     pub now: Timestamp,
 }
 
-/// Which proposals a list holds.
+/// The proposals that a list holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProposalFilter {
-    /// Only those of this status.
+    /// Only proposals with this status.
     pub status: Option<StatusAt>,
-    /// Only those that this agent organizes.
+    /// Only proposals that this agent organizes.
     pub organizer: Option<AgentId>,
-    /// Only those that this agent organizes or takes part in.
+    /// Only proposals that this agent organizes or takes part in.
     pub party: Option<AgentId>,
 }
 
 /// Reads proposals, each with its slots, participants and responses.
 #[async_trait]
 pub trait Proposals: Send + Sync {
-    /// The proposal, or `None` where the organization has none of that id.
+    /// The proposal, or `None` if the organization has none with that id.
     async fn find_proposal(&self, org: OrgId, id: ProposalId) -> Result<Option<Proposal>, StoreError>;
 
-    /// Proposals by creation, then identifier, the oldest first.
+    /// Proposals by creation and then identifier, oldest first.
     async fn list_proposals(
         &self,
         org: OrgId,
@@ -40,11 +40,11 @@ pub trait Proposals: Send + Sync {
         page: Page,
     ) -> Result<Listed<Proposal>, StoreError>;
 
-    /// Up to `limit` proposals of any organization that are pending and over at `now`, those first that are over longest. A
-    /// row that cannot be read is told in the log and left out.
+    /// Up to `limit` pending proposals of any organization whose expiry has passed at `now`, earliest expiry first. A
+    /// row that cannot be read is logged and left out.
     async fn overdue_proposals(&self, now: Timestamp, limit: u32) -> Result<Vec<Proposal>, StoreError>;
 
-    /// Removes up to `limit` reservations of any organization that are over at `now`, and says how many. They block
-    /// nothing since.
+    /// Removes up to `limit` reservations of any organization that have expired at `now`, and returns their number. An
+    /// expired reservation blocks nothing.
     async fn forget_reservations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Proposals and what may happen to them.
+//! Proposals and their transitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::{
 pub const TITLE_MAX: usize = 500;
 /// The most characters of a description.
 pub const DESCRIPTION_MAX: usize = 5_000;
-/// The most participants.
+/// The most participants of a proposal.
 pub const PARTICIPANTS_MAX: usize = 50;
 
 macro_rules! named {
@@ -26,7 +26,7 @@ macro_rules! named {
         pub enum $enum { $($(#[$doc])* $name,)* }
 
         impl $enum {
-            /// All of them.
+            /// Every value.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The name in the API.
@@ -34,7 +34,7 @@ macro_rules! named {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// The one of that name.
+            /// The value with that name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$name),)* _ => None }
             }
@@ -43,15 +43,15 @@ macro_rules! named {
 }
 
 named! {
-    /// How far a proposal has come.
+    /// The status of a proposal.
     Status {
-        /// Responses are awaited.
+        /// It awaits responses.
         Pending = "pending",
         /// One of its slots became an event.
         Confirmed = "confirmed",
-        /// Nobody answered in time.
+        /// It was not settled before its expiry.
         Expired = "expired",
-        /// It was given up.
+        /// It was cancelled.
         Cancelled = "cancelled",
     }
 }
@@ -59,17 +59,17 @@ named! {
 named! {
     /// Why a proposal was cancelled.
     CancelReason {
-        /// Whoever responded declined.
+        /// Every participant that responded declined.
         AllDeclined = "all_declined",
-        /// The organizer gave it up.
+        /// The organizer cancelled it.
         OrganizerCancelled = "organizer_cancelled",
     }
 }
 
-/// How far a proposal has come, with what came of it.
+/// The status of a proposal, with its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
-    /// Responses are awaited.
+    /// It awaits responses.
     Pending,
     /// A slot became an event.
     Confirmed {
@@ -78,14 +78,14 @@ pub enum State {
         /// The event.
         event: EventId,
     },
-    /// It was given up.
+    /// It was cancelled.
     Cancelled(CancelReason),
-    /// Its time was over.
+    /// It was not settled before its expiry.
     Expired,
 }
 
 impl State {
-    /// Its name.
+    /// The status.
     pub const fn status(self) -> Status {
         match self {
             Self::Pending => Status::Pending,
@@ -95,7 +95,8 @@ impl State {
         }
     }
 
-    /// What stores keep beside the status: the slot and the event of a confirmed one, the reason of a cancelled one.
+    /// The fields that stores keep next to the status: the slot and the event if it is confirmed, and the reason if it
+    /// is cancelled.
     pub const fn details(self) -> (Option<(SlotId, EventId)>, Option<CancelReason>) {
         match self {
             Self::Confirmed { slot, event } => (Some((slot, event)), None),
@@ -104,7 +105,7 @@ impl State {
         }
     }
 
-    /// The state with that status and these [`details`](Self::details); `None` where they do not fit it.
+    /// The state with that status and these [`details`](Self::details); `None` if they do not fit together.
     pub const fn of(status: Status, won: Option<(SlotId, EventId)>, reason: Option<CancelReason>) -> Option<Self> {
         match (status, won, reason) {
             (Status::Pending, None, None) => Some(Self::Pending),
@@ -123,27 +124,27 @@ pub struct Proposal {
     pub id: ProposalId,
     /// The organization.
     pub org: OrgId,
-    /// 1-500 characters: also the event's.
+    /// 1-500 characters. Also the title of the event.
     pub title: String,
-    /// Free text of at most 5,000 characters: also the event's.
+    /// Free text of at most 5,000 characters. Also the description of the event.
     pub description: Option<String>,
-    /// Whose proposal it is.
+    /// The agent that made the proposal.
     pub organizer: AgentId,
-    /// Who is asked, in the order given, each once.
+    /// The agents that are asked, in the order given, each once.
     pub participants: Vec<AgentId>,
-    /// Where the event is to stand, unless its slot says otherwise.
+    /// The calendar for the event, unless the slot names another.
     pub calendar: CalendarId,
-    /// The times that are offered, at least one.
+    /// The offered slots, at least one.
     pub slots: Vec<Slot>,
-    /// What participants have said, each once, in the order in which it was said.
+    /// The responses, at most one of each participant, in the order in which they were given.
     pub responses: Vec<Response>,
-    /// What it is stored as. What it is at an instant is told by [`Self::state_at`].
+    /// The stored state. [`Self::state_at`] returns the state at an instant.
     pub state: State,
-    /// From this instant on it is over, unless it was settled.
+    /// From this instant on, it is expired unless it was settled before.
     pub expires_at: Timestamp,
-    /// Whether its slots are kept free while it is pending.
+    /// Whether its slots are reserved while it is pending.
     pub hold_slots: bool,
-    /// Whether resolving passes over slots that are taken.
+    /// Whether resolving skips slots that are taken.
     pub skip_taken: bool,
     /// The caller's own data.
     pub metadata: Metadata,
@@ -155,40 +156,40 @@ pub struct Proposal {
     pub updated_at: Timestamp,
 }
 
-/// What is needed to make a proposal. [`Proposal::create`] checks every bound.
+/// The fields of a new proposal. [`Proposal::create`] checks every bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewProposal {
     /// 1 to [`TITLE_MAX`] characters, not blank.
     pub title: String,
     /// Free text of at most [`DESCRIPTION_MAX`] characters.
     pub description: Option<String>,
-    /// Whose proposal it is.
+    /// The agent that makes the proposal.
     pub organizer: AgentId,
-    /// Who is asked: 1 to [`PARTICIPANTS_MAX`], each once.
+    /// The agents that are asked: 1 to [`PARTICIPANTS_MAX`], each once.
     pub participants: Vec<AgentId>,
-    /// Where the event is to stand.
+    /// The calendar for the event, unless the slot names another.
     pub calendar: CalendarId,
-    /// The times that are offered: 1 to [`SLOTS_MAX`].
+    /// The offered slots: 1 to [`SLOTS_MAX`].
     pub slots: Vec<NewSlot>,
-    /// When it is over; by default when its last slot starts.
+    /// When it expires; by default when its last slot starts.
     pub expires_at: Option<Timestamp>,
-    /// Whether its slots are kept free while it is pending.
+    /// Whether its slots are reserved while it is pending.
     pub hold_slots: bool,
-    /// Whether resolving passes over slots that are taken.
+    /// Whether resolving skips slots that are taken.
     pub skip_taken: bool,
     /// The caller's own data.
     pub metadata: Metadata,
 }
 
-/// The times that a proposal keeps free, by calendar.
+/// The times that a proposal reserves, by calendar.
 pub type TakenSpans = BTreeMap<CalendarId, Vec<Span>>;
 
 impl Proposal {
-    /// A fresh proposal, pending.
+    /// A new, pending proposal.
     ///
     /// # Errors
-    /// Every field of [`NewProposal`] that passes its bounds, slots that have begun by `now`, and an expiry that is over
-    /// by then.
+    /// Every field of [`NewProposal`] that exceeds its bounds, every slot that has begun at `now`, and an expiry that
+    /// is not after `now`.
     pub fn create(org: OrgId, new: NewProposal, now: Timestamp, entropy: &dyn Entropy) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::default();
         errors.take(bounded_text("title", &new.title, 1, TITLE_MAX));
@@ -199,7 +200,7 @@ impl Proposal {
         }
         let mut named = BTreeSet::new();
         for (index, agent) in new.participants.iter().enumerate().filter(|(_, agent)| !named.insert(**agent)) {
-            let message = format!("names {agent} for a second time");
+            let message = format!("names {agent} a second time");
             errors.push(FieldError::new(format!("participant_agent_ids[{index}]"), message));
         }
         if !(1..=SLOTS_MAX).contains(&new.slots.len()) {
@@ -240,12 +241,13 @@ impl Proposal {
         })
     }
 
-    /// What it is at `now`: one that is pending and over counts as expired, written or not.
+    /// The state at `now`. A pending proposal whose expiry has passed counts as expired, even if that has not been
+    /// written yet.
     pub fn state_at(&self, now: Timestamp) -> State {
         if self.state == State::Pending && self.expires_at <= now { State::Expired } else { self.state }
     }
 
-    /// Whether nobody is waited for.
+    /// Whether every participant has responded.
     pub fn is_answered(&self) -> bool {
         self.participants.iter().all(|agent| self.has_responded(*agent))
     }
@@ -254,23 +256,23 @@ impl Proposal {
         self.responses.iter().any(|response| response.agent == agent)
     }
 
-    /// The slot of that identifier.
+    /// The slot with that identifier.
     pub fn slot(&self, id: SlotId) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.id == id)
     }
 
-    /// The slot of that identifier, which the field `param` names.
+    /// The slot with that identifier. `param` is the field of the error if there is none.
     fn own(&self, param: &str, id: SlotId) -> Result<&Slot, FieldError> {
         let message = || format!("must be a slot of this proposal, got {id}");
         self.slot(id).ok_or_else(|| FieldError::new(param, message()))
     }
 
-    /// Where the event of a slot is to stand.
+    /// The calendar for the event of a slot.
     pub fn calendar_of(&self, slot: &Slot) -> CalendarId {
         slot.calendar.unwrap_or(self.calendar)
     }
 
-    /// The times that it keeps free while it is pending, by calendar; none unless it was asked to.
+    /// The times that it reserves while it is pending, by calendar. Empty unless `hold_slots` is set.
     pub fn reserves(&self) -> TakenSpans {
         let mut reserved = TakenSpans::new();
         for slot in self.slots.iter().filter(|_| self.hold_slots) {
@@ -279,13 +281,13 @@ impl Proposal {
         reserved
     }
 
-    /// The proposal with a participant's response, still pending. Whether it is to be resolved then is told by
-    /// [`Self::is_answered`].
+    /// The proposal with a participant's response, still pending. If [`Self::is_answered`] then holds, it is to be
+    /// resolved.
     ///
     /// # Errors
     /// In this order: [`ProposalError::NotParticipant`], [`ProposalError::NotPending`], [`ProposalError::Duplicate`],
-    /// [`ProposalError::Invalid`] for an acceptance without a slot, a slot of another proposal, and bounds of
-    /// [`NewResponse`] that are passed.
+    /// and [`ProposalError::Invalid`] for an acceptance without a slot, a slot of another proposal, and fields of
+    /// [`NewResponse`] that exceed their bounds.
     pub fn respond(
         &self,
         agent: AgentId,
@@ -322,11 +324,11 @@ impl Proposal {
         Ok(changed)
     }
 
-    /// What resolving it at `now` comes to. Only slots that start after `now` are ranked.
+    /// The result of resolving it at `now`. Only slots that start after `now` are ranked.
     ///
     /// # Errors
-    /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`]; [`ProposalError::NoSlotLeft`] if somebody wants a
-    /// slot and all of them have begun.
+    /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`], and [`ProposalError::NoSlotLeft`] if not all
+    /// responses decline but every slot has begun.
     pub fn verdict(&self, now: Timestamp) -> Result<Verdict, ProposalError> {
         self.pending(now)?;
         if self.responses.is_empty() {
@@ -341,7 +343,7 @@ impl Proposal {
     /// The proposal after `slot` became `event`.
     ///
     /// # Errors
-    /// [`ProposalError::NotPending`]; [`ProposalError::Invalid`] for a slot of another proposal;
+    /// [`ProposalError::NotPending`], [`ProposalError::Invalid`] for a slot of another proposal, and
     /// [`ProposalError::NoSlotLeft`] for a slot that does not start after `now`.
     pub fn confirmed(&self, slot: SlotId, event: EventId, now: Timestamp) -> Result<Self, ProposalError> {
         self.pending(now)?;
@@ -351,7 +353,7 @@ impl Proposal {
         Ok(self.changed(State::Confirmed { slot, event }, now))
     }
 
-    /// The proposal after it was given up.
+    /// The cancelled proposal.
     ///
     /// # Errors
     /// [`ProposalError::NotPending`].
@@ -360,7 +362,7 @@ impl Proposal {
         Ok(self.changed(State::Cancelled(reason), now))
     }
 
-    /// The proposal whose time is over at `now`; `None` where it is not, or it was settled before.
+    /// The expired proposal; `None` if its expiry has not passed at `now`, or if it has ended before.
     pub fn expired(&self, now: Timestamp) -> Option<Self> {
         let over = self.state == State::Pending && self.expires_at <= now;
         over.then(|| self.changed(State::Expired, now))

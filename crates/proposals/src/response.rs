@@ -1,20 +1,20 @@
-//! What participants say.
+//! The responses of participants.
 
 use kalends_kernel::{AgentId, ResponseId, SlotId, Span, Timestamp};
 
-/// The most times that a response offers instead.
+/// The most counter-proposed times of a response.
 pub const COUNTER_SLOTS_MAX: usize = 20;
 /// The most characters of a message.
 pub const MESSAGE_MAX: usize = 2_000;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What a participant says.
+        /// The kind of a response.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
         pub enum ResponseKind { $($(#[$doc])* $name,)* }
 
         impl ResponseKind {
-            /// All of them.
+            /// Every kind.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// The name in the API.
@@ -22,7 +22,7 @@ macro_rules! kinds {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// The kind of that name.
+            /// The kind with that name.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$name),)* _ => None }
             }
@@ -31,45 +31,45 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The selected slot will do.
+    /// The selected slot suits.
     Accept = "accept",
-    /// None will do.
+    /// No slot suits.
     #[default]
     Decline = "decline",
-    /// Another time would be better; the selected slot, if any, would do.
+    /// Another time would be better. The selected slot, if any, is acceptable.
     Counter = "counter",
 }
 
-/// What a participant wants to say. An acceptance names a slot.
+/// The fields of a new response. An acceptance must select a slot.
 /// [`Proposal::respond`](crate::Proposal::respond) checks every bound.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NewResponse {
-    /// What it says.
+    /// The kind.
     pub kind: ResponseKind,
-    /// The slot in question.
+    /// The selected slot, if any.
     pub selected: Option<SlotId>,
     /// Times that would be better, for the organizer to read: at most [`COUNTER_SLOTS_MAX`].
     pub counter_slots: Vec<Span>,
-    /// At most [`MESSAGE_MAX`] characters for the organizer.
+    /// A message for the organizer, at most [`MESSAGE_MAX`] characters.
     pub message: Option<String>,
 }
 
-/// What a participant has said.
+/// A response as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Response {
     /// The identifier.
     pub id: ResponseId,
-    /// Who said it.
+    /// The participant that responded.
     pub agent: AgentId,
-    /// What it says.
+    /// The kind.
     pub kind: ResponseKind,
-    /// The slot in question.
+    /// The selected slot, if any.
     pub selected: Option<SlotId>,
     /// Times that would be better.
     pub counter_slots: Vec<Span>,
-    /// Words for the organizer.
+    /// A message for the organizer.
     pub message: Option<String>,
-    /// When it was said.
+    /// When it was given.
     pub created_at: Timestamp,
 }
 
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_the_specification_s() {
+    fn kinds_have_their_names_in_the_api() {
         let names: Vec<&str> = ResponseKind::ALL.iter().map(|kind| kind.as_str()).collect();
         assert_eq!(names, ["accept", "decline", "counter"]);
         assert!(ResponseKind::ALL.iter().all(|kind| ResponseKind::from_name(kind.as_str()) == Some(*kind)));

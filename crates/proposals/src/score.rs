@@ -1,4 +1,4 @@
-//! What the responses come to.
+//! The scores of slots, and their ranking.
 
 use std::cmp::Reverse;
 
@@ -6,8 +6,8 @@ use kalends_kernel::Timestamp;
 
 use crate::{Proposal, ResponseKind, Slot, Weight};
 
-/// What a slot comes to, in millionths: its weight, 1.0 for each acceptance of it and 0.3 for each counter-proposal that
-/// would put up with it. Whole numbers, so that no order of adding makes a difference.
+/// The score of a slot, in millionths: its weight, plus 1.0 for each acceptance and 0.3 for each counter-proposal that
+/// selects it. It is an integer, so that the order of addition makes no difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Score(pub u64);
 
@@ -15,7 +15,7 @@ impl Score {
     const ACCEPT: u64 = 1_000_000;
     const COUNTER: u64 = 300_000;
 
-    /// What a response adds to the slot that it selects.
+    /// The points that a response adds to the slot that it selects.
     const fn of(kind: ResponseKind) -> u64 {
         match kind {
             ResponseKind::Accept => Self::ACCEPT,
@@ -24,15 +24,15 @@ impl Score {
         }
     }
 
-    /// The number.
+    /// The score as a number.
     #[expect(clippy::cast_precision_loss, reason = "scores stay far below 2^53: a weight of 10 and 50 acceptances")]
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / f64::from(Weight::SCALE)
     }
 }
 
-/// The slots of a proposal that lie ahead, the best first: by score, then the one that starts first, then the one that ends first, then
-/// as they were offered.
+/// The slots of a proposal that have not begun, best first: by score, then by start, then by end, then in the order in
+/// which they were offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ranking {
     best: Slot,
@@ -40,38 +40,38 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// The one that wins.
+    /// The best slot.
     pub const fn best(&self) -> &Slot {
         &self.best
     }
 
-    /// All of them, the best first: whoever passes over those that are taken takes the next.
+    /// All slots, best first. A caller that skips taken slots confirms the first one that is free.
     pub fn slots(&self) -> impl Iterator<Item = &Slot> {
         std::iter::once(&self.best).chain(&self.others)
     }
 }
 
-/// What resolving a proposal comes to.
+/// The result of resolving a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// One of the slots is taken.
+    /// One of these slots is to be confirmed.
     Ranked(Ranking),
-    /// Whoever has responded has declined.
+    /// Every participant that responded declined.
     AllDeclined,
 }
 
 impl Proposal {
-    /// What a slot comes to.
+    /// The score of a slot.
     pub fn score(&self, slot: &Slot) -> Score {
         let said = self.responses.iter().filter(|response| response.selected == Some(slot.id));
         Score(u64::from(slot.weight.millionths()) + said.map(|response| Score::of(response.kind)).sum::<u64>())
     }
 
-    /// The slots that start after `now`, by what they come to; `None` if there are none.
+    /// The ranking of the slots that start after `now`; `None` if there are none.
     pub(crate) fn ranking(&self, now: Timestamp) -> Option<Ranking> {
         let ahead = self.slots.iter().filter(|slot| slot.span.start() > now);
         let mut ranked: Vec<(Reverse<Score>, Slot)> = ahead.map(|slot| (Reverse(self.score(slot)), *slot)).collect();
-        // The sort is stable: what is equal stays as it was offered.
+        // The sort is stable, so equal slots stay in the order in which they were offered.
         ranked.sort_by_key(|(score, slot)| (*score, slot.span.start(), slot.span.end()));
         let mut slots = ranked.into_iter().map(|(_, slot)| slot);
         let best = slots.next()?;

@@ -1,4 +1,4 @@
-//! The times that a proposal offers.
+//! The slots that a proposal offers.
 
 use std::fmt;
 
@@ -8,29 +8,29 @@ use serde::{Deserialize, Serialize};
 /// The most slots of a proposal.
 pub const SLOTS_MAX: usize = 20;
 
-/// How much the organizer likes a slot: 0 to 10, to the millionth.
+/// The organizer's preference for a slot: 0 to 10, in steps of a millionth.
 ///
-/// It is kept as a whole number, so that scores that are equal on paper are equal: 0.9 and three times 0.3.
+/// It is kept as an integer, so that sums are exact: 0.9 equals three times 0.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "u32", into = "u32")]
 pub struct Weight(u32);
 
 impl Weight {
-    /// The parts of one.
+    /// The number of units in 1.0.
     pub(crate) const SCALE: u32 = 1_000_000;
-    /// The highest, 10.
+    /// The highest weight, 10.
     pub const MAX: Self = Self(10 * Self::SCALE);
-    /// What is meant where none is named.
+    /// The default weight, 1.
     pub const ONE: Self = Self(Self::SCALE);
 
-    /// The weight of that number, rounded to the millionth.
+    /// The weight of a number, rounded to the millionth.
     ///
     /// # Errors
-    /// Below 0, above 10, or no number.
+    /// If the number is below 0, above 10 or NaN.
     pub fn parse(param: &str, number: f64) -> Result<Self, FieldError> {
         if (0.0..=10.0).contains(&number) {
             let millionths = (number * f64::from(Self::SCALE)).round();
-            // The range was checked, so that the number fits.
+            // The range was checked, so the number fits.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is from 0 to 10,000,000")]
             return Ok(Self(millionths as u32));
         }
@@ -42,7 +42,7 @@ impl Weight {
         self.0
     }
 
-    /// The number, as answers show it.
+    /// The weight as a number, as responses show it.
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / f64::from(Self::SCALE)
     }
@@ -64,7 +64,7 @@ impl From<Weight> for u32 {
 impl TryFrom<u32> for Weight {
     type Error = WeightError;
 
-    /// The weight of so many millionths.
+    /// The weight of a number of millionths.
     fn try_from(millionths: u32) -> Result<Self, WeightError> {
         if millionths <= Self::MAX.0 { Ok(Self(millionths)) } else { Err(WeightError(millionths)) }
     }
@@ -81,27 +81,27 @@ impl fmt::Display for Weight {
 #[error("a weight of {0} millionths is more than 10")]
 pub struct WeightError(u32);
 
-/// A time that is offered.
+/// The fields of a new slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewSlot {
-    /// When.
+    /// The time.
     pub span: Span,
-    /// How much the organizer likes it.
+    /// The organizer's preference.
     pub weight: Weight,
-    /// Where the event is to stand, if not on the proposal's calendar.
+    /// The calendar for the event, if not the proposal's.
     pub calendar: Option<CalendarId>,
 }
 
-/// A time that a proposal offers.
+/// A slot that a proposal offers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
     /// The identifier.
     pub id: SlotId,
-    /// When.
+    /// The time.
     pub span: Span,
-    /// How much the organizer likes it.
+    /// The organizer's preference.
     pub weight: Weight,
-    /// Where the event is to stand, if not on the proposal's calendar.
+    /// The calendar for the event, if not the proposal's.
     pub calendar: Option<CalendarId>,
 }
 
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_is_shown_as_it_was_given() {
+    fn weights_round_trip() {
         for number in [0.0, 0.1, 0.3, 1.0, 1.25, 3.333_333, 10.0] {
             let weight = Weight::parse("weight", number).unwrap();
             assert_eq!((weight.as_f64(), weight.to_string()), (number, number.to_string()));
