@@ -1,18 +1,18 @@
-//! Consent at a provider: what is asked for, and how what comes back is known to be the answer.
+//! Consent at a provider: the requested scopes, and the attempts that tie a provider's response to its request.
 //!
-//! The authorization-code flow with state and PKCE, as for signing in ([`kalends_accounts::oauth`]): an attempt is kept under
-//! the hash of its state, for one use, and a cookie binds it to the browser of the human who began it.
+//! The authorization-code flow with state and PKCE, as for signing in ([`kalends_accounts::oauth`]). An attempt is kept
+//! under the hash of its state, for one use. A cookie binds it to the browser of the user who began it.
 
 use kalends_accounts::oauth::{Attempt, BegunAttempt, Client, Provider};
 use kalends_kernel::{ConnectionId, ConnectionLinkId, Entropy, OrgId, Timestamp, UserId};
 use url::Url;
 
-/// What consent is asked for.
+/// The OAuth scopes that consent is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scopes(pub &'static str);
 
 impl Scopes {
-    /// The least that tells when somebody is busy, lists their calendars and lasts.
+    /// The least scopes that give busy times, the list of calendars, and access that lasts.
     pub const fn availability(provider: Provider) -> Self {
         Self(match provider {
             Provider::Google => {
@@ -24,36 +24,36 @@ impl Scopes {
     }
 }
 
-/// What an attempt is for.
+/// The purpose of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Another account, and the link that asked for one, if any did.
+    /// Connecting another account.
     Connect {
-        /// The link.
+        /// The link that asked for it, if any.
         link: Option<ConnectionLinkId>,
     },
-    /// The account of a connection, once more.
+    /// Consenting again to the account of a connection.
     Reauthorize {
         /// The connection.
         connection: ConnectionId,
     },
 }
 
-/// One attempt to get a human's consent, as it is kept.
+/// An attempt to get a user's consent, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectAttempt {
     /// The organization.
     pub org: OrgId,
-    /// The human.
+    /// The user.
     pub human: UserId,
-    /// What it is for.
+    /// The purpose.
     pub purpose: Purpose,
-    /// What the provider's answer is checked against. Neither a nonce nor terms are part of this one.
+    /// The values that the provider's response is checked against. It has neither a nonce nor terms.
     pub oauth: Attempt,
 }
 
 impl ConnectAttempt {
-    /// A fresh attempt, and what its browser keeps.
+    /// A new attempt, and the values for the browser.
     pub fn begin(
         (org, human): (OrgId, UserId),
         purpose: Purpose,
@@ -62,20 +62,20 @@ impl ConnectAttempt {
         entropy: &dyn Entropy,
     ) -> (Self, BegunAttempt) {
         let mut begun = Attempt::begin(client, None, now, entropy);
-        // No identity is asked for that could repeat it.
+        // No ID token is requested that could contain the nonce.
         begun.attempt.nonce = String::new();
         (Self { org, human, purpose, oauth: begun.attempt.clone() }, begun)
     }
 
-    /// Where the human is sent.
+    /// The address to which the user is redirected.
     pub fn authorization_url(begun: &BegunAttempt, client: &Client) -> Url {
         let ours: &[(&str, &str)] = match client.provider {
-            // Google tells what lasts only to whoever says so, and again only where consent is given again.
+            // Google returns a refresh token only for `access_type=offline`, and again only after new consent.
             Provider::Google => &[("access_type", "offline"), ("prompt", "consent")],
             Provider::Microsoft => &[("prompt", "select_account")],
         };
         let mut url = begun.authorization_url(client, Scopes::availability(client.provider).0);
-        // A parameter may stand there once (RFC 6749 section 3.1), and the endpoint may have some of its own.
+        // A parameter must not be repeated (RFC 6749 section 3.1), and the endpoint may have some of its own.
         let own = url.query_pairs().into_owned().filter(|(name, _)| !ours.iter().any(|(ours, _)| ours == name));
         let kept: Vec<(String, String)> = own.collect();
         url.query_pairs_mut().clear().extend_pairs(kept).extend_pairs(ours);

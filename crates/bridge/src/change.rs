@@ -1,4 +1,4 @@
-//! What a use case changes of the bridge: plain data.
+//! The writes of a use case to links, connections and grants, as plain data.
 
 use kalends_kernel::{ConnectionId, ExternalCalendarId, GrantId, OrgId, Timestamp, Version};
 
@@ -7,84 +7,85 @@ use crate::{Connection, ConnectionLink, ExternalCalendar, Grant, RefreshState, T
 /// One change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Makes a link. Stale where its calendar is out of sight, or another link waits for a human for it
-    /// (`state = awaiting_human`, whatever the time).
+    /// A new link. Stale if its calendar is not visible, or if another link for the calendar has the stored state
+    /// `awaiting_human`, expired or not.
     CreateLink(Box<ConnectionLink>),
-    /// Writes a link over the row that had the version `seen`; otherwise the change-set is stale.
+    /// The changed link. Stale if the row no longer has the version `seen`.
     UpdateLink {
-        /// The link as it shall be.
+        /// The row to write.
         link: Box<ConnectionLink>,
-        /// The version that the decision saw.
+        /// The version that was read.
         seen: Version,
     },
-    /// Makes a connection, due at its creation, and its calendars.
+    /// A new connection, due for a refresh at its creation, and its calendars.
     CreateConnection {
         /// The connection.
         connection: Box<Connection>,
         /// Its calendars.
         calendars: Vec<ExternalCalendar>,
     },
-    /// Writes label and pause of a connection over the row that had the version `seen`; otherwise the change-set is stale.
-    /// What opens it and what came of refreshing stay what they are. One that is paused is due no more.
+    /// A new label or pause of a connection. Stale if the row no longer has the version `seen`. The tokens and the
+    /// refresh state in the row do not change. A paused connection is no longer due.
     UpdateConnection {
-        /// The connection as it shall be.
+        /// The row to write.
         connection: Box<Connection>,
-        /// The version that the decision saw.
+        /// The version that was read.
         seen: Version,
-        /// When it is due, where the change makes it due.
+        /// When it is due, if the change makes it due.
         due: Option<Timestamp>,
     },
-    /// Writes tokens and refresh state of a connection that was consented to again over the row that had the version `seen`;
-    /// otherwise the change-set is stale. A refresh under way loses its claim: it asks with what counts no more. Due at once,
-    /// unless it is paused.
+    /// New tokens and a new refresh state of a connection, after its user consented again. Stale if the row no longer
+    /// has the version `seen`. A refresh in progress loses its lease, because it uses the old tokens. The connection is
+    /// due at once, unless it is paused.
     ReauthorizeConnection {
-        /// The connection as it shall be.
+        /// The row to write.
         connection: Box<Connection>,
-        /// The version that the decision saw.
+        /// The version that was read.
         seen: Version,
-        /// When it was consented to.
+        /// When the user consented.
         at: Timestamp,
     },
-    /// Removes a connection that still has the version `seen`, with its calendars; they are gone from grants, and a grant
-    /// without any is removed.
+    /// Removes a connection and its calendars, also from grants. A grant without calendars is removed. Stale if the row
+    /// no longer has the version `seen`.
     DeleteConnection {
         /// The organization.
         org: OrgId,
         /// The connection.
         connection: ConnectionId,
-        /// The version that the decision saw.
+        /// The version that was read.
         seen: Version,
     },
-    /// Makes a connection due at once. One that is being refreshed is refreshed once more. Stale where it is gone, paused or
-    /// has lapsed.
+    /// Makes a connection due at once. If it is being refreshed, it is refreshed once more. Stale if it is gone, paused
+    /// or lapsed.
     AskRefresh {
         /// The organization.
         org: OrgId,
         /// The connection.
         connection: ConnectionId,
-        /// When it was asked for.
+        /// When the refresh was requested.
         at: Timestamp,
     },
-    /// Writes what came of a refresh and gives the claim up. Stale where it is lost.
+    /// The result of a refresh, which also ends the lease. Stale if the lease was lost.
     EndRefresh {
-        /// The claim.
+        /// The lease.
         claim: RefreshClaim,
-        /// The tokens, where they were renewed.
+        /// The tokens, if they were renewed.
         tokens: Option<Tokens>,
-        /// What came of it.
+        /// The new refresh state.
         state: RefreshState,
-        /// The calendars, written over those that are known.
+        /// The present calendars, which replace the known ones.
         calendars: Vec<ExternalCalendar>,
-        /// Those that are gone: from grants too, and a grant without any is removed.
+        /// The calendars that are gone. They are removed from grants too, and a grant without calendars is removed.
         gone: Vec<ExternalCalendarId>,
-        /// When the next one is due, unless it was paused meanwhile; at once where somebody asked meanwhile.
+        /// When the next refresh is due. If the connection was paused during the refresh, it is not due; if another
+        /// refresh was requested, it is due at once.
         next: Option<Timestamp>,
         /// When it ended.
         at: Timestamp,
     },
-    /// Makes a grant. Stale where one of its calendars is gone.
+    /// A new grant. Stale if one of its calendars is gone.
     CreateGrant(Box<Grant>),
-    /// Removes a grant. Stale where it is gone.
+    /// Removes a grant. Stale if it is gone.
     DeleteGrant {
         /// The organization.
         org: OrgId,
@@ -93,17 +94,17 @@ pub enum Change {
     },
 }
 
-/// The number of a claim: whoever commits must bring the present one.
+/// The claim number of a lease. A commit must have the present one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fence(pub i64);
 
-/// A connection that this worker refreshes.
+/// The lease of a worker on the refresh of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RefreshClaim {
     /// The organization.
     pub org: OrgId,
     /// The connection.
     pub connection: ConnectionId,
-    /// The number of the claim.
+    /// The claim number.
     pub fence: Fence,
 }

@@ -1,4 +1,4 @@
-//! Connections: accounts of humans at providers of calendars.
+//! Connections: accounts of users at calendar providers.
 
 use std::fmt;
 
@@ -11,14 +11,14 @@ use crate::refresh::RefreshState;
 /// The most characters of a label.
 pub const LABEL_MAX: usize = 255;
 
-/// What opens an account at its provider, as far as the human consented. Sealed at rest, and deleted with the connection.
+/// The OAuth tokens of an account, as far as the user consented. Sealed at rest, and deleted with the connection.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tokens {
-    /// What a request is made with.
+    /// The access token, for requests.
     pub access: String,
-    /// Until when.
+    /// When the access token expires.
     pub access_until: Timestamp,
-    /// What another one is asked for with.
+    /// The refresh token, for new access tokens.
     pub refresh: String,
 }
 
@@ -28,7 +28,7 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// Their plain form.
+/// The plain form of [`Tokens`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlainTokens {
@@ -38,20 +38,20 @@ struct PlainTokens {
     refresh: String,
 }
 
-/// The document is not one of tokens that was written here. What it says is not repeated.
+/// The document is not one of tokens. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of tokens")]
 pub struct TokensError;
 
 impl Tokens {
-    /// The document that stores seal.
+    /// Writes the document that stores seal.
     pub fn write(&self) -> Vec<u8> {
         let plain = PlainTokens {
             access: self.access.clone(),
             until: self.access_until.as_micros(),
             refresh: self.refresh.clone(),
         };
-        // Texts and a number cannot fail to be written.
+        // Serializing strings and a number cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
     }
 
@@ -65,21 +65,21 @@ impl Tokens {
     }
 }
 
-/// How a connection does.
+/// The status of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConnectionStatus {
     /// It is refreshed.
     Active,
-    /// The last refresh failed; it is tried again.
+    /// The last refresh failed or was incomplete. It will be tried again.
     Error,
-    /// The provider lets us in no more: the human has to consent again.
+    /// The provider no longer accepts the tokens. The user must consent again.
     ReauthorizationRequired,
-    /// The human paused it: it is not refreshed, and its calendars do not count.
+    /// The user paused it. It is not refreshed, and its calendars do not count.
     Paused,
 }
 
 impl ConnectionStatus {
-    /// All of them.
+    /// Every status.
     pub const ALL: &'static [Self] = &[Self::Active, Self::Error, Self::ReauthorizationRequired, Self::Paused];
 
     /// The name in the API.
@@ -93,26 +93,26 @@ impl ConnectionStatus {
     }
 }
 
-/// A human's account at a provider, connected to an organization, as stored.
+/// A user's account at a provider that is connected to an organization, as stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Connection {
     /// The identifier.
     pub id: ConnectionId,
-    /// The organization for whose agents it is.
+    /// The organization.
     pub org: OrgId,
-    /// The human who connected it.
+    /// The user who connected it.
     pub human: UserId,
-    /// Where the account is.
+    /// The provider of the account.
     pub provider: Provider,
-    /// What the human calls it, 1-255 characters. Sealed at rest.
+    /// The user's label for it, 1-255 characters. Sealed at rest.
     pub label: Option<String>,
-    /// What opens it. Sealed at rest.
+    /// The tokens. Sealed at rest.
     pub tokens: Tokens,
-    /// Whether the human paused it.
+    /// Whether the user paused it.
     pub paused: bool,
-    /// What came of refreshing. No change of a use case writes it but a new consent; what a refresh records does.
+    /// The results of refreshes. Only the end of a refresh and a new consent change it.
     pub refresh: RefreshState,
-    /// The row's version, which refreshing does not raise.
+    /// The row's version, which a refresh does not increment.
     pub version: Version,
     /// When it was made.
     pub created_at: Timestamp,
@@ -120,17 +120,17 @@ pub struct Connection {
     pub updated_at: Timestamp,
 }
 
-/// What a human changes of a connection.
+/// A change that a user makes to a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConnectionPatch {
-    /// What it is called; `None` takes the label away.
+    /// A new label; `None` removes it.
     Label(Option<String>),
     /// Whether it is paused.
     Paused(bool),
 }
 
 impl Connection {
-    /// A fresh connection, to be refreshed at once.
+    /// A new connection, to be refreshed at once.
     pub fn create(
         (org, human, provider): (OrgId, UserId, Provider),
         tokens: Tokens,
@@ -152,7 +152,7 @@ impl Connection {
         }
     }
 
-    /// The connection with that change.
+    /// The connection after `patch`.
     #[must_use]
     pub fn patched(&self, patch: ConnectionPatch, now: Timestamp) -> Self {
         let mut changed = Self { version: self.version.next(), updated_at: now, ..self.clone() };
@@ -163,14 +163,14 @@ impl Connection {
         changed
     }
 
-    /// The connection, to which its human has consented again.
+    /// The connection after its user has consented again.
     #[must_use]
     pub fn reauthorized(&self, tokens: Tokens, now: Timestamp) -> Self {
         let (version, refresh) = (self.version.next(), self.refresh.reauthorized());
         Self { tokens, refresh, version, updated_at: now, ..self.clone() }
     }
 
-    /// How it does.
+    /// The status.
     pub const fn status(&self) -> ConnectionStatus {
         if self.paused {
             ConnectionStatus::Paused
@@ -183,7 +183,7 @@ impl Connection {
         }
     }
 
-    /// Whether refreshing it may do any good.
+    /// Whether it is refreshed: neither paused nor lapsed.
     pub const fn is_refreshed(&self) -> bool {
         !self.paused && !self.refresh.lapsed
     }

@@ -1,4 +1,4 @@
-//! The calendars of a connected account, and when they are busy (ruling 9.3).
+//! The human calendars of a connected account, and their busy times.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,32 +6,32 @@ use kalends_availability::{BusySet, HumanBusy, HumanSource};
 use kalends_kernel::{ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision, Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// The most calendars of an account that are known: the first ones that the provider tells.
+/// The most calendars of an account that are kept: the first ones that the provider lists.
 pub const CALENDARS_MAX: usize = 100;
-/// The most bytes of the name under which a provider knows a calendar.
+/// The most bytes of the provider's identifier of a calendar.
 pub const REFERENCE_MAX: usize = 1_024;
-/// The most characters that are kept of what a human calls a calendar.
+/// The most characters of a calendar's name that are kept.
 pub const NAME_MAX: usize = 255;
 
-/// A calendar as its provider tells of it.
+/// A calendar as its provider lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TheirCalendar {
-    /// Under which name the provider knows it, 1-1024 bytes.
+    /// The provider's identifier, 1-1024 bytes.
     pub reference: String,
-    /// What its human calls it, at most 255 characters.
+    /// The user's name for it, at most 255 characters.
     pub name: String,
-    /// Whether it is the account's own.
+    /// Whether it is the primary calendar of the account.
     pub primary: bool,
 }
 
-/// When a calendar was busy, as it was read.
+/// The busy times of a calendar, as read from the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// When.
+    /// When they were read.
     pub read_at: Timestamp,
-    /// For which time it was asked.
+    /// The window that was read.
     pub covers: Span,
-    /// What was busy in it: nothing but start and end.
+    /// The busy times in it: starts and ends, and nothing else.
     pub spans: BusySet,
 }
 
@@ -42,18 +42,19 @@ pub struct ExternalCalendar {
     pub id: ExternalCalendarId,
     /// The organization.
     pub org: OrgId,
-    /// The account.
+    /// The connection of its account.
     pub connection: ConnectionId,
-    /// What the provider tells of it. The reference and the name are sealed at rest, and no agent's key ever sees them.
+    /// The fields from the provider. The reference and the name are sealed at rest, and are never shown to an agent's
+    /// key.
     pub theirs: TheirCalendar,
-    /// Raised whenever what is busy, or the time for which it was asked, differs from what was read before.
+    /// Incremented whenever the busy times or the window differ from the previous reading.
     pub revision: Revision,
-    /// What was read last; `None` before the first time, and while nobody wants to know.
+    /// The last reading; `None` before the first one, and while the calendar counts for nobody.
     pub reading: Option<Reading>,
 }
 
 impl ExternalCalendar {
-    /// The calendar with what was read of it now.
+    /// The calendar with a new reading.
     #[must_use]
     pub fn read(&self, reading: Reading) -> Self {
         let same =
@@ -62,19 +63,19 @@ impl ExternalCalendar {
         Self { revision, reading: Some(reading), ..self.clone() }
     }
 
-    /// The calendar without what was read of it: it counts for nobody.
+    /// The calendar without a reading, because it counts for nobody.
     #[must_use]
     pub fn unread(&self) -> Self {
         let revision = if self.reading.is_some() { Revision(self.revision.0 + 1) } else { self.revision };
         Self { revision, reading: None, ..self.clone() }
     }
 
-    /// As what it counts in answers about availability.
+    /// Its identifier as a source of busy times for availability.
     pub const fn source(&self) -> HumanSource {
         HumanSource(self.id.uuid().as_u128())
     }
 
-    /// What it says there of `window`; `None` while it has not been read.
+    /// Its busy times in `window`, for availability. `read_at` is `None` if it has no reading.
     pub fn busy(&self, window: Span) -> HumanBusy {
         HumanBusy {
             source: self.source(),
@@ -86,17 +87,17 @@ impl ExternalCalendar {
     }
 }
 
-/// The calendars of an account, after its provider told of them again.
+/// The calendars of an account, after its provider listed them again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// Those that there are: known ones under their identifiers, as they are called now, and new ones.
+    /// The present calendars: known ones with their identifiers and new names, and new ones.
     pub present: Vec<ExternalCalendar>,
-    /// Those that are gone.
+    /// The calendars that are gone.
     pub gone: Vec<ExternalCalendarId>,
 }
 
-/// Holds what a provider tells against what is known. What it tells twice, and what goes beyond [`CALENDARS_MAX`], is left
-/// out; a calendar that is known is never left out for one that is not.
+/// Compares the provider's list with the known calendars. Duplicates and calendars beyond [`CALENDARS_MAX`] are left
+/// out. A known calendar is never left out in favour of a new one.
 pub fn listing(
     (org, connection): (OrgId, ConnectionId),
     known: &[ExternalCalendar],
@@ -131,26 +132,26 @@ pub fn listing(
     Listing { present, gone }
 }
 
-/// What of a calendar stores seal: one document.
+/// The fields of a calendar that stores seal, as one document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confidential {
-    /// Under which name the provider knows it.
+    /// The provider's identifier.
     pub reference: String,
-    /// What its human calls it.
+    /// The user's name for it.
     pub name: String,
 }
 
-/// The document is not one that was written here. What it says is not repeated.
+/// The document is not one of a calendar. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of an external calendar")]
 pub struct ConfidentialError;
 
 impl Confidential {
-    /// The document.
+    /// Writes the document.
     pub fn write(theirs: &TheirCalendar) -> Vec<u8> {
         let plain = Self { reference: theirs.reference.clone(), name: theirs.name.clone() };
-        // Two texts cannot fail to be written.
+        // Serializing two strings cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
     }
 

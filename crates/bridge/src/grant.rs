@@ -1,4 +1,4 @@
-//! Grants: for which agents a human's calendars count as busy (ruling 9.2).
+//! Grants: the agents for which human calendars count as busy.
 
 use kalends_kernel::{AgentId, Entropy, ExternalCalendarId, GrantId, OrgId, Timestamp, UserId, Version};
 
@@ -6,22 +6,22 @@ use kalends_kernel::{AgentId, Entropy, ExternalCalendarId, GrantId, OrgId, Times
 pub const SOURCES_MAX: usize = 50;
 /// The most agents that a grant names.
 pub const AGENTS_MAX: usize = 500;
-/// The most agents that all of them may be for [`Audience::AllCurrent`].
+/// The most agents of an organization for which [`Audience::AllCurrent`] is allowed.
 pub const ALL_CURRENT_MAX: u64 = 10_000;
 
-/// For whom the calendars count.
+/// The agents for which the calendars of a grant count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Audience {
     /// The agents that the grant names.
     Selected,
-    /// The agents that there were when it was made.
+    /// All agents that existed when the grant was made.
     AllCurrent,
-    /// Every agent of the organization, and the calendars that it shares.
+    /// Every agent of the organization, and its shared calendars.
     All,
 }
 
 impl Audience {
-    /// All of them.
+    /// Every audience.
     pub const ALL: &'static [Self] = &[Self::Selected, Self::AllCurrent, Self::All];
 
     /// The name in the API and in stores.
@@ -33,7 +33,7 @@ impl Audience {
         }
     }
 
-    /// The audience of that name.
+    /// The audience with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|audience| audience.as_str() == name)
     }
@@ -46,13 +46,13 @@ pub struct Grant {
     pub id: GrantId,
     /// The organization.
     pub org: OrgId,
-    /// The human whose calendars they are.
+    /// The user who owns the calendars.
     pub human: UserId,
-    /// The calendars, in order and each once; one that is gone from its account is gone from here.
+    /// The calendars, in order and each once. A calendar that is gone from its account is removed.
     pub sources: Vec<ExternalCalendarId>,
-    /// For whom they count.
+    /// The audience.
     pub audience: Audience,
-    /// Which agents those are, in order and each once; none where it is [`Audience::All`].
+    /// The agents of the audience, in order and each once. Empty for [`Audience::All`].
     pub agents: Vec<AgentId>,
     /// The row's version.
     pub version: Version,
@@ -60,19 +60,19 @@ pub struct Grant {
     pub created_at: Timestamp,
 }
 
-/// What is needed to make a grant.
+/// The fields of a new grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewGrant {
     /// The calendars: 1-50.
     pub sources: Vec<ExternalCalendarId>,
-    /// For whom they count.
+    /// The audience.
     pub audience: Audience,
-    /// The agents: those selected, or all that there are; none for [`Audience::All`].
+    /// The selected agents, or all present ones for [`Audience::AllCurrent`]. Empty for [`Audience::All`].
     pub agents: Vec<AgentId>,
 }
 
 impl Grant {
-    /// A fresh grant.
+    /// A new grant.
     pub fn create((org, human): (OrgId, UserId), new: NewGrant, now: Timestamp, entropy: &dyn Entropy) -> Self {
         let NewGrant { mut sources, audience, mut agents } = new;
         sources.sort_unstable();
@@ -91,7 +91,7 @@ impl Grant {
         }
     }
 
-    /// Whether the calendars count for those of `agent`; `None` is what the organization shares.
+    /// Whether the calendars count for the calendars of `agent`; `None` stands for the shared calendars.
     pub fn covers(&self, agent: Option<AgentId>) -> bool {
         match self.audience {
             Audience::All => true,

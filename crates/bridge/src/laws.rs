@@ -1,4 +1,4 @@
-//! What holds of links, listings, readings and grants, whatever happens.
+//! Properties of links, listings, readings and grants.
 
 use std::{
     collections::BTreeSet,
@@ -60,7 +60,7 @@ fn granted(human: UserId, audience: Audience, agents: Vec<AgentId>) -> Grant {
     Grant::create((org(), human), NewGrant { sources: Vec::new(), audience, agents }, NOW, &Counting::default())
 }
 
-/// The human completes the link with an account of theirs.
+/// The user completes the link with an account of their own.
 fn completing(link: &ConnectionLink, by: u8, what: u8, now: Timestamp) -> Result<ConnectionLink, LinkError> {
     let account = Connection { id: connection(what), ..connected(human(by), Provider::Google) };
     link.complete(&granted(human(by), Audience::All, Vec::new()), &account, now).map_err(|error| match error {
@@ -90,7 +90,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a link is, said as plainly as can be: who follows it since when, or how it ended.
+/// The simplest model of a link: who opened it and when, or how it ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Model {
     Waiting,
@@ -131,7 +131,7 @@ impl Model {
 
 proptest! {
     #[test]
-    fn a_link_is_for_one_human_and_ends_once(steps in prop::collection::vec(step(), 0..20)) {
+    fn a_link_is_for_one_user_and_ends_once(steps in prop::collection::vec(step(), 0..20)) {
         let (mut link, mut model, mut now) = (link().0, Model::Waiting, NOW);
         for step in steps {
             model = model.at(now);
@@ -151,7 +151,7 @@ proptest! {
             let expected = model.step(step, now);
             prop_assert_eq!(done.is_ok(), expected.is_some(), "{:?} at {:?}: {:?}", step, model, done);
             if let (Ok(done), Some(expected)) = (done, expected) {
-                // A row that changes says so, and one that does not is left alone.
+                // The version changes if and only if the row changes.
                 prop_assert_eq!(done.version == link.version, done == link);
                 (link, model) = (done, expected);
             }
@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn a_listing_keeps_whatever_is_still_told(
+    fn a_listing_keeps_calendars_that_are_still_listed(
         known in prop::collection::btree_set(0..CALENDARS_MAX + 20, 0..CALENDARS_MAX),
         told in prop::collection::vec(0..CALENDARS_MAX + 20, 0..CALENDARS_MAX * 2),
     ) {
@@ -187,7 +187,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reading_raises_the_revision_where_it_says_something_else(
+    fn a_reading_increments_the_revision_iff_it_differs(
         readings in prop::collection::vec((0..3i64, prop::collection::vec((0..20i64, 1..5i64), 0..4)), 1..8),
     ) {
         let at = |hours: i64| NOW + SignedDuration::hours(hours);
@@ -220,7 +220,9 @@ proptest! {
     }
 
     #[test]
-    fn a_grant_covers_whom_it_names(agents in prop::collection::vec(0..6u8, 0..8), asked in prop::option::of(0..6u8), which in 0..3usize) {
+    fn a_grant_covers_its_audience(
+        agents in prop::collection::vec(0..6u8, 0..8), asked in prop::option::of(0..6u8), which in 0..3usize,
+    ) {
         let audience = Audience::ALL[which];
         let source = ExternalCalendarId::from_uuid(Uuid::from_u128(3));
         let new = NewGrant { sources: vec![source, source], audience, agents: agents.iter().copied().map(agent).collect() };
@@ -231,7 +233,9 @@ proptest! {
     }
 
     #[test]
-    fn documents_come_back(access in ".{0,30}", refresh in ".{0,30}", until in 0..i64::MAX, reference in ".{1,30}", name in ".{0,30}") {
+    fn documents_round_trip(
+        access in ".{0,30}", refresh in ".{0,30}", until in 0..i64::MAX, reference in ".{1,30}", name in ".{0,30}",
+    ) {
         let tokens = Tokens { access, access_until: Timestamp::from_micros(until), refresh };
         prop_assert_eq!(Tokens::read(&tokens.write()), Ok(tokens));
         let theirs = TheirCalendar { reference, name, primary: false };
@@ -250,7 +254,7 @@ fn other_documents_are_refused(#[case] document: &[u8]) {
 }
 
 #[test]
-fn a_link_ends_to_the_instant() {
+fn a_link_expires_exactly_on_time() {
     let (link, _) = link();
     let last = NOW + LINK_LASTS - SignedDuration::micros(1);
     let opened = link.open(human(1), last).unwrap();
@@ -262,7 +266,7 @@ fn a_link_ends_to_the_instant() {
 }
 
 #[test]
-fn a_link_is_completed_by_what_counts_for_it() {
+fn a_link_is_completed_by_a_grant_that_covers_its_calendar() {
     let asked = |publishing| NewLink { publishing, policy: PublicationPolicy::None };
     let open = |agent, publishing| {
         let of = (org(), agent, CalendarId::from_uuid(Uuid::from_u128(9)));
@@ -291,12 +295,12 @@ fn a_link_is_completed_by_what_counts_for_it() {
 #[case(Provider::Google, false, true)]
 #[case(Provider::Google, true, false)]
 #[case(Provider::Microsoft, true, true)]
-fn google_takes_nothing_that_is_published(#[case] provider: Provider, #[case] publishing: bool, #[case] suits: bool) {
+fn events_cannot_be_published_to_google(#[case] provider: Provider, #[case] publishing: bool, #[case] suits: bool) {
     assert_eq!(NewLink { publishing, policy: PublicationPolicy::None }.suits(provider), suits);
 }
 
 #[test]
-fn secrets_and_tokens_do_not_show() {
+fn debug_output_shows_no_secrets_or_tokens() {
     let (_, secret) = link();
     let tokens = Tokens { access: "planted".into(), access_until: NOW, refresh: "planted".into() };
     let shown = format!("{secret:?} {tokens:?}");
@@ -307,7 +311,7 @@ fn secrets_and_tokens_do_not_show() {
 #[rstest]
 #[case(Provider::Google, &["access_type=offline", "prompt=consent", "calendar.freebusy"])]
 #[case(Provider::Microsoft, &["prompt=select_account", "offline_access", "Calendars.ReadBasic"])]
-fn consent_is_asked_for_the_least_that_works(#[case] provider: Provider, #[case] parts: &[&str]) {
+fn consent_asks_for_the_least_scopes(#[case] provider: Provider, #[case] parts: &[&str]) {
     let client = Client {
         provider,
         authorization_endpoint: "https://provider.example/authorize?kept=1&prompt=login".parse().unwrap(),

@@ -1,10 +1,10 @@
-//! The bridge to the calendars of humans (service, "Human calendar bridge"; ruling 9).
+//! The bridge to human calendars.
 //!
-//! An agent makes a [`ConnectionLink`] and polls it. A human follows it once, lets a provider of theirs tell when they are busy
-//! (a [`Connection`] and its [`ExternalCalendar`]s), and says for which agents that counts (a [`Grant`]). From then on
-//! the connection is refreshed every few minutes, and nothing but start and end of busy times is kept.
+//! An agent makes a [`ConnectionLink`] and polls it. A user opens it once, consents that a provider returns their busy
+//! times (a [`Connection`] and its [`ExternalCalendar`]s), and chooses the agents for which these count (a [`Grant`]).
+//! From then on the connection is refreshed every few minutes. Only the starts and ends of busy times are kept.
 //!
-//! Everything is pure: the present instant and fresh identifiers are arguments. Talking to a provider is an adapter's work.
+//! Everything is pure: the present instant and the source of identifiers are arguments. Adapters talk to providers.
 //!
 //! ```
 //! use kalends_bridge::{ConnectionLink, LinkStatus, NewLink, PublicationPolicy};
@@ -28,7 +28,7 @@
 //! let human = "usr_00000000000000000000000001".parse()?;
 //! let opened = link.open(human, now)?;
 //! assert_eq!(opened.status(now), LinkStatus::InProgress);
-//! assert_eq!(opened.status(now + SignedDuration::hours(1)), LinkStatus::Expired, "who dawdles begins again");
+//! assert_eq!(opened.status(now + SignedDuration::hours(1)), LinkStatus::Expired);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

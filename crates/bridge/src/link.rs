@@ -1,4 +1,4 @@
-//! Connection links: how a human is asked to connect a calendar (ruling 9.1).
+//! Connection links, with which agents ask users to connect a calendar.
 
 use std::fmt;
 
@@ -10,29 +10,29 @@ use kalends_kernel::{
 
 use crate::{Connection, ConnectionStatus, Grant};
 
-/// How long a link waits for its human (ruling 9.1).
+/// How long a link waits for a user to open it.
 pub const LINK_LASTS: SignedDuration = SignedDuration::minutes(15);
 
-/// How long a human who has followed a link may take to connect a calendar.
+/// How long a user who has opened a link may take to connect a calendar.
 pub const SETUP_LASTS: SignedDuration = SignedDuration::minutes(30);
 
-/// For how long a link can be read after it ended.
+/// How long a link can be read after it ended.
 pub const LINKS_KEPT: SignedDuration = SignedDuration::days(30);
 
-/// Which events of ours a human may have published to a calendar of theirs.
+/// The events that are published to a user's calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PublicationPolicy {
-    /// None.
+    /// No events.
     #[default]
     None,
-    /// Those that are confirmed.
+    /// Confirmed events.
     Confirmed,
-    /// Those that are confirmed or tentative.
+    /// Confirmed and tentative events.
     ConfirmedTentative,
 }
 
 impl PublicationPolicy {
-    /// All of them.
+    /// Every policy.
     pub const ALL: &'static [Self] = &[Self::None, Self::Confirmed, Self::ConfirmedTentative];
 
     /// The name in the API and in stores.
@@ -44,31 +44,31 @@ impl PublicationPolicy {
         }
     }
 
-    /// The policy of that name.
+    /// The policy with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|policy| policy.as_str() == name)
     }
 }
 
-/// How far a link is (ruling 9.1).
+/// The status of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LinkStatus {
-    /// Nobody has followed it yet.
+    /// Nobody has opened it yet.
     AwaitingHuman,
-    /// A human has, and is at it.
+    /// A user has opened it and is connecting a calendar.
     InProgress,
     /// A calendar is connected and counts.
     Completed,
-    /// The human does not want to.
+    /// The user declined.
     Declined,
-    /// It took too long.
+    /// It expired.
     Expired,
-    /// The agent took it back.
+    /// The agent cancelled it.
     Cancelled,
 }
 
 impl LinkStatus {
-    /// All of them.
+    /// Every status.
     pub const ALL: &'static [Self] =
         &[Self::AwaitingHuman, Self::InProgress, Self::Completed, Self::Declined, Self::Expired, Self::Cancelled];
 
@@ -84,28 +84,28 @@ impl LinkStatus {
         }
     }
 
-    /// The status of that name.
+    /// The status with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|status| status.as_str() == name)
     }
 
-    /// Whether something may still become of it.
+    /// Whether the link can still be completed.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::AwaitingHuman | Self::InProgress)
     }
 }
 
-/// What the address ends with that a human follows: 256 random bits, of which only the hash is kept.
+/// The secret in the address of a link: 256 random bits. Only its hash is stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LinkSecret(String);
 
 impl LinkSecret {
-    /// The text, for the address.
+    /// The text for the address.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// What the link is found by.
+    /// The hash by which a store looks the link up.
     pub fn hash(&self) -> TokenHash {
         TokenHash::of(&self.0)
     }
@@ -117,17 +117,17 @@ impl fmt::Debug for LinkSecret {
     }
 }
 
-/// What an agent asks of a human.
+/// The consent that an agent asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NewLink {
-    /// Whether events may be published too, if the human wants it; busy times are always meant.
+    /// Whether it asks to publish events too. It always asks for busy times.
     pub publishing: bool,
-    /// Which events that would be.
+    /// The events to publish.
     pub policy: PublicationPolicy,
 }
 
 impl NewLink {
-    /// Whether a provider can give what is asked: Google's calendars take nothing that is published (ruling 9.2).
+    /// Whether a provider supports this: events cannot be published to Google calendars.
     pub const fn suits(self, provider: Provider) -> bool {
         match provider {
             Provider::Google => !self.publishing,
@@ -143,21 +143,21 @@ pub struct ConnectionLink {
     pub id: ConnectionLinkId,
     /// The organization.
     pub org: OrgId,
-    /// The agent that owns the calendar; `None` for one that the organization shares.
+    /// The agent that owns the calendar; `None` for a shared calendar.
     pub agent: Option<AgentId>,
-    /// For which of our calendars a human's is wanted.
+    /// The calendar for which human calendars are to count.
     pub calendar: CalendarId,
-    /// The hash of what the human's address ends with.
+    /// The hash of the secret in its address.
     pub secret: TokenHash,
-    /// What is asked of the human.
+    /// The consent that is asked for.
     pub asked: NewLink,
-    /// How far it is, but for the time: see [`status`](Self::status).
+    /// The stored status, which does not take its expiry into account. See [`status`](Self::status).
     pub state: LinkStatus,
-    /// Who follows it.
+    /// The user who opened it.
     pub human: Option<UserId>,
-    /// What was connected.
+    /// The connection that was made.
     pub connection: Option<ConnectionId>,
-    /// When it ends, if nothing becomes of it until then.
+    /// When it expires, unless it ends before.
     pub expires_at: Timestamp,
     /// The row's version.
     pub version: Version,
@@ -167,42 +167,42 @@ pub struct ConnectionLink {
     pub updated_at: Timestamp,
 }
 
-/// Why something does not become of a link.
+/// Why an operation on a link is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum LinkError {
     /// It has ended.
-    #[error("the link is {status}, and nothing can become of it any more; have the agent make another one", status = .0.as_str())]
+    #[error("the link is {status} and can no longer be used; have the agent make another one", status = .0.as_str())]
     Ended(LinkStatus),
-    /// Another human has followed it: a link is for one.
-    #[error("somebody else has followed the link already; have the agent make another one")]
+    /// Another user has opened it. A link is for one user.
+    #[error("another user has already opened the link; have the agent make another one")]
     OtherHuman,
-    /// Nobody has followed it yet.
-    #[error("nobody has followed the link yet; open it first")]
+    /// Nobody has opened it yet.
+    #[error("nobody has opened the link yet; open it first")]
     NotOpened,
-    /// The calendar that it is of has been deleted, or its agent decommissioned.
-    #[error("the calendar that the link is of has been removed, so that nothing can become of the link any more")]
+    /// The calendar of the link was deleted, or its agent decommissioned.
+    #[error("the calendar of the link has been removed, so the link can no longer be used")]
     Removed,
 }
 
 /// Why a grant does not complete a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum IncompleteError {
-    /// The calendars would not count for the one that the link is of.
-    #[error("the grant does not cover the calendar that the link is of")]
+    /// The human calendars would not count for the calendar of the link.
+    #[error("the grant does not cover the calendar of the link")]
     NotCovered,
     /// The connection is not refreshed.
     #[error("the connection is {}", .0.as_str())]
     NotRefreshed(ConnectionStatus),
-    /// The provider does not do what the link asks for.
-    #[error("{} calendars take nothing that is published", .0.title())]
+    /// The provider does not support what the link asks for.
+    #[error("events cannot be published to {} calendars", .0.title())]
     NotSuited(Provider),
-    /// Nothing becomes of the link.
+    /// The link cannot be completed.
     #[error(transparent)]
     Link(#[from] LinkError),
 }
 
 impl ConnectionLink {
-    /// A fresh link, and the secret that only the answer to its maker tells.
+    /// A new link, and its secret, which only the response to the request that makes it shows.
     pub fn create(
         (org, agent, calendar): (OrgId, Option<AgentId>, CalendarId),
         asked: NewLink,
@@ -228,12 +228,12 @@ impl ConnectionLink {
         (link, secret)
     }
 
-    /// How far it is at `now`.
+    /// The status at `now`.
     pub fn status(&self, now: Timestamp) -> LinkStatus {
         if self.state.is_open() && now >= self.expires_at { LinkStatus::Expired } else { self.state }
     }
 
-    /// A human follows the link. It is theirs from then on: nobody else opens it, they themselves may once more.
+    /// The link after a user opens it. From then on, only that user can open it, any number of times.
     ///
     /// # Errors
     /// [`LinkError::Ended`], [`LinkError::OtherHuman`].
@@ -249,7 +249,8 @@ impl ConnectionLink {
         }
     }
 
-    /// The human has connected an account, from which they choose next; one that they connected before is in its place.
+    /// The link after its user has connected an account, whose calendars they choose from next. It replaces an account
+    /// that they connected before.
     ///
     /// # Errors
     /// [`LinkError`].
@@ -258,8 +259,8 @@ impl ConnectionLink {
         Ok(Self { connection: Some(connection), ..self.changed(LinkStatus::InProgress, now) })
     }
 
-    /// The human who follows it has said which calendars of `connection` count, and for whom: it is done, where they count
-    /// for the link's own calendar from now on.
+    /// The link after its user has made a grant for calendars of `connection`. It is completed if these calendars count
+    /// for the calendar of the link.
     ///
     /// # Errors
     /// [`IncompleteError`].
@@ -277,7 +278,7 @@ impl ConnectionLink {
         Ok(Self { connection: Some(connection.id), ..self.changed(LinkStatus::Completed, now) })
     }
 
-    /// The human does not want to.
+    /// The link after its user declines.
     ///
     /// # Errors
     /// [`LinkError`].
@@ -286,7 +287,7 @@ impl ConnectionLink {
         Ok(self.changed(LinkStatus::Declined, now))
     }
 
-    /// The agent takes it back.
+    /// The link after the agent cancels it.
     ///
     /// # Errors
     /// [`LinkError::Ended`].
@@ -297,13 +298,13 @@ impl ConnectionLink {
         }
     }
 
-    /// The link as one that took too long, written down.
+    /// The link with the stored status `expired`.
     #[must_use]
     pub fn expired(&self, now: Timestamp) -> Self {
         self.changed(LinkStatus::Expired, now)
     }
 
-    /// Demands that it goes on, and that the human is the one who follows it.
+    /// Checks that the link is in progress, and that this user has opened it.
     ///
     /// # Errors
     /// [`LinkError`].

@@ -1,27 +1,27 @@
-//! Refreshing a connection: how far it looks, what is kept of it, when it is due again (ruling 9.3).
+//! Refreshes of connections: their window, the state that is kept, and when the next one is due.
 
 use kalends_kernel::{SignedDuration, Span, Timestamp};
 
-/// How long a claim on a connection lasts: longer than all requests of one refresh together may take.
+/// How long the lease on a refresh lasts: longer than all requests of one refresh together may take.
 pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(5);
 
-/// How long before its end an access token is renewed.
+/// How long before its expiry an access token is renewed.
 pub const RENEW_BEFORE: SignedDuration = SignedDuration::minutes(2);
 
-/// The most busy times of one calendar that are kept, once those that overlap or touch are one.
+/// The most busy times of one calendar that are kept, after those that overlap or touch are merged.
 pub const SPANS_MAX: usize = 10_000;
 
-/// How long after a good refresh the next one is due (ruling 9.3).
+/// The time from a successful refresh to the next one.
 const EVERY: SignedDuration = SignedDuration::minutes(5);
-/// How long after one that failed at most: so that what is stale is not left so.
+/// The longest time from a failed refresh to the next one, so that busy times do not stay stale for long.
 const AT_LATEST: SignedDuration = SignedDuration::minutes(40);
-/// How far a refresh looks back and ahead, from the midnight (UTC) before it.
+/// The days that a refresh looks back and ahead, from the last midnight (UTC).
 const DAYS_BACK: i64 = 1;
 const DAYS_AHEAD: i64 = 184;
 const DAY: i64 = SignedDuration::days(1).as_micros();
 
-/// For which time a refresh at `now` asks: from a day back to half a year ahead, the same all day (UTC), so that busy
-/// times that stay the same are seen to.
+/// The window of a refresh at `now`: from a day back to half a year ahead. It is the same for a whole day (UTC), so
+/// that unchanged busy times are recognized as unchanged.
 #[expect(clippy::expect_used, reason = "the edges are apart by a constant")]
 pub fn window(now: Timestamp) -> Span {
     let midnight = now.as_micros().div_euclid(DAY) * DAY;
@@ -29,29 +29,30 @@ pub fn window(now: Timestamp) -> Span {
     Span::new(edge(-DAYS_BACK), edge(DAYS_AHEAD)).expect("the edges are apart by a constant, far from the ends of time")
 }
 
-/// What is kept of a connection's refreshes.
+/// The state that is kept of a connection's refreshes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RefreshState {
-    /// When one last ended well.
+    /// When the last successful or partial refresh ended.
     pub refreshed_at: Option<Timestamp>,
-    /// What went wrong with the last one. For the human: it names no calendar.
+    /// The error of the last refresh, to show to the user. It does not name a calendar.
     pub last_error: Option<String>,
-    /// How many have failed since.
+    /// The number of refreshes that have failed since.
     pub failures: u32,
-    /// Whether the provider lets us in no more, so that only the human can help.
+    /// Whether the provider no longer accepts the tokens, so that the user must consent again.
     pub lapsed: bool,
 }
 
-/// How a refresh ended.
+/// The result of a refresh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
     /// Everything was read.
     Good,
-    /// All that is told was read. Something is not told, and ages by itself.
+    /// Everything that the provider returned was read, but it did not return all calendars. The busy times of the
+    /// others become stale.
     Partly(String),
-    /// Nothing was read, and may be another time.
+    /// Nothing was read. A later refresh may succeed.
     Failed(String),
-    /// The provider lets us in no more.
+    /// The provider no longer accepts the tokens.
     Lapsed(String),
 }
 
@@ -73,15 +74,15 @@ impl RefreshState {
         }
     }
 
-    /// The state of a connection that its human consented to again.
+    /// The state after the user has consented again.
     pub(crate) fn reauthorized(&self) -> Self {
         Self { refreshed_at: self.refreshed_at, ..Self::default() }
     }
 }
 
-/// When the next refresh is due after one that ended at `now`; `None` where none will do any good. Every 5 minutes, and
-/// after failures in a row 5 minutes times a power of two, 40 minutes at most; each up to a tenth sooner, so that
-/// connections do not stay in step with each other. `random` decides how much.
+/// When the next refresh is due after one that ended at `now`; `None` if the connection has lapsed. The wait is 5
+/// minutes, and doubles with each further failure in a row, up to 40 minutes. It is shortened by up to a tenth, as
+/// `random` decides, so that connections do not stay in step with each other.
 pub fn next_due(state: &RefreshState, now: Timestamp, random: u32) -> Option<Timestamp> {
     if state.lapsed {
         return None;
@@ -107,28 +108,28 @@ mod tests {
     #[case(4, 2400)]
     #[case(5, 2400)]
     #[case(u32::MAX, 2400)]
-    fn waits(#[case] failures: u32, #[case] seconds: i64) {
+    fn the_wait_doubles_with_each_failure(#[case] failures: u32, #[case] seconds: i64) {
         let state = RefreshState { failures, ..RefreshState::default() };
         let after = |random| (next_due(&state, NOW, random).unwrap() - NOW).as_seconds();
         assert_eq!((after(0), after(u32::MAX)), (seconds, seconds * 9 / 10));
     }
 
     #[test]
-    fn what_has_lapsed_waits_for_its_human() {
+    fn a_lapsed_connection_is_not_due_until_reauthorized() {
         let state = RefreshState::default().after(Ended::Lapsed("gone".into()), NOW);
         assert_eq!(next_due(&state, NOW, 0), None);
         assert_eq!(next_due(&state.reauthorized(), NOW, 0), Some(NOW + EVERY));
     }
 
     #[test]
-    fn what_is_not_told_slows_nothing_down() {
+    fn a_partial_refresh_does_not_delay_the_next() {
         let partly = RefreshState::default().after(Ended::Partly("one".into()), NOW);
         assert_eq!((partly.refreshed_at, partly.failures, partly.last_error.as_deref()), (Some(NOW), 0, Some("one")));
         assert_eq!(next_due(&partly, NOW, 0), Some(NOW + EVERY));
     }
 
     #[test]
-    fn a_failure_keeps_when_it_was_good() {
+    fn a_failure_keeps_the_time_of_the_last_success() {
         let good = RefreshState::default().after(Ended::Good, NOW);
         let failed =
             good.after(Ended::Failed("away".into()), NOW + EVERY).after(Ended::Failed("x".into()), NOW + EVERY);
@@ -139,7 +140,7 @@ mod tests {
     #[rstest]
     #[case("2026-03-02T00:00:00Z")]
     #[case("2026-03-02T23:59:59.999999Z")]
-    fn the_window_stands_still_all_day(#[case] now: &str) {
+    fn the_window_is_the_same_all_day(#[case] now: &str) {
         let window = window(now.parse().unwrap());
         assert_eq!(window.start().to_string(), "2026-03-01T00:00:00Z");
         assert_eq!(window.end().to_string(), "2026-09-02T00:00:00Z");
