@@ -1,7 +1,7 @@
-//! Writes a feed, and beside it as JSON when everything in it takes place, for `cargo xtask interop`.
+//! Writes a feed as JSON together with the times of its events, for `cargo xtask interop`.
 //!
 //! The JSON is `{"feed": "...", "zone": "...", "from": ..., "to": ..., "events": {"<title>": [[start, end], ...]}}`, with
-//! times in seconds since 1970, of all that overlaps the window. `zone` is the calendar's: whole days are its days.
+//! the times that overlap the window, in seconds since 1970. `zone` is that of the calendar and of whole days.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests, which fails this way")]
 
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ fn made(calendar: &Calendar, number: usize, (title, start, end, repeats): Plan<'
     Event::create(id, calendar, new, at("2026-01-02T03:04:05Z")).unwrap()
 }
 
-/// Moves one occurrence of the series, which gets a title of its own.
+/// Moves one occurrence of the series and gives it a title of its own.
 fn moved(series: &Event, number: usize, start: &str, to: (&str, &str)) -> (Event, Event) {
     let patch = EventPatch {
         title: Patch::Set(format!("{}, moved", series.title)),

@@ -1,4 +1,4 @@
-//! What a use case changes of subscriptions and of what was imported: plain data.
+//! The writes of a use case to subscriptions and imported items, as plain data.
 
 use kalends_kernel::{CalendarId, OrgId, SubscriptionId, Timestamp, Version};
 use uuid::Uuid;
@@ -11,46 +11,46 @@ use crate::{
 /// One change.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
-    /// Makes a subscription, due at its creation. Stale where its calendar is out of sight, or where another one of it
-    /// has the same place.
+    /// A new subscription, due for a sync at its creation. Stale if its calendar is not visible, or if another
+    /// subscription of the calendar has the same place.
     CreateSubscription(Box<Subscription>),
-    /// Writes the settings of a subscription over the row that had the version `seen`; otherwise the change-set is
-    /// stale. One that is paused is due no more; one that goes on, or has another address, is due at once.
+    /// New settings of a subscription. Stale if the row no longer has the version `seen`. A paused subscription is no
+    /// longer due. One that is resumed or gets another address is due at once.
     UpdateSubscription {
-        /// The subscription as it shall be. Its state stays what it is.
+        /// The row to write. Its sync state does not change.
         subscription: Box<Subscription>,
-        /// The version that the decision saw.
+        /// The version that was read.
         seen: Version,
-        /// Whether the address is another: what was seen at the one before says nothing then.
+        /// Whether it has another address. If so, what is remembered of the old feed no longer applies.
         moved: bool,
-        /// When it is due, where the change makes it due.
+        /// When it is due, if the change makes it due.
         due: Option<Timestamp>,
     },
-    /// Takes a subscription that still has the version `seen` out of sight for good, and its claim away. One whose events
-    /// are removed is due at once; one whose events are kept is due again after [`crate::sync::LEFT_KEPT`], or gone at
-    /// once where it has no items.
+    /// Hides a subscription for good and ends its lease. Stale if the row no longer has the version `seen`. If its
+    /// events are removed, it is due at once. If they are kept, it is due after [`crate::sync::LEFT_KEPT`], or removed
+    /// at once if it has no items.
     DeleteSubscription {
         /// The organization.
         org: OrgId,
         /// The subscription.
         subscription: SubscriptionId,
-        /// The version that the decision saw.
+        /// The version that was read.
         seen: Version,
-        /// What becomes of its events.
+        /// Whether its events are kept.
         remains: Remains,
         /// The present instant.
         at: Timestamp,
     },
-    /// Forgets a deleted subscription whose items another takes over. Stale where it is gone, or its events are to be
-    /// removed.
+    /// Removes the row of a deleted subscription, because another one takes its items over. Stale if it is gone, or if
+    /// its events are to be removed.
     AdoptRemains {
         /// The organization.
         org: OrgId,
         /// The deleted subscription.
         subscription: SubscriptionId,
     },
-    /// Has the events of a deleted subscription removed that were to stay: it is due at once, and its claim is taken
-    /// away. Stale where it is gone, or its events are to be removed already.
+    /// Decides that the kept events of a deleted subscription are removed after all. The subscription is due at once,
+    /// and its lease ends. Stale if it is gone, or if its events are already to be removed.
     RemoveRemains {
         /// The organization.
         org: OrgId,
@@ -59,73 +59,74 @@ pub enum Change {
         /// The present instant.
         at: Timestamp,
     },
-    /// Forgets a deleted subscription and what is known of its items. Stale where the claim is lost.
+    /// Removes the row of a deleted subscription and its known items. Stale if the lease was lost.
     ForgetSubscription {
-        /// The claim.
+        /// The lease.
         claim: SyncClaim,
     },
-    /// Makes a subscription due at once, also one that is paused: for one sync. One that is being synced is synced once
-    /// more. Stale where it is gone.
+    /// Makes a subscription due at once. A paused one is synced once. One that is being synced is synced once more.
+    /// Stale if it is gone.
     AskSync {
         /// The organization.
         org: OrgId,
         /// The subscription.
         subscription: SubscriptionId,
-        /// When it was asked for.
+        /// When the sync was requested.
         at: Timestamp,
     },
-    /// Renews a claim. Stale where it is lost, so that whatever stands in the same change-set is written under it.
+    /// Renews a lease. Stale if it was lost, so that everything in the same change-set is written only under the lease.
     RenewClaim {
-        /// The claim.
+        /// The lease.
         claim: SyncClaim,
-        /// The present instant: the claim lasts anew from here on.
+        /// The present instant, from which the lease is extended.
         at: Timestamp,
-        /// How many events the sync is still going to add. They count as imported events from here on, until the claim
-        /// ends or is renewed with another number.
+        /// The number of events that the sync is still going to add. They count as imported events until the lease ends
+        /// or is renewed with another number.
         reserved: u64,
     },
-    /// Writes what came of a sync and gives the claim up. Stale where it is lost.
+    /// The result of a sync, which also ends the lease. Stale if the lease was lost.
     EndSync {
-        /// The claim.
+        /// The lease.
         claim: SyncClaim,
-        /// What came of it.
+        /// The new sync state.
         state: Box<SyncState>,
-        /// When the next one is due, unless it was paused meanwhile; at once where somebody asked meanwhile.
+        /// When the next sync is due. If the subscription was paused during the sync, it is not due; if another sync
+        /// was requested, it is due at once.
         next: Timestamp,
         /// When it ended.
         at: Timestamp,
     },
-    /// Writes which events hold which items, over what was known of them.
+    /// The known items and their events. Replaces the entries with the same keys.
     KeepItems {
         /// The organization.
         org: OrgId,
-        /// Where they come from.
+        /// The origin of the items.
         origin: Origin,
         /// The items.
         items: Vec<KnownItem>,
     },
-    /// Forgets items.
+    /// Removes known items.
     ForgetItems {
         /// The organization.
         org: OrgId,
-        /// Where they came from.
+        /// The origin of the items.
         origin: Origin,
         /// The items.
         keys: Vec<ItemKey>,
     },
 }
 
-/// Where imported items come from.
+/// The origin of imported items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// A feed: [`Subscription::origin`] of the one that is subscribed to it.
+    /// A feed, by the [`Subscription::origin`] of its subscription.
     Subscription(SubscriptionId),
     /// Files that were imported into a calendar.
     Files(CalendarId),
 }
 
 impl Origin {
-    /// The identifier under which stores keep it. No subscription has that of a calendar.
+    /// The identifier under which stores keep it. Identifiers of subscriptions and calendars are distinct.
     pub const fn uuid(self) -> Uuid {
         match self {
             Self::Subscription(id) => id.uuid(),
@@ -134,17 +135,17 @@ impl Origin {
     }
 }
 
-/// The number of a claim: whoever commits must bring the present one.
+/// The claim number of a lease. A commit must have the present one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fence(pub i64);
 
-/// A subscription that this worker syncs.
+/// The lease of a worker on the sync of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SyncClaim {
     /// The organization.
     pub org: OrgId,
     /// The subscription.
     pub subscription: SubscriptionId,
-    /// The number of the claim.
+    /// The claim number.
     pub fence: Fence,
 }

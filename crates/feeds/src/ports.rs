@@ -1,4 +1,4 @@
-//! What stores offer for subscriptions and imports.
+//! The reads of subscriptions and imported items that stores implement.
 
 use async_trait::async_trait;
 use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId, Timestamp};
@@ -9,19 +9,20 @@ use crate::{
     sync::KnownItem,
 };
 
-/// Reads subscriptions, of calendars in sight.
+/// Reads subscriptions of visible calendars.
 #[async_trait]
 pub trait Subscriptions: Send + Sync {
-    /// One subscription.
+    /// The subscription with that id.
     async fn find_subscription(
         &self,
         org: OrgId,
         subscription: SubscriptionId,
     ) -> Result<Option<Subscription>, StoreError>;
 
-    /// What an address meets on a calendar, in sight or not, in one snapshot. Deleted subscriptions before the last
-    /// [`LEFT_MAX`](crate::LEFT_MAX) to the address' host may be left out; those that are there never are. However many
-    /// there are, those to other addresses take no memory.
+    /// The subscriptions of a calendar to an address, whether or not the calendar is visible, in one snapshot. Only the
+    /// last [`LEFT_MAX`](crate::LEFT_MAX) deleted subscriptions to the host of the address need to be searched;
+    /// subscriptions that are not deleted are never left out. Subscriptions to other addresses take no memory, however
+    /// many there are.
     async fn subscriptions_beside(
         &self,
         org: OrgId,
@@ -29,7 +30,7 @@ pub trait Subscriptions: Send + Sync {
         url: &RemoteUrl,
     ) -> Result<Neighbours, StoreError>;
 
-    /// An agent's subscriptions, or the organization's, by creation, then identifier.
+    /// An agent's subscriptions, or the organization's, by creation and then identifier.
     async fn list_subscriptions(
         &self,
         org: OrgId,
@@ -38,8 +39,9 @@ pub trait Subscriptions: Send + Sync {
         page: Page,
     ) -> Result<Listed<Subscription>, StoreError>;
 
-    /// Claims up to `limit` subscriptions that are due, deleted ones too, those that have waited longest first, until `until`; at most
-    /// `per_host` of one host are claimed by all workers together. Removes those due whose calendar is out of sight.
+    /// Claims up to `limit` subscriptions that are due, deleted ones included, longest due first. The leases last
+    /// until `until`. All workers together claim at most `per_host` subscriptions of one host. Due subscriptions whose
+    /// calendar is not visible are removed.
     async fn claim_subscriptions(
         &self,
         now: Timestamp,
@@ -49,13 +51,13 @@ pub trait Subscriptions: Send + Sync {
     ) -> Result<Vec<(SyncClaim, Subscription)>, StoreError>;
 }
 
-/// Reads what was imported.
+/// Reads imported items.
 #[async_trait]
 pub trait ImportedItems: Send + Sync {
-    /// The items of an origin that an event in sight holds, in no particular order.
+    /// The items of an origin whose event is visible, in no particular order.
     async fn known_items(&self, org: OrgId, origin: Origin) -> Result<Vec<KnownItem>, StoreError>;
 
-    /// Removes up to `limit` imported events that were deleted by `before`, or whose calendar or its agent was, and says
-    /// how many.
+    /// Removes up to `limit` imported events that were deleted by `before`, or whose calendar or agent was, and returns
+    /// their number.
     async fn purge_imported_events(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -1,4 +1,4 @@
-//! Random choices that a seed repeats.
+//! Random choices that are reproducible from a seed.
 
 /// The generator splitmix64.
 #[derive(Debug, Clone)]
@@ -17,18 +17,18 @@ impl Draw {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from `least` to `most`, both included.
+    /// A number from `least` to `most`, inclusive.
     pub(crate) fn between(&mut self, least: i64, most: i64) -> i64 {
         let range = u64::try_from(most - least + 1).unwrap();
         least + i64::try_from(self.next() % range).unwrap()
     }
 
-    /// Whether a chance of one in `odds` came true.
+    /// `true` with a probability of one in `odds`.
     pub(crate) fn one_in(&mut self, odds: i64) -> bool {
         self.between(1, odds) == 1
     }
 
-    /// One of these.
+    /// One of the choices.
     pub(crate) fn of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[usize::try_from(self.between(0, i64::try_from(choices.len()).unwrap() - 1)).unwrap()]
     }

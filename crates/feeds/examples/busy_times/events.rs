@@ -8,17 +8,17 @@ use super::rules;
 use super::times::{DAY, Defaults, Form, Local, MINUTE, utc_property};
 use super::zones;
 
-/// When and where a feed is read.
+/// The time and the zones in which a feed is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scene {
     pub(crate) year: i64,
     pub(crate) now: Timestamp,
     pub(crate) defaults: Defaults,
-    /// What is compared.
+    /// The window in which busy times are compared.
     pub(crate) window: Span,
 }
 
-/// The lines of an event, and of the events that change single occurrences of it.
+/// The lines of an event, and of the events that override occurrences of it.
 pub(crate) fn event(draw: &mut Draw, scene: &Scene, uid: &str) -> Vec<String> {
     let form = zones::form(draw);
     let repeats = draw.between(0, 3) > 0;
@@ -30,7 +30,7 @@ pub(crate) fn event(draw: &mut Draw, scene: &Scene, uid: &str) -> Vec<String> {
     let dense = repeats && {
         let mut rule = rules::rule(draw, start, &form, scene.defaults);
         if rule.dense && scene.year * 366 * DAY - start.0 > 300 * DAY {
-            // What falls on many times of a day begins near the window.
+            // A rule with several occurrences a day must begin near the window.
             rule.text = "FREQ=DAILY".to_owned();
             rule.dense = false;
         }
@@ -53,7 +53,8 @@ pub(crate) fn event(draw: &mut Draw, scene: &Scene, uid: &str) -> Vec<String> {
         let mut taken = Vec::new();
         for sequence in 1..=draw.between(1, 3) {
             let one = draw.of(&starts);
-            // Of two events for one occurrence the later revision counts; which one of all later ones is beside the point.
+            // If two events override one occurrence, the later revision counts. With THISANDFUTURE, avoid that case: it
+            // is not what is compared.
             if later && taken.contains(&one) {
                 continue;
             }
@@ -81,7 +82,7 @@ fn closed(mut lines: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// Near what changes, mostly within the window.
+/// A start near a clock change or the like, mostly within the window.
 fn start(draw: &mut Draw, scene: &Scene, form: &Form, repeats: bool) -> Local {
     let before = match draw.between(0, 9) {
         _ if !repeats => draw.between(-1, 1),
@@ -96,7 +97,7 @@ fn start(draw: &mut Draw, scene: &Scene, form: &Form, repeats: bool) -> Local {
     Local::new(date, if form.is_date() { 0 } else { minutes })
 }
 
-/// How long it lasts, in one of the ways to say so, or in none.
+/// The end or the length of an event, in one of the possible forms, or neither.
 fn end(draw: &mut Draw, scene: &Scene, form: &Form, start: Local) -> Option<String> {
     if form.is_date() {
         return match draw.between(0, 5) {
@@ -118,7 +119,7 @@ fn end(draw: &mut Draw, scene: &Scene, form: &Form, start: Local) -> Option<Stri
     }
 }
 
-/// What an event says about whether it blocks.
+/// Properties that decide whether an event blocks.
 fn said(draw: &mut Draw) -> Vec<String> {
     let lines = match draw.between(0, 19) {
         0 => vec!["TRANSP:TRANSPARENT"],
@@ -140,10 +141,10 @@ fn said(draw: &mut Draw) -> Vec<String> {
     lines.into_iter().map(str::to_owned).collect()
 }
 
-/// The starts of a series in and around the window, found by the reader itself: what is written of them is to fall on
-/// occurrences, and whether it does is not what is compared.
+/// The starts of a series in and around the window, computed by the reader under test. They only serve to place
+/// exceptions on occurrences, which is not what is compared.
 fn starts(lines: &[String], scene: &Scene) -> Vec<Timestamp> {
-    // A cancelled series has starts too, which changed occurrences may name.
+    // A cancelled series has starts too, which overrides may name.
     let lines: Vec<String> = lines.iter().filter(|line| *line != "STATUS:CANCELLED").cloned().collect();
     let text = super::calendar(&lines, None);
     let context = Context { calendar_zone: scene.defaults.dates, now: scene.now };
@@ -177,7 +178,8 @@ fn dates(draw: &mut Draw, scene: &Scene, form: &Form) -> Vec<String> {
             0 if *form != Form::Floating => Form::Utc.property("RDATE", form.utc(local, scene.defaults)),
             1 => {
                 let ends = if draw.one_in(2) { "PT3H".to_owned() } else { period_end(form, local) };
-                // Which of two lengths one start has is told nowhere, so that the rule has hardly ever this one.
+                // If the rule had the same start with another length, it would be undefined which one counts. One
+                // minute more makes that unlikely.
                 let local = local.plus(MINUTE);
                 let plain = form.property("RDATE", local);
                 format!("{}/{ends}", plain.replacen("RDATE", "RDATE;VALUE=PERIOD", 1))
@@ -194,7 +196,7 @@ fn period_end(form: &Form, start: Local) -> String {
 }
 
 fn exdates(draw: &mut Draw, scene: &Scene, form: &Form, starts: &[Timestamp], dense: bool) -> Vec<String> {
-    // What has no zone cannot be named by an instant.
+    // An occurrence without a zone cannot be named by an instant.
     let local_only = form.is_date() || *form == Form::Floating;
     let mut lines = Vec::new();
     for _ in 0..draw.between(1, 3) {
@@ -214,7 +216,7 @@ fn exdates(draw: &mut Draw, scene: &Scene, form: &Form, starts: &[Timestamp], de
     lines
 }
 
-/// An event that stands in for one occurrence, or for all from there on.
+/// An event that overrides one occurrence, or all from there on.
 fn changed(
     draw: &mut Draw,
     scene: &Scene,
@@ -238,7 +240,7 @@ fn changed(
     };
     let start = form.shows(at, scene.defaults).plus(by);
     let start = if form.is_date() { Local::new(start.date(), 0) } else { start };
-    // Where the clocks of the zone are nobody's, the instant is written in UTC.
+    // If no known zone has these clocks, write the instant in UTC.
     let unknown = matches!(form, Form::Zoned(_, None));
     let form = if unknown { &Form::Utc } else { form };
     lines.push(form.property("DTSTART", start));

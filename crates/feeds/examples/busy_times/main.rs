@@ -1,7 +1,8 @@
-//! Writes feeds of all kinds with the busy times that are read from them, for `cargo xtask interop feed-reading`.
+//! Writes random feeds with the busy times that are read from them, for `cargo xtask interop feed-reading`.
 //!
-//! One line of JSON each: `{"number": ..., "feed": "...", "zone": "...", "from": ..., "to": ..., "busy": [[start, end], ...],
-//! "events": {"<UID>": [[start, end], ...]}, "skipped": {"<UID>": "<why>"}}` with times in seconds since 1970. The arguments are the seed and the number of feeds.
+//! One line of JSON for each feed: `{"number": ..., "feed": "...", "zone": "...", "from": ..., "to": ..., "busy":
+//! [[start, end], ...], "events": {"<UID>": [[start, end], ...]}, "skipped": {"<UID>": "<reason>"}}`, with times in
+//! seconds since 1970. The arguments are the seed and the number of feeds.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests, which fails this way")]
 
 mod draw;
@@ -62,13 +63,13 @@ fn scene(draw: &mut Draw) -> Scene {
     let year = draw.between(2012, 2032);
     let begins = Local::new(rules::date(draw, year), 0).0;
     let now = Timestamp::from_micros(begins * 1_000_000);
-    // Within the time around the present in which series outside the subset are expanded.
+    // Within the range around `now` in which series outside the subset are expanded.
     let from = now - SignedDuration::days(draw.between(0, 300));
     let window = Span::new(from, now + SignedDuration::days(draw.between(60, 600))).unwrap();
     Scene { year, now, defaults: Defaults { dates, times }, window }
 }
 
-/// A calendar of these lines. As it is finally written, its lines are folded, and it is of its scene.
+/// A calendar with these event lines. If `written` is given, the lines are folded and the head fits the scene.
 fn calendar(events: &[String], written: Option<(&mut Draw, &Scene)>) -> String {
     let mut lines: Vec<String> = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Tests//EN"].map(str::to_owned).into();
     let zones = zones::described(events);
@@ -87,7 +88,7 @@ fn calendar(events: &[String], written: Option<(&mut Draw, &Scene)>) -> String {
     lines.iter().map(|line| folded(line, width, ending)).collect()
 }
 
-/// A line in lines of at most `width` bytes, cut between characters.
+/// Folds a line into lines of at most `width` bytes, between characters.
 fn folded(line: &str, width: usize, ending: &str) -> String {
     let (mut text, mut length) = (String::new(), 0);
     for character in line.chars() {

@@ -1,4 +1,4 @@
-//! Recurrence rules, inside and outside of the subset that is kept (`docs/recurrence.md`).
+//! Recurrence rules inside and outside the supported subset (`docs/recurrence.md`).
 
 use kalends_kernel::CivilDate;
 
@@ -7,11 +7,11 @@ use super::times::{DAY, Defaults, Form, Local, MINUTE};
 
 const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 
-/// A rule that falls on its start, mostly.
+/// A rule, whose first occurrence is mostly its start.
 pub(crate) struct Drawn {
     /// The value of `RRULE`.
     pub(crate) text: String,
-    /// Whether it falls on several times of a day, so that it must end soon.
+    /// Whether it has several occurrences a day, so that it must end soon.
     pub(crate) dense: bool,
 }
 
@@ -28,7 +28,8 @@ pub(crate) fn rule(draw: &mut Draw, start: Local, form: &Form, defaults: Default
     if draw.one_in(10) {
         text = text.to_ascii_lowercase();
     }
-    // Weekdays with and without numbers cannot be counted by the expander, which takes the days that satisfy both.
+    // The expander that is compared cannot count a mix of weekdays with and without numbers: it takes only the days
+    // that satisfy both.
     let upper = text.to_ascii_uppercase();
     let mixed = upper.split_once("BYDAY=").is_some_and(|(_, days)| {
         let plain = |day: &str| day.starts_with(char::is_alphabetic);
@@ -43,7 +44,7 @@ pub(crate) fn rule(draw: &mut Draw, start: Local, form: &Form, defaults: Default
     Drawn { text, dense }
 }
 
-/// The same wall-clock time some days later, written in one of the ways that are seen, or any moment.
+/// A value for UNTIL in one of the forms that producers write: the same wall-clock time some days later, or any time.
 fn until(draw: &mut Draw, start: Local, form: &Form, defaults: Defaults, days: i64) -> String {
     let last = if draw.one_in(3) {
         start.plus(MINUTE * draw.between(0, days * 1_440))
@@ -192,26 +193,26 @@ fn days_with(draw: &mut Draw, start: Local) -> Vec<&'static str> {
     names(&days)
 }
 
-/// The start's day of the month, counted from the one or the other end, and some others.
+/// The start's day of the month, counted from either end, and some others.
 fn month_days(draw: &mut Draw, start: Local) -> Vec<i64> {
     let own = if draw.one_in(3) { start.day() - start.days_of_month() - 1 } else { start.day() };
     draw.list_with(own, 2, -31, 31)
 }
 
-/// The start's weekday with its number in the month, counted from the one or the other end.
+/// The start's weekday with its number in the month, counted from either end.
 fn ordinal(draw: &mut Draw, start: Local) -> String {
     let number = if draw.one_in(2) { (start.day() + 6) / 7 } else { -((start.days_of_month() - start.day()) / 7 + 1) };
     format!("{number}{}", WEEKDAYS[start.weekday_index()])
 }
 
-/// A date on which something is about to change: clocks, months or years; or any.
+/// A date near a change of clocks, months or years, or any date.
 pub(crate) fn date(draw: &mut Draw, year: i64) -> CivilDate {
     let year = i32::try_from(year).unwrap();
     let on = |month: u32, day: u32| CivilDate::new(year, month, day).unwrap();
     let sunday = |from: CivilDate| from.plus_days((6 - i64::from(from.weekday())).rem_euclid(7));
     let near = |date: CivilDate, draw: &mut Draw| date.plus_days(draw.between(-1, 1));
     match draw.between(0, 9) {
-        // The changes of the European Union, the United States, and the south.
+        // The clock changes of the European Union, the United States and the southern hemisphere.
         0 => near(sunday(on(3, 25)), draw),
         1 => near(sunday(on(10, 25)), draw),
         2 => near(sunday(on(3, 8)), draw),

@@ -1,11 +1,11 @@
-//! What clocks and calendars show, and how a feed writes it.
+//! Civil times, and the forms in which feeds write them.
 
 use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
 
 pub(crate) const MINUTE: i64 = 60;
 pub(crate) const DAY: i64 = 86_400;
 
-/// What a clock shows, in seconds from 1970-01-01T00:00 on that clock.
+/// A civil time, in seconds since 1970-01-01T00:00 on the same clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Local(pub(crate) i64);
 
@@ -50,7 +50,7 @@ impl Local {
         self.date().as_days() - CivilDate::new(year, 1, 1).unwrap().as_days() + 1
     }
 
-    /// Monday being 0.
+    /// The weekday. Monday is 0.
     pub(crate) fn weekday(self) -> i64 {
         self.date().weekday().into()
     }
@@ -86,7 +86,7 @@ impl Local {
     }
 }
 
-/// The zones of what names none.
+/// The zones of dates and times that name none.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Defaults {
     pub(crate) dates: Zone,
@@ -96,12 +96,12 @@ pub(crate) struct Defaults {
 /// How an event writes its times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Whole days, of the calendar's zone.
+    /// Whole days, in the calendar's zone.
     Date,
     Utc,
-    /// No zone, which is the calendar's.
+    /// Without a zone, which means the calendar's.
     Floating,
-    /// Under this name. The zone has its clocks; where it is `None`, no zone has.
+    /// With this `TZID`, and the known zone with the same clocks; `None` if there is none.
     Zoned(&'static str, Option<Zone>),
 }
 
@@ -119,13 +119,13 @@ impl Form {
         }
     }
 
-    /// What a clock of UTC shows then; about that where no zone has the clocks.
+    /// The civil time in UTC. Approximate if no known zone has these clocks.
     pub(crate) fn utc(&self, local: Local, defaults: Defaults) -> Local {
         let zone = self.zone(defaults).unwrap_or(Zone::UTC);
         Local(zone.to_timestamp(local.civil()).unwrap().as_unix_seconds())
     }
 
-    /// A property with a time: its name, its parameters and its value.
+    /// A property line with a time: name, parameters and value.
     pub(crate) fn property(&self, name: &str, local: Local) -> String {
         match self {
             Self::Date => format!("{name};VALUE=DATE:{}", local.date_text()),
@@ -135,7 +135,7 @@ impl Form {
         }
     }
 
-    /// The same of an instant, as the wall clock shows it in the first of two hours; in UTC where no clock is known.
+    /// A property line with an instant, by the wall clock. In UTC if no known zone has these clocks.
     pub(crate) fn property_at(&self, name: &str, at: Timestamp, defaults: Defaults) -> String {
         match self.zone(defaults) {
             Some(zone) => self.property(name, Local::of(zone.to_civil(at))),
@@ -143,7 +143,7 @@ impl Form {
         }
     }
 
-    /// What the clock shows at an instant; that of UTC where no zone has the clocks.
+    /// The civil time at an instant. In UTC if no known zone has these clocks.
     pub(crate) fn shows(&self, at: Timestamp, defaults: Defaults) -> Local {
         Local::of(self.zone(defaults).unwrap_or(Zone::UTC).to_civil(at))
     }

@@ -1,11 +1,11 @@
-//! The names of zones that feeds use, and those that they describe themselves.
+//! The zone names that feeds use, and the zones that they describe themselves.
 
 use kalends_kernel::Zone;
 
 use super::draw::Draw;
 use super::times::Form;
 
-/// A name, and the zone that has these clocks, if any has.
+/// A name, and the known zone with the same clocks, if any.
 const NAMES: &[(&str, Option<&str>)] = &[
     ("Europe/Berlin", Some("Europe/Berlin")),
     ("Europe/London", Some("Europe/London")),
@@ -32,10 +32,10 @@ const NAMES: &[(&str, Option<&str>)] = &[
     ("Odd", None),
 ];
 
-/// An offset, when it first holds, and the month and the rest of the rule by which it does again.
+/// An offset, when it first applies, and the month and the rest of the yearly rule by which it applies again.
 type Observance<'a> = (&'a str, &'a str, &'a str);
 
-/// The described zones: the name, the standard time and the summer time. One without summer time has the same offset
+/// The described zones: the name, the standard time and the summer time. A zone without summer time has the same offset
 /// in both.
 const DESCRIBED: &[(&str, [Observance<'_>; 2])] = &[
     ("Office clock", [("+0100", "19701025T030000", "10;BYDAY=-1SU"), ("+0200", "19700329T020000", "3;BYDAY=-1SU")]),
@@ -45,7 +45,7 @@ const DESCRIBED: &[(&str, [Observance<'_>; 2])] = &[
     ),
     ("South", [("+1000", "20080406T030000", "4;BYDAY=1SU"), ("+1100", "20081005T020000", "10;BYDAY=1SU")]),
     ("Nepal", [("+0545", "19700101T000000", ""), ("+0545", "", "")]),
-    // Summer begins on a Saturday evening and is half an hour long.
+    // Summer time begins on a Saturday evening and moves the clocks by half an hour.
     ("Odd", [("+0230", "19700905T230000", "9;BYDAY=1SA"), ("+0300", "19700328T220000", "3;BYDAY=-1SA")]),
 ];
 
@@ -64,7 +64,7 @@ pub(crate) fn zoned(draw: &mut Draw) -> Form {
     Form::Zoned(name, zone.map(|zone| zone.parse::<Zone>().unwrap()))
 }
 
-/// The `VTIMEZONE`s of the described zones that `events` name, one line each.
+/// The lines of the `VTIMEZONE`s of the described zones that `events` name.
 pub(crate) fn described(events: &[String]) -> Vec<String> {
     let named = |name: &str| events.iter().any(|line| line.contains(&format!("TZID={name}:")));
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! Wall clocks: of a zone that is known, or of one that the feed describes itself.
+//! Wall clocks of known zones, and of zones that a feed describes itself.
 
 use std::rc::Rc;
 
@@ -6,7 +6,7 @@ use kalends_kernel::{Timestamp, Zone};
 
 use super::values::{DAY, civil};
 
-/// What ties local times to instants.
+/// Converts between local times and instants.
 #[derive(Debug, Clone)]
 pub(super) enum Clock {
     Zone(Zone),
@@ -17,7 +17,7 @@ pub(super) enum Clock {
 impl Clock {
     pub(super) const UTC: Self = Self::Zone(Zone::UTC);
 
-    /// The zone, if it is a known one.
+    /// The zone, if it is known.
     pub(super) const fn zone(&self) -> Option<Zone> {
         match self {
             Self::Zone(zone) => Some(*zone),
@@ -25,7 +25,7 @@ impl Clock {
         }
     }
 
-    /// Whether it is the same clock, so that a time that it shows is the same time there.
+    /// Whether both are the same clock, so that a local time means the same instant on both.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Zone(one), Self::Zone(other)) => one == other,
@@ -34,12 +34,12 @@ impl Clock {
         }
     }
 
-    /// The instant in seconds at which the clock shows `local`: of two the first; a skipped time is moved
-    /// forward by the gap (RFC 5545 section 3.3.5).
+    /// The instant in seconds at which the clock shows `local`. If it shows the time twice, the first. A time in a gap
+    /// moves forward by the length of the gap (RFC 5545 section 3.3.5).
     pub(super) fn seconds_at(&self, local: i64) -> i64 {
         match self {
             Self::Zone(zone) if *zone == Zone::UTC => local,
-            // The calendar ends long after all years that are taken.
+            // The fallback is never used: `CivilDate` reaches far beyond the supported years.
             Self::Zone(zone) => zone.to_timestamp(civil(local)).map_or(local, Timestamp::as_unix_seconds),
             Self::Described(transitions) => transitions.seconds_at(local),
         }
@@ -49,7 +49,7 @@ impl Clock {
         Timestamp::from_micros(self.seconds_at(local).saturating_mul(1_000_000))
     }
 
-    /// What the clock shows at an instant, in local seconds.
+    /// The local time at an instant, in seconds.
     pub(super) fn shows(&self, instant: Timestamp) -> i64 {
         let seconds = instant.as_unix_seconds();
         match self {
@@ -59,12 +59,12 @@ impl Clock {
     }
 }
 
-/// When the offset of a zone changes, all in seconds.
+/// The offset changes of a zone, in seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Transitions {
-    /// What holds before the first change.
+    /// The offset before the first change.
     pub(super) before: i64,
-    /// The instants of the changes, ascending, and the offset from then on.
+    /// The instants of the changes, ascending, each with the offset from then on.
     pub(super) changes: Vec<(i64, i64)>,
 }
 
@@ -75,7 +75,7 @@ impl Transitions {
     }
 
     fn seconds_at(&self, local: i64) -> i64 {
-        // No offset is a day or more, so that these are the offsets before and after any change nearby.
+        // No offset is a day or more, so these are the offsets before and after any change nearby.
         let (before, after) = (self.offset_at(local - DAY), self.offset_at(local + DAY));
         let candidates = [local - before, local - after];
         let shown = candidates.into_iter().filter(|seconds| seconds + self.offset_at(*seconds) == local).min();

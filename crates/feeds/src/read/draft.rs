@@ -1,5 +1,5 @@
-//! A `VEVENT` as it is written: its properties read one by one, before anything is known of its zones or of
-//! others with the same `UID`.
+//! A `VEVENT` as written: its properties are read one by one, before its zones and the other events with its `UID` are
+//! known.
 
 use kalends_calendars::{DESCRIPTION_MAX, TITLE_MAX};
 
@@ -10,10 +10,10 @@ use super::values::{Form, Lasting, When, cut, line_of_text, lines_of_text};
 use super::zones::ZoneNames;
 use crate::limits::{DATES_MAX, UID_MAX};
 
-/// The properties of a `VEVENT` that matter.
+/// The relevant properties of a `VEVENT`.
 ///
-/// The order of two drafts of one event is that of their revisions: the greater one replaces the other. The
-/// fields after `stamp` only see to it that no two different drafts are equal.
+/// Drafts of one event are ordered by their revisions: the greater one replaces the other. The fields after `stamp`
+/// only make the order total.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Draft {
     pub(super) sequence: u32,
@@ -34,7 +34,7 @@ pub(super) struct Draft {
     pub(super) transparent: bool,
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
-    /// The number of its `VCALENDAR`.
+    /// The index of its `VCALENDAR`.
     pub(super) calendar: usize,
     pub(super) unreadable_dates: bool,
     pub(super) fault: Option<SkipReason>,
@@ -45,24 +45,24 @@ pub(super) struct Draft {
 pub(super) enum Status {
     #[default]
     Unsaid,
-    /// Told by `X-MICROSOFT-CDO-BUSYSTATUS` alone.
+    /// Only `X-MICROSOFT-CDO-BUSYSTATUS` says so.
     BusyTentative,
     Confirmed,
     Tentative,
     Cancelled,
 }
 
-/// How a date of `RDATE` ends.
+/// The end of a date of `RDATE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ends {
-    /// As the event itself.
+    /// It is as long as the event itself.
     AsEvent,
     At(When),
     After(Lasting),
 }
 
 impl Draft {
-    /// Takes a property over. `name` is in upper case.
+    /// Sets a property. `name` is in upper case.
     pub(super) fn set(&mut self, name: &[u8], line: RawLine<'_>, zones: &mut ZoneNames) {
         match name {
             b"DTSTART" | b"DTEND" | b"RECURRENCE-ID" | b"EXDATE" | b"RDATE" => {
@@ -155,23 +155,23 @@ impl Draft {
         let rules = if includes { &mut self.rules } else { &mut self.excluded_rules };
         match AnyRule::parse(value) {
             Some(rule) if rules.contains(&rule) => {}
-            // More rules than any program writes would be more work than one event may be.
+            // Many rules would be too much work for one event, and no known program writes them.
             Some(rule) if rules.len() < 16 => rules.push(rule),
             _ => self.fault = self.fault.or(Some(SkipReason::Rule)),
         }
     }
 
-    /// Completes the draft when all its properties are read.
+    /// Completes the draft after all its properties are read.
     pub(super) fn finish(&mut self) {
         if self.start.is_none() {
             self.fault = self.fault.or(Some(SkipReason::NoStart));
         }
         if self.uid.is_empty() {
-            // The same event gets the same name whenever it is read.
+            // The same event gets the same UID whenever it is read.
             let content = format!("{:?} {:?} {:?}", self.start, self.end, self.title);
             self.uid = format!("nameless-{:016x}", fingerprint(content.as_bytes()));
         }
-        // The order of what is a set says nothing.
+        // These are sets: their order in the feed has no meaning.
         self.rules.sort_unstable();
         self.excluded.sort_unstable();
         self.excluded.dedup();
@@ -180,7 +180,7 @@ impl Draft {
     }
 }
 
-/// Takes the first value of a property that stands once, and notes a value that cannot be read.
+/// Keeps the first value of a property that may appear once, and records a value that cannot be read.
 fn once<T>(field: &mut Option<T>, fault: &mut Option<SkipReason>, value: Option<T>, reason: SkipReason) {
     match value {
         None => *fault = fault.or(Some(reason)),
@@ -211,7 +211,7 @@ fn bounded_uid(value: &str) -> String {
     uid
 }
 
-/// FNV-1a of 64 bits.
+/// The 64-bit hash FNV-1a.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3))
 }

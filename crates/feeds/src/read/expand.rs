@@ -1,7 +1,7 @@
-//! What a rule generates, in local time: period after period, each step counted.
+//! Expands a rule in local time, period by period, and counts each step.
 //!
-//! This serves the rules that are outside the subset of the crate `kalends-recurrence`, which is faster and
-//! knows the end of a series in advance. A rule without `COUNT` is entered at the window, however long ago it began.
+//! This is for rules outside the subset of the crate `kalends-recurrence`, which is faster and knows the end of a
+//! series in advance. The expansion of a rule without `COUNT` starts at the window, however long ago the rule began.
 
 use std::collections::VecDeque;
 
@@ -11,27 +11,27 @@ use super::rule::{AnyRule, Frequency};
 use super::steps::{Exhausted, Steps};
 use super::values::DAY;
 
-/// The local times that a rule generates after its start, ascending, the start first.
+/// The local times that a rule generates from its start on, ascending.
 #[derive(Debug)]
 pub(super) struct Generated<'a> {
     rule: &'a AnyRule,
     start: i64,
     days: DayFilter,
-    /// The times of day of rules that go by days or longer, ascending, in seconds.
+    /// The times of day of a rule with a frequency of days or longer, ascending, in seconds.
     times: Vec<i64>,
-    /// The number of the next period: a year, a month, a week's first day, a day, or an hour, minute or second.
+    /// The number of the next period: a year, a month, the first day of a week, a day, an hour, a minute or a second.
     period: i64,
-    /// Local times after this are not asked for.
+    /// The last local time that is needed.
     until: i64,
     waiting: VecDeque<i64>,
-    /// How many occurrences `COUNT` leaves.
+    /// The number of occurrences that `COUNT` leaves.
     left: Option<u64>,
     given: i64,
 }
 
 impl<'a> Generated<'a> {
-    /// What `rule` generates from `start` on until `until`, all in local seconds. What lies before `from` is
-    /// left out as far as that can be done without counting.
+    /// The times that `rule` generates from `start` to `until`, all in local seconds. Times before `from` may be left
+    /// out, unless the rule has a `COUNT`.
     pub(super) fn new(rule: &'a AnyRule, start: i64, from: i64, until: i64) -> Self {
         let mut generated = Self {
             rule,
@@ -75,7 +75,7 @@ impl<'a> Generated<'a> {
         }
     }
 
-    /// How far one period is from the next, in the unit in which they are numbered.
+    /// The distance from one period to the next, in the unit in which they are numbered.
     fn interval(&self) -> i64 {
         if self.rule.frequency == Frequency::Weekly { 7 * self.rule.interval } else { self.rule.interval }
     }
@@ -89,7 +89,7 @@ impl<'a> Generated<'a> {
         }
     }
 
-    /// The seconds of a period that is shorter than a day.
+    /// The length in seconds of a period that is shorter than a day.
     fn unit(&self) -> i64 {
         match self.rule.frequency {
             Frequency::Hourly => 3_600,
@@ -117,7 +117,7 @@ impl<'a> Generated<'a> {
     }
 
     fn month(&mut self, month: i64, steps: &mut Steps) -> Result<(), Exhausted> {
-        // A month that is not named costs nothing, so that the rules of zones are cheap.
+        // A month that the rule does not name costs nothing, so the rules of zones are cheap.
         if self.days.has_month(month) {
             self.days(first_of_month(month)..first_of_month(month + 1), steps)
         } else {
@@ -136,7 +136,7 @@ impl<'a> Generated<'a> {
         Ok(())
     }
 
-    /// Looks at one hour, minute or second, or jumps over all those of a day or an hour that does not count.
+    /// Looks at one hour, minute or second, or skips the rest of a day, an hour or a minute that does not match.
     fn within_a_day(&mut self, steps: &mut Steps) -> Result<(), Exhausted> {
         let (rule, unit) = (self.rule, self.unit());
         let local = self.period * unit;
@@ -183,7 +183,7 @@ impl<'a> Generated<'a> {
         }
     }
 
-    /// Leaves of a period what `BYSETPOS` chooses.
+    /// Keeps only the times of a period that `BYSETPOS` selects.
     fn choose(&mut self) {
         if self.rule.positions.is_empty() {
             return;
@@ -236,7 +236,7 @@ fn period_of(rule: &AnyRule, local: i64) -> i64 {
     }
 }
 
-/// Monday being 0.
+/// The weekday. Monday is 0.
 fn weekday(day: i64) -> i64 {
     // 1970-01-01 was a Thursday.
     (day + 3).rem_euclid(7)
@@ -251,11 +251,11 @@ fn month_of(day: i64) -> i64 {
 fn first_of_month(month: i64) -> i64 {
     let year = i32::try_from(month.div_euclid(12)).ok();
     let month = u32::try_from(month.rem_euclid(12) + 1).unwrap_or(1);
-    // Years that the calendar does not have lie beyond all that is asked for.
+    // Years that `CivilDate` does not support are far beyond every window.
     year.and_then(|year| CivilDate::new(year, month, 1)).map_or(i64::from(i32::MAX), CivilDate::as_days)
 }
 
-/// Which days satisfy a rule.
+/// The days that satisfy a rule.
 #[derive(Debug)]
 struct DayFilter {
     /// Bit 0 is January.
@@ -272,7 +272,7 @@ struct DayFilter {
 }
 
 impl DayFilter {
-    /// What the rule leaves open comes from the start (RFC 5545 section 3.3.10).
+    /// Parts that the rule leaves out are taken from the start (RFC 5545 section 3.3.10).
     fn new(rule: &AnyRule, start: i64) -> Self {
         let start = start.div_euclid(DAY);
         let (_, month, day) = CivilDate::from_days(start).year_month_day();
@@ -284,7 +284,7 @@ impl DayFilter {
             within_month: rule.frequency == Frequency::Monthly || !rule.months.is_empty(),
             month_days: rule.month_days.clone(),
             year_days: rule.year_days.clone(),
-            // Weeks are numbered within years only.
+            // BYWEEKNO has a meaning only in yearly rules.
             weeks: if rule.frequency == Frequency::Yearly { rule.weeks.clone() } else { Vec::new() },
             week_start: rule.week_start,
         };
@@ -309,7 +309,7 @@ impl DayFilter {
         (self.by_day, self.every) = (true, 1 << weekday);
     }
 
-    /// By the number of the month, counted from January of the year 0.
+    /// Whether the rule allows a month. Months are numbered from January of the year 0.
     fn has_month(&self, month: i64) -> bool {
         self.months == 0 || self.months >> month.rem_euclid(12) & 1 == 1
     }
@@ -348,10 +348,10 @@ impl DayFilter {
             .any(|(ordinal, named)| *named == weekday && (*ordinal == before + 1 || *ordinal == -(after + 1)))
     }
 
-    /// Weeks begin on `WKST`; the first of a year is the one with at least four days in it.
+    /// Weeks begin on `WKST`. The first week of a year is the first with at least four days in it.
     fn in_week(&self, day: i64) -> bool {
         let first = day - (weekday(day) - self.week_start).rem_euclid(7);
-        // The year of a week is that of its fourth day.
+        // A week belongs to the year of its fourth day.
         let year = month_of(first + 3).div_euclid(12);
         let first_week = |year: i64| {
             let fourth = first_of_month(12 * year) + 3;

@@ -1,4 +1,4 @@
-//! What is read from a feed.
+//! The result of reading a feed.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,64 +7,64 @@ use kalends_kernel::{Span, Timestamp, Zone};
 
 use crate::limits::{BYTES_MAX, EVENTS_MAX};
 
-/// What reading depends on besides the feed.
+/// The inputs of reading besides the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Context {
-    /// The zone of the calendar onto which the feed is imported: of its whole days, and of times that have
-    /// no zone of their own (ruling 8.3).
+    /// The zone of the calendar into which the feed is imported. It applies to whole days, and to times without a zone
+    /// of their own.
     pub calendar_zone: Zone,
     /// The present, around which series outside the subset are expanded.
     pub now: Timestamp,
 }
 
-/// What a feed says. Two readings of the same bytes at the same time are equal, and so are those of the
-/// same components in another order.
+/// The content of a feed. Reading the same bytes at the same time gives the same result, and so does reading the same
+/// components in another order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Feed {
     /// The name of the calendar, if it has one: at most 255 characters.
     pub name: Option<String>,
-    /// The zone that the feed names for all its events, where it is known.
+    /// The zone that the feed names for all its events, if it is known.
     pub zone: Option<Zone>,
-    /// The events, in the order of [`Item::key`], none with the key of another.
+    /// The events, in the order of [`Item::key`], with distinct keys.
     pub items: Vec<Item>,
-    /// The events of which the feed has not only single occurrences of a series that it does not have.
+    /// The events that the feed contains as a whole, and not only as overrides of a series that it does not contain.
     pub editions: Editions,
-    /// The first of the events that were skipped, at most [`crate::limits::TOLD_MAX`].
+    /// The first skipped events, at most [`crate::limits::TOLD_MAX`].
     pub skipped: Vec<Skipped>,
-    /// How many were skipped in all.
+    /// The number of all skipped events.
     pub skipped_count: usize,
-    /// How many events the feed has cancelled, itself or by `METHOD:CANCEL`. They are in none of the lists.
+    /// The number of events that are cancelled, by their status or by `METHOD:CANCEL`. They are in none of the lists.
     pub cancelled_count: usize,
-    /// The first of the warnings, at most [`crate::limits::TOLD_MAX`].
+    /// The first warnings, at most [`crate::limits::TOLD_MAX`].
     pub warnings: Vec<Warning>,
-    /// How many warnings there are in all.
+    /// The number of all warnings.
     pub warning_count: usize,
-    /// How much work it was, at most [`crate::limits::STEPS_MAX`].
+    /// The steps that it took, at most [`crate::limits::STEPS_MAX`].
     pub steps: u64,
 }
 
-/// The events that a feed tells of as a whole, by their `UID`. An event that was skipped is none of them.
+/// The events that a feed contains as a whole, by their `UID`. Skipped events are left out.
 pub type Editions = BTreeMap<Arc<str>, Edition>;
 
-/// How a feed tells of an event as a whole.
+/// How much of an event a feed contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edition {
-    /// Its items are all that there is of it.
+    /// Its items are the complete event.
     Whole,
-    /// So are they, except for occurrences that were over before this instant: those of a rule outside the subset are
-    /// told around the present.
+    /// Its items are the complete event, except for occurrences that were over before this instant. A series outside
+    /// the subset is expanded only around the present.
     Since(Timestamp),
     /// It is cancelled, and has no items.
     Cancelled,
 }
 
-/// An event of a feed: what is stored as one row.
+/// An event of a feed, to be stored as one row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// The event's `UID`, at most [`crate::limits::UID_MAX`] characters.
     pub uid: Arc<str>,
-    /// Which of the events with this `UID` it is: `None` for an event that takes place once and for a series,
-    /// else the start that the occurrence had in its series.
+    /// `None` for an event that takes place once and for a series, else the start that the occurrence had in its
+    /// series. Distinguishes the events with this `UID`.
     pub recurrence_id: Option<Timestamp>,
     /// `SEQUENCE`.
     pub sequence: u32,
@@ -72,12 +72,12 @@ pub struct Item {
     pub title: Arc<str>,
     /// 1 to 20,000 characters, if any.
     pub description: Option<Arc<str>>,
-    /// When it takes place; the first occurrence of a series. An event without a length lasts
-    /// [`crate::limits::NO_LENGTH`] here.
+    /// The times of the event, or of the first occurrence of a series. An event without a length lasts
+    /// [`crate::limits::NO_LENGTH`].
     pub times: Times,
     /// [`EventStatus::Confirmed`] or [`EventStatus::Tentative`].
     pub status: EventStatus,
-    /// Whether it takes its time from availability: neither transparent nor without a length (ruling 4.7).
+    /// Whether it blocks its time: it is not transparent and has a length.
     pub blocks: bool,
     /// Whether and how it repeats.
     pub what: What,
@@ -86,13 +86,13 @@ pub struct Item {
 /// Whether and how an event of a feed repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub enum What {
-    /// It takes place once; as an occurrence of a series that cannot be kept as one, it has a
+    /// It takes place once. If it is an occurrence of a series that cannot be kept as a series, it has an
     /// [`Item::recurrence_id`].
     Once,
-    /// It is a series of the subset, told without those occurrences that are items of their own.
+    /// It is a series of the subset, without the occurrences that are items of their own.
     Series(Box<Recurrence>),
-    /// It is an occurrence of a series that differs from it. The series is the item with the same `UID` that
-    /// is a [`What::Series`] and has this [`Item::recurrence_id`].
+    /// It is an override. Its series is the item with the same `UID` that is a [`What::Series`] and has this
+    /// [`Item::recurrence_id`].
     Override {
         /// The series' own [`Item::recurrence_id`].
         series: Option<Timestamp>,
@@ -100,13 +100,13 @@ pub enum What {
 }
 
 impl Item {
-    /// What tells the items of a feed apart, and is the same whenever the feed is read: the `UID`, the
-    /// start that the occurrence had, and whether it is a series.
+    /// The key of an item within its feed, which is the same whenever the feed is read: the `UID`, the start that the
+    /// occurrence had, and whether it is a series.
     pub fn key(&self) -> (&str, Option<Timestamp>, bool) {
         (&self.uid, self.recurrence_id, matches!(self.what, What::Series(_)))
     }
 
-    /// Adds the time that the item takes within `window`.
+    /// Adds the time that the item blocks within `window`.
     fn add_busy(&self, window: Span, spans: &mut Vec<Span>) {
         if !self.blocks {
             return;
@@ -115,7 +115,7 @@ impl Item {
             spans.extend(self.times.span.clip(window));
             return;
         };
-        // A recurrence that was made of these times fits them.
+        // The recurrence was made from these times, so this does not fail.
         let Ok(series) = recurrence.series(self.times) else { return };
         let left_out = recurrence.left_out();
         spans.extend(series.occurrences(window).without(&left_out).filter_map(|span| span.clip(window)));
@@ -123,7 +123,7 @@ impl Item {
 }
 
 impl Feed {
-    /// The time that the feed's events take within `window`: ascending spans that neither overlap nor touch.
+    /// The time that the feed's events block within `window`: ascending spans that neither overlap nor touch.
     pub fn busy(&self, window: Span) -> Vec<Span> {
         let mut spans = Vec::new();
         self.items.iter().for_each(|item| item.add_busy(window, &mut spans));
@@ -141,47 +141,47 @@ impl Feed {
     }
 }
 
-/// An event that was not taken over.
+/// An event that was skipped.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
-    /// Its `UID`, where it was read so far.
+    /// Its `UID`, if that was read.
     pub uid: String,
-    /// Why.
+    /// The reason.
     pub reason: SkipReason,
 }
 
-/// Why an event was not taken over.
+/// Why an event was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum SkipReason {
     /// No `DTSTART`.
     #[error("it has no DTSTART")]
     NoStart,
-    /// A `DTSTART` that is no date.
-    #[error("its DTSTART is no date or date-time")]
+    /// A `DTSTART` that is not a date.
+    #[error("its DTSTART is not a date or date-time")]
     Start,
-    /// A `DTEND` or `DURATION` that is none.
+    /// A `DTEND` or `DURATION` that cannot be read.
     #[error("its DTEND or DURATION cannot be read")]
     End,
-    /// A `RECURRENCE-ID` that is no date.
-    #[error("its RECURRENCE-ID is no date or date-time")]
+    /// A `RECURRENCE-ID` that is not a date.
+    #[error("its RECURRENCE-ID is not a date or date-time")]
     RecurrenceId,
-    /// An `RRULE` that RFC 5545 gives no meaning.
+    /// An `RRULE` that RFC 5545 does not define.
     #[error("its RRULE is not a rule of RFC 5545")]
     Rule,
-    /// Ruling 8.3.
+    /// The end is before the start.
     #[error("it ends before it starts")]
     EndBeforeStart,
-    /// Ruling 2.4.
-    #[error("it lies outside the years 1970 to 2099")]
+    /// Times outside the supported years.
+    #[error("it is outside the years 1970 to 2099")]
     Years,
     /// More dates than [`crate::limits::DATES_MAX`].
     #[error("it names more than {} dates", crate::limits::DATES_MAX)]
     Dates,
-    /// A series that has ended before it begins, or whose dates are all excluded.
+    /// A series that ends before it begins.
     #[error("it never takes place")]
     Never,
     /// More steps than [`crate::limits::EVENT_STEPS_MAX`], or than the feed has left.
-    #[error("its dates take too much work to find")]
+    #[error("its dates take too many steps to compute")]
     Work,
     /// More occurrences than [`crate::limits::OCCURRENCES_IN_ALL_MAX`] with those of other events.
     #[error("the feed has too many occurrences of series outside the subset")]
@@ -191,11 +191,11 @@ pub enum SkipReason {
     Unclosed,
 }
 
-/// Something in a feed that was read as well as possible.
+/// Something in a feed that was read only approximately.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Warning {
     /// A zone that is neither known nor described.
-    #[error("the time zone {name:?} is unknown; its times were read in another")]
+    #[error("the time zone {name:?} is unknown; its times were read in another time zone")]
     UnknownZone {
         /// The first characters of its name.
         name: String,
@@ -206,14 +206,14 @@ pub enum Warning {
         /// The zone in which they were read.
         read_in: String,
     },
-    /// An `EXDATE` or `RDATE` that is no date.
+    /// An `EXDATE` or `RDATE` that is not a date.
     #[error("the event {uid:?} has an EXDATE or RDATE that cannot be read")]
     Date {
         /// The event.
         uid: String,
     },
     /// A series has more than [`crate::limits::OCCURRENCES_MAX`] occurrences.
-    #[error("the event {uid:?} has more than {} occurrences; the first were taken", crate::limits::OCCURRENCES_MAX)]
+    #[error("the event {uid:?} has more than {} occurrences; only the first were kept", crate::limits::OCCURRENCES_MAX)]
     Shortened {
         /// The event.
         uid: String,
@@ -229,14 +229,14 @@ pub enum ReadError {
     /// More than [`BYTES_MAX`] bytes.
     #[error("the feed is {bytes} bytes long, more than the {BYTES_MAX} allowed")]
     TooLarge {
-        /// So many.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// Nothing at all.
+    /// No content.
     #[error("the feed is empty")]
     Empty,
     /// A web page.
-    #[error("the address answers with a web page (HTML), not with an iCalendar feed")]
+    #[error("the address returns a web page (HTML), not an iCalendar feed")]
     Html,
     /// Something else without a `BEGIN:VCALENDAR`.
     #[error("the feed is not iCalendar: it has no BEGIN:VCALENDAR and begins with {begins:?}")]
