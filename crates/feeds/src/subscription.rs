@@ -1,4 +1,4 @@
-//! Subscriptions: which feed is kept in step with which calendar.
+//! Subscriptions of calendars to feeds.
 
 use kalends_calendars::Patch;
 use kalends_kernel::{AgentId, CalendarId, Entropy, OrgId, RemoteUrl, SubscriptionId, Timestamp, Version};
@@ -10,19 +10,19 @@ use crate::sync::{Memory, SyncState};
 /// The most characters of a label.
 pub const LABEL_MAX: usize = 255;
 
-/// Whether a subscription is kept in step (service, "iCal subscription status").
+/// The status of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SubscriptionStatus {
-    /// It is.
+    /// It is synced.
     Active,
-    /// The last sync failed; it is tried again.
+    /// The last sync failed. It will be tried again.
     Error,
-    /// Somebody paused it.
+    /// It is paused.
     Paused,
 }
 
 impl SubscriptionStatus {
-    /// All of them.
+    /// Every status.
     pub const ALL: &'static [Self] = &[Self::Active, Self::Error, Self::Paused];
 
     /// The name in the API.
@@ -34,7 +34,7 @@ impl SubscriptionStatus {
         }
     }
 
-    /// The status of that name.
+    /// The status with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|status| status.as_str() == name)
     }
@@ -49,24 +49,24 @@ pub struct Subscription {
     pub org: OrgId,
     /// The agent that owns the calendar.
     pub agent: AgentId,
-    /// Onto which calendar the feed's events are imported.
+    /// The calendar into which the feed's events are imported.
     pub calendar: CalendarId,
-    /// Where the feed is. Paths and queries carry secrets: sealed at rest, never logged.
+    /// The address of the feed. Paths and queries may contain secrets, so it is sealed at rest and never logged.
     pub url: RemoteUrl,
-    /// What it is called, 1-255 characters.
+    /// The label, 1-255 characters.
     pub label: Option<String>,
-    /// Whether somebody paused it.
+    /// Whether it is paused.
     pub paused: bool,
-    /// What came of syncing. No change of a use case writes it; what a sync records does.
+    /// The results of syncs. Only the end of a sync changes it.
     pub state: SyncState,
-    /// Under which subscription its items are kept: itself, or the one whose events it took over.
+    /// The subscription under which its items are kept: itself, or the one whose events it took over.
     pub origin: SubscriptionId,
-    /// Which one of its calendar it is, counted from 1. No two that are there at once have the same number, so that of
-    /// two requests that saw the same subscriptions one is stale. Subscriptions of earlier versions have 0.
+    /// Its number within its calendar, counted from 1. Existing subscriptions have distinct numbers. So if two requests
+    /// read the same subscriptions, one of them becomes stale. Subscriptions of earlier versions have 0.
     pub place: i64,
-    /// What becomes of its events, where it is deleted. Such a subscription is out of everybody's sight.
+    /// If it is deleted, whether its events are kept. A deleted subscription is not visible.
     pub remains: Option<Remains>,
-    /// The row's version, which syncing does not raise.
+    /// The row's version, which a sync does not increment.
     pub version: Version,
     /// When it was made.
     pub created_at: Timestamp,
@@ -74,17 +74,17 @@ pub struct Subscription {
     pub updated_at: Timestamp,
 }
 
-/// What becomes of the events of a deleted subscription.
+/// What happens to the events of a deleted subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Remains {
-    /// They stay. A new subscription of the same address to the same calendar takes them over.
+    /// They stay. A new subscription of the same calendar to the same address takes them over.
     Kept,
     /// The worker that claims the subscription next deletes them.
     Removed,
 }
 
 impl Remains {
-    /// All of them.
+    /// Every value.
     pub const ALL: &'static [Self] = &[Self::Kept, Self::Removed];
 
     /// The name in stores.
@@ -95,25 +95,25 @@ impl Remains {
         }
     }
 
-    /// What has that name.
+    /// The value with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|remains| remains.as_str() == name)
     }
 }
 
-/// Through how many deleted subscriptions of one calendar and host a store looks for an address, the last ones first.
+/// The most deleted subscriptions of one calendar and host that a store searches for an address, latest first.
 pub const LEFT_MAX: u32 = 10_000;
 
-/// What the decision about an address needs to know of the subscriptions of a calendar.
+/// The subscriptions of a calendar that are relevant to a decision about an address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Neighbours {
-    /// The highest number that a subscription of the calendar has, whatever its address; 0 without one.
+    /// The highest number of a subscription of the calendar, to any address; 0 if there is none.
     pub last: i64,
-    /// Those to the address: all that are there, and the deleted ones whose events are kept.
+    /// The subscriptions to the address: all that are not deleted, and the deleted ones whose events are kept.
     pub same: Vec<Neighbour>,
 }
 
-/// A subscription to the address.
+/// A subscription to the same address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbour {
     /// The identifier.
@@ -126,25 +126,25 @@ pub struct Neighbour {
     pub left: bool,
 }
 
-/// What an address meets among the subscriptions of a calendar.
+/// The place of a new subscription among the subscriptions of a calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Beside {
-    /// The number that the next subscription of the calendar has.
+    /// The number of the next subscription of the calendar.
     pub place: i64,
-    /// The deleted subscription to that address whose events are still there, the last one.
+    /// The last deleted subscription to that address whose events are kept, and its [`Subscription::origin`].
     pub left: Option<(SubscriptionId, SubscriptionId)>,
 }
 
-/// The calendar is subscribed to that address already.
+/// The calendar is already subscribed to that address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the calendar is subscribed to this url already, by {0}; change or sync that subscription, or delete it first")]
+#[error("the calendar is already subscribed to this url, by {0}; change or sync that subscription, or delete it first")]
 pub struct AlreadySubscribed(pub SubscriptionId);
 
 impl Beside {
-    /// What the address meets, `myself` left out.
+    /// Finds the place. The subscription `myself` is ignored.
     ///
     /// # Errors
-    /// [`AlreadySubscribed`] by another one that is not deleted.
+    /// [`AlreadySubscribed`] if another subscription to the address is not deleted.
     pub fn find(neighbours: &Neighbours, myself: Option<SubscriptionId>) -> Result<Self, AlreadySubscribed> {
         let others = || neighbours.same.iter().filter(|other| Some(other.id) != myself);
         if let Some(live) = others().find(|other| !other.left) {
@@ -155,28 +155,29 @@ impl Beside {
     }
 }
 
-/// What is needed to make a subscription.
+/// The fields of a new subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSubscription {
-    /// Where the feed is.
+    /// The address of the feed.
     pub url: RemoteUrl,
-    /// What it is called.
+    /// The label.
     pub label: Option<String>,
 }
 
-/// What is changed of a subscription.
+/// The changes of a PATCH.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SubscriptionPatch {
-    /// Where the feed is.
+    /// The address of the feed.
     pub url: Patch<RemoteUrl>,
-    /// What it is called; `None` takes the label away.
+    /// The label; `None` removes it.
     pub label: Patch<Option<String>>,
     /// Whether it is paused.
     pub paused: Patch<bool>,
 }
 
 impl Subscription {
-    /// A fresh subscription, due at once. It takes over what a deleted one to the same address left ([`Beside::left`]).
+    /// A new subscription, due at once. It takes over the events that a deleted one to the same address left
+    /// ([`Beside::left`]).
     pub fn create(
         (org, agent, calendar): (OrgId, AgentId, CalendarId),
         new: NewSubscription,
@@ -206,7 +207,7 @@ impl Subscription {
         }
     }
 
-    /// The subscription with these changes.
+    /// The subscription after `patch`.
     #[must_use]
     pub fn patched(&self, patch: SubscriptionPatch, now: Timestamp) -> Self {
         let mut changed = Self { version: self.version.next(), updated_at: now, ..self.clone() };
@@ -216,7 +217,7 @@ impl Subscription {
         changed
     }
 
-    /// Whether it is kept in step.
+    /// The status.
     pub const fn status(&self) -> SubscriptionStatus {
         if self.paused {
             SubscriptionStatus::Paused
@@ -227,12 +228,12 @@ impl Subscription {
         }
     }
 
-    /// What tells the host apart that is asked, without telling which it is.
+    /// Identifies the host of the feed without revealing it.
     pub fn host(&self) -> HostHash {
         HostHash::of(&self.url)
     }
 
-    /// What a decision about an address on its calendar sees of it, or nothing where its events are removed.
+    /// Its entry in [`Neighbours`]; `None` if its events are to be removed.
     pub fn neighbour(&self) -> Option<Neighbour> {
         let left = self.remains == Some(Remains::Kept);
         let seen = left || self.remains.is_none();
@@ -245,23 +246,23 @@ impl Subscription {
 pub struct HostHash(pub [u8; 32]);
 
 impl HostHash {
-    /// That of an address.
+    /// The hash of the host and port of an address.
     pub fn of(url: &RemoteUrl) -> Self {
         let (host, port) = url.destination();
         Self(Sha256::digest(format!("{host}:{port}")).into())
     }
 }
 
-/// What of a subscription stores seal: one document.
+/// The fields of a subscription that stores seal, as one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confidential {
-    /// Where the feed is.
+    /// The address of the feed.
     pub url: RemoteUrl,
-    /// What the subscription is called.
+    /// The label.
     pub label: Option<String>,
 }
 
-/// Its plain form.
+/// The plain form of [`Confidential`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plain {
@@ -269,16 +270,16 @@ struct Plain {
     label: Option<String>,
 }
 
-/// The document is not one that was written here. What it says is not repeated.
+/// The document is not one of a subscription. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of a subscription")]
 pub struct ConfidentialError;
 
 impl Confidential {
-    /// The document.
+    /// Writes the document.
     pub fn write(subscription: &Subscription) -> Vec<u8> {
         let plain = Plain { url: subscription.url.as_str().to_owned(), label: subscription.label.clone() };
-        // Two texts cannot fail to be written.
+        // Serializing two strings cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
     }
 
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_live_subscription_of_the_address_is_named() {
+    fn a_second_subscription_to_an_address_is_refused() {
         let (entropy, address) = (Counting(1.into()), "https://a.example/");
         let (live, other) = (one(address, 1, None, &entropy), one("https://b.example/", 2, None, &entropy));
         let left = one(address, 3, Some(Remains::Kept), &entropy);
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_last_deleted_one_left_is_taken_over() {
+    fn a_new_subscription_takes_over_events_of_the_last_deleted_one() {
         let (entropy, address) = (Counting(1.into()), "https://a.example/");
         let kept = Some(Remains::Kept);
         let others = [
@@ -354,7 +355,7 @@ mod tests {
         let adopting = Subscription::create(of, new, found, NOW, &entropy);
         assert!(adopting.state.memory.adopted && !others[1].state.memory.adopted);
         assert_eq!((adopting.origin, adopting.place), (others[1].id, 5));
-        // And so on: what it leaves is still found under the first one.
+        // The events that it leaves in turn are still kept under the first one.
         let left = Subscription { remains: kept, ..adopting };
         let found = Beside::find(&beside(&[&left], 5), None).unwrap();
         assert_eq!(found.left, Some((left.id, others[1].id)));

@@ -1,4 +1,4 @@
-//! From drafts to items: the revisions and overrides of each event brought together.
+//! From drafts to items: combines the revisions and overrides of each event.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::scan::CalendarHead;
 use super::timing::{Timing, instant};
 use crate::limits::{EVENT_STEPS_MAX, EXPANDED_BACK, EXPANDED_TEXT_MAX, OCCURRENCES_IN_ALL_MAX};
 
-/// What was made of a feed so far.
+/// The result of a feed so far.
 #[derive(Debug)]
 pub(super) struct Gathered<'a> {
     pub(super) zones: Resolver<'a>,
@@ -22,20 +22,21 @@ pub(super) struct Gathered<'a> {
     pub(super) editions: Editions,
     pub(super) skipped: Vec<Skipped>,
     pub(super) cancelled: usize,
-    /// How many items stand in for series that cannot be kept, and the bytes of their descriptions.
+    /// The number of occurrences of expanded series, and the bytes of their descriptions.
     expanded: usize,
     expanded_text: usize,
 }
 
-/// An occurrence that differs from its series, or all from one on.
+/// An override of one occurrence, or of all from one on.
 #[derive(Debug)]
 pub(super) struct Change<'a> {
     pub(super) draft: &'a Draft,
-    /// `None` where it is cancelled.
+    /// `None` if it is cancelled.
     pub(super) timing: Option<Timing>,
 }
 
-/// What differs from a series, by the start of the occurrence in seconds and whether it is only the first.
+/// The overrides of a series, by the start of the occurrence in seconds: those of single occurrences, and those of all
+/// from one on.
 #[derive(Debug, Default)]
 pub(super) struct Changes<'a> {
     pub(super) single: BTreeMap<i64, Change<'a>>,
@@ -56,7 +57,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Takes over the drafts of one `UID`, the highest revision last.
+    /// Adds the drafts of one `UID`, highest revision last.
     pub(super) fn add(&mut self, drafts: &[Draft]) {
         self.zones.steps.allow(EVENT_STEPS_MAX);
         for draft in drafts.iter().filter(|draft| draft.unreadable_dates) {
@@ -104,12 +105,12 @@ impl<'a> Gathered<'a> {
             return Ok(Edition::Whole);
         }
         self.add_expanded(master, timing, changes)?;
-        // Dates that are named one by one are told wherever they are.
+        // Dates that are named one by one are kept wherever they are.
         let since = self.zones.context.now - EXPANDED_BACK;
         Ok(if master.rules.is_empty() { Edition::Whole } else { Edition::Since(since) })
     }
 
-    /// Overrides of a series that the feed does not have.
+    /// Adds overrides of a series that the feed does not contain.
     fn add_orphans(&mut self, changes: Changes<'_>) {
         for (start, Change { draft, timing }) in changes.and_later.into_iter().chain(changes.single) {
             let Some(timing) = timing else { continue };
@@ -120,7 +121,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// What differs from the series: of each occurrence the highest revision.
+    /// The overrides of a series. For each occurrence, the highest revision counts.
     fn changes<'d>(&mut self, drafts: &'d [Draft], series: Option<&Timing>) -> Changes<'d> {
         let mut changes = Changes::default();
         for draft in drafts {
@@ -147,7 +148,7 @@ impl<'a> Gathered<'a> {
         changes
     }
 
-    /// Adds an occurrence of a series that is not kept as one.
+    /// Adds an occurrence of a series that is expanded.
     pub(super) fn add_occurrence(
         &mut self,
         draft: &Draft,
@@ -179,7 +180,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// What all occurrences of a series share.
+/// The texts that all occurrences of a series share.
 #[derive(Debug, Clone)]
 pub(super) struct Texts {
     uid: Arc<str>,
@@ -190,7 +191,7 @@ pub(super) struct Texts {
 impl Texts {
     pub(super) fn of(draft: &Draft) -> Self {
         let title = match draft.title.as_deref() {
-            // What publishes free and busy times alone has no titles.
+            // A feed of free and busy times has no titles.
             None => "Busy",
             Some("") => "(no title)",
             Some(title) => title,

@@ -1,8 +1,8 @@
-//! Content lines: unfolded, decoded and taken apart (RFC 5545 section 3.1).
+//! Content lines: unfolding, decoding and splitting (RFC 5545 section 3.1).
 //!
-//! Lines are borrowed from the feed, and only those that matter are unfolded and decoded: most of a feed
-//! is descriptions, attendees and alarms. That, exact control over what is not UTF-8, and no allocation for each
-//! value are why the lines are not left to calcard, which owns everything that it parses.
+//! Lines are borrowed from the feed, and only the relevant ones are unfolded and decoded, because most of a feed is
+//! descriptions, attendees and alarms. calcard is not used for the lines: it allocates every value that it parses, and
+//! gives no exact control over bytes that are not UTF-8.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub(super) struct Lines<'a> {
     ends_with: u8,
 }
 
-/// A content line as it stands in the feed, folds included.
+/// A content line as it is in the feed, with folds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RawLine<'a> {
     bytes: &'a [u8],
@@ -26,7 +26,7 @@ pub(super) struct RawLine<'a> {
 impl<'a> Lines<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         let rest = bytes.strip_prefix(BOM).unwrap_or(bytes);
-        // A file without a single LF has lines that end with CR, as old systems wrote them.
+        // In a file without any LF, lines end with CR, as old systems wrote them.
         let ends_with = if rest.contains(&b'\n') { b'\n' } else { b'\r' };
         Self { rest, ends_with }
     }
@@ -57,17 +57,17 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 impl<'a> RawLine<'a> {
-    /// The name of the property, in whatever case it is written; empty where the line is no property.
+    /// The name of the property, in its original case. Empty if the line is not a property.
     pub(super) fn name(&self) -> Cow<'a, [u8]> {
         let name = name_of(self.bytes);
-        // Nothing forbids a fold within a name.
+        // A name may be folded too.
         if self.folded && matches!(self.bytes.get(name.len()), Some(b'\r' | b'\n')) {
             return Cow::Owned(name_of(self.text().as_bytes()).to_vec());
         }
         Cow::Borrowed(name)
     }
 
-    /// The line as text, unfolded. What is not UTF-8 is read as Latin-1, byte by byte.
+    /// The line as text, unfolded. Bytes that are not UTF-8 are read as Latin-1.
     pub(super) fn text(&self) -> Cow<'a, str> {
         if !self.folded {
             return decoded(self.bytes.trim_ascii_end());
@@ -75,7 +75,7 @@ impl<'a> RawLine<'a> {
         let mut whole = Vec::with_capacity(self.bytes.len());
         for (index, line) in self.bytes.split(|byte| *byte == self.ends_with).enumerate() {
             let line = if index == 0 { line } else { line.get(1..).unwrap_or_default() };
-            // Spaces at the end of a physical line belong to the text, which goes on in the next.
+            // Spaces at the end of a physical line belong to the text, which continues on the next line.
             let length = line.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1);
             whole.extend_from_slice(line.get(..length).unwrap_or_default());
         }
@@ -103,7 +103,7 @@ fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// A property: its parameters and its value, as they are written.
+/// A property: its parameters and its value, as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Property<'a> {
     params: &'a str,
@@ -111,19 +111,19 @@ pub(super) struct Property<'a> {
 }
 
 impl<'a> Property<'a> {
-    /// Takes a line apart. `None` where there is no colon.
+    /// Splits a line. `None` if it has no colon.
     pub(super) fn parse(line: &'a str) -> Option<Self> {
         let mut quoted = false;
         let colon = line.bytes().position(|byte| {
             quoted ^= byte == b'"';
             byte == b':' && !quoted
         });
-        // A quote that is never closed must not swallow the value.
+        // An unclosed quote must not swallow the value.
         Self::split(line, colon.or_else(|| line.find(':'))?)
     }
 
-    /// Takes apart a line whose value holds no colon, as dates do: parameters may then hold colons that
-    /// should have been quoted, as in `TZID=(UTC+01:00) Berlin`.
+    /// Splits a line whose value, such as a date, has no colon. So parameters may have colons that should have been
+    /// quoted, as in `TZID=(UTC+01:00) Berlin`.
     pub(super) fn parse_dates(line: &'a str) -> Option<Self> {
         Self::split(line, line.rfind(':')?)
     }
@@ -172,12 +172,12 @@ mod tests {
     #[case::crlf(b"A:1\r\nB:2\r\n", &["A:1", "B:2"])]
     #[case::bare_lf(b"A:1\nB:2", &["A:1", "B:2"])]
     #[case::bare_cr(b"A:1\rB:2\r", &["A:1", "B:2"])]
-    #[case::twice_cr(b"A:1\r\r\nB:2\r\r\n", &["A:1", "B:2"])]
+    #[case::double_cr(b"A:1\r\r\nB:2\r\r\n", &["A:1", "B:2"])]
     #[case::bom(b"\xEF\xBB\xBFA:1\r\n", &["A:1"])]
     #[case::folded(b"A:one\r\n  two\r\n\tthree\r\nB:2", &["A:one twothree", "B:2"])]
     #[case::folded_within_a_character(b"A:\xC3\r\n \xBC\r\n", &["A:\u{fc}"])]
     #[case::latin_1(b"A:M\xFCller\r\n", &["A:M\u{fc}ller"])]
-    #[case::latin_1_beside_utf_8(b"A:\xFC\xC3\xBC\r\n", &["A:\u{fc}\u{fc}"])]
+    #[case::latin_1_and_utf_8(b"A:\xFC\xC3\xBC\r\n", &["A:\u{fc}\u{fc}"])]
     #[case::spaces_before_a_fold(b"A:one \r\n two", &["A:one two"])]
     #[case::nothing(b"", &[])]
     fn lines_are_unfolded_and_decoded(#[case] bytes: &[u8], #[case] expected: &[&str]) {
@@ -188,7 +188,7 @@ mod tests {
     #[case("DTSTART;TZID=Europe/Berlin:20260101T090000", Some("Europe/Berlin"), "20260101T090000")]
     #[case("DTSTART;VALUE=DATE;tzid=\"a;b:c\":20260101", Some("a;b:c"), "20260101")]
     #[case("DTSTART:20260101", None, "20260101")]
-    fn properties_are_taken_apart(#[case] line: &str, #[case] zone: Option<&str>, #[case] value: &str) {
+    fn properties_are_split(#[case] line: &str, #[case] zone: Option<&str>, #[case] value: &str) {
         let property = Property::parse(line).unwrap();
         assert_eq!((property.param("TZID"), property.value), (zone, value));
     }

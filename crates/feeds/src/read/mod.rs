@@ -1,13 +1,13 @@
-//! Feeds of others, read: whatever is in them, in bounded work.
+//! Reading third-party feeds in bounded work, whatever they contain.
 //!
-//! [`read`] takes the bytes of a feed and gives the events that it tells of, each as one row would hold it.
-//! Series of the subset (`docs/recurrence.md`) stay series; others become the occurrences around the present.
-//! What cannot be read is skipped and told, event by event; only what is no feed at all, or is cut short, is
-//! an error, so that no failed fetch removes an event (ruling 8.2).
+//! [`read`] takes the bytes of a feed and returns its events, each in the form of one row. Series of the subset
+//! (`docs/recurrence.md`) stay series. Others are expanded to their occurrences around the present. Events that cannot
+//! be read are skipped and reported one by one. Only a text that is not a feed, or is cut short, is an error, so that
+//! no failed fetch removes an event.
 //!
-//! The lines are read here, without calcard: that parser makes values of everything, most of which is not
-//! wanted, and takes the default zone where it does not know one. What calcard knows of the names of zones
-//! is used ([`kalends_kernel::Zone`] has those of the database alone).
+//! calcard does not parse the feed: it builds values of everything, most of which is not needed, and uses the default
+//! zone if it does not know one. Its table of zone names is used, because [`kalends_kernel::Zone`] knows only the names
+//! of the IANA database.
 
 mod clock;
 mod draft;
@@ -36,14 +36,14 @@ use resolve::Resolver;
 /// Reads a feed.
 ///
 /// # Errors
-/// [`ReadError`] where the bytes are no complete feed, or more than is taken. A feed with errors in it is
-/// read as far as it makes sense.
+/// [`ReadError`] if the bytes are not a complete feed, or exceed a limit. A feed with invalid events is read as far as
+/// possible.
 pub fn read(bytes: &[u8], context: &Context) -> Result<Feed, ReadError> {
     let mut scanned = scan::scan(bytes)?;
     let mut drafts = std::mem::take(&mut scanned.drafts);
     let zones = Resolver::new(&scanned, context);
     let zone = Resolver::named_zone(&scanned);
-    // Grouped, and in an order of their own, so that theirs in the feed does not matter.
+    // Group by `UID`, in a total order, so that the order in the feed does not matter.
     drafts.sort_unstable_by(|one, other| one.uid.cmp(&other.uid).then_with(|| one.cmp(other)));
     let mut gathered = Gathered::new(zones, &scanned.calendars);
     drafts.chunk_by(|one, other| one.uid == other.uid).for_each(|drafts| gathered.add(drafts));

@@ -1,4 +1,4 @@
-//! `VTIMEZONE`: a zone that the feed describes itself (RFC 5545 section 3.6.5), evaluated.
+//! Evaluation of `VTIMEZONE`, a zone that the feed describes itself (RFC 5545 section 3.6.5).
 
 use kalends_kernel::{Timestamp, Zone};
 
@@ -9,25 +9,25 @@ use super::steps::{Exhausted, Steps};
 use super::values::{DAY, Form};
 use crate::limits::{TRANSITIONS_MAX, ZONE_STEPS_MAX};
 
-/// Two years before anything is scheduled, so that what held in the beginning is known.
+/// Two years before the earliest event, so that the offset at the beginning is known.
 const FROM: i64 = -2 * 366 * DAY;
-/// 2037-12-31, where the tables end from which many producers write their zones.
+/// 2037-12-31, the end of the tables from which many producers write their zones.
 const COMPARED_UNTIL: i64 = 2_145_830_400;
 
-/// A `VTIMEZONE` as it is written.
+/// A `VTIMEZONE` as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Described {
-    /// `X-LIC-LOCATION`: the name that the database has for it.
+    /// `X-LIC-LOCATION`: its name in the IANA database.
     pub(super) location: Option<String>,
     pub(super) observances: Vec<Observance>,
-    /// It has more observances than are looked at, or one that makes no sense.
+    /// Whether it has too many observances, or an invalid one.
     pub(super) unusable: bool,
 }
 
 /// A `STANDARD` or `DAYLIGHT` part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Observance {
-    /// In local seconds by the clock as it was before.
+    /// In local seconds, by the offset before the change.
     pub(super) start: Option<i64>,
     pub(super) from: Option<i64>,
     pub(super) to: Option<i64>,
@@ -36,7 +36,7 @@ pub(super) struct Observance {
 }
 
 impl Described {
-    /// When the offset changes. `None` where the description has no usable part, or too many.
+    /// The offset changes. `None` if the description has no usable observance, or too many changes.
     pub(super) fn evaluated(&self, steps: &mut Steps) -> Option<Transitions> {
         if self.unusable {
             return None;
@@ -61,7 +61,7 @@ impl Described {
 }
 
 impl Observance {
-    /// When it begins, again and again, by the clock as it was before.
+    /// The local times at which it begins, by the offset before the change.
     fn onsets(&self, start: i64, from: i64, steps: &mut Steps) -> Result<Vec<i64>, Exhausted> {
         let horizon = Timestamp::HORIZON.as_unix_seconds();
         let mut onsets = vec![start];
@@ -84,7 +84,7 @@ impl Observance {
     }
 }
 
-/// Zones that stand for all others that share their clocks, the best known first.
+/// Zones that represent all others with the same clocks, best known first.
 const CANDIDATES: [&str; 88] = [
     "Europe/Berlin",
     "Europe/London",
@@ -177,7 +177,7 @@ const CANDIDATES: [&str; 88] = [
 ];
 
 impl Transitions {
-    /// A known zone whose clocks show the same from a year before `now` until 2037.
+    /// A known zone whose clocks agree from a year before `now` to 2037.
     pub(super) fn same_as(&self, now: Timestamp) -> Option<Zone> {
         let from = now.as_unix_seconds() - 366 * DAY;
         let until = COMPARED_UNTIL.max(now.as_unix_seconds() + 3 * 366 * DAY);
@@ -192,7 +192,7 @@ impl Transitions {
         if !same(from) || !changes.clone().all(|at| same(at - 1) && same(at)) {
             return false;
         }
-        // No zone changes twice within this time, so that no change of its own is passed over.
+        // No zone changes twice within this step, so no change is missed.
         let quiet = Zone::BETWEEN_CHANGES.as_seconds();
         let mut days = (0..).map(|index| from + index * quiet).take_while(|at| *at < until);
         days.all(same)

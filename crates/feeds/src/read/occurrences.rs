@@ -1,4 +1,4 @@
-//! Series that are not kept as such: their occurrences, one by one.
+//! Series that cannot be kept as series, expanded to their occurrences.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ impl From<Exhausted> for SkipReason {
 }
 
 impl Gathered<'_> {
-    /// Adds what a series consists of around the present. Dates that are named one by one are taken
-    /// wherever they are, since they have an end.
+    /// Adds the occurrences of a series around the present. Dates that are named one by one are added wherever they
+    /// are, because their number is finite.
     pub(super) fn add_expanded(
         &mut self,
         master: &Draft,
@@ -59,7 +59,7 @@ impl Gathered<'_> {
                 Some((_, Change { timing: None, .. })) => {}
                 Some((from, Change { draft, timing: Some(changed) })) => {
                     let shown = |start, local: Option<i64>| match local {
-                        // Where clocks skip the time, what they show is not what the series has.
+                        // In a gap, the clocks show another time than the series has.
                         Some(local) if changed.clock.is(&timing.clock) => local,
                         _ => changed.clock.shows(instant(start)),
                     };
@@ -79,7 +79,7 @@ impl Gathered<'_> {
         Ok(())
     }
 
-    /// Adds the dates of `RDATE`; one that the rule has too is the rule's.
+    /// Adds the dates of `RDATE`. A date that the rule has too counts as the rule's.
     pub(super) fn add_dates(&mut self, master: &Draft, timing: &Timing, found: &mut Found) -> Result<(), SkipReason> {
         for (when, ends) in &master.dates {
             self.zones.steps.take(1)?;
@@ -91,7 +91,7 @@ impl Gathered<'_> {
                 Ok(occurrence) => {
                     found.entry(occurrence.start).or_insert(occurrence);
                 }
-                // A period that ends before it begins takes no time.
+                // A period that ends before it begins is left out.
                 Err(_) => {
                     self.zones.warnings.insert(Warning::Date { uid: master.uid.clone() });
                 }
@@ -110,7 +110,7 @@ impl Gathered<'_> {
         for when in &master.excluded {
             self.zones.steps.take(1)?;
             let start = self.zones.start_in(timing, *when, master.calendar);
-            // What stands in the feed all the same takes place.
+            // An occurrence that is excluded but also overridden takes place.
             if !changes.and_later.contains_key(&start) {
                 found.remove(&start);
             }
@@ -123,11 +123,11 @@ impl Gathered<'_> {
         Ok(())
     }
 
-    /// What a rule generates around the present: one more than is taken, where there is more.
+    /// Adds the occurrences of a rule around the present. Stops at one more than the limit, so that the caller notices.
     fn generate(&mut self, rule: &AnyRule, timing: &Timing, found: &mut Found) -> Result<(), SkipReason> {
         let now = self.zones.context.now;
         let (from, until) = (now - EXPANDED_BACK, now + EXPANDED_AHEAD);
-        // Days differ in length, and clocks are set, by less than this.
+        // Clock changes and days of different length make a difference of less than this.
         let margin = if timing.is_all_day() { 2 * DAY } else { DAY / 8 };
         let first = timing.clock.shows(from - timing.length()) - margin;
         let mut generated = Generated::new(rule, timing.local, first, timing.clock.shows(until) + margin);
@@ -157,8 +157,8 @@ impl Gathered<'_> {
         let after = |day: i64| timing.clock.seconds_at((day + 1) * DAY) - 1;
         match until.form {
             Form::Date => after(day),
-            // Whole days end with a day, whatever instant a producer has made of it: midnight in UTC is the
-            // day that it names, any other time lies within the day that it means.
+            // A series of whole days ends with a day, in whatever form a producer writes it. Midnight in UTC means the
+            // day that it names. Any other instant is within the day that it means.
             Form::Utc if timing.is_all_day() && until.local.rem_euclid(DAY) != 0 => {
                 after(timing.clock.shows(instant(until.local)).div_euclid(DAY))
             }

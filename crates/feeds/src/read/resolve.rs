@@ -1,4 +1,4 @@
-//! Which clock a written time means.
+//! The clocks of written times.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use super::timing::Timing;
 use super::values::{DAY, Form, When};
 use super::zones::{clock_of, named};
 
-/// The clocks of a feed, and what was noticed while looking for them.
+/// The clocks of a feed, and the warnings from resolving them.
 #[derive(Debug)]
 pub(super) struct Resolver<'a> {
     pub(super) context: &'a Context,
-    /// Of each name of a zone, by its number.
+    /// The clock of each zone name, by its number.
     clocks: Vec<Option<Clock>>,
-    /// The zone of times without one, by the number of the calendar.
+    /// The default zone of each `VCALENDAR`, for times without a zone.
     defaults: Vec<Zone>,
     pub(super) warnings: BTreeSet<Warning>,
     pub(super) steps: Steps,
@@ -50,7 +50,7 @@ impl<'a> Resolver<'a> {
         scanned.calendars.iter().find_map(|head| head.zone.as_deref()).and_then(named)
     }
 
-    /// The clock of a time in the calendar of that number.
+    /// The clock of a time in the `VCALENDAR` with that index.
     pub(super) fn clock(&mut self, form: Form, calendar: usize) -> Clock {
         let default = self.defaults.get(calendar).copied().unwrap_or(self.context.calendar_zone);
         match form {
@@ -67,8 +67,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Where an `EXDATE`, an `RDATE` or a `RECURRENCE-ID` lies by the clock of `series`, in local seconds: a
-    /// date stands for the occurrence of that day, and a time beside whole days for its day.
+    /// The local time, by the clock of `series`, of an `EXDATE`, an `RDATE` or a `RECURRENCE-ID`, in seconds. A date
+    /// means the occurrence of that day. In a series of whole days, a time means its day.
     pub(super) fn local_in(&mut self, series: &Timing, when: When, calendar: usize) -> i64 {
         match (series.is_all_day(), when.form) {
             (true, Form::Utc) if when.local.rem_euclid(DAY) != 0 => {
@@ -84,7 +84,7 @@ impl<'a> Resolver<'a> {
     /// The same as an instant in seconds.
     pub(super) fn start_in(&mut self, series: &Timing, when: When, calendar: usize) -> i64 {
         match when.form {
-            // By way of the wall clock the second of two times of day would become the first.
+            // A conversion through the wall clock would turn the second of two equal times into the first.
             Form::Utc | Form::Zoned(_) if !series.is_all_day() => {
                 self.clock(when.form, calendar).seconds_at(when.local)
             }

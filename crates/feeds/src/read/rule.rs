@@ -1,4 +1,4 @@
-//! Recurrence rules in all the forms of RFC 5545 section 3.3.10, also those that Kalends does not keep.
+//! Recurrence rules in all the forms of RFC 5545 section 3.3.10, including those outside the supported subset.
 
 use kalends_kernel::CivilDate;
 
@@ -7,7 +7,7 @@ use crate::limits::RULE_VALUES_MAX;
 
 const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 
-/// What a rule repeats by, the least frequent first.
+/// The frequency of a rule, least frequent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Frequency {
     Yearly,
@@ -29,7 +29,7 @@ const FREQUENCIES: [(&str, Frequency); 7] = [
     ("SECONDLY", Frequency::Secondly),
 ];
 
-/// A rule. Lists are ascending and hold nothing twice; an empty one says nothing.
+/// A rule. Lists are ascending and without duplicates. An empty list restricts nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct AnyRule {
     pub(super) frequency: Frequency,
@@ -39,14 +39,14 @@ pub(super) struct AnyRule {
     pub(super) seconds: Vec<i64>,
     pub(super) minutes: Vec<i64>,
     pub(super) hours: Vec<i64>,
-    /// The ordinal, 0 where there is none, and the weekday, Monday being 0.
+    /// The ordinal (0 if there is none) and the weekday (Monday is 0).
     pub(super) days: Vec<(i64, i64)>,
     pub(super) month_days: Vec<i64>,
     pub(super) year_days: Vec<i64>,
     pub(super) weeks: Vec<i64>,
     pub(super) months: Vec<i64>,
     pub(super) positions: Vec<i64>,
-    /// Monday being 0.
+    /// Monday is 0.
     pub(super) week_start: i64,
 }
 
@@ -70,8 +70,8 @@ impl AnyRule {
         }
     }
 
-    /// Reads a rule. Empty parts, spaces and parts of others (`X-`) are passed over; what RFC 5545 gives no
-    /// meaning is not understood, since to guess would be to invent occurrences.
+    /// Reads a rule. Empty parts, spaces and extensions (`X-`) are ignored. A rule that RFC 5545 does not define is
+    /// refused, because a guess would invent occurrences.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();
         let parts =
@@ -82,7 +82,7 @@ impl AnyRule {
         for (name, value) in parts().filter(|(_, value)| !value.is_empty()) {
             rule.set(name, value)?;
         }
-        // Ordinals have a meaning within months and years only (section 3.3.10).
+        // Ordinals have a meaning only within months and years (section 3.3.10).
         if frequency > Frequency::Monthly || !rule.weeks.is_empty() {
             rule.days.iter_mut().for_each(|(ordinal, _)| *ordinal = 0);
             rule.days.sort_unstable();
@@ -106,7 +106,7 @@ impl AnyRule {
             "BYMONTH" => self.months = list(value, |text| whole(text, 1, 12))?,
             "BYSETPOS" => self.positions = list(value, |text| place(text, 366))?,
             "WKST" => self.week_start = weekday(value).filter(|(ordinal, _)| *ordinal == 0)?.1,
-            // RFC 7529: the calendar that everybody has, and what RFC 5545 does anyway.
+            // RFC 7529: only the Gregorian calendar, and only the behaviour of RFC 5545, which skips invalid dates.
             "RSCALE" if value != "GREGORIAN" => return None,
             "SKIP" if value != "OMIT" => return None,
             _ => {}
@@ -114,7 +114,7 @@ impl AnyRule {
         Some(())
     }
 
-    /// The rule as the subset writes it, without its end. `None` where it has parts that the subset has not.
+    /// The text of the rule in the subset, without its end. `None` if it has parts outside the subset.
     pub(super) fn subset_text(&self) -> Option<String> {
         let foreign = [&self.seconds, &self.minutes, &self.hours, &self.year_days, &self.weeks];
         if self.frequency > Frequency::Daily || foreign.iter().any(|list| !list.is_empty()) {
@@ -147,7 +147,7 @@ fn put(text: &mut String, name: &str, values: impl Iterator<Item = String>) {
 }
 
 fn until(value: &str) -> Option<When> {
-    // Some write a date with a time of day that is cut short, or with signs between; the day is what counts.
+    // Some producers write a date with a time of day that is cut short or has separators. Only the day counts.
     When::parse(value, Form::Floating, false).or_else(|| {
         let day = date(value.get(..8)?).map(CivilDate::as_days)?;
         Some(When { local: day * super::values::DAY, form: Form::Date })
@@ -200,7 +200,7 @@ mod tests {
     #[case("RSCALE=GREGORIAN;FREQ=DAILY;SKIP=OMIT;X-A=1", Some("FREQ=DAILY;INTERVAL=1;WKST=MO"))]
     #[case("FREQ=DAILY;BYHOUR=9", None)]
     #[case("FREQ=HOURLY", None)]
-    fn what_the_subset_has_is_told(#[case] text: &str, #[case] subset: Option<&str>) {
+    fn rules_of_the_subset_have_a_text(#[case] text: &str, #[case] subset: Option<&str>) {
         assert_eq!(AnyRule::parse(text).unwrap().subset_text().as_deref(), subset);
     }
 
@@ -217,7 +217,7 @@ mod tests {
     #[case("FREQ=MONTHLY;BYMONTHDAY=0")]
     #[case("FREQ=YEARLY;RSCALE=CHINESE")]
     #[case("FREQ=YEARLY;WKST=1MO")]
-    fn what_means_nothing_is_no_rule(#[case] text: &str) {
+    fn undefined_rules_are_refused(#[case] text: &str) {
         assert_eq!(AnyRule::parse(text), None);
     }
 

@@ -1,7 +1,7 @@
-//! One pass over the lines of a feed: which components there are, and what stands in those that matter.
+//! One pass over the lines of a feed, which collects the relevant components.
 //!
-//! There is no stack. What is nested in an event is counted, not kept, and the end of an event or a calendar
-//! ends whatever was left open in it, so that neither depth nor a forgotten `END` does any harm.
+//! There is no stack. The depth of components within an event is only counted. The end of an event or a calendar also
+//! ends everything left open in it. So neither deep nesting nor a missing `END` does harm.
 
 use std::collections::HashMap;
 use std::mem::take;
@@ -17,7 +17,7 @@ use super::values::{Form, When, line_of_text, offset};
 use super::zones::ZoneNames;
 use crate::limits::{BYTES_MAX, EVENTS_MAX, OBSERVANCES_MAX, TRANSITIONS_MAX};
 
-/// What stands in a feed.
+/// The content of a feed.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     pub(super) name: Option<String>,
@@ -27,12 +27,12 @@ pub(super) struct Scanned {
     pub(super) zones: ZoneNames,
     pub(super) skipped: Vec<Skipped>,
     events: usize,
-    /// How many `VCALENDAR`s are open.
+    /// The number of open `VCALENDAR`s.
     open: usize,
     place: Place,
 }
 
-/// What a `VCALENDAR` says of all its events.
+/// The properties of a `VCALENDAR` that apply to all its events.
 #[derive(Debug, Default)]
 pub(super) struct CalendarHead {
     /// `X-WR-TIMEZONE`
@@ -41,16 +41,16 @@ pub(super) struct CalendarHead {
     pub(super) cancels: bool,
 }
 
-/// Where in a feed a line stands.
+/// The place of a line in a feed.
 #[derive(Debug, Default)]
 enum Place {
-    /// In no component, or in a calendar itself.
+    /// Outside of components, or in a calendar itself.
     #[default]
     Calendar,
-    /// In an event, and in how many components within it.
+    /// In an event, and the number of open components within it.
     Event(Box<Draft>, usize),
     Zone(Box<ZoneDraft>),
-    /// In so many components of which nothing is wanted.
+    /// In components that are ignored, and their depth.
     Other(usize),
 }
 
@@ -171,7 +171,7 @@ impl Scanned {
         }
     }
 
-    /// Leaves what was begun and never ended.
+    /// Leaves a component without an `END`.
     fn leave(&mut self) {
         if let Place::Event(mut draft, _) = take(&mut self.place) {
             draft.finish();

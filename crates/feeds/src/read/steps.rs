@@ -1,15 +1,15 @@
-//! Work that is counted, so that no feed takes more than its share.
+//! Counted work, so that no feed takes more than its share.
 
 use crate::limits::STEPS_MAX;
 
-/// The steps that a feed has left, and those of what is at work within it.
+/// The steps that a feed has used, and the limit of the part that is being read.
 #[derive(Debug)]
 pub(super) struct Steps {
     used: u64,
     until: u64,
 }
 
-/// Whoever was at work has taken all the steps that it may.
+/// The steps that were allowed are used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Exhausted;
 
@@ -18,7 +18,7 @@ impl Steps {
         Self { used: 0, until: STEPS_MAX }
     }
 
-    /// From here on, at most so many steps, and never more than the feed has left.
+    /// Allows at most `steps` from here on, but not more than the feed has left.
     pub(super) fn allow(&mut self, steps: u64) {
         self.until = self.used.saturating_add(steps).min(STEPS_MAX);
     }

@@ -1,4 +1,4 @@
-//! Series of the subset, which are kept as such.
+//! Series of the subset, which are kept as series.
 
 use kalends_calendars::{EXDATES_MAX, OVERRIDES_MAX, Recurrence};
 use kalends_kernel::{CivilDate, SignedDuration, Timestamp, Zone};
@@ -12,22 +12,22 @@ use super::rule::AnyRule;
 use super::timing::{Lasts, Timing, instant};
 use super::values::{DAY, Form};
 
-/// A part of a series that repeats by one rule: all of it, or what lies before or after a change of all later
+/// A part of a series with one rule: the whole series, or the part before or after an override of all later
 /// occurrences.
 struct Piece<'a> {
     draft: &'a Draft,
     timing: Timing,
-    /// What tells it from the other piece.
+    /// Distinguishes it from the other piece.
     id: Option<Timestamp>,
     series: Series,
     exdates: Vec<Timestamp>,
-    /// The starts by this piece of the occurrences that differ.
+    /// The overrides, by the start that this piece gives the occurrence.
     changes: Vec<(Timestamp, &'a Change<'a>)>,
 }
 
-/// The rule of a series, taken apart so that it can be cut.
+/// The rule of a series, split so that it can get another end.
 struct Ruled {
-    /// Without its end.
+    /// The rule without its end.
     text: String,
     zone: Zone,
     count: Option<u64>,
@@ -35,7 +35,7 @@ struct Ruled {
 }
 
 impl Gathered<'_> {
-    /// Adds a series as one that is kept. `false` where it is outside the subset.
+    /// Adds a series that is kept as a series. `false` if it is outside the subset.
     pub(super) fn add_series(
         &mut self,
         master: &Draft,
@@ -44,7 +44,7 @@ impl Gathered<'_> {
     ) -> Result<bool, SkipReason> {
         let Some(ruled) = self.ruled(master, timing) else { return Ok(false) };
         let Some((timing, ruled)) = self.since_1970(master, timing, ruled)? else { return Ok(false) };
-        // What a series costs to count; a window is a matter of steps that need no counting.
+        // The cost of counting the series. Reading a window costs little and is not counted.
         self.zones.steps.take(100 + ruled.count.unwrap_or(0))?;
         let Some(series) = ruled.series(&timing)? else { return Ok(false) };
         let whole = Piece {
@@ -71,7 +71,7 @@ impl Gathered<'_> {
         Ok(true)
     }
 
-    /// The rule of a series, where it is of the subset.
+    /// The rule of a series, if it is in the subset.
     fn ruled(&self, master: &Draft, timing: &Timing) -> Option<Ruled> {
         let [rule] = master.rules.as_slice() else { return None };
         let apart = rule.count.is_some() && rule.until.is_some();
@@ -91,7 +91,7 @@ impl Gathered<'_> {
         Some(Until::Timestamp(instant(self.last_start(rule, timing))))
     }
 
-    /// The series from 1970 on: birthdays begin in other centuries, and go on as they began.
+    /// The part of a series from 1970 on. Birthdays, for example, may begin centuries earlier.
     fn since_1970(
         &mut self,
         master: &Draft,
@@ -128,8 +128,8 @@ impl Gathered<'_> {
         Ok(starts.filter(|start| !changes.and_later.contains_key(start)).map(instant).collect())
     }
 
-    /// The series before a change of all later occurrences, and the one after it. `None` where the later
-    /// ones repeat otherwise than by the same rule.
+    /// The series before an override of all later occurrences, and the one after it. `None` if the later occurrences do
+    /// not repeat by the same rule.
     fn split<'d>(
         &mut self,
         whole: Piece<'d>,
@@ -139,12 +139,12 @@ impl Gathered<'_> {
     ) -> Result<Option<Vec<Piece<'d>>>, SkipReason> {
         let at = instant(from);
         self.zones.steps.take(ruled.count.unwrap_or(0))?;
-        // The first piece keeps no change at the very start of the second, whose identifier that is.
+        // An override at the very start of the second piece would have the identifier of that piece.
         if !whole.series.is_occurrence(at) || whole.changes.iter().any(|(start, _)| *start == at) {
             return Ok(None);
         }
         let later = match &change.timing {
-            // What the feed has of the time after the end was not ended with the rest.
+            // The feed has an override after the end of the series, which still takes place.
             None if whole.changes.iter().any(|(start, change)| *start > at && change.timing.is_some()) => {
                 return Ok(None);
             }
@@ -195,7 +195,7 @@ impl Gathered<'_> {
         Ok(Some(Piece { draft, timing: timing.clone(), id: Some(at), series, exdates, changes }))
     }
 
-    /// Drops the exdates that are none where there are too many; whether what is left can be kept.
+    /// Whether the exceptions of all pieces are within the limits.
     fn bounded(&mut self, pieces: &[Piece<'_>]) -> Result<bool, SkipReason> {
         let mut fits = true;
         for piece in pieces {
@@ -216,7 +216,7 @@ impl Gathered<'_> {
                 Some(_) => overridden.push(*start),
             }
         }
-        // An occurrence that is excluded and stands in the feed all the same takes place as it stands there.
+        // An occurrence that is excluded but also overridden takes place as overridden.
         exdates.retain(|start| !overridden.contains(start));
         let recurrence = Recurrence::of_series(&piece.series, exdates, overridden);
         for (start, Change { draft, timing }) in &piece.changes {
@@ -258,7 +258,7 @@ impl Gathered<'_> {
 }
 
 impl Ruled {
-    /// The series that starts so. `None` where the subset has none such.
+    /// The series with this first occurrence. `None` if it is outside the subset.
     fn series(&self, timing: &Timing) -> Result<Option<Series>, SkipReason> {
         let text = match (self.count, self.until) {
             (Some(0), _) => return Err(SkipReason::Never),
@@ -269,10 +269,11 @@ impl Ruled {
         };
         let length = match timing.lasts {
             Lasts::Days(days) => u16::try_from(days).ok().and_then(|days| Length::days(days).ok()),
-            // A series goes on by what the clock shows at its first start, which is not what is written there.
+            // The start is in a gap. A series continues by the wall clock time of its start, which is then not the one
+            // in the feed.
             Lasts::Time(_) if timing.clock.shows(instant(timing.start)) != timing.local => None,
             Lasts::Time(_) => Length::elapsed(timing.length()).ok(),
-            // Days that clocks make longer or shorter are no fixed time, but in UTC they are.
+            // Nominal days have a fixed length only in UTC.
             Lasts::Nominal(_) if self.zone != Zone::UTC => None,
             Lasts::Nominal(_) => Length::elapsed(timing.length()).ok(),
         };
@@ -280,7 +281,7 @@ impl Ruled {
         match Series::new(rule, instant(timing.start), self.zone, length) {
             Ok(series) => Ok(Some(series)),
             Err(SeriesError::UntilBeforeStart { .. }) => Err(SkipReason::Never),
-            // The start takes place although the rule has no date: one occurrence.
+            // The start takes place even if the rule has no date, so there is one occurrence.
             Err(SeriesError::NeverOccurs { .. } | SeriesError::NotMidnight { .. } | SeriesError::Fraction { .. }) => {
                 Ok(None)
             }
@@ -290,7 +291,7 @@ impl Ruled {
 }
 
 impl<'d> Piece<'d> {
-    /// The local time of an occurrence; where clocks skip it, as the series has it and not as they show it.
+    /// The local time of an occurrence. If it is in a gap, the time by the series, not the one that the clocks show.
     fn shown(&self, start: Timestamp) -> i64 {
         let clock = &self.timing.clock;
         let shown = clock.shows(start);
@@ -298,7 +299,7 @@ impl<'d> Piece<'d> {
         if clock.at(of_series) == start { of_series } else { shown }
     }
 
-    /// What lies before `at`.
+    /// The part before `at`.
     fn before(mut self, ruled: &Ruled, at: Timestamp) -> Result<Option<Self>, SkipReason> {
         let until = Some(Until::Timestamp(at - SignedDuration::seconds(1)));
         let cut = Ruled { text: ruled.text.clone(), zone: ruled.zone, count: None, until };

@@ -1,4 +1,4 @@
-//! When an event takes place, once its zones are known.
+//! The times of an event, after its zones are resolved.
 
 use kalends_calendars::Times;
 use kalends_kernel::{SignedDuration, Span, Timestamp};
@@ -14,21 +14,21 @@ use crate::limits::NO_LENGTH;
 #[derive(Debug, Clone)]
 pub(super) struct Timing {
     pub(super) clock: Clock,
-    /// The start by that clock.
+    /// The start in local time.
     pub(super) local: i64,
     pub(super) start: i64,
     pub(super) lasts: Lasts,
 }
 
-/// How long an event lasts.
+/// The length of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lasts {
     /// Whole days, at least one.
     Days(i64),
-    /// Seconds; 0 is nothing.
+    /// Seconds. 0 is an event without a length.
     Time(i64),
-    /// Days by the calendar, at least one, and then seconds of elapsed time, of an event that has a time of day
-    /// (RFC 5545 section 3.3.6).
+    /// Nominal days, at least one, followed by seconds of elapsed time. For an event with a time of day (RFC 5545
+    /// section 3.3.6).
     Nominal(Lasting),
 }
 
@@ -45,7 +45,7 @@ impl Timing {
         Self::from(start, clock, ends, Lasts::Time(0), draft.calendar, zones)
     }
 
-    /// An event that starts at `start` and ends so; where nothing is said, after `otherwise`.
+    /// The times of an event from its start and its end. If it has no end, its length is `otherwise`.
     pub(super) fn from(
         start: When,
         clock: Clock,
@@ -73,7 +73,7 @@ impl Timing {
         matches!(self.lasts, Lasts::Days(_))
     }
 
-    /// Whether it lasts nothing.
+    /// Whether it has no length.
     pub(super) const fn is_empty(&self) -> bool {
         matches!(self.lasts, Lasts::Time(0))
     }
@@ -93,18 +93,18 @@ impl Timing {
             Lasts::Days(days) => {
                 let day = self.local.div_euclid(DAY).saturating_add(days);
                 let end = self.clock.seconds_at(day.saturating_mul(DAY));
-                // A date that clocks skip is the one after it.
+                // If the clocks skip the date, the event takes the next one.
                 if end > self.start { end } else { self.clock.seconds_at((day + 1).saturating_mul(DAY)) }
             }
         }
     }
 
-    /// From its start to its end. A `DURATION` may be longer than microseconds can count: then as long as they can.
+    /// The time from its start to its end. Saturates, because a `DURATION` may be longer than microseconds can count.
     pub(super) fn length(&self) -> SignedDuration {
         SignedDuration::micros(self.end().saturating_sub(self.start).saturating_mul(1_000_000))
     }
 
-    /// The times as they are stored. `None` outside the years 1970 to 2099.
+    /// The times to store. `None` outside the years 1970 to 2099.
     pub(super) fn times(&self) -> Option<Times> {
         let (start, end) = (instant(self.start), instant(self.end()));
         let inside = Timestamp::EARLIEST <= start && start < Timestamp::HORIZON && end <= Timestamp::HORIZON;
@@ -117,7 +117,7 @@ pub(super) const fn instant(seconds: i64) -> Timestamp {
     Timestamp::from_micros(seconds.saturating_mul(1_000_000))
 }
 
-/// How many days an event of whole days lasts; where that is none, one (ruling 8.3).
+/// The number of days of an event of whole days, at least one.
 fn days(start: When, ends: Ends, otherwise: Lasts) -> Result<Lasts, SkipReason> {
     let up = |seconds: i64| seconds.saturating_add(DAY - 1).div_euclid(DAY);
     let days = match ends {
@@ -126,7 +126,7 @@ fn days(start: When, ends: Ends, otherwise: Lasts) -> Result<Lasts, SkipReason> 
             Lasts::Time(seconds) => up(seconds),
             Lasts::Nominal(Lasting { days, seconds }) => days.saturating_add(up(seconds)),
         },
-        // An end within a day takes that day.
+        // An end within a day includes that day.
         Ends::At(end) => up(end.local) - start.day(),
         Ends::After(Lasting { days, seconds }) => days.saturating_add(up(seconds)),
     };
@@ -137,6 +137,6 @@ fn elapsed(start: When, at: i64, end: When, clock: &Clock, calendar: usize, zone
     let ends_at =
         if end.is_date() { clock.seconds_at(end.local) } else { zones.clock(end.form, calendar).seconds_at(end.local) };
     let by_wall_clock = end.local - start.local;
-    // Where clocks skip the start but not the end, the event is moved as a whole.
+    // If the start is in a gap but the end is not, the event is moved as a whole.
     if ends_at <= at && by_wall_clock > 0 && end.form == start.form { by_wall_clock } else { ends_at - at }
 }

@@ -4,29 +4,29 @@ use kalends_kernel::{CivilDate, CivilDateTime, CivilTime};
 
 pub(super) const DAY: i64 = 86_400;
 
-/// A date or date-time as it is written, before its zone is known.
+/// A date or date-time as written, before its zone is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct When {
-    /// What the calendar and the wall clock show, in seconds from 1970-01-01T00:00 on that clock.
+    /// The civil time, in seconds since 1970-01-01T00:00 on the same clock.
     pub(super) local: i64,
     pub(super) form: Form,
 }
 
-/// What ties a [`When`] to the UTC line.
+/// How a [`When`] relates to UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Form {
     /// A whole day.
     Date,
     Utc,
-    /// No zone at all.
+    /// No zone.
     Floating,
-    /// The zone of that number among those that the feed names.
+    /// The zone with that number among the names that the feed uses.
     Zoned(u32),
 }
 
 impl When {
-    /// Reads `20260101`, `20260101T090000` or `20260101T090000Z`. `zone` is the form of a date-time
-    /// without `Z`. An offset in place of `Z` is no iCalendar, but is understood.
+    /// Reads `20260101`, `20260101T090000` or `20260101T090000Z`. `zone` is the form of a date-time without `Z`. An
+    /// offset instead of `Z` is not valid iCalendar, but is accepted.
     pub(super) fn parse(text: &str, zone: Form, only_date: bool) -> Option<Self> {
         let text = text.trim();
         let day = date(text.get(..8)?)?.as_days() * DAY;
@@ -48,7 +48,7 @@ impl When {
         matches!(self.form, Form::Date)
     }
 
-    /// The day, counted from 1970-01-01.
+    /// The number of the day, counted from 1970-01-01.
     pub(super) const fn day(self) -> i64 {
         self.local.div_euclid(DAY)
     }
@@ -58,7 +58,7 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `YYYYMMDD`
+/// Reads `YYYYMMDD`.
 pub(super) fn date(text: &str) -> Option<CivilDate> {
     if text.len() != 8 || !is_digits(text) {
         return None;
@@ -66,7 +66,7 @@ pub(super) fn date(text: &str) -> Option<CivilDate> {
     CivilDate::new(text.get(..4)?.parse().ok()?, text.get(4..6)?.parse().ok()?, text.get(6..)?.parse().ok()?)
 }
 
-/// `HHMMSS` in seconds. A leap second is the second after it, and 24:00 the next midnight.
+/// Reads `HHMMSS` as seconds. A leap second counts as the second after it, and 24:00 as the next midnight.
 fn time_of_day(digits: &str) -> Option<i64> {
     let part = |range: std::ops::Range<usize>| digits.get(range)?.parse::<i64>().ok();
     let (hour, minute, second) = (part(0..2)?, part(2..4)?, part(4..6)?);
@@ -74,7 +74,7 @@ fn time_of_day(digits: &str) -> Option<i64> {
     valid.then_some(hour * 3_600 + minute * 60 + second)
 }
 
-/// `+0100`, `-0330` or `+012345`, in seconds; less than a day.
+/// Reads `+0100`, `-0330` or `+012345` as seconds, less than a day.
 pub(super) fn offset(text: &str) -> Option<i64> {
     let text = text.trim();
     let (sign, digits) = match text.as_bytes().first()? {
@@ -90,7 +90,7 @@ pub(super) fn offset(text: &str) -> Option<i64> {
     (hours < 24 && minutes < 60 && seconds < 60).then_some(sign * (hours * 3_600 + minutes * 60 + seconds))
 }
 
-/// A length: days by the calendar, then seconds of elapsed time.
+/// A length: nominal days, followed by seconds of elapsed time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Lasting {
     pub(super) days: i64,
@@ -98,7 +98,7 @@ pub(super) struct Lasting {
 }
 
 impl Lasting {
-    /// Reads `P1W`, `PT1H30M`, `-P1DT2H`. `None` also where a number is beyond all sense.
+    /// Reads `P1W`, `PT1H30M` or `-P1DT2H`. `None` also if a number is absurdly large.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let (sign, text) = match text.strip_prefix('-') {
@@ -128,7 +128,7 @@ impl Lasting {
                 (b'S', true) => lasting.seconds += count,
                 _ => return None,
             }
-            // Ten parts are more than the form has; the sum stays far from overflowing.
+            // A valid length has fewer than ten parts. This bound keeps the sum far from overflowing.
             if parts > 10 {
                 return None;
             }
@@ -137,16 +137,16 @@ impl Lasting {
     }
 }
 
-/// What calendars and clocks show `local` seconds after 1970-01-01T00:00 on the same clock.
+/// The civil time `local` seconds after 1970-01-01T00:00 on the same clock.
 pub(super) fn civil(local: i64) -> CivilDateTime {
     let time = CivilTime::from_micros(local.rem_euclid(DAY) * 1_000_000).unwrap_or(CivilTime::MIDNIGHT);
     CivilDateTime { date: CivilDate::from_days(local.div_euclid(DAY)), time }
 }
 
-/// A text of one line and at most `max` characters, without escapes and control characters.
+/// Unescapes a text to one line of at most `max` characters, without control characters.
 pub(super) fn line_of_text(escaped: &str, max: usize) -> String {
     let mut text = String::new();
-    // Bounded before spaces are folded into one: a text of a million spaces is not walked twice.
+    // Bounded before spaces are collapsed, so that a text of a million spaces is not walked twice.
     for word in unescaped(escaped, 4 * max).split_whitespace() {
         if !text.is_empty() {
             text.push(' ');
@@ -157,7 +157,7 @@ pub(super) fn line_of_text(escaped: &str, max: usize) -> String {
     text
 }
 
-/// A text of at most `max` characters, without escapes and control characters other than line breaks and tabs.
+/// Unescapes a text to at most `max` characters, without control characters other than line breaks and tabs.
 pub(super) fn lines_of_text(escaped: &str, max: usize) -> String {
     let text = unescaped(escaped, max);
     text.trim().to_owned()
@@ -176,7 +176,7 @@ fn unescaped(escaped: &str, max: usize) -> String {
             },
             other => other,
         };
-        // Not the NUL alone: no control character has a meaning in a title.
+        // All control characters, not only NUL: none has a meaning in a title.
         if character.is_control() && !matches!(character, '\n' | '\t') {
             continue;
         }

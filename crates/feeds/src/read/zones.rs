@@ -1,4 +1,4 @@
-//! From the names that a feed has for zones to clocks.
+//! From the zone names of a feed to clocks.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,18 +10,18 @@ use super::observances::Described;
 use super::steps::Steps;
 use crate::limits::{ZONE_NAME_MAX, ZONES_MAX};
 
-/// The names of zones that a feed uses, each by its number.
+/// The zone names that a feed uses, with their numbers.
 #[derive(Debug, Default)]
 pub(super) struct ZoneNames {
     numbers: HashMap<String, u32>,
     names: Vec<String>,
-    /// Most events name the zone that the one before them named.
+    /// Caches the last name, because most events name the same zone as the event before.
     last: Option<u32>,
 }
 
 impl ZoneNames {
-    /// The number of a name. Names that are too long, and those after [`ZONES_MAX`], share one number, of
-    /// a name that no zone has.
+    /// The number of a name. Names that are too long, and names beyond [`ZONES_MAX`], share the number of a name that
+    /// no zone has.
     pub(super) fn number(&mut self, name: &str) -> u32 {
         let name = name.trim();
         if let Some(last) = self.last
@@ -45,8 +45,8 @@ impl ZoneNames {
     }
 }
 
-/// The clock of a name: by the name alone where it is beyond doubt, else as the feed describes it, else by
-/// what the name may mean.
+/// The clock of a name: by the name alone if it is unambiguous, else as the feed describes it, else by a guess from the
+/// name.
 pub(super) fn clock_of(
     name: &str,
     described: &HashMap<String, Described>,
@@ -68,8 +68,8 @@ pub(super) fn clock_of(
     guessed(name).map(Clock::Zone)
 }
 
-/// The zone that a name names beyond doubt: the database's own, with or without the prefix of a producer,
-/// or that of Windows.
+/// The zone that a name names unambiguously: a name of the IANA database, with or without the prefix of a producer, or
+/// a Windows name.
 pub fn named(name: &str) -> Option<Zone> {
     if ["UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "tzone://Microsoft/Utc"]
         .iter()
@@ -80,7 +80,7 @@ pub fn named(name: &str) -> Option<Zone> {
     if name.ends_with("Standard Time") {
         return of_windows(name);
     }
-    // `/mozilla.org/20050126_1/Europe/Berlin`: whatever stands before the name, the name is what is known.
+    // Drop prefixes, as in `/mozilla.org/20050126_1/Europe/Berlin`, until a known name is left.
     let mut rest = Some(name);
     while let Some(name) = rest.filter(|name| name.contains('/')) {
         if let Ok(zone) = name.parse() {
@@ -91,15 +91,15 @@ pub fn named(name: &str) -> Option<Zone> {
     None
 }
 
-/// What a name may mean: the short names of the database (`EST`), which some producers use for zones with
-/// summer time, and the descriptions that programs show to people.
+/// The zone that a name probably means: a short name of the IANA database (`EST`), which some producers use for zones
+/// with summer time, or a display name.
 fn guessed(name: &str) -> Option<Zone> {
     name.parse().ok().or_else(|| of_windows(name))
 }
 
 fn of_windows(name: &str) -> Option<Zone> {
     match name.parse().ok()? {
-        // The offset that stands in a description says nothing about summer time, nor about half hours.
+        // The offset in a display name says nothing about summer time or half hours.
         calcard::common::timezone::Tz::Tz(zone) if !zone.name().starts_with("Etc/GMT") => zone.name().parse().ok(),
         _ => None,
     }

@@ -1,7 +1,7 @@
-//! What changes where a feed, or a file, is applied once more.
+//! The changes when a feed or a file is applied again.
 //!
-//! Items are known by what tells them apart in their feed ([`ItemKey`]) and by what they said ([`Fingerprint`]), so that
-//! nothing but two digests is compared for an item that is as it was.
+//! An item is identified within its feed by its [`ItemKey`], and its content by its [`Fingerprint`]. So for an
+//! unchanged item only two digests are compared.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -15,25 +15,26 @@ use sha2::{Digest as _, Sha256};
 use super::CHUNK_MAX;
 use crate::read::{Edition, Editions, Item, What};
 
-/// What tells an item apart within its feed: 8 bytes of a SHA-256 over its `UID`, by which all items of an event are found,
-/// then 8 bytes over `RECURRENCE-ID` and of what kind it is, since an event never turns from a series into an occurrence.
+/// Identifies an item within its feed: 8 bytes of a SHA-256 of its `UID`, by which all items of an event are found,
+/// then 8 bytes of a SHA-256 of its `RECURRENCE-ID` and its kind, because an event never turns from a series into an
+/// occurrence.
 ///
-/// Earlier versions kept 16 bytes over all of it. What is known under such a key stays so.
+/// Earlier versions used 16 bytes of one SHA-256 of all of it. Items that are known under such a key keep it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ItemKey(pub [u8; 16]);
 
-/// What an item said: 16 bytes of a SHA-256 over all that is stored of it.
+/// Identifies the content of an item: 16 bytes of a SHA-256 of everything that is stored of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub [u8; 16]);
 
 /// An item that was applied before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KnownItem {
-    /// Which one.
+    /// The key.
     pub key: ItemKey,
-    /// The event that holds it, which is in sight.
+    /// Its event, which is visible.
     pub event: EventId,
-    /// What it said.
+    /// The fingerprint of its content.
     pub fingerprint: Fingerprint,
 }
 
@@ -48,12 +49,12 @@ impl FromIterator<KnownItem> for KnownItems {
 }
 
 impl KnownItems {
-    /// How many there are.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -64,7 +65,7 @@ impl KnownItems {
             .or_else(|| self.0.get(&ItemKey::as_before(&item.uid, item.recurrence_id, Kind::of(item))))
     }
 
-    /// The items of a `UID`; of those under keys of earlier versions the event or the series itself.
+    /// The items with a `UID`. Of those with keys of earlier versions, only the event or the series itself is found.
     fn of_uid(&self, uid: &str) -> impl Iterator<Item = &KnownItem> {
         let before = Kind::THEMSELVES.into_iter().filter_map(|kind| self.0.get(&ItemKey::as_before(uid, None, kind)));
         self.0.range(ItemKey::first_of(uid)..=ItemKey::last_of(uid)).map(|(_, item)| item).chain(before)
@@ -74,9 +75,9 @@ impl KnownItems {
 /// An item that is to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
-    /// What it says.
+    /// The item.
     pub item: Item,
-    /// What is known of it from then on.
+    /// The known item after it is written.
     pub known: KnownItem,
     /// Whether it was not known before.
     pub is_new: bool,
@@ -84,10 +85,10 @@ pub struct Planned {
     pub occurrence: Option<Occurrence>,
 }
 
-/// An item that was applied before, and that the file which has its `UID` now tells otherwise than by another edition of it.
+/// An item that was applied before and has ended: the file that is applied now contains its event, but not the item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Former {
-    /// The item, as it is known from then on where it stays known.
+    /// The known item and, if it stays known, its new fingerprint.
     pub known: KnownItem,
     /// How it ended.
     pub fate: Fate,
@@ -96,76 +97,76 @@ pub struct Former {
 /// How an item ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// What it belongs to is cancelled.
+    /// Its event is cancelled.
     Cancelled,
-    /// It is of another kind, or no occurrence of its series any more.
+    /// It has another kind, or is no longer an override of its series.
     Replaced {
-        /// Before this instant the file tells no single occurrences: those that were over by then stay.
+        /// The file has no single occurrences before this instant. Those that were over by then stay.
         told_since: Option<Timestamp>,
     },
 }
 
-/// What becomes of an event whose item ended.
+/// What happens to the event of an item that ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
-    /// It stays, and so does what is known of it.
+    /// It stays, and the item stays known.
     Stays,
-    /// It is cancelled with its series, and known as such.
+    /// It is cancelled with its series, and the item stays known as cancelled.
     CancelledWithItsSeries,
-    /// It is cancelled, with the occurrences that differ from it if it is a series.
+    /// It is cancelled, with its overrides if it is a series.
     Cancelled,
-    /// It is deleted, and the item forgotten.
+    /// It is deleted, and the item is no longer known.
     Deleted(Box<Event>),
-    /// What becomes of its series decides; the item is forgotten.
+    /// It shares the end of its series, and the item is no longer known.
     OfItsSeries,
 }
 
-/// What is written together: at most [`CHUNK_MAX`] items.
+/// Items that are written together, at most [`CHUNK_MAX`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chunk {
-    /// What is created or updated, in the order in which it is written.
+    /// The items to create or update, in the order in which they are written.
     pub planned: Vec<Planned>,
-    /// What ended, of files only.
+    /// The items that ended. Only for files.
     pub former: Vec<Former>,
 }
 
 impl Chunk {
-    /// How many items there are.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.planned.len() + self.former.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many events it adds.
+    /// The number of events that it adds.
     pub fn added(&self) -> u64 {
         self.planned.iter().filter(|planned| planned.is_new).count() as u64
     }
 }
 
-/// What a feed changes.
+/// The changes by a feed or a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Diff {
-    /// What is written. What has the same `UID` stands together where it fits, so that no series is without its changed
-    /// occurrences meanwhile.
+    /// The items to write. Items with the same `UID` are in one chunk if they fit, so that a series is never without
+    /// its overrides.
     pub chunks: Vec<Chunk>,
-    /// What is in the feed no more, ordered by key: written last. Of a file there is none.
+    /// The items that are no longer in the feed, ordered by key. They are written last. Empty for a file.
     pub gone: Vec<KnownItem>,
-    /// How many items are as they were.
+    /// The number of unchanged items.
     pub untouched: u32,
 }
 
 impl Diff {
-    /// How many events are added: one for each new item, a series as well as each of its changed occurrences.
+    /// The number of events that are added: one for each new item. A series and each of its overrides are items.
     pub fn added(&self) -> u64 {
         self.chunks.iter().map(Chunk::added).sum()
     }
 }
 
-/// Compares a feed's items, in their order, with what was applied of it before. `fresh` makes identifiers.
+/// Compares the items of a feed, in their order, with the known items. `fresh` makes identifiers.
 pub fn diff(items: Vec<Item>, known: &KnownItems, fresh: impl FnMut() -> EventId) -> Diff {
     let mut compared = Compared::new(known, fresh);
     compared.add_items(items, None);
@@ -174,8 +175,8 @@ pub fn diff(items: Vec<Item>, known: &KnownItems, fresh: impl FnMut() -> EventId
     diff
 }
 
-/// Compares a file's items, in their order, with what was applied of files before. What a file does not hold stays, but of
-/// the events that it tells of as a whole (`editions`) nothing else stays than what it tells.
+/// Compares the items of a file, in their order, with the known items of files. Events that the file does not contain
+/// stay. Of the events that it contains as a whole (`editions`), only the items in the file stay.
 pub fn diff_file(items: Vec<Item>, editions: &Editions, known: &KnownItems, fresh: impl FnMut() -> EventId) -> Diff {
     let mut compared = Compared::new(known, fresh);
     let uids: HashSet<Arc<str>> = items.iter().map(|item| Arc::clone(&item.uid)).collect();
@@ -186,7 +187,7 @@ pub fn diff_file(items: Vec<Item>, editions: &Editions, known: &KnownItems, fres
     compared.finished().diff
 }
 
-/// A comparison under way.
+/// A comparison in progress.
 struct Compared<'a, F> {
     known: &'a KnownItems,
     fresh: F,
@@ -214,7 +215,7 @@ impl<'a, F: FnMut() -> EventId> Compared<'a, F> {
         }
     }
 
-    /// Adds what is written of one `UID`.
+    /// Adds the changes of one `UID`.
     fn add(&mut self, uid: &str, group: Vec<Item>, edition: Option<Edition>) {
         let count = group.len();
         let planned = plan(group, self.known, &mut self.fresh, &mut self.told);
@@ -235,13 +236,13 @@ impl<'a, F: FnMut() -> EventId> Compared<'a, F> {
         for planned in planned {
             self.room().planned.push(planned);
         }
-        // Last, so that nothing is missing where a later chunk is refused.
+        // Last, so that nothing is missing if a later chunk is refused.
         for ended in former {
             self.room().former.push(ended);
         }
     }
 
-    /// A chunk with room for one more.
+    /// A chunk with room for one more item.
     fn room(&mut self) -> &mut Chunk {
         if self.chunk.len() >= CHUNK_MAX {
             self.end_chunk();
@@ -262,7 +263,7 @@ impl<'a, F: FnMut() -> EventId> Compared<'a, F> {
 }
 
 impl Former {
-    /// How an item that `edition` does not have ends; `None` where it has ended so before.
+    /// How an item that is not in `edition` ends; `None` if it ended in the same way before.
     fn by(edition: Edition, known: KnownItem) -> Option<Self> {
         let fate = match edition {
             Edition::Cancelled if known.fingerprint == Fingerprint::CANCELLED => return None,
@@ -276,7 +277,7 @@ impl Former {
         Some(Self { known, fate })
     }
 
-    /// What becomes of the event that held the item.
+    /// What happens to the event of the item.
     pub fn applied_to(&self, seen: &Event, now: Timestamp) -> Ending {
         match (self.fate, &seen.repeats) {
             (Fate::Cancelled, Repeats::Instance(_)) => Ending::CancelledWithItsSeries,
@@ -290,7 +291,7 @@ impl Former {
     }
 }
 
-/// What is written of the items of one `UID`: series before their occurrences.
+/// The items of one `UID` to write, with series before their overrides.
 fn plan(
     group: Vec<Item>,
     known: &KnownItems,
@@ -326,18 +327,19 @@ fn plan(
     planned
 }
 
-/// Whether what is gone is withheld until another fetch says so too: the feed has less than half of the items that it
-/// had, as of a server that is in trouble. It is `believed` where the fetch before said so, or where the address is new.
+/// Whether deletions are withheld until another fetch confirms them, because the feed has less than half of the known
+/// items, as when its server is in trouble. The feed is `believed` if the previous fetch said the same, or if the
+/// address is new.
 pub fn ends_withheld(items: usize, known: &KnownItems, believed: bool) -> bool {
     !believed && items.saturating_mul(2) < known.len()
 }
 
-/// Of what kind an item is, as its key tells it: a number, and of a changed occurrence that of its series.
+/// The kind of an item in its key: a number and, for an override, the `RECURRENCE-ID` of its series.
 #[derive(Debug, Clone, Copy)]
 struct Kind(i64, Option<Option<Timestamp>>);
 
 impl Kind {
-    /// What no occurrence is: an event that takes place once, and a series.
+    /// The kinds that are not overrides: an event that takes place once, and a series.
     const THEMSELVES: [Self; 2] = [Self(0, None), Self(1, None)];
 
     fn of(item: &Item) -> Self {
@@ -350,7 +352,7 @@ impl Kind {
 }
 
 impl ItemKey {
-    /// How many bytes tell the `UID`.
+    /// The number of bytes of the `UID`.
     const OF_UID: usize = 8;
 
     /// The key of an item.
@@ -380,12 +382,12 @@ impl ItemKey {
         Self::as_before(&item.uid, item.recurrence_id, Kind::of(item))
     }
 
-    /// The least key of an item with this `UID`.
+    /// The lowest possible key of an item with this `UID`.
     fn first_of(uid: &str) -> Self {
         Self::of_uid(uid, 0)
     }
 
-    /// The greatest key of an item with this `UID`.
+    /// The highest possible key of an item with this `UID`.
     fn last_of(uid: &str) -> Self {
         Self::of_uid(uid, u8::MAX)
     }
@@ -400,7 +402,7 @@ impl ItemKey {
 }
 
 impl Fingerprint {
-    /// That of an item whose event is cancelled: no item says this.
+    /// The fingerprint of an item whose event is cancelled. No other item has it.
     const CANCELLED: Self = Self([0; 16]);
 
     /// The fingerprint of an item.
@@ -417,7 +419,7 @@ impl Fingerprint {
     }
 }
 
-/// A digest of values none of which runs into the next.
+/// A digest of values with unambiguous boundaries.
 #[derive(Default)]
 struct Digested(Sha256);
 
@@ -454,7 +456,7 @@ impl Digested {
 }
 
 impl Planned {
-    /// The event that holds a new item on `calendar`, created at `now`.
+    /// The event of a new item on `calendar`, created at `now`.
     pub fn created(&self, calendar: &Calendar, source: EventSource, now: Timestamp) -> Event {
         let new = Event {
             id: self.known.event,
@@ -479,12 +481,12 @@ impl Planned {
         self.told(new)
     }
 
-    /// The event that holds the item, as it is from `now` on. What no feed says of an event stays.
+    /// The event of the item, updated at `now`. Fields that feeds do not set stay.
     pub fn updated(&self, seen: &Event, now: Timestamp) -> Event {
         self.told(Event { version: seen.version.next(), updated_at: now, ..seen.clone() })
     }
 
-    /// The event as the item says.
+    /// The event with the fields of the item.
     fn told(&self, event: Event) -> Event {
         Event {
             title: self.item.title.as_ref().into(),
@@ -494,7 +496,7 @@ impl Planned {
             transparent: !self.item.blocks,
             repeats: match &self.item.what {
                 What::Series(recurrence) => Repeats::Series(Recurrence::clone(recurrence).into()),
-                // Which occurrence of which series it is does not change: that is in the key.
+                // The occurrence and its series do not change, because they are part of the key.
                 What::Once | What::Override { .. } => event.repeats.clone(),
             },
             ..event

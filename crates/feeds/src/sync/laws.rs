@@ -1,4 +1,4 @@
-//! Laws of applying one feed after another.
+//! Properties of applying one feed after another.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
 
 const NOW: Timestamp = Timestamp::from_micros(1_772_438_400_000_000);
 
-/// What one `UID` of a feed is: its kind, at which hour it is, and its title.
+/// The event of one `UID`: its kind, its hour, and its title.
 type Drawn = (u8, u8, u8);
 
 fn calendar() -> Calendar {
@@ -31,8 +31,8 @@ fn calendar() -> Calendar {
     Calendar::create(id, org, None, new, "token".into(), NOW)
 }
 
-/// The items of a feed in which each `UID` is as drawn: an event, a transparent one, a series, a series with changed and
-/// cancelled occurrences, one that is expanded, one of several items, or one that is cancelled.
+/// A feed in which each `UID` is as drawn: an event, a transparent event, a series, a series with changed and cancelled
+/// occurrences, a series that is expanded, one of several items, or one that is cancelled.
 fn feed(drawn: &BTreeMap<u8, Drawn>) -> Feed {
     let mut text = String::from("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n");
     for (uid, (kind, hour, title)) in drawn {
@@ -107,7 +107,7 @@ impl Applied {
         })
     }
 
-    /// Writes what ended; tells how many events that changed.
+    /// Applies the items that ended, and returns the number of events that changed.
     fn end(&mut self, diff: &Diff, now: Timestamp) -> usize {
         let mut changed = 0;
         for former in diff.chunks.iter().flat_map(|chunk| &chunk.former) {
@@ -133,7 +133,7 @@ impl Applied {
                 self.known.push(known);
             }
         }
-        // A series takes those of its changed occurrences along that it does not have any more.
+        // Overrides that the series no longer has are removed with it.
         let has = |event: &Event| match event.occurrence() {
             None => true,
             Some(of) => self
@@ -148,13 +148,13 @@ impl Applied {
         changed
     }
 
-    /// What takes place.
+    /// The events that take place, as texts.
     fn takes_place(&self) -> Vec<String> {
         let events = self.events.iter().filter(|(_, event)| event.takes_place());
         Self { events: events.map(|(id, event)| (*id, event.clone())).collect(), ..Self::default() }.said()
     }
 
-    /// Writes what a feed changes.
+    /// Applies the changes of a feed.
     fn apply(&mut self, diff: &Diff, now: Timestamp) {
         let calendar = calendar();
         for planned in diff.chunks.iter().flat_map(|chunk| &chunk.planned) {
@@ -179,7 +179,7 @@ impl Applied {
         }
     }
 
-    /// What the events say, whatever their identifiers and versions.
+    /// The content of the events as texts, without identifiers and versions.
     fn said(&self) -> Vec<String> {
         let series = |event: &Event| match &event.repeats {
             Repeats::Once => "once".to_owned(),
@@ -206,10 +206,10 @@ fn feeds() -> impl Strategy<Value = Vec<BTreeMap<u8, Drawn>>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever feeds came before, what is there afterwards is what the last one says; what it does not change keeps its
-    /// row as it is; and the same feed once more changes nothing.
+    /// Whatever feeds came before, the events are those of the last one. Events that it does not change keep their
+    /// rows. Applying the same feed again changes nothing.
     #[test]
-    fn the_last_feed_is_what_is_there(feeds in feeds()) {
+    fn the_events_are_those_of_the_last_feed(feeds in feeds()) {
         let mut applied = Applied::default();
         for (feed, hour) in feeds.iter().zip(0..) {
             let items = items(feed);
@@ -248,10 +248,10 @@ fn files() -> impl Strategy<Value = Vec<BTreeMap<u8, Drawn>>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever files came before, of each event the last edition takes place, and nothing where that is cancelled; what a
-    /// file does not hold keeps its rows as they are; and the same file once more changes nothing.
+    /// Whatever files came before, the last edition of each event takes place, unless it is cancelled. Events that a
+    /// file does not contain keep their rows. Applying the same file again changes nothing.
     #[test]
-    fn the_last_edition_of_each_event_is_what_is_there(files in files()) {
+    fn the_last_edition_of_each_event_takes_place(files in files()) {
         let (mut applied, mut editions) = (Applied::default(), BTreeMap::new());
         for (file, hour) in files.iter().zip(0..) {
             let now = NOW + SignedDuration::hours(hour);
@@ -279,9 +279,9 @@ proptest! {
         }
     }
 
-    /// A file touches no event whose `UID` it does not hold.
+    /// A file changes no event whose `UID` it does not contain.
     #[test]
-    fn what_a_file_does_not_hold_stays(files in files()) {
+    fn events_that_a_file_does_not_contain_stay(files in files()) {
         let mut applied = Applied::default();
         for file in &files {
             let diff = applied.compared_file(feed(file));
@@ -305,20 +305,20 @@ fn lone(rest: &str) -> Feed {
 }
 
 #[test]
-fn single_occurrences_of_a_series_that_the_file_does_not_have_replace_nothing() {
+fn overrides_without_their_series_replace_nothing() {
     let mut applied = Applied::default();
     let series = applied.compared_file(lone("DTSTART:20260301T100000Z\r\nRRULE:FREQ=DAILY"));
     applied.apply(&series, NOW);
     let occurrence = lone("DTSTART:20260302T120000Z\r\nRECURRENCE-ID:20260302T100000Z");
     let beside = applied.compared_file(occurrence);
     assert!(beside.chunks.iter().all(|chunk| chunk.former.is_empty()), "{beside:?}");
-    // Nor does an event that cannot be read.
+    // An event that cannot be read replaces nothing either.
     let broken = applied.compared_file(lone("DTSTART:20260301T100000Z\r\nDTEND:20250301T100000Z"));
     assert!(broken.chunks.is_empty(), "{broken:?}");
 }
 
 #[test]
-fn occurrences_that_a_file_tells_no_more_because_they_are_over_stay() {
+fn past_occurrences_that_a_file_no_longer_expands_stay() {
     let mut applied = Applied::default();
     let expanded = "DTSTART:20200301T100000Z\r\nRRULE:FREQ=YEARLY;BYYEARDAY=60,61";
     let first = applied.compared_file(lone(expanded));
@@ -338,9 +338,9 @@ fn occurrences_that_a_file_tells_no_more_because_they_are_over_stay() {
     assert_eq!(editions("DTSTART:20260301T100000Z\r\nRDATE:20260302T110000Z"), [Edition::Whole]);
 }
 
-/// Earlier versions told the items of an event by nothing that they had in common.
+/// In earlier versions, the keys of one event's items had nothing in common.
 #[test]
-fn what_earlier_versions_imported_is_known() {
+fn items_with_keys_of_earlier_versions_are_known() {
     let once = lone("DTSTART:20260301T100000Z").items;
     let event = EventId::from_bytes([9; 16]);
     let mut known = KnownItem { key: ItemKey::of_before(&once[0]), event, fingerprint: Fingerprint::of(&once[0]) };
@@ -380,7 +380,7 @@ fn chunks_are_bounded_and_keep_a_uid_together() {
     let many = diff(plain(0..1_201), &none, fresh());
     assert_eq!(many.chunks.iter().map(Chunk::len).collect::<Vec<_>>(), [500, 500, 201]);
 
-    // A series with three changed occurrences does not fit behind 498 others.
+    // A series with three overrides does not fit into a chunk with 498 others.
     let mut items = plain(0..498);
     let mut text = String::from(
         "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:z\r\nDTSTART:20260301T100000Z\r\nDURATION:PT1H\r\nRRULE:FREQ=DAILY\r\nEND:VEVENT\r\n",
@@ -401,7 +401,7 @@ fn chunks_are_bounded_and_keep_a_uid_together() {
 }
 
 #[test]
-fn a_feed_that_loses_more_than_half_is_asked_again() {
+fn deletions_of_more_than_half_are_withheld_until_confirmed() {
     let known: KnownItems = diff(plain(0..10), &KnownItems::default(), fresh())
         .chunks
         .into_iter()
@@ -411,7 +411,7 @@ fn a_feed_that_loses_more_than_half_is_asked_again() {
     assert_eq!(known.len(), 10);
     for (items, withheld) in [(10, false), (5, false), (4, true), (0, true), (99, false)] {
         assert_eq!(ends_withheld(items, &known, false), withheld, "{items}");
-        assert!(!ends_withheld(items, &known, true), "{items}: the second says the same");
+        assert!(!ends_withheld(items, &known, true), "{items}: the second fetch confirms it");
     }
     assert!(!ends_withheld(0, &KnownItems::default(), false));
 }

@@ -1,9 +1,9 @@
-//! How a subscription is kept in step with its feed: when it is asked for, what a fetch means, what changes.
+//! Syncs, which keep a calendar in step with its feed.
 //!
-//! A worker claims a subscription, fetches, reads ([`crate::read`]), compares ([`diff`]) and commits in chunks, each under
-//! the number of its claim; then it records what came of it ([`Ended`]). A claim that has run out may be taken over, and
-//! whoever lost it commits nothing more. What was committed before a crash is found as it is by the next sync, so that a
-//! sync goes on where another one broke off.
+//! A worker claims a subscription, fetches the feed, reads it ([`crate::read`]), compares it ([`diff`]) and commits in
+//! chunks, each with its claim number. Then it records the result ([`Ended`]). A lease that has expired may be taken
+//! over, and a worker that lost its lease commits nothing more. The next sync finds what was committed before a crash,
+//! so it continues from there.
 
 mod diff;
 #[cfg(test)]

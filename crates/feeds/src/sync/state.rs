@@ -1,4 +1,4 @@
-//! What is kept of the last syncs, and when the next one is due (ruling 8.2).
+//! The state that is kept of a subscription's syncs, and when the next one is due.
 
 use kalends_kernel::{SignedDuration, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
@@ -6,48 +6,50 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{limits::TOLD_MAX, read::Feed};
 
-/// How long a claim lasts without being renewed: a fetch takes 30 s at most, reading some seconds, a chunk less.
+/// How long a lease lasts without being renewed. A fetch takes at most 30 s, reading a few seconds, and a chunk less.
 pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(3);
 
 /// The most events that one change-set of a sync or an import writes.
 pub const CHUNK_MAX: usize = 500;
 
-/// How long after a good sync the next one is due.
+/// The time from a successful sync to the next one.
 const EVERY: SignedDuration = SignedDuration::minutes(15);
-/// How long after one that failed at most.
+/// The longest time from a failed sync to the next one.
 const AT_LATEST: SignedDuration = SignedDuration::hours(6);
-/// How long after a feed had shrunk so much that nothing was deleted.
+/// The time to the next sync after deletions were withheld because the feed had shrunk.
 const CONFIRM_AFTER: SignedDuration = SignedDuration::minutes(5);
-/// For how long an answer "not changed" is taken for one: what is expanded around the present is extended daily.
+/// How long an unchanged feed is not read again. After that it is, because series that are expanded around the present
+/// must be extended daily.
 const READ_ANEW_AFTER: SignedDuration = SignedDuration::hours(24);
 
-/// For how long a deleted subscription is left alone whose events stay, before somebody looks whether they are still there.
+/// How long a deleted subscription with kept events is left alone, before a worker checks whether the events still
+/// exist.
 pub const LEFT_KEPT: SignedDuration = SignedDuration::days(30);
 
-/// What a server says by which a feed is recognized (RFC 9110, section 8.8).
+/// The validators with which a server recognizes a version of a feed (RFC 9110, section 8.8).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
-    /// `ETag`, as it came.
+    /// `ETag`, unchanged.
     pub etag: Option<String>,
-    /// `Last-Modified`, as it came.
+    /// `Last-Modified`, unchanged.
     pub last_modified: Option<String>,
 }
 
-/// The feed as it was read last, and the circumstances under which that holds.
+/// The feed as it was last read, and the conditions under which that reading is still valid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
-    /// By what the server recognizes it.
+    /// The validators of the server.
     pub validators: Validators,
     /// The SHA-256 of its bytes, as hexadecimal digits.
     pub digest: String,
-    /// The name of the calendar's zone, by which whole days and floating times were read.
+    /// The name of the calendar's zone, in which whole days and floating times were read.
     pub zone: String,
-    /// When.
+    /// When it was read.
     #[serde(with = "micros")]
     pub at: Timestamp,
 }
 
-/// An instant as microseconds.
+/// Serializes an instant as microseconds.
 mod micros {
     use kalends_kernel::Timestamp;
     use serde::{Deserialize as _, Deserializer, Serializer};
@@ -63,12 +65,12 @@ mod micros {
 }
 
 impl Seen {
-    /// What is remembered of a feed that was read as a whole and applied as a whole.
+    /// The record of a feed that was completely read and applied.
     pub fn of(body: &[u8], validators: Validators, zone: Zone, at: Timestamp) -> Self {
         Self { validators, digest: digest(body), zone: zone.name().to_owned(), at }
     }
 
-    /// Whether the same bytes would be read the same today.
+    /// Whether the same bytes would still be read the same at `now`.
     fn holds(&self, zone: Zone, now: Timestamp) -> bool {
         self.zone == zone.name() && now < self.at + READ_ANEW_AFTER
     }
@@ -78,37 +80,37 @@ fn digest(body: &[u8]) -> String {
     Sha256::digest(body).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// How many events a sync or an import wrote, and how many it did not need to.
+/// The numbers of events that a sync or an import wrote or left as they were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// New ones.
+    /// New events.
     pub created: u32,
-    /// Changed ones.
+    /// Changed events.
     pub updated: u32,
-    /// Those that were gone from the feed.
+    /// Events that were gone from the feed.
     pub deleted: u32,
-    /// Those that were as before.
+    /// Unchanged events.
     pub untouched: u32,
 }
 
-/// What the last good sync came to.
+/// The report of the last successful sync.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// What was written.
+    /// The numbers of written events.
     pub counts: Counts,
-    /// How many events could not be taken over.
+    /// The number of skipped events.
     pub skipped: u32,
-    /// How many are gone from a feed that shrank by more than half, and stay until the feed says so again.
+    /// The number of events that are gone from a feed that shrank by more than half. They stay until another sync
+    /// confirms that they are gone.
     pub withheld: u32,
-    /// The first of the events that could not be taken over, with the reason, and of what was read as well as possible;
-    /// at most [`TOLD_MAX`] each.
+    /// The first skipped events and the first warnings, at most [`TOLD_MAX`] each.
     pub told: SyncDetails,
 }
 
-/// What a sync has to tell of single events.
+/// The details that a sync reports.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyncDetails {
-    /// The `UID` of an event that was skipped, and why.
+    /// The `UID` of each skipped event, and the reason.
     pub skipped: Vec<(String, String)>,
     /// Warnings.
     pub warnings: Vec<String>,
@@ -130,30 +132,30 @@ impl Report {
     }
 }
 
-/// What is kept of a subscription's syncs.
+/// The state that is kept of a subscription's syncs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SyncState {
-    /// When a sync last ended well.
+    /// When the last successful sync ended.
     pub last_synced_at: Option<Timestamp>,
-    /// What went wrong, where the last one did not.
+    /// The error of the last sync, if it failed.
     pub last_error: Option<String>,
-    /// How many have failed since.
+    /// The number of syncs that have failed since.
     pub failures: u32,
-    /// What the last good one came to, and saw.
+    /// The memory of the last successful sync.
     pub memory: Memory,
 }
 
-/// What the last good sync leaves for the next one: one document.
+/// What the last successful sync leaves for the next one, as one document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// What it came to; `None` before the first.
+    /// Its report; `None` before the first sync.
     pub report: Option<Report>,
-    /// The feed, where the next fetch may be answered with "not changed".
+    /// The feed, if the next sync may skip an unchanged one.
     pub seen: Option<Seen>,
-    /// Whether it found the feed shrunk by more than half and deleted nothing.
+    /// Whether it found the feed shrunk by more than half, and so withheld the deletions.
     pub shrunk: bool,
-    /// Whether the subscription began with the events that an earlier one to the same address had left. What is kept
-    /// from earlier versions does not say it.
+    /// Whether the subscription took over the events of a deleted one to the same address. Documents of earlier
+    /// versions do not have it.
     #[serde(default)]
     pub adopted: bool,
 }
@@ -161,46 +163,46 @@ pub struct Memory {
 impl Memory {
     /// The document as JSON text.
     pub fn to_json(&self) -> String {
-        // Texts and numbers cannot fail to be written.
+        // Serializing strings and numbers cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Reads a document.
     ///
     /// # Errors
-    /// Where it was not written here.
+    /// If the text is not such a document.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// By what the next fetch may ask whether the feed has changed; nothing where it has to be read whatever it says.
+    /// The validators for a conditional fetch. Empty if the feed must be read even if it has not changed.
     pub fn validators(&self, zone: Zone, now: Timestamp) -> Validators {
         let seen = self.seen.as_ref().filter(|seen| seen.holds(zone, now));
         seen.map(|seen| seen.validators.clone()).unwrap_or_default()
     }
 
-    /// Whether a feed is believed that has less than half of what is imported. What another address had is no measure
-    /// of this one.
+    /// Whether a feed with less than half of the imported events is believed. The events of another address say nothing
+    /// about this one.
     pub const fn believes(&self) -> bool {
         self.shrunk || (self.report.is_none() && !self.adopted)
     }
 
-    /// Whether these bytes say what is applied already.
+    /// Whether these bytes are already applied.
     pub fn knows(&self, body: &[u8], zone: Zone, now: Timestamp) -> bool {
         self.seen.as_ref().is_some_and(|seen| seen.holds(zone, now) && seen.digest == digest(body))
     }
 }
 
-/// Why a sync imports nothing at all: the organization would hold more imported events than it may.
+/// A sync imports nothing, because the organization would exceed its limit of imported events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "this sync would add {added} events, but the organization may hold {limit} imported events at most (see \
+    "this sync would add {added} events, but the organization may hold at most {limit} imported events (see \
      imported_events in GET /v1/usage), so nothing was imported; use a feed with fewer events or have the limit raised \
      (deleted events count for {days} more days)",
     days = kalends_calendars::DELETED_KEPT.as_seconds() / 86_400
 )]
 pub struct TooManyImported {
-    /// How many events the sync would add.
+    /// The number of events that the sync would add.
     pub added: u64,
     /// The limit.
     pub limit: u64,
@@ -209,16 +211,16 @@ pub struct TooManyImported {
 /// How a sync ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// The feed is as it was.
+    /// The feed is unchanged.
     Unchanged,
-    /// What it says now is applied.
+    /// The feed was applied.
     Applied(Memory),
-    /// It could not be fetched or read; every event stays.
+    /// The feed could not be fetched or read. Every event stays.
     Failed(String),
 }
 
 impl SyncState {
-    /// The state of a subscription that has another address from now on.
+    /// The state after the subscription gets another address.
     #[must_use]
     pub fn elsewhere(&self) -> Self {
         Self { last_synced_at: self.last_synced_at, ..Self::default() }
@@ -241,7 +243,6 @@ impl SyncState {
                 good(memory)
             }
             Ended::Applied(memory) => good(memory),
-            // What was seen is asked for anew: an error may mean that it is not what it was.
             Ended::Failed(error) => {
                 Self { last_error: Some(error), failures: self.failures.saturating_add(1), ..self.clone() }
             }
@@ -249,9 +250,9 @@ impl SyncState {
     }
 }
 
-/// When the next sync is due after one that ended at `now`: every 15 minutes, and after failures in a row 15 minutes
-/// times a power of two, 6 hours at most; each within a tenth of that, so that many subscriptions do not stay in step
-/// with each other. `random` decides where.
+/// When the next sync is due after one that ended at `now`. The wait is 15 minutes, and doubles with each further
+/// failure in a row, up to 6 hours. It varies by up to a tenth, as `random` decides, so that subscriptions do not stay
+/// in step with each other.
 pub fn next_due(state: &SyncState, now: Timestamp, random: u32) -> Timestamp {
     let wait = match state.failures {
         0 if state.memory.shrunk => CONFIRM_AFTER,
@@ -261,7 +262,7 @@ pub fn next_due(state: &SyncState, now: Timestamp, random: u32) -> Timestamp {
             SignedDuration::micros(doubled.min(AT_LATEST.as_micros()))
         }
     };
-    // From nine to eleven tenths.
+    // From 9/10 to 11/10 of the wait.
     let tenth = wait.as_micros() / 10;
     let part = i128::from(random) * 2 * i128::from(tenth) / i128::from(u32::MAX);
     let jitter = i64::try_from(part).unwrap_or(tenth) - tenth;
@@ -290,7 +291,7 @@ mod tests {
     #[case(5, false, 240)]
     #[case(6, false, 360)]
     #[case(u32::MAX, false, 360)]
-    fn waits(#[case] failures: u32, #[case] shrunk: bool, #[case] minutes: i64) {
+    fn the_wait_doubles_with_each_failure(#[case] failures: u32, #[case] shrunk: bool, #[case] minutes: i64) {
         let state = SyncState { failures, memory: Memory { shrunk, ..Memory::default() }, ..SyncState::default() };
         let after = |random| (next_due(&state, NOW, random) - NOW).as_seconds();
         assert_eq!((after(0), after(u32::MAX)), (minutes * 54, minutes * 66));
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_holds_for_a_day_and_in_its_zone() {
+    fn a_reading_is_valid_for_a_day_and_in_its_zone() {
         let (memory, berlin) = (seen(b"x"), "Europe/Berlin".parse().unwrap());
         let day = NOW + SignedDuration::hours(24);
         assert!(memory.knows(b"x", Zone::UTC, NOW) && !memory.knows(b"y", Zone::UTC, NOW));
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_forgets_nothing_and_a_good_sync_ends_it() {
+    fn a_failure_keeps_the_memory_and_a_success_clears_the_error() {
         let first = SyncState::default().after(Ended::Applied(seen(b"x")), NOW);
         let failed = first.after(Ended::Failed("away".into()), NOW + SignedDuration::hours(1));
         let again = failed.after(Ended::Failed("gone".into()), NOW + SignedDuration::hours(2));
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unchanged_feed_reports_what_is_there_as_untouched() {
+    fn an_unchanged_feed_reports_its_events_as_untouched() {
         let counts = Counts { created: 3, updated: 2, deleted: 7, untouched: 1 };
         let report = Report { counts, skipped: 4, ..Report::default() };
         let state = SyncState { memory: Memory { report: Some(report), ..Memory::default() }, ..SyncState::default() };
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shrunken_feed_is_believed_where_nothing_is_a_measure() {
+    fn a_shrunken_feed_is_believed_if_there_is_nothing_to_compare() {
         let fresh = SyncState::default();
         let adopting = SyncState { memory: Memory { adopted: true, ..Memory::default() }, ..fresh.clone() };
         let failed = |state: &SyncState| state.after(Ended::Failed("away".into()), NOW);
@@ -350,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_come_back() {
+    fn documents_round_trip() {
         let memory = Memory {
             report: Some(Report {
                 told: SyncDetails { skipped: vec![("a".into(), "b".into())], ..SyncDetails::default() },
