@@ -5,8 +5,8 @@ use kalends_kernel::{CivilDate, EventId, Span, Timestamp, Version, Zone};
 
 use super::{line::Lines, stamp};
 
-/// How the occurrences of a series are named: in the form that its `DTSTART` has, and under its version, since readers
-/// take what has a lower one for outdated. Whatever changes an occurrence raises the version of the series.
+/// The form of the occurrences of a series: that of its `DTSTART`, with the version of the series. Readers treat an
+/// override with a lower version as outdated. Every write of an override increments the version of the series.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OccurrenceId {
     series: EventId,
@@ -16,13 +16,13 @@ pub(super) struct OccurrenceId {
 }
 
 impl OccurrenceId {
-    /// `None` for what is no series.
+    /// `None` if the event is not a series.
     pub(super) fn of(series: &Event) -> Option<Self> {
         let zone = series.recurrence()?.zone();
         Some(Self { series: series.id, version: series.version, zone, all_day: series.times.all_day })
     }
 
-    /// Writes a property that holds the occurrence at `start`.
+    /// Writes a property whose value is the occurrence at `start`.
     fn put(self, name: &str, start: Timestamp, to: &mut Lines) {
         let civil = self.zone.to_civil(start);
         if self.all_day {
@@ -40,19 +40,19 @@ impl OccurrenceId {
 pub(super) struct Events {
     /// The calendar's zone.
     pub(super) zone: Zone,
-    /// The calendar's reminders.
+    /// The calendar's default reminders.
     pub(super) reminders: Option<Reminders>,
 }
 
 impl Events {
-    /// An event that takes place once.
+    /// Writes an event that takes place once.
     pub(super) fn one_off(&self, event: &Event, to: &mut Lines) {
         begin(event, event.id, event.version, to);
         once(event, self.zone, to);
         self.end(event, to);
     }
 
-    /// An occurrence that differs from its series.
+    /// Writes an override.
     pub(super) fn changed(&self, event: &Event, id: OccurrenceId, to: &mut Lines) {
         begin(event, id.series, id.version, to);
         if let Some(occurrence) = event.occurrence() {
@@ -62,7 +62,7 @@ impl Events {
         self.end(event, to);
     }
 
-    /// A series; `gone` are occurrences that its rule has and that do not take place.
+    /// Writes a series. `gone` are further occurrences of its rule that do not take place.
     pub(super) fn series(
         &self,
         event: &Event,
@@ -77,11 +77,12 @@ impl Events {
         end_of_first(event.times.span, id, to);
         to.put("RRULE", &rule(recurrence, id));
         if let Ok(series) = recurrence.series(event.times) {
-            // What is no occurrence could be written like one: the second of two equal local times.
+            // An exdate that is not an occurrence, such as the second of two equal local times, could be written like
+            // one.
             let cancelled = recurrence.exdates().iter().copied().filter(|start| series.is_occurrence(*start));
             let left_out: Vec<Timestamp> = cancelled.chain(gone).collect();
             if !series.begins_by_its_rule() && !left_out.contains(&start) {
-                // Readers do not agree on whether a start that the rule does not have is an occurrence; here it is.
+                // Readers disagree whether a start that the rule does not have is an occurrence. In Kalends it is.
                 id.put("RDATE", start, to);
             }
             left_out.into_iter().for_each(|start| id.put("EXDATE", start, to));
@@ -109,12 +110,12 @@ impl Events {
     }
 }
 
-/// What does not depend on when it takes place, under this identifier and version.
+/// Writes the properties that do not depend on the times, with this identifier and version.
 fn begin(event: &Event, uid: EventId, version: Version, to: &mut Lines) {
     let updated = stamp::utc(event.updated_at);
     to.put("BEGIN", "VEVENT");
     to.put("UID", &format!("{uid}@kalends"));
-    // Without a METHOD this is when the event was last revised (RFC 5545 section 3.8.7.2).
+    // Without a METHOD, this is the time of the last revision (RFC 5545 section 3.8.7.2).
     to.put("DTSTAMP", &updated);
     to.put("CREATED", &stamp::utc(event.created_at));
     to.put("LAST-MODIFIED", &updated);
@@ -129,15 +130,16 @@ fn begin(event: &Event, uid: EventId, version: Version, to: &mut Lines) {
     }
 }
 
-/// Whether a series begins in the second of two equal hours, which `DTSTART` cannot say: its first occurrence is then
-/// written on its own.
+/// Whether a series begins in the second of two equal hours. `DTSTART` cannot express that, so the first occurrence is
+/// then written on its own.
 fn is_in_a_repeated_hour(start: Timestamp, recurrence: &Recurrence, id: OccurrenceId) -> bool {
     let told_apart = id.all_day || id.zone.to_timestamp(id.zone.to_civil(start)) == Some(start);
     let left_out = [recurrence.exdates(), recurrence.overridden()].iter().any(|of| of.binary_search(&start).is_ok());
     !told_apart && !left_out
 }
 
-/// The end of the first occurrence, where the others are as long by every reading; otherwise the length itself.
+/// Writes the end of the first occurrence, if every reader then finds the right length for the others. Otherwise writes
+/// the length.
 fn end_of_first(span: Span, id: OccurrenceId, to: &mut Lines) {
     let end = stamp::rounded_up(span.end());
     if id.all_day || id.zone.offset_at(span.start()) == id.zone.offset_at(end) {
@@ -147,7 +149,8 @@ fn end_of_first(span: Span, id: OccurrenceId, to: &mut Lines) {
     }
 }
 
-/// The rule, ended by its last occurrence where it has an end: so nothing depends on what a reader counts.
+/// The rule. If it has an end, that is written as the start of its last occurrence, so that nothing depends on how a
+/// reader counts.
 fn rule(recurrence: &Recurrence, id: OccurrenceId) -> String {
     let mut rule = recurrence.rule().to_string();
     let Some(last) = recurrence.last_start() else { return rule };
@@ -161,7 +164,7 @@ fn rule(recurrence: &Recurrence, id: OccurrenceId) -> String {
     rule
 }
 
-/// The times of an event that takes place once; whole days are those of `zone`.
+/// Writes the times of an event that takes place once. Whole days are days of `zone`.
 fn once(event: &Event, zone: Zone, to: &mut Lines) {
     let span = event.times.span;
     if event.times.all_day {

@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use super::{line::Lines, stamp};
 
-/// What the organizer says of the event.
+/// The method of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Method {
-    /// It takes place so, now or from now on.
+    /// The event is new or changed.
     Request,
-    /// It does not take place.
+    /// The event is cancelled.
     Cancel,
 }
 
 impl Method {
-    /// The name in the text, and in the type of the part of a mail that carries it.
+    /// The name in the text, and in the content type of the mail part with the text.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Request => "REQUEST",
@@ -26,23 +26,23 @@ impl Method {
     }
 }
 
-/// What an invitation is written of.
+/// The content of an invitation.
 #[derive(Debug)]
 pub struct Invitation<'a> {
-    /// What is said of the event.
+    /// The method.
     pub method: Method,
-    /// The event, which takes place once. Its identifier and version are those of the feed: whoever has both sees one
-    /// event, and the later word counts.
+    /// The event, which takes place once. Its identifier and version are the same as in the feed. So a calendar with
+    /// both shows one event, and the later revision counts.
     pub event: &'a Event,
-    /// What the attendee sees it called.
+    /// The title that the attendee sees.
     pub title: &'a Foreign,
     /// The organizer's name and mail address.
     pub organizer: (&'a Foreign, &'a str),
     /// The attendee's mail address.
     pub attendee: &'a str,
-    /// Where the attendee changes it, if anywhere.
+    /// The address at which the attendee can move the event, if any.
     pub link: Option<&'a str>,
-    /// When it is written.
+    /// When the invitation is written.
     pub written: Timestamp,
 }
 
@@ -76,7 +76,7 @@ pub fn invitation(invitation: &Invitation<'_>) -> String {
     text.take()
 }
 
-/// A text as it may stand in a quoted parameter, which knows no escapes (RFC 5545 section 3.2).
+/// A text for a quoted parameter, which has no escapes (RFC 5545 section 3.2).
 fn parameter(text: &str) -> String {
     let kept = text.chars().filter(|letter| *letter != '"');
     kept.map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_says_one_thing() {
+    fn foreign_texts_cannot_add_lines_or_links() {
         let calendar = calendar("Work", "UTC");
         let event = event(1, &calendar, ("2026-03-02T09:00:00Z", "2026-03-02T09:30:00Z"), None);
         let expected = "\
@@ -138,7 +138,7 @@ END:VCALENDAR
     }
 
     #[test]
-    fn the_later_word_has_the_higher_number() {
+    fn a_later_revision_has_a_higher_sequence() {
         let calendar = calendar("Work", "UTC");
         let first = event(1, &calendar, ("2026-03-02T09:00:00Z", "2026-03-02T09:30:00Z"), None);
         let to = |text| Patch::Set(Moment::At(at(text)));

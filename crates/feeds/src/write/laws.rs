@@ -1,4 +1,4 @@
-//! Laws of every feed, held against the reader of another project, and against the zone database.
+//! Properties of every feed, checked with the reader of another project and with the zone database.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::{
     *,
 };
 
-/// Zones whose clocks have kept their rules for years: the other reader's database is older than ours.
+/// Zones whose rules have not changed for years, because the other reader's database is older than ours.
 fn zone_name() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec![
         "America/New_York",
@@ -38,7 +38,7 @@ fn rule() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-/// Anything that can stand in a title, and what cannot stand in a line.
+/// Any characters of a title, including those that a line cannot contain.
 fn text() -> impl Strategy<Value = String> {
     proptest::collection::vec(
         prop_oneof![
@@ -58,7 +58,7 @@ fn is_lost(character: char) -> bool {
     character.is_control() && !matches!(character, '\n' | '\t')
 }
 
-/// A title, the hour at which it begins and for how many hours, and how it repeats.
+/// A title, the hour at which it begins, its length in hours, and its rule, zone and exdates.
 type Drawn = (String, i64, i64, Option<(&'static str, &'static str, Vec<usize>)>);
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -89,8 +89,8 @@ fn occurrences(event: &Event) -> Vec<Span> {
     event.repeating().map_or(vec![event.times.span], |repeating| repeating.occurrences(ever).collect())
 }
 
-/// The seconds at which what is written takes place, by the other reader, each under its UID. It takes the end of a rule
-/// for a local time although it is in UTC, as it has to be; so it is given the local one.
+/// The times in seconds that the other reader finds, by UID. It misreads the end of a rule as a local time, although it
+/// is correctly in UTC, so it gets a local one here.
 fn read_back(text: &str, events: &[Event]) -> BTreeMap<String, Vec<(i64, i64)>> {
     let text = text.replace("\r\n ", "");
     let mut components: Vec<String> = text.split("BEGIN:VEVENT").map(str::to_owned).collect();
@@ -117,9 +117,8 @@ fn read_back(text: &str, events: &[Event]) -> BTreeMap<String, Vec<(i64, i64)>> 
     found
 }
 
-/// Whether some occurrence of a series begins or ends at a local time that comes twice or never on its day. The other
-/// reader takes the one for a time in UTC or for none, and leaves the other out; `recurrence` has laws and tables of its
-/// own for them.
+/// Whether an occurrence of a series begins or ends in a gap or an overlap. The other reader mishandles both, so such
+/// series are left out here. `kalends-recurrence` has its own tests for them.
 fn meets_a_doubtful_time(event: &Event) -> bool {
     let Some(recurrence) = event.recurrence() else { return false };
     let zone = recurrence.zone();
@@ -133,7 +132,7 @@ fn meets_a_doubtful_time(event: &Event) -> bool {
     let first = of_day(&event.times.span);
     let doubtful = |span: &Span| comes_twice(span.start()) || comes_twice(span.end()) || of_day(span) != first;
     let ever = Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap();
-    // Those that are cancelled are written too.
+    // Include cancelled occurrences, because they are written as EXDATE.
     let series = recurrence.series(event.times).unwrap();
     doubtful(&event.times.span) || series.occurrences(ever).any(|span| doubtful(&span))
 }
@@ -142,7 +141,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn every_feed_is_well_formed_and_the_same_each_time(
+    fn every_feed_is_well_formed_and_deterministic(
         name in text(),
         drawn in proptest::collection::vec(drawn(), 0..6),
     ) {
@@ -162,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn another_reader_finds_the_same(drawn in proptest::collection::vec(drawn(), 1..5)) {
+    fn another_reader_finds_the_same_times(drawn in proptest::collection::vec(drawn(), 1..5)) {
         let calendar = calendar("Work", "Europe/Berlin");
         let made = drawn.iter().zip(1..).map(|(drawn, number)| made(number, &calendar, drawn));
         let events: Vec<Event> = made.filter(|event| !meets_a_doubtful_time(event)).collect();
@@ -190,21 +189,21 @@ proptest! {
     }
 
     #[test]
-    fn zones_are_told_for_the_time_that_is_covered(name in zone_name(), day in 0..47_000_i64, days in 1..9_000_i64) {
+    fn zones_are_described_for_the_covered_time(name in zone_name(), day in 0..47_000_i64, days in 1..9_000_i64) {
         let from = Timestamp::EARLIEST + SignedDuration::days(day);
         tells(name.parse().unwrap(), from, (from + SignedDuration::days(days)).min(Timestamp::HORIZON));
     }
 }
 
 #[test]
-fn every_zone_is_told_from_1970_to_2099() {
+fn every_zone_is_described_from_1970_to_2099() {
     for zone in Zone::all() {
         tells(zone, Timestamp::EARLIEST, Timestamp::HORIZON);
     }
 }
 
 #[test]
-fn regular_zones_are_short() {
+fn regular_zones_take_few_lines() {
     let length = |zone: &str| {
         let mut lines = Lines::default();
         let covered =
@@ -217,12 +216,12 @@ fn regular_zones_are_short() {
     assert!(length("Africa/Casablanca") < 240);
 }
 
-/// Holds what is written of a zone against the zone, by a reading of its own.
+/// Compares the description that is written of a zone with the zone, using a separate reader.
 fn tells(zone: Zone, from: Timestamp, to: Timestamp) {
     let mut lines = Lines::default();
     zones::write(&zones::Covered { zone, from, to }, &mut lines);
     let text = lines.take().replace("\r\n ", "");
-    // When what is ahead of UTC by how much from then on.
+    // The instants of the changes, each with the offset from then on.
     let mut onsets: Vec<(i64, i64)> = Vec::new();
     let (mut observance, mut single): (BTreeMap<&str, &str>, Vec<&str>) = Default::default();
     for line in text.split_terminator("\r\n") {
@@ -291,7 +290,7 @@ fn of_observance(observance: &BTreeMap<&str, &str>, single: &[&str]) -> Vec<(i64
 }
 
 #[test]
-fn what_clocks_show_is_an_offset_away() {
+fn civil_time_is_utc_plus_the_offset() {
     let shown = CivilDateTime::ahead_of_utc(at("2026-03-01T23:30:00Z"), SignedDuration::hours(1));
     assert_eq!((stamp::local(shown).as_str(), id(1)), ("20260302T003000", id(1)));
 }

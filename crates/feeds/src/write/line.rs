@@ -1,13 +1,13 @@
-//! Content lines (RFC 5545 section 3.1): folded, ended, and with nothing in them that they cannot hold.
+//! Content lines (RFC 5545 section 3.1), folded and escaped.
 
-/// The most octets of a line, without its end.
+/// The most octets of a line, without the line break.
 const LINE_MAX: usize = 75;
 
 /// Content lines, one after the other.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     text: String,
-    /// The line that is being written, not yet folded.
+    /// The line that is being written, before folding.
     line: String,
 }
 
@@ -20,7 +20,7 @@ impl Lines {
         std::mem::take(&mut self.text)
     }
 
-    /// A line whose value needs no care: nobody outside of this crate wrote it. `name` brings its parameters along.
+    /// Writes a line whose value needs no escaping, because this crate made it. `name` includes the parameters.
     pub(super) fn put(&mut self, name: &str, value: &str) {
         self.line.clear();
         self.line.push_str(name);
@@ -29,7 +29,7 @@ impl Lines {
         self.fold();
     }
 
-    /// A line whose value people wrote.
+    /// Writes a line with a text value, escaped.
     pub(super) fn text(&mut self, name: &str, value: &str) {
         self.line.clear();
         self.line.push_str(name);
@@ -38,7 +38,7 @@ impl Lines {
         self.fold();
     }
 
-    /// Puts the line into as many as it takes, none of which begins or ends within a character.
+    /// Folds the line between characters.
     fn fold(&mut self) {
         let mut rest = self.line.as_str();
         let mut room = LINE_MAX;
@@ -47,7 +47,7 @@ impl Lines {
             self.text.push_str(line);
             self.text.push_str("\r\n ");
             rest = others;
-            // The space in front is one of the octets.
+            // The leading space counts as one of the octets.
             room = LINE_MAX - 1;
         }
         self.text.push_str(rest);
@@ -55,8 +55,8 @@ impl Lines {
     }
 }
 
-/// `text` as a value of the type TEXT (section 3.3.11). Control characters are left out, since no line may hold them;
-/// every way to end a line becomes one line feed, and is written `\n`; tabs stay.
+/// Writes `text` as a value of the type TEXT (section 3.3.11). Every kind of line break is written as `\n`. Tabs stay.
+/// Other control characters are left out, because a line must not contain them.
 fn escape(text: &str, to: &mut String) {
     if text.bytes().all(stands_for_itself) {
         to.push_str(text);
@@ -65,7 +65,7 @@ fn escape(text: &str, to: &mut String) {
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
-            // The line feed behind it says the same.
+            // The line feed that follows is written instead.
             '\r' if characters.peek() == Some(&'\n') => {}
             '\r' | '\n' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => to.push_str("\\n"),
             '\\' | ';' | ',' => to.extend(['\\', character]),

@@ -1,12 +1,12 @@
-//! Calendars, written as feeds (RFC 5545; ruling 8.1).
+//! Writing calendars as feeds (RFC 5545).
 //!
-//! A [`FeedWriter`] takes a calendar and its events in any order and gives the text in pieces. Equal input gives equal
-//! text: nothing in it comes from a clock or from randomness, so that a feed can be told by the versions of what it is
-//! made of ([`etag`]).
+//! A [`FeedWriter`] takes a calendar and its events in any order and returns the text in pieces. Equal input gives
+//! equal text, because nothing in it comes from a clock or from randomness. So the versions of its content identify a
+//! feed ([`etag`]).
 //!
-//! The lines are written here rather than by the crate `icalendar`, which folds the last of several at 76 octets where
-//! 75 are allowed, lets a bare carriage return through, gives zones and alarms identifiers and time stamps that change
-//! with each rendering, and looks for every fold from the beginning of the line.
+//! The crate `icalendar` is not used to write the lines. It folds the last of several lines at 76 octets, although 75
+//! are allowed. It lets a bare carriage return through. It gives zones and alarms identifiers and time stamps that
+//! change with each rendering. And it searches for every fold from the beginning of the line.
 
 mod event;
 mod invitation;
@@ -28,29 +28,28 @@ use event::{Events, OccurrenceId};
 pub use invitation::{Invitation, Method, invitation};
 use line::Lines;
 
-/// What is raised whenever the same events are written in another way.
+/// The version of the output. Increment it whenever the same events are written in another way.
 const FORM: &str = "2";
 
-/// After how many minutes a reader should look again; the feed may be kept by caches for as long.
+/// How often a reader should fetch the feed again, and how long caches may keep it.
 const REFRESH: &str = "PT5M";
 
-/// The strong entity tag of the feed of a calendar in that state. The version of this software is part of it, since a
-/// new one may bring new rules of time zones.
+/// The strong entity tag of the feed of a calendar in that state. The version of this software is part of it, because a
+/// new version may have new time-zone rules.
 pub fn etag(revision: Revision, version: Version) -> String {
     format!("\"{}.{}.{}.{FORM}\"", revision.0, version.0, env!("CARGO_PKG_VERSION"))
 }
 
-/// Whether the event is shown in its calendar's feed: native ones that are confirmed or tentative. Imported ones are
-/// left out, so that two services that read each other's feeds do not go in circles.
+/// Whether the event is shown in its calendar's feed: internal events that are confirmed or tentative. Imported events
+/// are left out, so that two services that read each other's feeds do not go in circles.
 pub fn is_shown(event: &Event) -> bool {
     event.source == EventSource::Internal && event.takes_place()
 }
 
 /// Writes the feed of one calendar.
 ///
-/// One-off events are written as they come. Series are kept until the end: an occurrence that was changed on its own
-/// may come before or after its series, and the rules of the zones that are written with them depend on the years
-/// that all of them cover.
+/// One-off events are written at once. Series are kept until the end, because an override may come before or after its
+/// series, and because the zone rules that are written with them depend on the years that all series cover.
 #[derive(Debug)]
 pub struct FeedWriter {
     events: Events,
@@ -68,7 +67,7 @@ impl FeedWriter {
         text.put("PRODID", "-//Kalends//Kalends//EN");
         text.put("CALSCALE", "GREGORIAN");
         text.text("X-WR-CALNAME", &calendar.name);
-        // No `X-WR-TIMEZONE`: some readers take times in UTC as times of that zone once a feed names one.
+        // No `X-WR-TIMEZONE`: if a feed names a zone, some readers treat times in UTC as times of that zone.
         text.put("REFRESH-INTERVAL;VALUE=DURATION", REFRESH);
         text.put("X-PUBLISHED-TTL", REFRESH);
         Self {
@@ -79,8 +78,8 @@ impl FeedWriter {
         }
     }
 
-    /// Takes one event of the calendar; one that is not shown ([`is_shown`]) has no effect. A series and an override
-    /// are their rows: instances that the rule gives are not to be handed in.
+    /// Adds an event of the calendar. An event that is not shown ([`is_shown`]) has no effect. Series and overrides are
+    /// added as their rows. Do not add instances that a rule gives.
     pub fn event(&mut self, event: Event) {
         if !is_shown(&event) {
             return;
@@ -94,17 +93,17 @@ impl FeedWriter {
         }
     }
 
-    /// How many bytes are written and not taken.
+    /// The number of bytes that are written but not yet taken.
     pub fn written(&self) -> usize {
         self.text.len()
     }
 
-    /// Takes what is written so far: whole lines.
+    /// Takes the lines that are written so far.
     pub fn take(&mut self) -> String {
         self.text.take()
     }
 
-    /// Writes the series and the end, and gives what is written and not taken.
+    /// Writes the series and the end, and returns the lines that are not yet taken.
     pub fn end(mut self) -> String {
         self.zones();
         let mut changed: BTreeMap<EventId, Vec<Event>> = BTreeMap::new();
@@ -116,7 +115,7 @@ impl FeedWriter {
         for (id, series) in std::mem::take(&mut self.series) {
             self.series(&series, changed.remove(&id).unwrap_or_default());
         }
-        // Of a series that is cancelled itself these take place all the same.
+        // Overrides of a series that is itself cancelled still take place.
         for event in changed.into_values().flatten() {
             self.events.one_off(&event, &mut self.text);
         }
@@ -124,7 +123,7 @@ impl FeedWriter {
         self.text.take()
     }
 
-    /// The rules of the zones that series follow, for the years that they cover.
+    /// Writes the rules of the zones that series follow, for the years that they cover.
     fn zones(&mut self) {
         let mut covered: BTreeMap<&str, zones::Covered> = BTreeMap::new();
         for event in self.series.values() {
@@ -143,12 +142,12 @@ impl FeedWriter {
         }
     }
 
-    /// One series with the occurrences that were changed on their own.
+    /// Writes a series with its overrides.
     fn series(&mut self, series: &Event, mut changed: Vec<Event>) {
         let (Some(recurrence), Some(id)) = (series.recurrence(), OccurrenceId::of(series)) else { return };
         changed.sort_unstable_by_key(|event| event.occurrence().map(|occurrence| occurrence.start));
         let shown: BTreeSet<Timestamp> = changed.iter().filter_map(Event::occurrence).map(|of| of.start).collect();
-        // An occurrence whose own event is not shown does not take place by the rule either.
+        // An occurrence whose override is not shown does not take place by the rule either.
         let gone = recurrence.overridden().iter().filter(|start| !shown.contains(start)).copied();
         self.events.series(series, recurrence, id, gone, &mut self.text);
         for event in &changed {

@@ -4,14 +4,14 @@ use kalends_kernel::{CivilDate, CivilDateTime, SignedDuration, Timestamp};
 
 const SECOND: i64 = 1_000_000;
 
-/// `20260301T090000Z`; what is less than a second is cut off.
+/// Formats `20260301T090000Z`. Fractions of a second are cut off.
 pub(super) fn utc(instant: Timestamp) -> String {
     let mut text = local(CivilDateTime::ahead_of_utc(instant, SignedDuration::ZERO));
     text.push('Z');
     text
 }
 
-/// `20260301T090000`.
+/// Formats `20260301T090000`.
 pub(super) fn local(at: CivilDateTime) -> String {
     let mut text = date(at.date);
     let seconds = at.time.as_micros() / SECOND;
@@ -22,7 +22,7 @@ pub(super) fn local(at: CivilDateTime) -> String {
     text
 }
 
-/// `20260301`.
+/// Formats `20260301`.
 pub(super) fn date(date: CivilDate) -> String {
     let (year, month, day) = date.year_month_day();
     let mut text = String::with_capacity(16);
@@ -32,7 +32,7 @@ pub(super) fn date(date: CivilDate) -> String {
     text
 }
 
-/// `+0100`, with seconds where there are any (section 3.3.14).
+/// Formats `+0100`, with seconds if there are any (section 3.3.14).
 pub(super) fn offset(ahead: SignedDuration) -> String {
     let seconds = ahead.as_seconds();
     let mut text = String::with_capacity(7);
@@ -46,13 +46,13 @@ pub(super) fn offset(ahead: SignedDuration) -> String {
     text
 }
 
-/// The first whole second that is not before `instant`: so an end is never written earlier than it is.
+/// The first whole second that is not before `instant`, so that an end is never written too early.
 pub(super) fn rounded_up(instant: Timestamp) -> Timestamp {
     let below = instant.as_micros().rem_euclid(SECOND);
     if below == 0 { instant } else { instant + SignedDuration::micros(SECOND - below) }
 }
 
-/// At least `width` digits; what is negative does not occur and is written as zero.
+/// Appends the last `width` digits of a value. Negative values do not occur and are written as zero.
 fn digits(text: &mut String, value: i64, width: u32) {
     let value = u64::try_from(value).unwrap_or(0);
     for place in (0..width).rev() {

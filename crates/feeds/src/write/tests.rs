@@ -1,4 +1,4 @@
-//! What single events look like.
+//! The text of single events.
 
 use kalends_calendars::{
     AgentActivity, EventPatch, EventStatus, Moment, NewCalendar, NewEvent, NewRecurrence, Patch, Reminders, Repeats,
@@ -30,7 +30,7 @@ pub(super) fn id(number: u8) -> EventId {
     format!("evt_000000000000000000000000{number:02}").parse().unwrap()
 }
 
-/// An event on a calendar; `repeats` is a rule, its zone and its exdates.
+/// An event on a calendar. `repeats` is a rule with its zone and its exdates.
 pub(super) fn event(
     number: u8,
     calendar: &Calendar,
@@ -63,7 +63,7 @@ pub(super) fn written(calendar: &Calendar, events: impl IntoIterator<Item = Even
     writer.end()
 }
 
-/// The lines of the events, unfolded.
+/// The lines, unfolded.
 fn lines(text: &str) -> Vec<String> {
     let unfolded = text.replace("\r\n ", "");
     unfolded.split_terminator("\r\n").map(str::to_owned).collect()
@@ -176,7 +176,7 @@ fn a_series_keeps_its_zone_over_daylight_saving() {
         &[
             "DTSTART;TZID=Europe/Berlin:20260323T090000",
             "DTEND;TZID=Europe/Berlin:20260323T094500",
-            // The twelfth: 29 April at 09:00, two hours ahead of UTC by then.
+            // The twelfth occurrence: 29 April at 09:00, by then two hours ahead of UTC.
             "RRULE:FREQ=WEEKLY;BYDAY=MO,WE;UNTIL=20260429T070000Z",
             "EXDATE;TZID=Europe/Berlin:20260325T090000",
             "BEGIN:VTIMEZONE",
@@ -235,7 +235,7 @@ fn series(
 }
 
 #[test]
-fn a_start_in_the_second_of_two_equal_hours_is_told_apart() {
+fn a_start_in_the_second_of_two_equal_hours_is_written_on_its_own() {
     let calendar = calendar("Work", "UTC");
     let times = ("2026-10-25T01:30:00Z", "2026-10-25T02:00:00Z");
     let text = written(&calendar, [event(1, &calendar, times, Some(("FREQ=DAILY", Some("Europe/Berlin"), &[])))]);
@@ -253,7 +253,7 @@ fn overridden(series: &Event, start: &str, patch: EventPatch) -> (Event, Event) 
 }
 
 #[test]
-fn changed_occurrences_name_what_they_replace() {
+fn overrides_have_the_recurrence_id_of_their_occurrence() {
     let calendar = calendar("Work", "Europe/Berlin");
     let times = ("2026-03-23T08:00:00Z", "2026-03-23T09:00:00Z");
     let series = event(1, &calendar, times, Some(("FREQ=DAILY", Some("Europe/Berlin"), &[])));
@@ -274,13 +274,13 @@ fn changed_occurrences_name_what_they_replace() {
     assert_eq!(lines(&text).iter().filter(|line| *line == "SEQUENCE:8").count(), 2);
     assert!(!text.contains("EXDATE"), "{text}");
 
-    // One that is cancelled does not take place, and is not shown.
+    // A cancelled override becomes an EXDATE, and is not shown.
     let cancelled = Event { status: EventStatus::Cancelled, ..changed.clone() };
     let text = written(&calendar, [series.clone(), cancelled]);
     assert_has(&text, &["EXDATE;TZID=Europe/Berlin:20260330T090000"]);
     assert_eq!(text.matches("BEGIN:VEVENT").count(), 1);
 
-    // Of a series that is cancelled as a whole it still takes place.
+    // If the series itself is cancelled, the override still takes place.
     let gone = Event { status: EventStatus::Cancelled, ..series };
     let text = written(&calendar, [gone, changed]);
     assert_has(&text, &[&format!("UID:{}@kalends", id(2)), "DTSTART:20260331T120000Z"]);
@@ -288,7 +288,7 @@ fn changed_occurrences_name_what_they_replace() {
 }
 
 #[test]
-fn only_what_takes_place_here_is_shown() {
+fn only_internal_events_that_take_place_are_shown() {
     let calendar = calendar("Work", "UTC");
     let shown = event(1, &calendar, ("2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"), None);
     assert!(is_shown(&shown));
@@ -304,7 +304,7 @@ fn only_what_takes_place_here_is_shown() {
 }
 
 #[test]
-fn a_tag_tells_states_apart() {
+fn different_states_have_different_etags() {
     let tag = etag(Revision(12), Version(3));
     assert!(tag.starts_with("\"12.3.") && tag.ends_with('"'), "{tag}");
     assert_ne!(tag, etag(Revision(13), Version(3)));

@@ -6,7 +6,7 @@ use kalends_kernel::{CivilDate, CivilDateTime, SignedDuration, Timestamp, Zone};
 
 use super::{line::Lines, stamp};
 
-/// A zone, and from when to when its rules are needed.
+/// A zone, and the time for which its rules are needed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Covered {
     pub(super) zone: Zone,
@@ -21,16 +21,16 @@ impl Covered {
     }
 }
 
-/// So far before the time that is needed a change is looked for that is in force when it begins.
+/// How far before the needed time to look for the change that is in force when it begins.
 const BEFORE: SignedDuration = SignedDuration::days(400);
-/// So far behind it, so that the rule of the last years shows itself.
+/// How far after the needed time to look, so that the rule of the last years is recognized.
 const BEHIND: SignedDuration = SignedDuration::days(8 * 366);
-/// No rule skips a year and comes later than this after the last change by it.
+/// The longest time from one change of a rule to the next.
 const A_YEAR: SignedDuration = SignedDuration::days(372);
-/// So many years in a row make a rule. Fewer are named one by one.
+/// The least number of years in a row that make a rule. The changes of fewer years are written one by one.
 const YEARS: usize = 3;
 
-/// What a change of the clocks is, apart from when it happens. Equal ones are written together.
+/// The kind of a clock change, without its time. Changes of the same kind are written together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Kind {
     before: SignedDuration,
@@ -39,11 +39,11 @@ struct Kind {
     name: Option<String>,
 }
 
-/// One change of the clocks.
+/// A clock change.
 #[derive(Debug, Clone, Copy)]
 struct Change {
     at: Timestamp,
-    /// What the clocks show that are not yet changed.
+    /// The civil time at that instant before the change.
     shown: CivilDateTime,
 }
 
@@ -71,8 +71,8 @@ fn kind(zone: Zone, at: Timestamp, before: SignedDuration) -> Kind {
     Kind { before, after: zone.offset_at(at), daylight: zone.saves_daylight_at(at), name: zone.abbreviation_at(at) }
 }
 
-/// The changes after `from` and before `until`, each kind in the order of time. Bounded by the years that the
-/// database covers: fewer than 8,000 steps, and two dozen for a change.
+/// The changes after `from` and before `until`, by kind, each in order of time. Bounded by the supported years: fewer
+/// than 8,000 steps, and two dozen more for each change.
 fn changes(zone: Zone, from: Timestamp, until: Timestamp) -> BTreeMap<Kind, Vec<Change>> {
     let mut changes: BTreeMap<Kind, Vec<Change>> = BTreeMap::new();
     let (mut at, mut offset) = (from, zone.offset_at(from));
@@ -100,7 +100,7 @@ fn first_with_another(zone: Zone, offset: SignedDuration, low: Timestamp, high: 
     at(high)
 }
 
-/// Writes changes of one kind: those that follow a rule for some years by that rule, the others by their dates.
+/// Writes the changes of one kind: those that follow a rule for some years as that rule, and the others by date.
 fn written(kind: &Kind, mut changes: &[Change], until: Timestamp, to: &mut Lines) {
     let mut single: Vec<Change> = Vec::new();
     while let Some((first, _)) = changes.split_first() {
@@ -120,8 +120,8 @@ fn written(kind: &Kind, mut changes: &[Change], until: Timestamp, to: &mut Lines
         }
     }
     if let Some(first) = single.first() {
-        // Each on a line of its own, the first one too: there are readers that take the first date of a line only, and
-        // such that overlook the start where there are dates beside it.
+        // Write each date on a line of its own, and the first one too. Some readers take only the first date of a line,
+        // and others ignore the start if there are dates.
         let several = single.iter().filter(|_| single.len() > 1);
         let dates = several.map(|change| ("RDATE", stamp::local(change.shown)));
         observance(kind, first.shown, dates, to);
@@ -148,12 +148,12 @@ fn observance(
     to.put("END", name);
 }
 
-/// Seven days in a row that hold a weekday's date in each of some years.
+/// Seven days in a row that contain the date of a weekday in each of several years.
 #[derive(Debug, Clone, Copy)]
 struct Days {
     /// The earliest and latest day of the month.
     days: (u32, u32),
-    /// The same, counted from the month's end, the last day being 0.
+    /// The same, counted from the end of the month. The last day is 0.
     from_end: (u32, u32),
 }
 
@@ -164,7 +164,7 @@ impl Days {
         Self { days: (day, day), from_end: (from_end, from_end) }
     }
 
-    /// The days with those of another year; `None` where no seven days in a row hold both.
+    /// The days together with those of another year; `None` if no seven days in a row contain both.
     fn with(self, other: Self) -> Option<Self> {
         let both = |(a, b): (u32, u32), (c, d): (u32, u32)| (a.min(c), b.max(d));
         let all = Self { days: both(self.days, other.days), from_end: both(self.from_end, other.from_end) };
@@ -193,7 +193,7 @@ impl Days {
 
 const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 
-/// How many of the first changes follow one rule, one each year, and on which days they fall.
+/// How many of the first changes follow one yearly rule, and the days on which they are.
 fn by_one_rule(changes: &[Change]) -> (usize, Days) {
     let key = |change: &Change| {
         let (year, month, _) = change.shown.date.year_month_day();

@@ -1,4 +1,4 @@
-//! Feeds that are made to hurt: every one of them takes bounded work.
+//! Malicious feeds. Each of them takes bounded work.
 
 use kalends_feeds::limits::{
     BYTES_MAX, DATES_MAX, EVENT_STEPS_MAX, EVENTS_MAX, OCCURRENCES_IN_ALL_MAX, OCCURRENCES_MAX, STEPS_MAX, TOLD_MAX,
@@ -15,7 +15,7 @@ const START: &str = "DTSTART:20160310T090000Z\nDURATION:PT1S\n";
 #[case::every_second("RRULE:FREQ=SECONDLY")]
 #[case::every_second_of_an_hour("RRULE:FREQ=SECONDLY;BYHOUR=9")]
 #[case::every_minute("RRULE:FREQ=MINUTELY;BYDAY=MO")]
-fn rules_without_measure_are_cut(#[case] rule: &str) {
+fn unbounded_rules_are_cut(#[case] rule: &str) {
     let feed = feed(&event(&format!("{START}{rule}")));
     assert_eq!(feed.items.len(), OCCURRENCES_MAX);
     assert_eq!(feed.warnings, [Warning::Shortened { uid: "one".into() }]);
@@ -34,18 +34,19 @@ fn rules_that_take_too_much_work_are_skipped(#[case] rule: &str) {
 }
 
 #[rstest]
-#[case::thirtieth_of_february("RRULE:FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30")]
+#[case::february_30("RRULE:FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30")]
 #[case::no_week("RRULE:FREQ=YEARLY;BYWEEKNO=1;BYMONTH=7")]
 #[case::seldom("RRULE:FREQ=SECONDLY;INTERVAL=1000000000;BYHOUR=3")]
-fn rules_that_never_come_are_looked_for_in_bounded_steps(#[case] rule: &str) {
+fn rules_without_occurrences_take_bounded_steps(#[case] rule: &str) {
     let feed = feed(&event(&format!("{START}{rule}")));
     assert!(feed.items.is_empty());
     assert!(feed.steps < 20_000, "{}", feed.steps);
 }
 
-/// One budget for all: what cannot be paid any more is skipped, what costs nothing is read.
+/// All events share one limit of steps. Events that would exceed it are skipped, and events that take no steps are
+/// read.
 #[test]
-fn many_costly_events_share_what_there_is() {
+fn costly_events_share_the_steps_of_the_feed() {
     let costly = |index: usize| {
         format!("BEGIN:VEVENT\nUID:costly-{index:03}\n{START}RRULE:FREQ=SECONDLY;COUNT=4000000000\nEND:VEVENT\n")
     };
@@ -58,7 +59,7 @@ fn many_costly_events_share_what_there_is() {
 }
 
 #[test]
-fn occurrences_are_bounded_in_all() {
+fn occurrences_of_a_feed_are_bounded() {
     let hourly = |index: usize| {
         format!(
             "BEGIN:VEVENT\nUID:h-{index:03}\n{START}RRULE:FREQ=MINUTELY\nDESCRIPTION:{}\nEND:VEVENT\n",
@@ -75,7 +76,7 @@ fn occurrences_are_bounded_in_all() {
 }
 
 #[test]
-fn a_million_exdates() {
+fn an_event_with_too_many_exdates_is_skipped() {
     let dates = |count: usize| vec!["20260310T090000Z"; count].join(",");
     let series = |dates: &str| event(&format!("{START}RRULE:FREQ=DAILY\nEXDATE:{dates}"));
     let most = (BYTES_MAX - 1_000) / 17;
@@ -92,7 +93,7 @@ fn a_million_exdates() {
 #[case::events("VEVENT")]
 #[case::zones("VTIMEZONE")]
 #[case::unknown("X-COMPONENT")]
-fn nesting_is_counted_and_not_followed(#[case] name: &str) {
+fn nested_components_do_no_harm(#[case] name: &str) {
     let nested = |inner: &str, depth: usize| {
         format!("{}{inner}{}", format!("BEGIN:{name}\n").repeat(depth), format!("END:{name}\n").repeat(depth))
     };
@@ -100,7 +101,7 @@ fn nesting_is_counted_and_not_followed(#[case] name: &str) {
     let feed = feed(&calendar(&format!("{}{plain}", nested("X-A:1\n", 10_000))));
     assert_eq!(busy(&feed), ["2026-03-10T09:00/2026-03-10T10:00"]);
     assert_eq!(feed.steps, 0);
-    // What was begun and never ended is cut short, and no reason to read on without end.
+    // A feed with unclosed calendars is cut short.
     let open = format!("{}{plain}", "BEGIN:VCALENDAR\n".repeat(100_000));
     assert_eq!(try_read(&open), Err(ReadError::Truncated));
 }
@@ -122,7 +123,7 @@ fn absurd_zones_are_unknown(#[case] line: &str) {
 }
 
 #[test]
-fn thousands_of_zones_and_observances() {
+fn thousands_of_zones_and_observances_take_bounded_steps() {
     let observance = "BEGIN:STANDARD\nDTSTART:19700101T000000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0245\nRRULE:FREQ=YEARLY;BYDAY=MO,TU,WE\nEND:STANDARD\n";
     let event = |zone: usize| {
         format!("BEGIN:VEVENT\nUID:e{zone}\nDTSTART;TZID=Odd {zone}:20260310T100000\nDURATION:PT1H\nEND:VEVENT\n")
@@ -159,7 +160,7 @@ fn sizes_are_bounded() {
 }
 
 #[test]
-fn what_is_skipped_is_counted_and_the_first_told() {
+fn all_skipped_events_are_counted_and_the_first_reported() {
     let broken = |index: usize| format!("BEGIN:VEVENT\nUID:b-{index:04}\nEND:VEVENT\n");
     let feed = feed(&calendar(&(0..500).map(broken).collect::<String>()));
     assert_eq!((feed.skipped.len(), feed.skipped_count), (TOLD_MAX, 500));

@@ -1,4 +1,4 @@
-//! What producers write, each with the busy times that a person worked out beside it.
+//! Feeds as producers write them, each with busy times that were worked out by hand.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use kalends_kernel::Span;
 
 use super::{NOW, at, shown, span, zone};
 
-/// The busy times of a feed: `zone`, `window`, perhaps `skipped`, then a span a line.
+/// The expected busy times of a feed: the lines `zone`, `window` and optionally `skipped`, then one span a line.
 struct Expected {
     zone: String,
     window: Span,
@@ -44,7 +44,7 @@ pub(crate) fn feeds() -> Vec<PathBuf> {
 }
 
 #[test]
-fn busy_times_are_those_that_people_work_out() {
+fn busy_times_are_those_worked_out_by_hand() {
     let feeds = feeds();
     assert!(feeds.len() >= 60, "{} feeds", feeds.len());
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! The edges of one event, of texts and of whole feeds.
+//! Edge cases of single events, of texts and of whole feeds.
 
 use kalends_calendars::EventStatus;
 use kalends_feeds::read::{ReadError, SkipReason, Warning, What, read};
@@ -18,7 +18,7 @@ use super::{busy, calendar, context, event, feed, try_read};
 )]
 #[case::cut_in_an_event("BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:a\n", ReadError::Truncated)]
 #[case::second_is_cut("BEGIN:VCALENDAR\nEND:VCALENDAR\nBEGIN:VCALENDAR\n", ReadError::Truncated)]
-fn what_is_no_feed_is_told_apart(#[case] text: &str, #[case] error: ReadError) {
+fn texts_that_are_not_feeds_have_distinct_errors(#[case] text: &str, #[case] error: ReadError) {
     assert_eq!(try_read(text), Err(error));
 }
 
@@ -54,7 +54,7 @@ fn what_is_no_feed_is_told_apart(#[case] text: &str, #[case] error: ReadError) {
     "DTSTART:20260310T090000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;UNTIL=20260309T090000Z",
     SkipReason::Never
 )]
-fn one_bad_event_is_skipped_and_told(#[case] lines: &str, #[case] reason: SkipReason) {
+fn an_invalid_event_is_skipped_and_reported(#[case] lines: &str, #[case] reason: SkipReason) {
     let good = "BEGIN:VEVENT\nUID:good\nDTSTART:20260311T090000Z\nDURATION:PT1H\nEND:VEVENT\n";
     let bad = format!("BEGIN:VEVENT\nUID:bad\n{lines}\nEND:VEVENT\n");
     let feed = feed(&calendar(&format!("{bad}{good}")));
@@ -115,7 +115,7 @@ fn titles(#[case] line: &str, #[case] title: &str) {
 }
 
 #[test]
-fn texts_are_cut_to_what_an_event_holds() {
+fn long_texts_are_cut() {
     let (title, description, uid) = ("\u{fc}".repeat(600), "\u{fc}".repeat(21_000), "\u{fc}".repeat(400));
     let text = |uid: &str| {
         calendar(&format!(
@@ -131,7 +131,7 @@ fn texts_are_cut_to_what_an_event_holds() {
 }
 
 #[test]
-fn events_without_a_name_get_the_same_one_every_time() {
+fn events_without_a_uid_get_the_same_one_every_time() {
     let nameless = |title: &str| format!("BEGIN:VEVENT\nDTSTART:20260310\nSUMMARY:{title}\nEND:VEVENT\n");
     let both = feed(&calendar(&format!("{}{}", nameless("a"), nameless("b"))));
     assert_eq!(both.items.len(), 2);
@@ -148,7 +148,7 @@ fn an_unclosed_event_is_skipped_and_the_next_is_read() {
 }
 
 #[test]
-fn alarms_say_nothing_about_their_event() {
+fn properties_of_alarms_do_not_affect_their_event() {
     let alarm =
         "BEGIN:VALARM\nUID:alarm\nSUMMARY:Alarm\nDTSTART:20300101T000000Z\nDURATION:PT5H\nSTATUS:CANCELLED\nEND:VALARM";
     let feed = feed(&calendar(&format!(
@@ -170,7 +170,7 @@ fn floating_times_and_unknown_zones(#[case] head: &str, #[case] zone: &str, #[ca
     assert_eq!((busy(&floating), busy(&unknown)), (vec![expected.to_owned()], vec![expected.to_owned()]));
     assert!(floating.warnings.contains(&Warning::Floating { read_in: zone.into() }));
     assert!(unknown.warnings.contains(&Warning::UnknownZone { name: "Nowhere/Land".into() }));
-    // Whole days are those of the calendar, whatever the feed says.
+    // Whole days are always days of the calendar's zone.
     let day = feed(&calendar(&format!("{head}BEGIN:VEVENT\nUID:one\nDTSTART:20260310\nEND:VEVENT")));
     assert_eq!(busy(&day), ["2026-03-09T23:00/2026-03-10T23:00"]);
 }
@@ -201,7 +201,7 @@ fn the_latest_revision_counts(#[case] older: &str, #[case] newer: &str) {
 }
 
 #[test]
-fn what_takes_place_once_has_no_recurrence_id() {
+fn an_event_that_takes_place_once_has_no_recurrence_id() {
     let feed = feed(&event("DTSTART:20260310T090000Z\nDURATION:PT1H\nSEQUENCE:7"));
     let item = &feed.items[0];
     assert_eq!((item.recurrence_id, item.sequence, &item.what), (None, 7, &What::Once));
@@ -209,7 +209,7 @@ fn what_takes_place_once_has_no_recurrence_id() {
 }
 
 #[test]
-fn nul_characters_reach_no_text() {
+fn nul_characters_are_removed_from_texts() {
     let text = event("DTSTART:20260310\nSUMMARY:a\u{0}b\nDESCRIPTION:c\u{0}d\nUID:e\u{0}f");
     let feed = read(text.replace("UID:one\r\n", "").as_bytes(), &context("UTC")).unwrap();
     let item = &feed.items[0];

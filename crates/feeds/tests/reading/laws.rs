@@ -1,4 +1,4 @@
-//! What holds for all feeds.
+//! Properties of all feeds.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn corpus() -> Vec<Vec<u8>> {
     feeds().into_iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
-/// Reads what there is twice, and asks for busy times; nothing may panic or pass the budget.
+/// Reads a feed twice and computes its busy times. Nothing may panic or exceed the limit of steps.
 fn holds(bytes: &[u8]) -> Result<(), TestCaseError> {
     let context = context("America/New_York");
     let feed = read(bytes, &context);
@@ -33,7 +33,7 @@ fn holds(bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Lines that have a meaning together, and values that have none.
+/// Lines that are meaningful in combination, and some with meaningless values.
 fn line() -> impl Strategy<Value = String> {
     let names = [
         "DTSTART",
@@ -108,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn arbitrary_bytes(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+    fn arbitrary_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         holds(&bytes)?;
         let mut inside = b"BEGIN:VCALENDAR\nBEGIN:VEVENT\nDTSTART:20260310T090000Z\n".to_vec();
         inside.extend(&bytes);
@@ -117,12 +117,12 @@ proptest! {
     }
 
     #[test]
-    fn lines_of_all_kinds(lines in prop::collection::vec(line(), 0..40)) {
+    fn arbitrary_lines_do_no_harm(lines in prop::collection::vec(line(), 0..40)) {
         holds(format!("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n{}END:VEVENT\r\nEND:VCALENDAR\r\n", lines.concat()).as_bytes())?;
     }
 
     #[test]
-    fn feeds_with_bytes_changed_and_taken_out(
+    fn feeds_with_changed_and_removed_bytes_do_no_harm(
         feed in any::<Index>(),
         changes in prop::collection::vec((any::<Index>(), any::<u8>(), any::<bool>()), 1..12),
     ) {
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn feeds_cut_anywhere_are_cut_short(feed in any::<Index>(), at in any::<Index>()) {
+    fn truncated_feeds_do_no_harm(feed in any::<Index>(), at in any::<Index>()) {
         let corpus = corpus();
         let bytes = feed.get(&corpus);
         holds(&bytes[..at.index(bytes.len())])?;

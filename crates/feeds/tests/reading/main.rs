@@ -1,4 +1,4 @@
-//! Feeds of others, read: a corpus of what producers write, a table of edges, bounds and laws.
+//! Reading third-party feeds: a corpus of what producers write, edge cases, bounds and properties.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -15,7 +15,7 @@ mod recurring;
 use kalends_feeds::read::{Context, Feed, ReadError, read};
 use kalends_kernel::{Span, Timestamp, Zone};
 
-/// When all tests take place.
+/// The present instant in all tests.
 const NOW: &str = "2026-03-10T12:00:00Z";
 
 fn at(text: &str) -> Timestamp {
@@ -34,13 +34,13 @@ fn context(zone_name: &str) -> Context {
     Context { calendar_zone: zone(zone_name), now: at(NOW) }
 }
 
-/// A calendar of components, one line each, read in Berlin.
+/// A calendar with these lines.
 fn calendar(lines: &str) -> String {
     let lines: Vec<&str> = lines.lines().map(str::trim_start).filter(|line| !line.is_empty()).collect();
     format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Tests//EN\r\n{}\r\nEND:VCALENDAR\r\n", lines.join("\r\n"))
 }
 
-/// A calendar of one event with these properties.
+/// A calendar with one event with these properties.
 fn event(lines: &str) -> String {
     calendar(&format!("BEGIN:VEVENT\nUID:one\nDTSTAMP:20260301T000000Z\n{lines}\nEND:VEVENT"))
 }

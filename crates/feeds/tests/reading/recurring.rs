@@ -1,4 +1,4 @@
-//! Series: which are kept, which are expanded, and the occurrences that differ.
+//! Series that are kept, series that are expanded, and exceptions.
 
 use kalends_feeds::read::{Feed, Item, SkipReason, What};
 use kalends_kernel::Timestamp;
@@ -8,7 +8,7 @@ use super::{at, busy, calendar, event, feed};
 
 const DAILY: &str = "DTSTART:20260309T090000Z\nDTEND:20260309T100000Z\nRRULE:FREQ=DAILY;COUNT=4";
 
-/// A calendar with a series and events of the same `UID`.
+/// A calendar with a series and other events with the same `UID`.
 fn with(master: &str, others: &[&str]) -> Feed {
     let event = |lines: &str| format!("BEGIN:VEVENT\nUID:one\nDTSTAMP:20260301T000000Z\n{lines}\nEND:VEVENT\n");
     feed(&calendar(&std::iter::once(master).chain(others.iter().copied()).map(event).collect::<String>()))
@@ -18,7 +18,7 @@ fn series(feed: &Feed) -> Vec<&Item> {
     feed.items.iter().filter(|item| matches!(item.what, What::Series(_))).collect()
 }
 
-/// The first day and hour of each busy span.
+/// The start of each busy span, as `MM-DDTHH`.
 fn starts(feed: &Feed) -> Vec<String> {
     busy(feed).iter().map(|span| span[5..13].to_owned()).collect()
 }
@@ -46,7 +46,7 @@ fn series_of_the_subset_are_kept(#[case] rule: &str, #[case] kept: &str) {
 #[case::excluded_rule("RRULE:FREQ=DAILY;COUNT=4\nEXRULE:FREQ=DAILY;INTERVAL=2;COUNT=2", 2)]
 #[case::count_and_until("RRULE:FREQ=DAILY;COUNT=9;UNTIL=20260310T235959Z", 2)]
 #[case::no_date_of_its_own("RRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", 1)]
-fn others_are_expanded(#[case] rule: &str, #[case] count: usize) {
+fn other_series_are_expanded(#[case] rule: &str, #[case] count: usize) {
     let feed = feed(&event(&format!("DTSTART:20260309T090000Z\nDURATION:PT1M\n{rule}")));
     assert_eq!(feed.items.len(), count);
     for item in &feed.items {
@@ -55,7 +55,7 @@ fn others_are_expanded(#[case] rule: &str, #[case] count: usize) {
 }
 
 #[test]
-fn what_is_expanded_lies_around_the_present() {
+fn series_are_expanded_around_the_present() {
     let feed = feed(&event("DTSTART:20100101T090000Z\nDURATION:PT1H\nRRULE:FREQ=DAILY;BYHOUR=9"));
     let first = feed.items.first().unwrap().times.span;
     let last = feed.items.last().unwrap().times.span;
@@ -65,7 +65,7 @@ fn what_is_expanded_lies_around_the_present() {
 }
 
 #[test]
-fn too_many_exdates_are_too_many_for_a_series() {
+fn a_series_with_too_many_exdates_is_expanded() {
     let exdates = |count: i64| {
         let dates: Vec<String> = (0..count)
             .map(|day| (at("2024-01-01T09:00:00Z") + kalends_kernel::SignedDuration::days(day)).to_string())
@@ -77,7 +77,7 @@ fn too_many_exdates_are_too_many_for_a_series() {
     let (kept, expanded) = (exdates(1_000), exdates(1_001));
     assert_eq!((series(&kept).len(), kept.items.len()), (1, 1));
     assert_eq!((series(&expanded).len(), expanded.items.len()), (0, 1));
-    // The last of the three years is 28 September 2026.
+    // The last of the 1,002 occurrences is on 28 September 2026.
     assert_eq!(
         (starts(&kept), starts(&expanded)),
         (vec!["09-27T09".into(), "09-28T09".into()], vec!["09-28T09".into()])
@@ -106,12 +106,12 @@ fn an_override_is_an_occurrence_of_its_series() {
 #[case::broken("RECURRENCE-ID:20260310T090000Z\nDTSTART:20260310T120000Z\nDURATION:-PT1H", &["03-09T09", "03-10T09", "03-11T09", "03-12T09"])]
 fn overrides(#[case] changed: &str, #[case] expected: &[&str]) {
     assert_eq!(starts(&with(DAILY, &[changed])), expected);
-    // Whether a series is kept or expanded makes no difference.
+    // It makes no difference whether a series is kept or expanded.
     assert_eq!(starts(&with(&format!("{DAILY};BYHOUR=9"), &[changed])), expected);
 }
 
 #[test]
-fn an_excluded_occurrence_that_stands_in_the_feed_takes_place() {
+fn an_excluded_occurrence_with_an_override_takes_place() {
     let moved = "RECURRENCE-ID:20260310T090000Z\nDTSTART:20260310T120000Z\nDTEND:20260310T130000Z";
     for rule in ["", ";BYHOUR=9"] {
         let feed = with(&format!("{DAILY}{rule}\nEXDATE:20260310T090000Z"), &[moved]);
@@ -122,7 +122,7 @@ fn an_excluded_occurrence_that_stands_in_the_feed_takes_place() {
 #[rstest]
 #[case::sequence("SEQUENCE:2", "SEQUENCE:1")]
 #[case::stamp("DTSTAMP:20260309T000000Z", "DTSTAMP:20260308T000000Z")]
-fn of_two_overrides_the_later_counts(#[case] newer: &str, #[case] older: &str) {
+fn the_later_of_two_overrides_counts(#[case] newer: &str, #[case] older: &str) {
     let to = |hour: u8, line: &str| {
         format!("RECURRENCE-ID:20260310T090000Z\nDTSTART:20260310T{hour}0000Z\nDURATION:PT1H\n{line}")
     };
@@ -187,7 +187,7 @@ fn overrides_and_exdates_after_this_and_future() {
 }
 
 #[test]
-fn an_excluded_occurrence_from_which_on_all_differ_takes_place() {
+fn an_excluded_occurrence_with_this_and_future_takes_place() {
     let later = "RECURRENCE-ID;RANGE=THISANDFUTURE:20260311T090000Z\nDTSTART:20260311T110000Z\nDURATION:PT1H";
     for rule in ["", ";BYHOUR=9"] {
         let feed = with(&format!("{DAILY}{rule}\nEXDATE:20260311T090000Z"), &[later]);
@@ -198,7 +198,7 @@ fn an_excluded_occurrence_from_which_on_all_differ_takes_place() {
 #[rstest]
 #[case::series("FREQ=DAILY;COUNT=3")]
 #[case::expanded("FREQ=DAILY;BYHOUR=2;COUNT=3")]
-fn what_is_moved_from_a_skipped_time_keeps_its_place(#[case] rule: &str) {
+fn occurrences_moved_out_of_a_gap_keep_their_shift(#[case] rule: &str) {
     // In 2026 the clocks of Berlin skip 02:30 on 29 March.
     let master = format!("DTSTART;TZID=Europe/Berlin:20260328T023000\nDURATION:PT15M\nRRULE:{rule}");
     let later = "RECURRENCE-ID;RANGE=THISANDFUTURE;TZID=Europe/Berlin:20260328T023000\nDTSTART;TZID=Europe/Berlin:20260328T053000\nDURATION:PT15M";
@@ -210,7 +210,7 @@ fn what_is_moved_from_a_skipped_time_keeps_its_place(#[case] rule: &str) {
 }
 
 #[test]
-fn what_stands_in_the_feed_after_the_end_of_a_series_takes_place() {
+fn an_override_after_the_end_of_a_series_takes_place() {
     let ended = "RECURRENCE-ID;RANGE=THISANDFUTURE:20260310T090000Z\nDTSTART:20260310T090000Z\nSTATUS:CANCELLED";
     let one = "RECURRENCE-ID:20260312T090000Z\nDTSTART:20260312T200000Z\nDURATION:PT1H";
     for rule in ["", ";BYHOUR=9"] {
@@ -222,7 +222,7 @@ fn what_stands_in_the_feed_after_the_end_of_a_series_takes_place() {
 #[case::a_day_by_the_calendar("TZID=Europe/Berlin:20260321T120000", "P1D", 0, &["03-21T11:00/2026-03-22T11:00", "03-28T11:00/2026-03-29T10:00", "04-04T10:00/2026-04-05T10:00"])]
 #[case::a_day_and_hours("TZID=Europe/Berlin:20260321T120000", "P1DT1H", 0, &["03-21T11:00/2026-03-22T12:00", "03-28T11:00/2026-03-29T11:00", "04-04T10:00/2026-04-05T11:00"])]
 #[case::hours("TZID=Europe/Berlin:20260321T120000", "PT24H", 1, &["03-21T11:00/2026-03-22T11:00", "03-28T11:00/2026-03-29T11:00", "04-04T10:00/2026-04-05T10:00"])]
-#[case::where_days_are_hours("X-A=1:20260321T120000Z", "P1D", 1, &["03-21T12:00/2026-03-22T12:00", "03-28T12:00/2026-03-29T12:00", "04-04T12:00/2026-04-05T12:00"])]
+#[case::a_day_in_utc("X-A=1:20260321T120000Z", "P1D", 1, &["03-21T12:00/2026-03-22T12:00", "03-28T12:00/2026-03-29T12:00", "04-04T12:00/2026-04-05T12:00"])]
 fn lengths_of_occurrences(#[case] start: &str, #[case] length: &str, #[case] kept: usize, #[case] expected: &[&str]) {
     let feed = feed(&event(&format!("DTSTART;{start}\nDURATION:{length}\nRRULE:FREQ=WEEKLY;COUNT=3")));
     let expected: Vec<String> = expected.iter().map(|span| format!("2026-{span}")).collect();
@@ -238,7 +238,7 @@ fn only_the_skipped_first_occurrence_is_moved() {
 }
 
 #[rstest]
-#[case::beside_a_series("RRULE:FREQ=DAILY;COUNT=2\nRDATE:20260315T090000Z,20260310T090000Z", &["03-09T09", "03-10T09", "03-15T09"], 1)]
+#[case::with_a_rule("RRULE:FREQ=DAILY;COUNT=2\nRDATE:20260315T090000Z,20260310T090000Z", &["03-09T09", "03-10T09", "03-15T09"], 1)]
 #[case::alone("RDATE:20260315T090000Z", &["03-09T09", "03-15T09"], 0)]
 #[case::date("RDATE;VALUE=DATE:20260315", &["03-09T09", "03-15T09"], 0)]
 #[case::excluded("RDATE:20260315T090000Z\nEXDATE:20260315T090000Z", &["03-09T09"], 0)]
@@ -264,7 +264,7 @@ fn exdates_of_whole_days(#[case] exdate: &str) {
 }
 
 #[test]
-fn series_from_before_1970_go_on_from_then() {
+fn series_from_before_1970_continue_from_1970() {
     let count = |count: u32| feed(&event(&format!("DTSTART;VALUE=DATE:19600310\nRRULE:FREQ=YEARLY;COUNT={count}")));
     let kept = count(67);
     let [Item { what: What::Series(recurrence), times, .. }] = kept.items.as_slice() else {
@@ -286,7 +286,7 @@ fn described_zones_expand_with_their_own_clocks() {
     let like_berlin = feed(&calendar(&format!("{}{event}", zone("RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU"))));
     let [Item { what: What::Series(recurrence), .. }] = like_berlin.items.as_slice() else { panic!("{like_berlin:?}") };
     assert_eq!(recurrence.zone().name(), "Europe/Berlin");
-    // A zone whose summer begins a day early is nobody's.
+    // No known zone has a summer time that begins a day early.
     let own = feed(&calendar(&format!("{}{event}", zone("RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SA"))));
     assert_eq!((own.items.len(), series(&own).len()), (4, 0));
     assert_eq!(starts(&own), ["03-27T09", "03-28T08", "03-29T08", "03-30T08"]);
@@ -294,7 +294,7 @@ fn described_zones_expand_with_their_own_clocks() {
 }
 
 #[test]
-fn zones_that_are_described_by_dates_alone() {
+fn zones_can_be_described_by_dates_alone() {
     let zone = "BEGIN:VTIMEZONE\nTZID:Dates\nBEGIN:STANDARD\nDTSTART:20251026T030000\nTZOFFSETFROM:+0200\nTZOFFSETTO:+0100\nRDATE:20261025T030000\nEND:STANDARD\nBEGIN:DAYLIGHT\nDTSTART:20260329T020000\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nEND:DAYLIGHT\nEND:VTIMEZONE\n";
     let event = |uid: u8, date: &str| {
         format!("BEGIN:VEVENT\nUID:{uid}\nDTSTART;TZID=Dates:{date}T100000\nDURATION:PT1H\nEND:VEVENT\n")
@@ -303,7 +303,7 @@ fn zones_that_are_described_by_dates_alone() {
     assert_eq!(starts(&feed(&calendar(&text))), ["03-01T09", "07-01T08", "12-01T09"]);
 }
 
-/// The crate that the service expands with and the one here agree wherever both can.
+/// `kalends-recurrence` and the expansion in this crate agree on rules that both support.
 #[rstest]
 #[case("FREQ=DAILY;INTERVAL=3;COUNT=40")]
 #[case("FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,SU;WKST=SU;COUNT=40")]
