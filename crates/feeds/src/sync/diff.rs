@@ -65,7 +65,7 @@ impl KnownItems {
             .or_else(|| self.0.get(&ItemKey::as_before(&item.uid, item.recurrence_id, Kind::of(item))))
     }
 
-    /// The items with a `UID`. Of those with keys of earlier versions, only the event or the series itself is found.
+    /// The items with a `UID`. If they have keys of earlier versions, only the event or the series itself is found.
     fn of_uid(&self, uid: &str) -> impl Iterator<Item = &KnownItem> {
         let before = Kind::THEMSELVES.into_iter().filter_map(|kind| self.0.get(&ItemKey::as_before(uid, None, kind)));
         self.0.range(ItemKey::first_of(uid)..=ItemKey::last_of(uid)).map(|(_, item)| item).chain(before)
@@ -176,7 +176,7 @@ pub fn diff(items: Vec<Item>, known: &KnownItems, fresh: impl FnMut() -> EventId
 }
 
 /// Compares the items of a file, in their order, with the known items of files. Events that the file does not contain
-/// stay. Of the events that it contains as a whole (`editions`), only the items in the file stay.
+/// stay. Events that it contains as a whole (`editions`) keep only the items in the file.
 pub fn diff_file(items: Vec<Item>, editions: &Editions, known: &KnownItems, fresh: impl FnMut() -> EventId) -> Diff {
     let mut compared = Compared::new(known, fresh);
     let uids: HashSet<Arc<str>> = items.iter().map(|item| Arc::clone(&item.uid)).collect();

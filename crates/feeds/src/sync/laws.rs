@@ -80,7 +80,7 @@ fn items(drawn: &BTreeMap<u8, Drawn>) -> Vec<Item> {
     feed(drawn).items
 }
 
-/// What a store would hold.
+/// The content of a store.
 #[derive(Default)]
 struct Applied {
     events: BTreeMap<EventId, Event>,
