@@ -411,7 +411,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_fits_overlaps_nothing_that_stays(
+        fn a_placed_hold_overlaps_only_holds_that_end(
             holds in holds(), blocks in proptest::collection::vec((0..20_i64, 1..9_i64), 0..4),
             start in 0..20_i64, length in 1..9_i64, priority in 0..4_u8,
         ) {

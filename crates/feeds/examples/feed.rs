@@ -1,7 +1,7 @@
 //! Writes a feed as JSON together with the times of its events, for `cargo xtask interop`.
 //!
-//! The JSON is `{"feed": "...", "zone": "...", "from": ..., "to": ..., "events": {"<title>": [[start, end], ...]}}`, with
-//! the times that overlap the window, in seconds since 1970. `zone` is that of the calendar and of whole days.
+//! The JSON is `{"feed": "...", "zone": "...", "from": ..., "to": ..., "events": {"<title>": [[start, end], ...]}}`,
+//! with the times that overlap the window, in seconds since 1970. `zone` is that of the calendar and of whole days.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests, which fails this way")]
 
 use std::collections::BTreeMap;

@@ -81,7 +81,7 @@ fn weekly(draw: &mut Draw, start: Local, begins: bool) -> String {
     let week_start = if text.contains("WKST") { week_start } else { 0 };
     match draw.between(0, 9) {
         0 | 1 => {}
-        // The start is the first of its week: what the positions count is then beyond doubt.
+        // The start is the first day of its week in the rule, so that it is clear what the positions count.
         2 if begins => {
             let place = |day: i64| (day - i64::try_from(week_start).unwrap()).rem_euclid(7);
             let days: Vec<i64> = (0..7).filter(|day| place(*day) >= place(start.weekday())).collect();
