@@ -1,5 +1,5 @@
-//! Work that is claimed and done in a task of its own: a loop that is woken by what this process makes due, and looks every
-//! second for the rest.
+//! Work that is claimed and done in a task of its own. A loop wakes when this process makes work due, and polls every
+//! second for work that other processes made due.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -10,47 +10,47 @@ use kalends_notifications::ClaimedLetter;
 use tokio::{sync::Semaphore, time::sleep};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// How often it is looked for what is due: how late it begins at most, where there is a place for it.
+/// How often a loop polls: the longest delay before due work begins, if a place is free.
 const EVERY: Duration = Duration::from_secs(1);
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Claims<T> = Boxed<Result<Vec<T>, Refusal>>;
 
-/// A kind of work of which each piece is claimed.
+/// A kind of work that is claimed piece by piece.
 pub(crate) struct Claimed<T> {
-    /// What is logged where nothing can be claimed.
+    /// What is logged if claiming fails.
     failure: &'static str,
     /// How many pieces are worked on at once.
     at_once: usize,
-    /// Claims up to so many that are due.
+    /// Claims at most that many due pieces.
     claim: fn(Arc<App>, u32) -> Claims<T>,
-    /// Does one of them.
+    /// Does one piece.
     work: fn(Arc<App>, T) -> Boxed<()>,
-    /// Waits until this process has made one due.
+    /// Waits until this process has made a piece due.
     nudged: fn(Arc<App>) -> Boxed<()>,
 }
 
-/// Subscriptions to feeds. Each may hold 10 MiB, and one that hangs holds its place for 30 s.
+/// Subscriptions to feeds. Each may hold 10 MiB, and a feed that hangs holds its place for 30 s.
 pub(crate) const SYNCS: Claimed<(SyncClaim, Subscription)> = Claimed {
-    failure: "subscriptions cannot be claimed",
+    failure: "cannot claim subscriptions",
     at_once: 4,
     claim: |app, limit| Box::pin(async move { app.claim_syncs(limit).await }),
     work: |app, (claim, subscription)| Box::pin(async move { app.sync(claim, subscription).await }),
     nudged: |app| Box::pin(async move { app.nudged_to_sync().await }),
 };
 
-/// Connected calendars of humans. Each waits for its provider most of the time.
+/// Connections of human calendars. Each waits for its provider most of the time.
 pub(crate) const REFRESHES: Claimed<(RefreshClaim, Connection)> = Claimed {
-    failure: "connections of human calendars cannot be claimed",
+    failure: "cannot claim connections of human calendars",
     at_once: 16,
     claim: |app, limit| Box::pin(async move { app.claim_refreshes(limit).await }),
     work: |app, (claim, connection)| Box::pin(async move { app.refresh_connection(claim, connection).await }),
     nudged: |app| Box::pin(async move { app.nudged_to_refresh().await }),
 };
 
-/// Letters to people outside. Each waits for the mail server most of the time.
+/// Emails to people outside the organization. Each waits for the mail server most of the time.
 pub(crate) const LETTERS: Claimed<ClaimedLetter> = Claimed {
-    failure: "letters cannot be claimed",
+    failure: "cannot claim emails",
     at_once: 32,
     claim: |app, limit| Box::pin(async move { app.claim_letters(limit).await }),
     work: |app, letter| Box::pin(async move { app.send_letter(letter).await }),
@@ -58,8 +58,8 @@ pub(crate) const LETTERS: Claimed<ClaimedLetter> = Claimed {
 };
 
 impl<T: Send + 'static> Claimed<T> {
-    /// Starts the loop. With `stop` nothing more is begun, and what is under way is given up where it is: what was committed
-    /// is, and another worker goes on once the claim has run out.
+    /// Starts the loop. When `stop` is cancelled, the loop claims nothing more and drops the work in progress. What
+    /// was committed stays committed, and another worker continues once the claim has expired.
     pub(crate) fn start(self, app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
         tasks.spawn(self.run(Arc::clone(app), tasks.clone(), stop.clone()));
     }
@@ -76,7 +76,7 @@ impl<T: Send + 'static> Claimed<T> {
                     claimed
                 }
                 Err(error) => {
-                    // Told once, not with every look.
+                    // Logged once, not at every poll.
                     if !failing {
                         tracing::error!(error = &error as &dyn std::error::Error, "{}", self.failure);
                     }
@@ -86,7 +86,7 @@ impl<T: Send + 'static> Claimed<T> {
             };
             for piece in claimed {
                 let (work, ended) = ((self.work)(Arc::clone(&app), piece), stop.clone());
-                // There is a place for each: nobody else takes any.
+                // Never fails: the claim was limited to the free places, and only this loop takes them.
                 let place = Arc::clone(&places).try_acquire_owned().ok();
                 tasks.spawn(async move {
                     ended.run_until_cancelled(work).await;

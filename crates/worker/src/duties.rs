@@ -6,102 +6,101 @@ use kalends_app::{App, Done, Refusal};
 
 use crate::Duty;
 
-/// How many holds that are over are ended at once.
+/// How many expired holds one batch ends.
 const HOLDS_AT_ONCE: u32 = 512;
-/// How many proposals that are over are ended at once.
+/// How many expired proposals one batch ends.
 const PROPOSALS_AT_ONCE: u32 = 256;
-/// How many events are looked at at once because something is due.
+/// How many events with due timers one batch looks at.
 const TIMERS_AT_ONCE: u32 = 512;
-/// How many claims take effect at once.
+/// How many claims one batch puts into effect.
 const CLAIMS_AT_ONCE: u32 = 64;
-/// How many rows of a kind are removed at once, so that nobody waits long behind them.
+/// How many rows of a kind one batch removes. It is small so that other writers do not wait long.
 const PURGE_AT_ONCE: u32 = 500;
-/// How long others come first between two batches of rows that are removed.
+/// The pause between two batches of removed rows, so that other writers get their turn.
 const PURGE_REST: Duration = Duration::from_millis(50);
 
-/// Every duty that is done once for all nodes, in any order.
+/// Every duty that runs once for all nodes, in any order.
 pub const DUTIES: &[Duty] = &[
-    // They block nothing from the instant at which they expire; this is how late their status and their
-    // announcement may be.
+    // Holds stop blocking at the timestamp at which they expire. The period bounds how late their status and their
+    // webhook message are.
     Duty {
         name: "expired_holds",
-        failure: "expired holds cannot be ended",
+        failure: "cannot end expired holds",
         period: Duration::from_secs(1),
         rest: Duration::ZERO,
         run: |app| Box::pin(async move { app.expire_holds(HOLDS_AT_ONCE).await }),
     },
     Duty {
         name: "expired_proposals",
-        failure: "proposals that are over cannot be ended",
+        failure: "cannot end expired proposals",
         period: Duration::from_secs(1),
         rest: Duration::ZERO,
         run: |app| Box::pin(async move { app.expire_proposals(PROPOSALS_AT_ONCE).await }),
     },
     Duty {
         name: "timers",
-        failure: "reminders, starts and ends cannot be told",
+        failure: "cannot send reminders, starts and ends",
         period: Duration::from_millis(250),
         rest: Duration::ZERO,
         run: |app| Box::pin(async move { app.tell_due(TIMERS_AT_ONCE).await }),
     },
-    // What is due stays due meanwhile, so that a large calendar keeps nobody waiting.
+    // Events that are due stay due until their batch, so that a large calendar delays nothing else.
     Duty {
         name: "timers_again",
-        failure: "new default reminders cannot be heeded",
+        failure: "cannot apply new default reminders",
         period: Duration::from_secs(1),
         rest: Duration::ZERO,
         run: |app| Box::pin(async move { app.look_again(TIMERS_AT_ONCE).await }),
     },
     Duty {
         name: "timers_of_old_events",
-        failure: "events that are older than timers cannot get theirs",
+        failure: "cannot set timers for events that were created before timers existed",
         period: Duration::from_secs(60),
         rest: Duration::ZERO,
         run: |app| Box::pin(async move { app.seed_timers(TIMERS_AT_ONCE).await.map(Done::swept) }),
     },
-    // How late a human becomes the owner at most.
+    // The period is the longest time before a due claim takes effect.
     Duty {
         name: "claims",
-        failure: "claims cannot take effect",
+        failure: "cannot put claims into effect",
         period: Duration::from_secs(1),
         rest: Duration::ZERO,
         run: |app| Box::pin(settle_claims(app)),
     },
     Duty {
         name: "purge",
-        failure: "what is kept no longer cannot be removed",
+        failure: "cannot purge expired rows",
         period: Duration::from_secs(15 * 60),
         rest: PURGE_REST,
         run: |app| Box::pin(purge(app)),
     },
-    // For the metrics alone.
+    // For metrics only.
     Duty {
         name: "webhook_backlog",
-        failure: "the queues of webhooks cannot be measured",
+        failure: "cannot measure the webhook queues",
         period: Duration::from_secs(10),
         rest: Duration::ZERO,
         run: |app| Box::pin(async move { app.measure_backlog().await.map(|_| Done::swept(true)) }),
     },
     Duty {
         name: "deleted_accounts",
-        failure: "deleted accounts cannot be removed",
+        failure: "cannot remove deleted accounts",
         period: Duration::from_secs(2),
         rest: PURGE_REST,
         run: |app| Box::pin(async move { app.remove_deleted_accounts(PURGE_AT_ONCE).await.map(Done::swept) }),
     },
 ];
 
-/// Lets claims take effect whose hold is over. What is more waits for the next tick: a claim that cannot take effect
-/// stays due.
+/// Puts due claims into effect, one batch per tick. A claim that cannot take effect stays due, so this does not loop
+/// until none is left.
 async fn settle_claims(app: Arc<App>) -> Result<Done, Refusal> {
     let found = app.settle_claims(CLAIMS_AT_ONCE).await?;
     Ok(Done { found, ..Done::swept(true) })
 }
 
-/// Removes a batch of each kind of what is kept no longer: entries of the audit log; counts, answers, sessions, tokens for
-/// passwords and attempts to sign in or to connect that have expired; claims and connection links that have ended; timers of
-/// calendars that were deleted; reservations of proposals that are over; webhook deliveries; imported events that were
-/// deleted.
+/// Removes a batch of each kind of expired row: audit log entries; counts, answers, sessions, password tokens and
+/// attempts to sign in or to connect; ended claims and connection links; timers of deleted calendars; reservations of
+/// ended proposals; webhook deliveries; deleted imported events.
 async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let entries = app.purge_audit(PURGE_AT_ONCE).await?;
     let counts = app.forget_allowances(PURGE_AT_ONCE).await?;
@@ -126,14 +125,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_duty_has_a_name_of_its_own_and_says_what_fails() {
+    fn each_duty_has_a_unique_name_and_a_failure_message() {
         let names: BTreeSet<&str> = DUTIES.iter().map(|duty| duty.name).collect();
         assert_eq!(names.len(), DUTIES.len());
         assert!(DUTIES.iter().all(|duty| !duty.failure.is_empty() && !duty.period.is_zero()));
     }
 
     #[test]
-    fn each_duty_is_documented_with_how_often_it_looks() {
+    fn each_duty_is_documented_with_its_period() {
         let documented = include_str!("../../../docs/running.md");
         for duty in DUTIES {
             let seconds = duty.period.as_secs_f64();

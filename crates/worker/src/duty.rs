@@ -1,20 +1,20 @@
-//! What a duty is.
+//! The type of a duty.
 
 use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use kalends_app::{App, Done, Refusal};
 
-/// One kind of thing that is done without a request.
+/// One kind of work that no request starts.
 pub struct Duty {
     /// The name in metrics.
     pub name: &'static str,
-    /// What cannot be done while the duty fails, as the log says it.
+    /// The log message when the duty fails.
     pub failure: &'static str,
-    /// How often it is looked for what is due: how late it is noticed at most.
+    /// How often the duty looks for due work: the longest delay before it notices.
     pub period: Duration,
-    /// For how long others come first between two batches.
+    /// The pause between two batches, so that other work gets its turn.
     pub rest: Duration,
-    /// Does a batch of what is due.
+    /// Does one batch of what is due.
     pub run: fn(Arc<App>) -> BoxFuture<'static, Result<Done, Refusal>>,
 }

@@ -1,9 +1,9 @@
-//! What is done without a request: expiries, purges, whatever falls due.
+//! Background work: expiries, purges and everything else that falls due without a request.
 //!
-//! A [`Duty`] is data: how often it is looked for what is due, and the one use case of the application that looks and
-//! does it. One loop ([`start`]) performs them all, so that no duty decides anything for itself: which things are due,
-//! and that each is done once however many nodes run, is for the use case and its change-sets. A loop takes no
-//! input; a tick or the end wakes it, and it asks again until nothing is left.
+//! A [`Duty`] is data: a period, and the one use case that finds and does what is due. [`start`] runs the same loop
+//! for every duty, so a duty decides nothing itself. The use case and its change-sets decide what is due, and ensure
+//! that it is done once however many nodes run. A loop takes no input: it wakes at a tick or stops, and repeats the
+//! use case until nothing is left.
 
 mod claims;
 mod duties;
@@ -20,8 +20,9 @@ pub use duties::DUTIES;
 pub use duty::Duty;
 pub use webhooks::send_webhooks;
 
-/// Starts a loop for each of the [`DUTIES`] and those that address webhook messages, sync subscriptions, refresh
-/// human calendars and send letters, which end with `stop`. What a duty has begun to commit is committed all the same, or not at all.
+/// Starts a loop for each of the [`DUTIES`], and the loops that address webhook messages, sync subscriptions, refresh
+/// human calendars and send emails. They end with `stop`. A commit that a duty has begun still happens completely or
+/// not at all.
 pub fn start(app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
     for duty in DUTIES {
         let (app, ended) = (Arc::clone(app), stop.clone());

@@ -8,7 +8,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::Duty;
 
-/// Performs `duty` for ever.
+/// Performs `duty` forever.
 pub(crate) async fn perform(duty: &'static Duty, app: Arc<App>) {
     let mut ticks = interval(duty.period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -20,7 +20,7 @@ pub(crate) async fn perform(duty: &'static Duty, app: Arc<App>) {
     }
 }
 
-/// Does what is due, batch by batch, and says whether that failed. What failed is tried again with the next tick.
+/// Does what is due, batch by batch, and returns whether that failed. The next tick retries a failure.
 async fn run(duty: &'static Duty, app: &Arc<App>, failing: bool, late: Duration) -> bool {
     let mut began_late = Some(late);
     loop {
@@ -32,7 +32,7 @@ async fn run(duty: &'static Duty, app: &Arc<App>, failing: bool, late: Duration)
         let done = match outcome {
             Ok(done) => done,
             Err(error) => {
-                // Told once, not with every tick.
+                // Logged once, not at every tick.
                 if !failing {
                     let error: &dyn std::error::Error = &error;
                     tracing::error!(duty = duty.name, error, "{}", duty.failure);
@@ -47,7 +47,7 @@ async fn run(duty: &'static Duty, app: &Arc<App>, failing: bool, late: Duration)
         if let Some(began_late) = began_late.take()
             && done.late.is_empty()
         {
-            // Where nothing says when it fell due, it did with the tick.
+            // If the use case does not report when its work fell due, it fell due with the tick.
             lateness.record(began_late);
         }
         if done.all {
@@ -100,7 +100,7 @@ mod tests {
         })
     }
 
-    /// How the runs of the scripted duty end, the last first.
+    /// The outcomes of the scripted duty, the last one first.
     static SCRIPT: Mutex<Vec<Result<Done, Refusal>>> = Mutex::new(Vec::new());
     static SCRIPTED: Duty = Duty {
         name: "scripted",
@@ -122,7 +122,7 @@ mod tests {
         let all = || Ok(Done::swept(true));
         assert_eq!(after(vec![more(), more(), all(), more()], false).await, (false, 1));
         assert_eq!(after(vec![more(), Err(Refusal::Contended), more()], false).await, (true, 1));
-        assert_eq!(after(vec![all()], true).await, (false, 0), "it works again");
+        assert_eq!(after(vec![all()], true).await, (false, 0), "the duty works again");
     }
 
     static RUNS: AtomicUsize = AtomicUsize::new(0);
@@ -138,7 +138,7 @@ mod tests {
     };
 
     #[tokio::test]
-    async fn a_duty_is_looked_after_at_every_tick_until_the_end() {
+    async fn a_duty_runs_at_every_tick_until_it_is_stopped() {
         let (tasks, stop, app) = (TaskTracker::new(), CancellationToken::new(), app());
         let ended = stop.clone();
         let task = tasks.spawn(async move { ended.run_until_cancelled(perform(&COUNTED, app)).await });
@@ -147,6 +147,6 @@ mod tests {
             sleep(Duration::from_micros(100)).await;
         }
         stop.cancel();
-        assert_eq!(task.await.unwrap(), None, "ended, not finished");
+        assert_eq!(task.await.unwrap(), None, "stopped, not finished");
     }
 }

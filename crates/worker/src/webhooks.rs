@@ -1,7 +1,7 @@
 //! Webhooks: addressing messages, and sending them.
 //!
-//! Both are loops of their own, since they are woken by what this process commits and need not wait for a tick; what
-//! others commit they find by looking, ten times a second while there is something to do.
+//! Both have loops of their own, because commits of this process wake them without waiting for a tick. They find the
+//! commits of other processes by polling, ten times a second while there is work.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,24 +13,24 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// How often it is looked for what other processes have made work of, while there was some lately.
+/// How often to poll for work of other processes if there was some lately.
 const BUSY: Duration = Duration::from_millis(100);
-/// And how often where there was none lately.
+/// How often to poll if there was none lately.
 const IDLE: Duration = Duration::from_millis(500);
-/// How long what is committed right after other messages waits for more to be addressed with it.
+/// How long to wait after a batch of messages, so that the next ones are addressed together.
 const GATHER: Duration = Duration::from_millis(50);
-/// How long lately is.
+/// How long ago counts as lately.
 const LATELY: Duration = Duration::from_secs(5);
-/// How many messages are addressed at once.
+/// How many messages one batch addresses.
 const MESSAGES_AT_ONCE: u32 = 500;
-/// How many endpoints are claimed at once.
+/// How many endpoints one claim takes.
 const CLAIMED_AT_ONCE: u32 = 64;
-/// How many endpoints are served at once: each that hangs holds one connection.
+/// How many endpoints are served at once. An endpoint that hangs holds one connection.
 const SERVED_MAX: usize = 4_096;
-/// How many of which the last attempt failed are served beside them.
+/// How many endpoints whose last attempt failed are served in addition.
 const FAILING_MAX: usize = 256;
 
-/// How long to wait before looking again: shorter while there was something lately.
+/// How long to wait before the next poll: shorter if there was work lately.
 #[derive(Default)]
 struct Pace {
     found: Option<Instant>,
@@ -38,7 +38,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// Takes note of how a look ended, and hands on what it found. A failure is told once, not with every look.
+    /// Records the outcome of a poll and returns what it found. A failure is logged once, not at every poll.
     fn note<T>(
         &mut self,
         what: &str,
@@ -68,16 +68,16 @@ impl Pace {
     }
 }
 
-/// Addresses messages to webhook endpoints, for ever.
+/// Addresses messages to webhook endpoints, forever.
 pub(crate) async fn fan_out(app: Arc<App>) {
     let mut pace = Pace::default();
     loop {
         let looked = app.fan_out_messages(MESSAGES_AT_ONCE).await;
-        match pace.note("messages cannot be addressed", looked, |fanned| fanned.messages > 0) {
+        match pace.note("cannot address webhook messages", looked, |fanned| fanned.messages > 0) {
             Some(fanned) if fanned.more => continue,
             Some(fanned) if fanned.messages > 0 => sleep(GATHER).await,
             Some(_) => {}
-            // Not again at once, however many messages are made meanwhile.
+            // After a failure, pause even if new messages arrive.
             None => sleep(IDLE).await,
         }
         let wait = pace.wait();
@@ -88,8 +88,8 @@ pub(crate) async fn fan_out(app: Arc<App>) {
     }
 }
 
-/// Starts sending to webhook endpoints. With `stop` nothing more is begun, and what is in flight ends, which takes as
-/// long as an attempt does at most; then the endpoints are left to other nodes.
+/// Starts sending to webhook endpoints. When `stop` is cancelled, it claims no more endpoints and finishes the
+/// attempts in flight, which takes at most the time limit of one attempt. Other nodes then take over the endpoints.
 pub fn send_webhooks(app: &Arc<App>, tasks: &TaskTracker, stop: &CancellationToken) {
     tasks.spawn(send(Arc::clone(app), tasks.clone(), stop.clone()));
 }
@@ -101,13 +101,14 @@ async fn send(app: Arc<App>, tasks: TaskTracker, stop: CancellationToken) {
     while !stop.is_cancelled() {
         let places = Places { sound: free(&sound), failing: free(&failing) };
         let looked = app.claim_webhooks(places).await;
-        let claims = pace.note("webhooks cannot be claimed", looked, |claims| !claims.is_empty()).unwrap_or_default();
-        // Whether nothing is left that there is a place for.
+        let claims =
+            pace.note("cannot claim webhook endpoints", looked, |claims| !claims.is_empty()).unwrap_or_default();
+        // Whether the claim took everything that is due and has a free place.
         let taken = |failing| claims.iter().filter(|claim| claim.failing == failing).count();
         let all = taken(false) < CLAIMED_AT_ONCE as usize && taken(true) < CLAIMED_AT_ONCE as usize;
         for claim in claims {
             let (app, stop) = (Arc::clone(&app), stop.clone());
-            // There is a place for each: nobody else takes any.
+            // Never fails: the claim was limited to the free places, and only this loop takes them.
             let place = Arc::clone(if claim.failing { &failing } else { &sound }).try_acquire_owned().ok();
             tasks.spawn(async move {
                 app.serve_webhook(claim, &stop).await;
@@ -132,7 +133,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn it_is_looked_more_often_while_there_is_something() {
+    async fn polls_are_more_frequent_while_there_is_work() {
         let mut pace = Pace::default();
         let mut look = |found: Result<u32, Refusal>| {
             pace.note("nothing works", found, |found| *found > 0);
