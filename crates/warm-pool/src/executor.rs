@@ -1,4 +1,4 @@
-//! Single statements on a lender.
+//! Single statements on a [`WarmPool`].
 
 use futures::{
     StreamExt as _, TryStreamExt as _,
@@ -15,7 +15,7 @@ where
 {
     type Database = DB;
 
-    /// All rows are read before the first is passed on, so that nobody who stops half-way keeps a
+    /// All rows are read before the first one is passed on. So a caller that stops half-way does not keep a
     /// connection.
     fn fetch_many<'e, 'q: 'e, E>(self, query: E) -> BoxStream<'e, Result<Either<DB::QueryResult, DB::Row>, Error>>
     where

@@ -1,11 +1,11 @@
-//! Lends the connections of a pool without a test at every return.
+//! Lends the connections of a pool without testing each one when it is returned.
 //!
-//! The pool of sqlx asks each connection that is given back whether it still works, which is a second
-//! round trip for every statement. A [`WarmPool`] stands before the pool: a connection whose work went
-//! well ([`WarmConnection::keep`]) rests here and is lent again as it is; any other one, after an error or with a
-//! caller that was dropped half-way, goes back to the pool, which tests it or closes it.
+//! The pool of sqlx pings each returned connection, which is a second round trip for every statement. A [`WarmPool`]
+//! sits in front of the pool. If the work on a connection succeeded ([`WarmConnection::keep`]), the connection rests
+//! here and is lent again as it is. After an error, or if the caller was dropped half-way, the connection goes back
+//! to the pool, which tests or closes it.
 //!
-//! A reference to a lender executes single statements, as a reference to a pool does.
+//! A reference to a [`WarmPool`] executes single statements, as a reference to a sqlx pool does.
 
 mod executor;
 mod rows;
@@ -25,29 +25,29 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// A connection that rested longer is tried before it is lent: a server that was restarted meanwhile
-/// costs at most the requests of this last moment.
+/// A connection that rested longer than this is pinged before it is lent. So a restart of the database server costs
+/// at most the requests of this last second.
 const TRUSTED_REST: Duration = Duration::from_secs(1);
-/// A connection that rested longer goes back to the pool, and so does one that has been away from it
-/// for so long: the pool closes what is idle or too old.
+/// A connection that rested longer than this, or was acquired from the pool longer ago than this, goes back to the
+/// pool. The pool closes connections that are idle or too old.
 const REST_MAX: Duration = Duration::from_secs(60);
 
-/// Lends the connections of a pool, the last returned first. Clones share them.
+/// Lends the connections of a pool, most recently returned first. Clones share the connections.
 pub struct WarmPool<DB: Database>(Arc<Inner<DB>>);
 
 struct Inner<DB: Database> {
     pool: Pool<DB>,
-    /// As many as the pool has connections.
+    /// One permit for each connection of the pool.
     places: Semaphore,
-    /// How long anybody waits for a place and a connection, together.
+    /// The longest time to wait for a permit and a connection together.
     patience: Duration,
-    /// What nobody uses at present, the last returned at the back; `None` once closed.
+    /// The connections that are not lent, the most recently returned one at the back; `None` once closed.
     resting: Mutex<Option<VecDeque<Resting<DB>>>>,
 }
 
 struct Resting<DB: Database> {
     connection: PoolConnection<DB>,
-    /// When the pool gave it out.
+    /// When the pool handed it out.
     acquired: Instant,
     since: Instant,
 }
@@ -61,7 +61,8 @@ pub struct WarmConnection<'a, DB: Database> {
 }
 
 impl<DB: Database> WarmPool<DB> {
-    /// Takes over `pool`: whoever asked it directly from now on could wait for what rests here.
+    /// Takes over `pool`. Do not acquire from `pool` directly afterwards: that could wait for a connection that rests
+    /// here.
     pub fn new(pool: Pool<DB>) -> Self {
         let patience = pool.options().get_acquire_timeout();
         let places = usize::try_from(pool.options().get_max_connections()).unwrap_or(usize::MAX);
@@ -69,18 +70,20 @@ impl<DB: Database> WarmPool<DB> {
         Self(Arc::new(Inner { pool, places, patience, resting: Mutex::new(Some(VecDeque::new())) }))
     }
 
-    /// A connection; call [`WarmConnection::keep`] once its work went well.
+    /// Lends a connection. Call [`WarmConnection::keep`] once its work succeeded.
     ///
     /// # Errors
-    /// Those of the pool; [`Error::PoolTimedOut`] where none became free in the pool's own time.
+    /// The errors of the pool; [`Error::PoolTimedOut`] if no connection became free within the pool's acquire
+    /// timeout.
     pub async fn acquire(&self) -> Result<WarmConnection<'_, DB>, Error> {
         let inner = &*self.0;
-        // One deadline for all: a caller that waited for a place must not wait as long again for a connection.
+        // One deadline for both waits: a caller that waited for a permit must not wait as long again for a
+        // connection.
         let deadline = Instant::now() + inner.patience;
         let place = timeout_at(deadline, inner.places.acquire()).await.map_err(|_| Error::PoolTimedOut)?;
         let place = place.map_err(|_| Error::PoolClosed)?;
         while let Some(mut rested) = inner.last_returned() {
-            // One that does not answer is dropped here, and the pool closes it.
+            // A connection that does not answer is dropped here, and the pool closes it.
             let trusted = rested.since.elapsed() <= TRUSTED_REST;
             let answers = trusted
                 || timeout_at(deadline, rested.connection.ping()).await.map_err(|_| Error::PoolTimedOut)?.is_ok();
@@ -93,8 +96,8 @@ impl<DB: Database> WarmPool<DB> {
         Ok(WarmConnection { connection, acquired: Instant::now(), inner, _place: place })
     }
 
-    /// Gives everything back to the pool, waits for what is lent and closes it all. Whoever comes
-    /// later is told that it is closed.
+    /// Gives the resting connections back to the pool, waits for the lent ones and closes them all. Later calls to
+    /// [`acquire`](Self::acquire) return [`Error::PoolClosed`].
     pub async fn close(&self) {
         self.0.places.close();
         let resting = self.0.resting().take();
@@ -105,7 +108,7 @@ impl<DB: Database> WarmPool<DB> {
 
 impl<DB: Database> Inner<DB> {
     fn resting(&self) -> MutexGuard<'_, Option<VecDeque<Resting<DB>>>> {
-        // Whoever panicked while holding it changed nothing half-way.
+        // A panic while the lock was held left nothing half-changed.
         self.resting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -115,8 +118,8 @@ impl<DB: Database> Inner<DB> {
 }
 
 impl<DB: Database> WarmConnection<'_, DB> {
-    /// Gives the connection back to be lent again as it is: its work went well, and nothing is under
-    /// way on it, no transaction either.
+    /// Gives the connection back to be lent again as it is. Its work must have succeeded, and nothing may be in
+    /// progress on it, in particular no transaction.
     pub fn keep(self) {
         let Self { connection, acquired, inner, _place: place } = self;
         let now = Instant::now();
@@ -124,7 +127,7 @@ impl<DB: Database> WarmConnection<'_, DB> {
             if now - acquired <= REST_MAX {
                 resting.push_back(Resting { connection, acquired, since: now });
             }
-            // The others are fresher than the front.
+            // The front is the oldest.
             if resting.front().is_some_and(|first| now - first.since > REST_MAX) {
                 resting.pop_front();
             }
@@ -165,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// A pool of so many connections to an empty database; a temporary table shows which one it is.
+    /// A pool with that many connections, each to an empty database. A temporary table shows which connection it is.
     fn warm_pool(connections: u32) -> WarmPool<Sqlite> {
         patient(connections, Duration::from_secs(30))
     }
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_kept_is_lent_again() {
+    async fn a_kept_connection_is_lent_again() {
         let pool = warm_pool(2);
         let mut lent = pool.acquire().await.unwrap();
         sqlx::query("create temp table mark (id)").execute(&mut *lent).await.unwrap();
@@ -190,11 +193,11 @@ mod tests {
         assert!(marked(&mut first).await && !marked(&mut second).await);
         second.keep();
         first.keep();
-        assert!(marked(&mut pool.acquire().await.unwrap()).await, "the last returned comes first");
+        assert!(marked(&mut pool.acquire().await.unwrap()).await, "the most recently returned connection comes first");
     }
 
     #[tokio::test]
-    async fn statements_on_the_lender_keep_their_connection() {
+    async fn statements_on_the_pool_keep_their_connection() {
         let pool = warm_pool(1);
         sqlx::query("create table mark (id)").execute(&pool).await.unwrap();
         for id in 0..3 {
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn after_an_error_the_pool_has_its_say() {
+    async fn after_an_error_the_connection_goes_back_to_the_pool() {
         let pool = warm_pool(1);
         sqlx::query("no such statement").execute(&pool).await.unwrap_err();
         assert!(pool.0.resting().as_ref().is_some_and(VecDeque::is_empty));
@@ -215,7 +218,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_transaction_that_is_dropped_half_way_leaves_nothing() {
+    async fn a_dropped_transaction_leaves_nothing() {
         let pool = warm_pool(1);
         sqlx::query("create table mark (id)").execute(&pool).await.unwrap();
         {
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn more_than_there_are_wait_and_hear_of_it() {
+    async fn a_caller_that_finds_no_free_connection_waits_and_times_out() {
         let pool = patient(1, Duration::from_millis(200));
         let lent = pool.acquire().await.unwrap();
         assert!(matches!(pool.acquire().await.map(|_| ()), Err(Error::PoolTimedOut)));
@@ -239,7 +242,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_closed_lender_waits_for_what_is_lent() {
+    async fn closing_the_pool_waits_for_lent_connections() {
         let pool = warm_pool(2);
         sqlx::query("select 1").execute(&pool).await.unwrap();
         let lent = pool.acquire().await.unwrap();

@@ -1,19 +1,20 @@
-//! Rows of a statement within a bound of bytes.
+//! Rows of a statement, bounded by their size in bytes.
 
 use futures::{Stream, TryStreamExt as _};
 
-/// The rows that a page keeps, and how many the statement gave.
+/// The rows that a page keeps, and how many rows the statement returned.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RowsWithin<T> {
     /// The first rows, as many as fit.
     pub rows: Vec<T>,
-    /// How many rows there were, the ones that did not fit included.
+    /// How many rows there were, including those that did not fit.
     pub given: usize,
 }
 
-/// Collects rows until they take `most` bytes, as `weigh` weighs them: the row that passes the bound is the last one kept.
+/// Collects rows until they take `most` bytes, measured by `weigh`. The row that crosses the bound is the last one
+/// kept.
 ///
-/// The rest is read and dropped, one row at a time, so that the connection stays in step with the database.
+/// The remaining rows are read and dropped one at a time, so that the connection stays in step with the database.
 ///
 /// # Errors
 /// The first error of the statement.
@@ -35,7 +36,7 @@ pub async fn rows_within<T, E>(
     Ok(within)
 }
 
-/// About how many bytes a sealed text takes when it is opened: sealed texts are base64.
+/// Approximately how many bytes a sealed text takes once opened. Sealed texts are base64.
 pub const fn sealed_weight(sealed: &str) -> usize {
     sealed.len() / 4 * 3
 }
