@@ -1,4 +1,4 @@
-//! The deletion of an account (ruling 4.3): out of reach at once, its rows gone within a minute.
+//! Deleting an account: it is out of reach at once, and its rows are gone within a minute.
 
 use std::sync::Arc;
 
@@ -13,28 +13,27 @@ use crate::{
 
 /// How long after a deletion a row of the account may still be added.
 ///
-/// No change-set adds one: stores refuse what comes after the deletion ([`crate::ports::Commit`]), and what came
-/// before is there to be removed. What is left are the counters that a request touches on its own as it begins, of
-/// calls (a debit) and of allowances, each with one statement. Other nodes let such a request in for a second more,
-/// and a store lets it wait for its turn to write 30 seconds at most.
+/// No change-set adds one: stores refuse change-sets after the deletion ([`crate::ports::Commit`]), and earlier ones
+/// are already there to be removed. But a request updates two counters outside change-sets when it begins, each in
+/// one statement: its calls (a debit) and its allowances. Other nodes admit such a request for one more second, and a
+/// store lets it wait up to 30 seconds for its turn to write.
 const SETTLED: SignedDuration = SignedDuration::seconds(45);
-/// How many deleted accounts are looked after at once.
+/// How many deleted accounts one call works on.
 const ACCOUNTS_AT_ONCE: u32 = 16;
 
 impl App {
-    /// Deletes the organization in front of which the session stands, with everything that it has. Its acceptances of
-    /// terms stay, without telling whose they are. All sessions of the human end; they go with it where they own no
-    /// other.
+    /// Deletes the organization of the session, with everything it owns. Its acceptances of terms stay, anonymized.
+    /// All sessions of the user end. The user is deleted as well, unless they own another organization.
     ///
     /// # Errors
-    /// [`Refusal::NotSignedIn`] for whoever has no session.
+    /// [`Refusal::NotSignedIn`] without a session.
     pub async fn delete_account(self: &Arc<Self>, actor: &Actor) -> Result<Answer, Refusal> {
         let (_, user) = human(actor)?;
         let org = actor.org();
-        // While they can still be read. What cannot be keeps nobody from leaving.
+        // Read before the rows go. A consent that cannot be read must not prevent the deletion.
         let consents = match self.consents_of(org).await {
             Err(error @ StoreError::Corrupt(_)) => {
-                tracing::error!(error = &error as &dyn std::error::Error, %org, "consents are not given back");
+                tracing::error!(error = &error as &dyn std::error::Error, %org, "the consents of a deleted account cannot be revoked");
                 Vec::new()
             }
             consents => consents?,
@@ -45,7 +44,7 @@ impl App {
             let at = self.now();
             let mut changes = ChangeSet::new(org);
             if let Some(ownership) = self.store.owner_of(org).await? {
-                // An owner who has just gone took the ownership along.
+                // If the owner has just been deleted, the ownership is gone too: start over.
                 let owner = self.store.find_user(ownership.user).await?.ok_or(Attempt::Stale)?;
                 let (user, seen) = (owner.id, owner.version);
                 changes.accounts.push(if goes_with(&self.store.owned_by(user).await?, org) {
@@ -64,9 +63,9 @@ impl App {
         Ok(answer)
     }
 
-    /// Removes up to about `limit` rows of each deleted account, and says whether that was all. What is
-    /// interrupted goes on where it was: an account is forgotten only when a search finds nothing of it, and
-    /// nothing can still be written for it.
+    /// Removes up to about `limit` rows of each deleted account, and returns whether that was all. An interrupted
+    /// removal continues later: an account is forgotten only when a search finds none of its rows and nothing can
+    /// still be written for it.
     ///
     /// # Errors
     /// [`Refusal::Store`].

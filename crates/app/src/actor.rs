@@ -1,4 +1,4 @@
-//! Who asks, and for what: the context that every use case begins with.
+//! The caller and its request: the context that every use case begins with.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -15,33 +15,33 @@ use crate::{Refusal, operations::Operation};
 /// One request.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Its identifier, shown in every answer.
+    /// The identifier, shown in every answer.
     pub id: RequestId,
     /// The caller's address.
     pub ip: Option<IpAddr>,
-    /// What is asked for.
+    /// The operation that the request calls.
     pub operation: &'static Operation,
     /// When it arrived.
     pub started: Timestamp,
-    /// Under which key its answer is kept, if it is.
+    /// The idempotency key that its answer is kept under, if any.
     pub idempotency: Option<Idempotency>,
-    /// Whether the events of its answer also tell their times in their calendar's zone.
+    /// Whether the events in the answer also show local times in their calendar's zone.
     pub local: bool,
 }
 
-/// The identity of a request that may be repeated (ruling 2.8).
+/// The identity of a request that may be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Idempotency {
     /// SHA-256 of caller, route and key.
     pub scope: [u8; 32],
-    /// SHA-256 of the concrete address and body.
+    /// SHA-256 of the full path and the body.
     pub fingerprint: [u8; 32],
 }
 
-/// An authenticated caller and its request, which the table of reaches lets in.
+/// An authenticated caller and its request, admitted by the access table.
 #[derive(Debug, Clone)]
 pub struct Actor {
-    /// Whom the key or the session speaks for.
+    /// The organization, agent or user that the key or the session acts for.
     pub principal: Arc<Principal>,
     /// The request.
     pub request: Request,
@@ -49,18 +49,18 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Lets the caller in for the operation of its request, as far as the table of ruling 3.7 says. There is
-    /// no other way to become an actor, so that no use case runs without.
+    /// Admits the caller to the operation of its request, according to the access table (`docs/keys.md`). There is no
+    /// other way to create an actor, so every use case has been checked.
     ///
     /// # Errors
-    /// [`Refusal::Unauthorized`], [`Refusal::Waitlisted`], [`Refusal::OutOfReach`], [`Refusal::AgentPaused`], in
-    /// this order.
+    /// [`Refusal::Unauthorized`], [`Refusal::Waitlisted`], [`Refusal::OutOfReach`] or [`Refusal::AgentPaused`],
+    /// checked in this order.
     pub fn enter(principal: Arc<Principal>, request: Request) -> Result<Self, Refusal> {
         let passage = reach::enter(&principal.caller(), request.operation.touch, request.operation.writes())?;
         Ok(Self { principal, request, passage })
     }
 
-    /// The same caller, whose answer shows local times where `local` is set.
+    /// The same caller. Its answers show local times if `local` is set.
     #[must_use]
     pub const fn showing(mut self, local: bool) -> Self {
         self.request.local = local;
@@ -72,7 +72,7 @@ impl Actor {
         self.principal.org
     }
 
-    /// The session and its human, where the caller has one.
+    /// The session and its user, if the caller has one.
     pub fn human(&self) -> Option<(SessionId, UserId)> {
         match self.principal.credential {
             Credential::Session { session, user } => Some((session, user)),
@@ -80,7 +80,7 @@ impl Actor {
         }
     }
 
-    /// Allows what concerns the organization as a whole.
+    /// Allows access to what concerns the organization as a whole.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key.
@@ -88,7 +88,7 @@ impl Actor {
         if self.narrowed_to().is_none() { Ok(()) } else { Err(Refusal::OutOfReach) }
     }
 
-    /// Allows what belongs to `agent`; `None` is what the organization shares.
+    /// Allows access to what belongs to `agent`; `None` is shared by the organization.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`] for another agent's key.
@@ -96,10 +96,10 @@ impl Actor {
         Ok(self.passage.covers(Subject::Of(agent))?)
     }
 
-    /// Allows what concerns a proposal, also one that is about to be made.
+    /// Allows access to a proposal, including one that is about to be created.
     ///
     /// # Errors
-    /// [`Refusal::OutOfReach`] for the key of an agent that has no such part in it.
+    /// [`Refusal::OutOfReach`] for the key of an agent without the required part in the proposal.
     pub fn for_proposal(&self, proposal: &Proposal) -> Result<(), Refusal> {
         let Proposal { organizer, participants, .. } = proposal;
         Ok(self.passage.covers(Subject::Proposal { organizer: *organizer, participants })?)
@@ -113,12 +113,12 @@ impl Actor {
         Ok(self.passage.covers(Subject::Response { by, participants: &proposal.participants })?)
     }
 
-    /// The agent to which lists are narrowed; `None` shows everything of the organization.
+    /// The agent that lists are restricted to; `None` shows everything of the organization.
     pub const fn narrowed_to(&self) -> Option<AgentId> {
         self.passage.narrowed_to()
     }
 
-    /// Allows what needs a feature of the plan.
+    /// Allows operations that need a feature of the plan.
     ///
     /// # Errors
     /// [`Refusal::PlanRequired`].
@@ -132,20 +132,20 @@ impl Actor {
     }
 }
 
-/// What `If-Match` demands.
+/// The condition of `If-Match`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IfMatch {
-    /// Nothing: the header was absent or `*`.
+    /// None: the header is absent or `*`.
     Any,
     /// One of these versions.
     OneOf(Vec<Version>),
 }
 
 impl IfMatch {
-    /// Allows a change of the row of that version.
+    /// Allows a change to a row at that version.
     ///
     /// # Errors
-    /// [`Refusal::Stale`] with the present `ETag`.
+    /// [`Refusal::Stale`] with the current `ETag`.
     pub fn check(&self, version: Version) -> Result<(), Refusal> {
         match self {
             Self::Any => Ok(()),
@@ -157,7 +157,7 @@ impl IfMatch {
     /// Allows the creation of a row that does not exist.
     ///
     /// # Errors
-    /// [`Refusal::Stale`] where any version of it is named.
+    /// [`Refusal::Stale`] if the header names a version.
     pub fn check_absent(&self) -> Result<(), Refusal> {
         match self {
             Self::Any => Ok(()),

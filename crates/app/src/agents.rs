@@ -32,7 +32,7 @@ impl App {
         .await
     }
 
-    /// Agents, the oldest first. An agent's key sees its own alone.
+    /// The organization's agents, the oldest first.
     ///
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key.
@@ -41,7 +41,7 @@ impl App {
         Ok(self.store.list_agents(actor.org(), filter, page).await?)
     }
 
-    /// One agent, decommissioned ones included.
+    /// One agent. Decommissioned agents are included.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -82,9 +82,8 @@ impl App {
         .await
     }
 
-    /// Decommissions an agent: its row stays, its calendars and events are out of sight at once, and
-    /// nothing of theirs is announced (ruling 4.3). Its keys are revoked with it (ruling 3.7). Deleting it again
-    /// changes nothing.
+    /// Decommissions an agent. Its row stays, its calendars and events become invisible at once, and no webhook
+    /// messages are sent about them. Its keys are revoked. Deleting it again changes nothing.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].
@@ -101,8 +100,8 @@ impl App {
                 changes.calendars.push(Change::UpdateAgent { agent, seen: seen.version });
             }
             let answer = self.commit_for(actor, Some(id), id.to_string(), changes, nothing(actor)).await?;
-            // Looked up afterwards, when no key can be added any more, and also where somebody else was first: they may
-            // still be waiting.
+            // Checked after the commit, when no key can be added any more. It also applies if a concurrent request
+            // deleted the agent first: its keys may still be cached.
             if self.store.has_scoped_keys(actor.org(), id).await? {
                 self.wait_out_principals().await;
             }

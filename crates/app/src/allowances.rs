@@ -1,4 +1,4 @@
-//! What is allowed so often, whatever the plan.
+//! Allowances: limits that do not depend on the plan.
 
 use kalends_accounts::{Allowance, Email, Taken};
 use kalends_quotas::headers::retry_after_seconds;
@@ -6,15 +6,15 @@ use kalends_quotas::headers::retry_after_seconds;
 use crate::{App, Refusal, Request};
 
 impl App {
-    /// What a sign-up with that address counts as.
+    /// The allowance that a sign-up with that address counts against.
     pub(crate) fn sign_ups(&self, email: &Email, request: &Request) -> Allowance {
         Allowance::sign_ups(email, &self.settings.public_mail_domains, request.ip)
     }
 
-    /// Takes one use of an allowance, in the store, so that all nodes count together.
+    /// Takes one use of an allowance. The store counts, so that all nodes share the count.
     ///
     /// # Errors
-    /// [`Refusal::TooMany`] where it is used up.
+    /// [`Refusal::TooMany`] if it is used up.
     pub(crate) async fn allow(&self, allowance: &Allowance) -> Result<(), Refusal> {
         match self.store.take(allowance, self.now()).await? {
             Taken::Granted(_) => Ok(()),

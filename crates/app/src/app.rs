@@ -39,55 +39,56 @@ use crate::{
     syncing::{READ_AT_ONCE, makes_due},
 };
 
-/// How often a use case reads and decides again when others changed the same thing meanwhile.
+/// How many times a use case reads and decides, if others keep changing the same rows.
 pub(crate) const ATTEMPTS: u32 = 24;
-/// How long the service is not ready after a change could not be written, unless another one was.
+/// How long the service counts as not ready after a failed write, unless a later write succeeds.
 const WRITES_FAIL: SignedDuration = SignedDuration::seconds(10);
-/// An instant at which nothing happened.
+/// Stands for "no write has failed".
 const NEVER: Timestamp = Timestamp::from_micros(i64::MIN);
 
-/// The store answers and takes no changes.
+/// The store answers reads but takes no writes.
 #[derive(Debug, thiserror::Error)]
 #[error("the last change could not be written")]
 struct WritesFail;
 
 /// How long the store may take over a trivial read and still count as ready.
 const READY_WITHIN: Duration = Duration::from_secs(3);
-/// How long an answer is kept for repetitions of its request (ruling 2.8).
+/// How long an answer is kept for repetitions of its request.
 const ANSWER_KEPT: SignedDuration = SignedDuration::hours(24);
 
-/// What the operator of the service chose.
+/// The operator's settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where the service is reached, without a slash at the end.
+    /// The URL of the service, without a trailing slash.
     pub base_url: String,
-    /// Where humans sign in, without a slash at the end.
+    /// The URL at which users sign in, without a trailing slash.
     pub console_url: String,
     /// The terms now in force.
     pub terms: Terms,
-    /// How fast an address may call what needs no key.
+    /// The rates for requests by address that need no key.
     pub ip_limits: IpLimits,
-    /// How much mail may go to others.
+    /// The limits on mail to people outside the organization.
     pub mail_limits: MailLimits,
-    /// Where sign-ups are counted by mail domain and network together.
+    /// The mail domains whose sign-ups are counted by domain and network together.
     pub public_mail_domains: PublicMailDomains,
-    /// Whose word counts about the address from which a request comes.
+    /// The proxies that are trusted to name the client's address.
     pub trusted_proxies: TrustedProxies,
-    /// The origins whose pages may read every answer, as browsers write them; those of others read what is public.
+    /// The origins whose pages may read every answer, as browsers write them. Pages of other origins may read only
+    /// public answers.
     pub cors_origins: Vec<String>,
-    /// What opens the administration routes; without it they do not exist.
+    /// The token for the administration routes. Without it they do not exist.
     pub admin_token: Option<AdminToken>,
-    /// The plan of organizations that sign themselves up, once their address is proved: `free`, `pro` or `custom`.
+    /// The plan of organizations that sign up themselves, once their address is verified: `free`, `pro` or `custom`.
     pub sign_up_plan: Plan,
-    /// Where callers choose or ask for another plan; without it no answer links to such a page.
+    /// The page on which callers choose or request another plan. Without it no answer links to one.
     pub upgrade_url: Option<String>,
 }
 
-/// What an [`App`] is made of.
+/// The parts of an [`App`].
 pub struct Parts {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// The time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Random bytes.
     pub entropy: Arc<dyn Entropy>,
@@ -95,26 +96,25 @@ pub struct Parts {
     pub mailer: Arc<dyn Mailer>,
     /// The busy times of connected human calendars.
     pub human: Arc<dyn HumanCalendars>,
-    /// How fast callers may call.
+    /// Limits how fast callers may call.
     pub limiter: Arc<dyn RateLimiter>,
-    /// How passwords are hashed.
+    /// Hashes and checks passwords.
     pub passwords: Arc<dyn PasswordHasher>,
-    /// How sessions are told.
+    /// Signs and reads session tokens.
     pub tokens: Arc<dyn SessionTokens>,
-    /// With whom humans sign in beside a password.
+    /// The providers that users can sign in with instead of a password.
     pub providers: Arc<dyn SignInProviders>,
-    /// Where humans have the calendars that they connect.
+    /// The providers of the human calendars that users connect.
     pub calendar_providers: Arc<dyn CalendarProviders>,
-    /// Who posts to webhook endpoints.
+    /// Posts to webhook endpoints.
     pub sender: Arc<dyn WebhookSender>,
-    /// Who fetches the feeds to which calendars are subscribed.
+    /// Fetches the feeds of subscriptions.
     pub fetcher: Arc<dyn FeedFetcher>,
-    /// The operator's choices.
+    /// The operator's settings.
     pub settings: Settings,
 }
 
-/// The application. Its methods are the use cases; they stand in the modules named after what they
-/// concern.
+/// The application. Its methods are the use cases, in modules named after their subject.
 pub struct App {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -128,7 +128,7 @@ pub struct App {
     pub(crate) calendar_providers: Arc<dyn CalendarProviders>,
     pub(crate) sender: Arc<dyn WebhookSender>,
     pub(crate) fetcher: Arc<dyn FeedFetcher>,
-    /// How many feeds and files are read at once: each is in memory as a whole.
+    /// Limits how many feeds and files are read at once, because each is held in memory as a whole.
     pub(crate) reading: Semaphore,
     pub(crate) nudges: Nudges,
     pub(crate) origins: Vec<String>,
@@ -141,36 +141,36 @@ pub struct App {
     pub(crate) page_answers: AnswerCache<crate::bookings::PageQuestion>,
     pub(crate) feeds: FeedCache,
     pub(crate) running: Running,
-    /// Taken by requests that place holds, by calendar.
+    /// Held by requests that place holds, by calendar.
     pub(crate) holding: StripedLocks,
-    /// Taken by requests that change an event or a calendar, by its identifier.
+    /// Held by requests that change an event or a calendar, by its identifier.
     pub(crate) changing: StripedLocks,
-    /// When the store last failed to take a change, in microseconds; [`NEVER`] if a change was taken since.
+    /// When the store last failed to take a write, in microseconds; [`NEVER`] if a write has succeeded since.
     write_failed_at: AtomicI64,
     pub(crate) sampler: Sampler,
     pub(crate) failures: Failures,
 }
 
-/// What a change concerns, for the audit log.
+/// The subject of a change, for the audit log.
 pub(crate) struct Subject {
-    /// The organization whose log it is.
+    /// The organization whose audit log records it.
     pub org: OrgId,
     /// The agent concerned.
     pub agent: Option<AgentId>,
-    /// The identifier of what changes.
+    /// The identifier of the changed resource.
     pub resource: String,
 }
 
 /// Why one attempt at a use case ended.
 pub(crate) enum Attempt {
-    /// Somebody changed what was read: read and decide again.
+    /// What was read has changed: read and decide again.
     Stale,
-    /// The final word.
+    /// The final outcome.
     Refused(Refusal),
 }
 
 impl Attempt {
-    /// The refusal, where nothing was read that could be read again.
+    /// The refusal, for callers that do not retry.
     pub(crate) fn last_word(self) -> Refusal {
         match self {
             Self::Stale => Refusal::Contended,
@@ -186,7 +186,7 @@ impl<T: Into<Refusal>> From<T> for Attempt {
 }
 
 impl App {
-    /// An application over these parts.
+    /// Builds an application from its parts.
     pub fn new(parts: Parts) -> Arc<Self> {
         Arc::new(Self {
             store: parts.store,
@@ -224,7 +224,7 @@ impl App {
         })
     }
 
-    /// The present instant.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -234,13 +234,13 @@ impl App {
         self.entropy.as_ref()
     }
 
-    /// The operator's choices.
+    /// The operator's settings.
     pub const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Whether the store answers. After a change could not be written, because the disk is full for example, also whether
-    /// it takes writes again.
+    /// Checks that the store answers. After a failed write (for example, because the disk is full), also checks that
+    /// the store takes writes again.
     ///
     /// # Errors
     /// [`Refusal::Store`] if it does not.
@@ -249,7 +249,7 @@ impl App {
             self.store.ready().await?;
             let failed_at = Timestamp::from_micros(self.write_failed_at.load(Ordering::Relaxed));
             if failed_at != NEVER {
-                // A small write may succeed where a larger one has just failed.
+                // A small write may succeed when a larger one has just failed.
                 if self.now() - failed_at < WRITES_FAIL {
                     return Err(StoreError::Unavailable(Box::new(WritesFail)));
                 }
@@ -264,7 +264,7 @@ impl App {
         Ok(())
     }
 
-    /// Adds the audit entry and the answer to `changes` and commits them.
+    /// Adds the audit entry and the answer to `changes`, and commits them.
     pub(crate) async fn commit(
         &self,
         request: &Request,
@@ -288,7 +288,7 @@ impl App {
         let (alters_principals, revokes) = (changes.alters_principals(), changes.revokes_keys());
         self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
         if alters_principals {
-            // In this process the cache is told at once; other nodes see the epoch within their lease.
+            // This process refreshes its cache at once. Other nodes see the new epoch within their lease.
             self.refresh_principals().await;
         }
         if revokes {
@@ -297,7 +297,7 @@ impl App {
         Ok(answer)
     }
 
-    /// Commits `changes`, and tells the workers of this process where they have something to do.
+    /// Commits `changes`, and wakes the workers of this process that have work because of it.
     pub(crate) async fn store_changes(&self, changes: ChangeSet) -> Result<(), CommitError> {
         let (announces, resends) = (!changes.messages.is_empty(), !changes.webhooks.is_empty());
         let (syncs, refreshes) = (makes_due(&changes), makes_refresh_due(&changes));
@@ -356,14 +356,14 @@ impl App {
                 Attempt::Refused(Refusal::TooMany { limited, retry_after: retry_after_seconds(retry_after) })
             }
             CommitError::EmailTaken => Attempt::Refused(Refusal::EmailTaken),
-            // As of any request that comes after the deletion: its key opens nothing any more.
+            // As for any request after the deletion: the key is no longer valid.
             CommitError::NoOrganization => Attempt::Refused(Refusal::Unauthorized),
             CommitError::AlreadyAnswered => Attempt::Refused(Refusal::AlreadyAnswered),
             CommitError::Store(error) => Attempt::Refused(Refusal::Store(error)),
         }
     }
 
-    /// A message to the organization's webhook endpoints about `resource`.
+    /// Builds a message about `resource` to the organization's webhook endpoints.
     pub(crate) fn message(
         &self,
         org: OrgId,
@@ -384,7 +384,7 @@ impl App {
     }
 }
 
-/// Limits `changes` to what the caller's plan grants of `metric`, `amount` more being used.
+/// Limits the use of `metric` to what the caller's plan grants, if `changes` uses `amount` more.
 pub(crate) fn limit(actor: &Actor, changes: &mut ChangeSet, metric: Metric, amount: u64, now: Timestamp) {
     let limit = actor.limit(metric);
     match metric.counted() {
@@ -393,46 +393,47 @@ pub(crate) fn limit(actor: &Actor, changes: &mut ChangeSet, metric: Metric, amou
     }
 }
 
-/// The answer of an operation that shows a resource.
+/// The answer of an operation that returns a resource.
 pub(crate) fn shown(actor: &Actor, resource: &impl Serialize, version: Option<Version>) -> Answer {
     Answer { status: actor.request.operation.status, body: Some(json(resource)), version }
 }
 
-/// The answer of an operation that shows nothing.
+/// The answer of an operation that returns nothing.
 pub(crate) const fn nothing(actor: &Actor) -> Answer {
     Answer { status: actor.request.operation.status, body: None, version: None }
 }
 
-/// Wire types have string keys only and no failing serializers, so that this cannot fail; should one
-/// ever, the answer is `null` rather than a panic.
+/// Serialization cannot fail: wire types have only string keys and infallible serializers. If it ever does, the
+/// answer is `null` rather than a panic.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| {
-        tracing::error!(%error, "a resource could not be written as JSON");
+        tracing::error!(%error, "a resource could not be serialized as JSON");
         "null".to_owned()
     })
 }
 
-/// How many attempts follow each other at once. A request that meets only one other has got through by then.
+/// How many attempts follow each other immediately. A request that competes with only one other has succeeded by
+/// then.
 const AT_ONCE: u32 = 2;
 /// The longest wait between two attempts.
 const WAIT_MAX: Duration = Duration::from_millis(128);
 
-/// How long to wait before the attempt of that number, from 0: any time up to a bound that doubles, so that those who want
-/// the same thing come one by one.
+/// How long to wait before an attempt, numbered from 0: a random time up to a bound that doubles, so that competing
+/// requests spread out.
 fn wait_before(attempt: u32, random: u64) -> Duration {
     let Some(doubled) = attempt.checked_sub(AT_ONCE) else { return Duration::ZERO };
     let bound = Duration::from_millis(2u64.saturating_pow(doubled + 1)).min(WAIT_MAX);
-    // A remainder by a thousand fits.
+    // The conversion cannot fail: a remainder by 1,000 fits in a `u32`.
     bound * u32::try_from(random % 1_000).unwrap_or(0) / 1_000
 }
 
-/// Runs `attempt` until it is not stale, at first without waiting, and [`ATTEMPTS`] times at most.
+/// Runs `attempt` until it is not stale, at most [`ATTEMPTS`] times. The first retries do not wait.
 pub(crate) async fn retry_stale<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, Refusal>
 where
     F: Future<Output = Result<T, Attempt>>,
 {
     for number in 0..ATTEMPTS {
-        // It keeps no secret, and no rule depends on it.
+        // This jitter need not be secret, and no rule depends on it.
         let wait = wait_before(number, RandomState::new().hash_one(number));
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
@@ -450,9 +451,9 @@ where
 mod tests {
     use super::*;
 
-    /// At once, then up to a bound that doubles, up to a bound which stays.
+    /// The first attempts do not wait. Then the bound doubles up to [`WAIT_MAX`].
     #[test]
-    fn who_comes_in_vain_waits() {
+    fn stale_attempts_wait_longer_each_time() {
         let cases = [(0, 999, 0), (1, 999, 0), (2, 0, 0), (2, 500, 1_000), (5, 500, 8_000), (8, 500, 64_000)];
         for (attempt, random, micros) in cases.into_iter().chain([(ATTEMPTS, 1_500, 64_000)]) {
             assert_eq!(wait_before(attempt, random), Duration::from_micros(micros), "attempt {attempt}");

@@ -1,4 +1,4 @@
-//! The audit log: reading it, recording failures now and then, and shortening it.
+//! The audit log: reading it, recording sampled failures, and purging it.
 
 use kalends_accounts::{Action, AuditCursor, AuditEntry, AuditQuery, AuditRange, audit_kept_since};
 use kalends_kernel::{AuditId, OrgId, RequestId, SignedDuration, Timestamp};
@@ -9,12 +9,12 @@ use sha2::{Digest, Sha256};
 
 use crate::{Actor, App, ChangeSet, Refusal, Request, app::Subject, ports::CommitError};
 
-/// The most keys of which this process knows when a failure was recorded last.
+/// The largest number of keys for which this process remembers the last recorded failure.
 const SAMPLED_MAX: u64 = 50_000;
 
-/// When each key, or whoever else, was last worth an entry of an action that is sampled.
+/// When a sampled action of each key or other caller was last recorded.
 ///
-/// It is kept by the process: several nodes may each write one entry a minute, key and action.
+/// Each process has its own sampler, so several nodes may each write one entry per minute, key and action.
 pub(crate) struct Sampler(Cache<[u8; 32], RateState>);
 
 impl Sampler {
@@ -22,13 +22,13 @@ impl Sampler {
         Self(Cache::builder().max_capacity(SAMPLED_MAX).build())
     }
 
-    /// Whether an entry of `action` by `who` is to be written at `now`.
+    /// Whether to write an entry of `action` by `who` at `now`.
     pub(crate) fn admits(&self, action: Action, who: &[u8], now: Timestamp) -> bool {
         let Some(rate) = action.sampled() else { return true };
         let place: [u8; 32] =
             Sha256::new().chain_update(action.as_str()).chain_update([0]).chain_update(who).finalize().into();
         let mut admitted = false;
-        // Two at once for one key take turns here, so that one of them is admitted.
+        // Concurrent calls for one key take turns here, so that only one is admitted.
         self.0.entry(place).and_upsert_with(|known| {
             let state = known.map_or(RateState::FRESH, moka::Entry::into_value);
             match rate.decide(state, now) {
@@ -43,13 +43,13 @@ impl Sampler {
     }
 }
 
-/// By what an entry of the audit log was caused.
+/// The cause of an audit entry.
 pub(crate) enum By<'a> {
-    /// A request, of the key that begins so, if of any.
+    /// A request.
     Request {
         /// The request.
         request: &'a Request,
-        /// The beginning of its key.
+        /// The prefix of its key, if it has one.
         key_prefix: Option<&'a str>,
     },
     /// An operator's command.
@@ -60,7 +60,7 @@ impl App {
     /// A page of the organization's audit log, the newest entry first.
     ///
     /// # Errors
-    /// [`Refusal::OutOfReach`] for an agent's key, [`Refusal::Invalid`] for a range that ends before it begins.
+    /// [`Refusal::OutOfReach`] for an agent's key; [`Refusal::Invalid`] for a range that ends before it begins.
     pub async fn audit_log(&self, actor: &Actor, query: AuditQuery) -> Result<AuditLog, Refusal> {
         actor.for_organization()?;
         let range = AuditRange::ask(query.from, query.to, actor.principal.plan, self.now())?;
@@ -69,7 +69,7 @@ impl App {
             action: query.action,
             actor_key_prefix: query.actor_key_prefix,
             after: query.after,
-            // One more tells whether there are more.
+            // One extra entry shows whether there are more.
             limit: query.limit.saturating_add(1),
         };
         let mut entries =
@@ -86,8 +86,8 @@ impl App {
         })
     }
 
-    /// Records an action that is sampled, on behalf of an authenticated caller: a wrong code. What fails here is
-    /// logged only; the caller's answer does not depend on it.
+    /// Records a sampled action, such as a wrong code, of an authenticated caller. Errors here are only logged: the
+    /// caller's answer does not depend on them.
     pub async fn note_sampled(&self, actor: &Actor, action: Action, status: u16) {
         let (principal, org) = (&actor.principal, actor.org());
         if self.sampler.admits(action, &principal.credential.bytes(), self.now()) {
@@ -97,7 +97,7 @@ impl App {
         }
     }
 
-    /// [`Self::note_sampled`] of somebody who is not let in, told by what the log shows of them.
+    /// [`Self::note_sampled`] for a caller that is not authenticated. `prefix` identifies it in the log.
     pub(crate) async fn note_sampled_of(
         &self,
         request: &Request,
@@ -112,20 +112,20 @@ impl App {
         }
     }
 
-    /// Writes an entry by itself. What fails is logged only.
+    /// Writes an entry on its own. Errors are only logged.
     pub(crate) async fn note(&self, action: Action, subject: Subject, by: &By<'_>, status: u16) {
         let mut changes = ChangeSet::new(subject.org);
         changes.audit = Some(self.audit_entry(action, subject, by, status, self.now()));
         match self.store.commit(changes).await {
-            // The account was deleted meanwhile, and its log with it.
+            // The account may have been deleted in the meantime, and its log with it.
             Ok(()) | Err(CommitError::NoOrganization) => {}
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "a failure could not be recorded");
+                tracing::warn!(error = &error as &dyn std::error::Error, "an audit entry could not be written");
             }
         }
     }
 
-    /// The entry that tells at `now` of `action`, which answered `status`.
+    /// The entry for `action` at `now`, which answered `status`.
     pub(crate) fn audit_entry(
         &self,
         action: Action,
@@ -159,8 +159,8 @@ impl App {
         }
     }
 
-    /// Removes up to `limit` entries of each plan that it does not keep any more, and says whether that was
-    /// all. Nobody saw them since they were too old: the log is read from what the plan keeps.
+    /// For each plan, removes up to `limit` entries that the plan no longer keeps, and returns whether that was all.
+    /// They were already invisible: the log only shows what the plan keeps.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -174,7 +174,7 @@ impl App {
         Ok(all)
     }
 
-    /// Forgets up to `limit` counts that say nothing any more, and says whether that was all.
+    /// Removes up to `limit` counts of allowances that no longer matter, and returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -182,8 +182,8 @@ impl App {
         Ok(self.store.forget_allowances(self.now(), limit).await? < u64::from(limit))
     }
 
-    /// Forgets up to `limit` attempts to sign in with a provider, and as many to connect calendars there, that have expired, and
-    /// says whether that was all.
+    /// Removes up to `limit` expired attempts to sign in with a provider, and up to `limit` expired attempts to
+    /// connect calendars. Returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -194,7 +194,7 @@ impl App {
         Ok(to_sign_in.max(to_connect) < u64::from(limit))
     }
 
-    /// Removes up to `limit` sessions that have expired, and says whether that was all.
+    /// Removes up to `limit` expired sessions, and returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -202,7 +202,7 @@ impl App {
         Ok(self.store.forget_sessions(self.now(), limit).await? < u64::from(limit))
     }
 
-    /// Removes up to `limit` tokens for passwords that have expired, and says whether that was all.
+    /// Removes up to `limit` expired password tokens, and returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_sampled_by_key_and_action_and_nothing_else_is() {
+    fn only_failures_are_sampled_by_key_and_action() {
         let sampler = Sampler::new();
         let now = Timestamp::from_micros(1_800_000_000_000_000);
         assert!(sampler.admits(Action::AuthFailure, b"a", now));

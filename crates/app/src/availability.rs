@@ -1,4 +1,4 @@
-//! When an agent, a calendar or several agents are free.
+//! The availability of an agent, of a calendar or of several agents.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use crate::{
     ports::HumanSeen,
 };
 
-/// A question about availability, and all that its answer depends on but the clock.
+/// An availability query, and everything except the clock that its answer depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct AvailabilityQuestion {
     whose: Whose,
-    /// Each with the revision up to which its events were in sight.
+    /// Each with the revision up to which its events are included.
     sources: Vec<BusySource>,
-    /// The human calendars that count for them, or for agents that have no calendar, each as it was last read.
+    /// The human calendars that count for them, or for agents without a calendar, each as of its last read.
     humans: Vec<HumanSeen>,
     slots: SlotsRequest,
 }
@@ -38,8 +38,8 @@ impl Question for AvailabilityQuestion {
 }
 
 impl AvailabilityQuestion {
-    /// What the answer rests on. The revisions were read before the busy times, so that these may be newer, but
-    /// never older.
+    /// The revisions that the answer is based on. They were read before the busy times, so the busy times may be
+    /// newer, but never older.
     fn as_of(&self) -> AsOf {
         let human = |seen: &HumanSeen| HumanAsOf { of: seen.of, source: seen.source, revision: seen.revision };
         AsOf {
@@ -49,7 +49,7 @@ impl AvailabilityQuestion {
     }
 }
 
-/// Whose availability is asked for.
+/// The subject of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Whose {
     Calendar(CalendarId),
@@ -60,11 +60,12 @@ impl App {
     /// The slots in which all calendars of an agent are free, as JSON.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such a living agent, [`Refusal::Invalid`] for too many slots.
+    /// [`Refusal::NotFound`] if no such living agent exists, [`Refusal::Invalid`] for too many slots.
     pub async fn agent_availability(&self, actor: &Actor, id: &str, slots: SlotsRequest) -> Result<Bytes, Refusal> {
         let agent = Self::agent_id(id)?;
         let (sources, without) = self.sources_of_one(actor.org(), agent, slots.query.window()).await?;
-        // Afterwards: what is not there, or another organization's, is missing rather than out of reach.
+        // Checked after the lookup: a missing agent, or one of another organization, is not found rather than out of
+        // reach.
         actor.for_agent(Some(agent))?;
         self.answered(actor.org(), Whose::Agents(vec![agent]), (sources, &without), slots).await
     }
@@ -78,12 +79,12 @@ impl App {
         self.answered(actor.org(), Whose::Calendar(source.calendar), (vec![source], &[]), slots).await
     }
 
-    /// The slots in which several agents are all free, as JSON (rulings 3.6 and 5.2).
+    /// The slots in which several agents are all free, as JSON.
     ///
     /// # Errors
-    /// [`Refusal::PlanRequired`] on free plans, [`Refusal::NotFound`] for an unknown agent or
-    /// calendar, [`Refusal::Invalid`] over the plan's range, for a calendar that belongs to none of
-    /// the agents, and for too many slots.
+    /// [`Refusal::PlanRequired`] on free plans; [`Refusal::NotFound`] for an unknown agent or calendar;
+    /// [`Refusal::Invalid`] for a range beyond the plan's, for a calendar that belongs to none of the agents, and for
+    /// too many slots.
     pub async fn availability(&self, actor: &Actor, across: Across) -> Result<Bytes, Refusal> {
         actor.for_organization()?;
         actor.needs(Feature::CrossAgentAvailability)?;
@@ -96,8 +97,8 @@ impl App {
         self.answered(actor.org(), Whose::Agents(agents), (sources, &without), across.slots).await
     }
 
-    /// The answer that was given before, while no calendar has changed; else a new one. `without` are the agents that
-    /// have no calendar in sight.
+    /// The cached answer if no calendar has changed, else a new one. `without` are the agents that have no visible
+    /// calendar.
     async fn answered(
         &self,
         org: OrgId,
@@ -134,7 +135,7 @@ impl App {
                 &union
             }
         };
-        // What counts is how much is known of all that has a say about the window.
+        // The state covers all human calendars that affect the window, including by buffers.
         let reach = parties.iter().fold(window, |reach, party| hull(reach, party.reach));
         let known = humans.know(reach);
         let (of, busy, per_agent) = match &asked.whose {
@@ -156,7 +157,8 @@ impl App {
         Ok(answer)
     }
 
-    /// As [`Self::sources_of`] has it of one agent; and what its calendars block is read with them if it is not known.
+    /// [`Self::sources_of`] for one agent. If the busy times of its calendars are not cached, they are read in the
+    /// same statement.
     async fn sources_of_one(
         &self,
         org: OrgId,
@@ -180,7 +182,7 @@ impl App {
         self.sources_of(org, &[agent]).await
     }
 
-    /// A calendar in sight and in reach, as a source.
+    /// A visible calendar that the actor may access, as a source.
     pub(crate) async fn source_in_reach(&self, actor: &Actor, id: &str) -> Result<BusySource, Refusal> {
         let missing = || Refusal::missing(Missing::Calendar, id);
         let calendar: CalendarId = id.parse().map_err(|_| missing())?;
@@ -189,14 +191,14 @@ impl App {
         Ok(source)
     }
 
-    /// The calendars in sight of all the agents, each of which must exist and live; and the agents that have none.
+    /// The visible calendars of the agents, and the agents that have none. Each agent must exist and live.
     pub(crate) async fn sources_of(
         &self,
         org: OrgId,
         agents: &[AgentId],
     ) -> Result<(Vec<BusySource>, Vec<LivingAgent>), Refusal> {
         let sources = self.store.sources_of_agents(org, agents).await?;
-        // An agent with a calendar in sight exists; only the others need a look.
+        // An agent with a visible calendar exists, so only the others need a lookup.
         let has = |agent: &AgentId| sources.iter().any(|source| source.agent == Some(*agent));
         let others: Vec<AgentId> = agents.iter().copied().filter(|agent| !has(agent)).collect();
         if others.is_empty() {
@@ -227,7 +229,7 @@ impl App {
         Ok(())
     }
 
-    /// What is not offered on any of the calendars, inside `window`.
+    /// What none of the calendars offers inside `window`.
     pub(crate) async fn taken(
         &self,
         org: OrgId,
@@ -240,8 +242,8 @@ impl App {
         Ok(self.time_of(org, sources.iter(), window, false, &humans, now).await?.taken)
     }
 
-    /// How the time of a calendar is taken, as the human calendars `seen` and all else have it. One event that takes
-    /// `without` is left out. `None` where the calendar went out of sight, or has no such event.
+    /// The taken time of a calendar, including the human calendars `seen`. An event whose span is `without` is left
+    /// out. `None` if the calendar is no longer visible, or has no such event.
     pub(crate) async fn taken_time(
         &self,
         org: OrgId,
@@ -265,7 +267,7 @@ impl App {
         Ok(Some(TakenTime { not_offered: merged(taken), busy: merged(busy), known, valid_until }))
     }
 
-    /// What is known of a calendar around `window` if one event that takes `own` were not there; nothing of it is kept.
+    /// The busy times of a calendar around `window` without one event that takes `own`. The result is not cached.
     async fn busy_without(
         &self,
         org: OrgId,
@@ -277,7 +279,7 @@ impl App {
         let Some(read) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
         let Some(mut whole) = self.complete(org, calendar, covers, read).await? else { return Ok(None) };
         let Some(at) = own.clip(covers).map(|_| whole.read.spans.iter().position(|span| *span == own)) else {
-            // It lies elsewhere, and is not in the way.
+            // The event is outside and does not block.
             return Ok(Some(self.known_time(covers, whole)));
         };
         let Some(at) = at else { return Ok(None) };
@@ -285,7 +287,7 @@ impl App {
         Ok(Some(self.known_time(covers, whole)))
     }
 
-    /// What calendars come to together, merged and clipped.
+    /// The time of several calendars together, merged and clipped.
     async fn time_of<'a>(
         &self,
         org: OrgId,
@@ -316,8 +318,8 @@ impl App {
         Ok(Party { taken: merged(taken), busy, reach, valid_until })
     }
 
-    /// The time of a calendar at its present revision, as far as it has a say about `window`: cached, or
-    /// read and kept. `None` where the calendar went out of sight since its source was read.
+    /// The time of a calendar at its current revision, as far as it affects `window`: from the cache, or read and
+    /// cached. `None` if the calendar is no longer visible since its source was read.
     async fn known_busy(
         &self,
         org: OrgId,
@@ -334,7 +336,7 @@ impl App {
             return Ok(None);
         };
         if !known.covers(window) {
-            // There are rules, and their buffers reach beyond what was read.
+            // The calendar has rules, and their buffers reach beyond what was read.
             let widest = self.read_busy(org, source.calendar, whole_days(widest(window))).await?;
             let Some(widest) = widest else { return Ok(None) };
             known = widest;
@@ -342,7 +344,7 @@ impl App {
         Ok(Some(known))
     }
 
-    /// Reads and keeps all that blocks on a calendar in `covers`.
+    /// Reads and caches everything that blocks on a calendar in `covers`.
     async fn read_busy(
         &self,
         org: OrgId,
@@ -354,8 +356,8 @@ impl App {
         Ok(read.map(|read| self.keep_busy(calendar, covers, read)))
     }
 
-    /// Adds what the series and holds of a calendar block, as of the same revision. `None` where the calendar
-    /// went out of sight.
+    /// Adds what the series and holds of a calendar block, at the same revision. `None` if the calendar is no longer
+    /// visible.
     async fn complete(
         &self,
         org: OrgId,
@@ -380,14 +382,14 @@ impl App {
             if seen == read.revision {
                 return Ok(Some(WholeBusy { read, held }));
             }
-            // Something was scheduled meanwhile.
+            // Something was scheduled in between: read again.
             let Some(anew) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
             read = anew;
         }
         Err(Refusal::Contended)
     }
 
-    /// Keeps what blocks on a calendar in `covers` and what its rules make of it.
+    /// Caches what blocks on a calendar in `covers`, with its rules applied.
     fn keep_busy(&self, calendar: CalendarId, covers: Span, whole: WholeBusy) -> Arc<KnownTime> {
         let revision = whole.read.revision;
         let known = Arc::new(self.known_time(covers, whole));
@@ -395,10 +397,10 @@ impl App {
         known
     }
 
-    /// What the rules of a calendar make of what blocks on it in `covers`.
+    /// Applies the rules of a calendar to what blocks on it in `covers`.
     fn known_time(&self, covers: Span, whole: WholeBusy) -> KnownTime {
         let WholeBusy { mut read, held } = whole;
-        // Held time is kept only until the first of the holds is over.
+        // Held time is cached only until the first hold expires.
         let now = self.now();
         let live = held.into_iter().filter(|held| held.expires_at > now);
         let valid_until = live.fold(None, |until, held| {
@@ -410,35 +412,35 @@ impl App {
     }
 }
 
-/// How the time of one calendar is taken, in a window and around it.
+/// The taken time of one calendar, in a window and around it.
 pub(crate) struct TakenTime {
     /// What is not offered inside the window.
     pub(crate) not_offered: BusySet,
-    /// When it is busy around it.
+    /// When the calendar is busy around the window.
     pub(crate) busy: BusySet,
-    /// What is known of the calendar, its rules among it.
+    /// The known time of the calendar, including its rules.
     pub(crate) known: Arc<KnownTime>,
-    /// From when on this may be wrong although no revision changed.
+    /// From when on this may be wrong even if no revision changed.
     pub(crate) valid_until: Option<Timestamp>,
 }
 
-/// All that blocks on a calendar in some time.
+/// Everything that blocks on a calendar in a span.
 struct WholeBusy {
-    /// What stands whatever the time is.
+    /// What blocks regardless of the current time.
     read: CalendarBusy,
-    /// What holds take beside.
+    /// What holds block in addition, until they expire.
     held: Vec<HeldTime>,
 }
 
-/// What the calendars of one agent, or one calendar, come to inside a window.
+/// The time of one calendar, or of all calendars of one agent, inside a window.
 struct Party {
     /// What is not offered.
     taken: BusySet,
-    /// When they are busy, where that was asked for and differs from what is not offered.
+    /// When they are busy, if requested and different from what is not offered.
     busy: Option<BusySet>,
-    /// The time in which human calendars have a say about the window.
+    /// The span in which human calendars affect the window.
     reach: Span,
-    /// From when on this may be wrong although no revision changed.
+    /// From when on this may be wrong even if no revision changed.
     valid_until: Option<Timestamp>,
 }
 
@@ -447,7 +449,7 @@ impl Party {
         self.busy.as_ref().unwrap_or(&self.taken)
     }
 
-    /// The time of an agent without a calendar, as far as human calendars have a say about it: no rules do.
+    /// For an agent without a calendar, the time that human calendars block. Such an agent has no rules.
     fn or_of_humans(self, agent: AgentId, window: Span, include_busy: bool, humans: &Humans) -> Self {
         match humans.blocked(agent, window) {
             Some(taken) => Self { taken, busy: humans.busy(agent, window).filter(|_| include_busy), ..self },
@@ -463,19 +465,19 @@ fn merged(mut sets: Vec<BusySet>) -> BusySet {
     }
 }
 
-/// The least span that holds both.
+/// The smallest span that contains both.
 pub(crate) fn hull(one: Span, other: Span) -> Span {
     Span::new(one.start().min(other.start()), one.end().max(other.end())).unwrap_or(one)
 }
 
-/// The window and all from which any buffer reaches into it.
+/// The window, extended by the longest buffer on both sides.
 pub(crate) fn widest(window: Span) -> Span {
     let buffer = SignedDuration::minutes(BUFFER_MAX_MINUTES.into());
     Span::new(window.start() - buffer, window.end() + buffer).unwrap_or(window)
 }
 
-/// The window widened to whole UTC days, so that a query for "the next days", asked again within the day, is
-/// mostly still answered from what is known.
+/// The window, widened to whole UTC days. So a query for "the next days" that is repeated within the day is mostly
+/// answered from the cache.
 fn whole_days(window: Span) -> Span {
     let start = midnight(window.start().utc_date());
     let end = midnight(window.end().utc_date().plus_days(1));

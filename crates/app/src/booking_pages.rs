@@ -1,4 +1,4 @@
-//! Booking pages, as their owners see them.
+//! Booking pages, from their owners' side.
 
 use kalends_bookings::{BookingPage, BookingPagePatch, Change, NewBookingPage};
 use kalends_kernel::{BookingPageId, Listed, Page};
@@ -14,7 +14,7 @@ impl App {
     /// Opens a booking page for a calendar.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such a calendar, [`Refusal::LimitReached`].
+    /// [`Refusal::NotFound`] if no such calendar exists, [`Refusal::LimitReached`].
     pub async fn create_booking_page(
         &self,
         actor: &Actor,
@@ -36,7 +36,7 @@ impl App {
         .await
     }
 
-    /// The organization's pages, or those of the agent that the key speaks for, the oldest first.
+    /// The booking pages of the organization, or only those of the agent that the key belongs to, the oldest first.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -56,7 +56,7 @@ impl App {
         Ok(found)
     }
 
-    /// Changes a page. What was booked on it stays as it is.
+    /// Changes a page. Existing bookings stay as they are.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].
@@ -79,7 +79,7 @@ impl App {
         .await
     }
 
-    /// Deletes a page. What was booked on it stays, and its guests can still look at it and cancel it.
+    /// Deletes a page. Existing bookings stay, and their guests can still view and cancel them.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].

@@ -1,8 +1,8 @@
-//! Bookings: what guests do on a booking page, without a key (rulings 5.4 to 5.6).
+//! Bookings: what guests do on a booking page, without a key.
 //!
-//! The use cases take and return what they mean rather than JSON, so that a page for humans can be put upon them
-//! as well as the API: [`App::open_page`] finds a page, [`App::offered_slots`] tells what can be booked,
-//! [`App::book`], [`App::booking`], [`App::cancel_booking`] and [`App::move_booking`] do the rest.
+//! The use cases take and return domain values rather than JSON, so that both the API and the HTML pages can use
+//! them. [`App::open_page`] finds a page, and [`App::offered_slots`] returns what can be booked. The others are
+//! [`App::book`], [`App::booking`], [`App::cancel_booking`] and [`App::move_booking`].
 
 use std::sync::Arc;
 
@@ -27,56 +27,56 @@ use crate::{
     ports::HumanSeen,
 };
 
-/// A booking as its guest sees it.
+/// A booking, from its guest's side.
 #[derive(Debug, Clone)]
 pub struct BookingSeen {
-    /// The page, which may be closed or deleted since.
+    /// The page, which may have been closed or deleted since.
     pub page: BookingPage,
     /// The booking.
     pub booking: Booking,
-    /// Its event as it is now; `None` where it was deleted.
+    /// The event as it is now; `None` if it was deleted.
     pub event: Option<Event>,
-    /// What the token is good for, beside looking.
+    /// What the token allows, in addition to viewing.
     pub purpose: Purpose,
     /// The token.
     pub(crate) token: BookingToken,
 }
 
 impl BookingSeen {
-    /// Whether it was called off, by the guest or by the owner of the calendar.
+    /// Whether the guest or the calendar's owner cancelled it.
     pub fn is_cancelled(&self) -> bool {
         self.event.as_ref().is_none_or(|event| event.status == EventStatus::Cancelled)
     }
 }
 
-/// Whatever becomes of an event of a booking: what is written, and what its guest is told of it.
+/// A change to the event of a booking: what is written, and what is announced.
 struct Outcome<'a> {
     page: &'a BookingPage,
     booking: &'a Booking,
     event: Event,
-    /// By which version the event was read; `None` for a new one.
+    /// The event as it was read; `None` for a new one.
     seen: Option<Event>,
     about: EventType,
 }
 
-/// A page that is open, and how its calendar stood when it was read.
+/// A page that is open, with the state of its calendar when it was read.
 #[derive(Debug, Clone)]
 pub struct OpenPage {
     /// The page.
     pub page: BookingPage,
-    /// Whether no booking is taken for now: the organization has used up its events of the month.
+    /// Whether the page takes no bookings for now, because the organization has used up its events of the month.
     pub closed_for_now: bool,
     source: BusySource,
-    /// How many events the organization may create in a month; `None` is unlimited.
+    /// How many events the organization may create in a month; `None` means unlimited.
     events_limit: Option<u64>,
 }
 
-/// A question about the slots of a page, and all that its answer depends on but the clock.
+/// A query for the slots of a page, and everything except the clock that its answer depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PageQuestion {
     page: BookingPageId,
     version: Version,
-    /// That of the calendar.
+    /// The revision of the calendar.
     revision: Revision,
     humans: Vec<HumanSeen>,
     within: Option<Span>,
@@ -88,34 +88,34 @@ impl Question for PageQuestion {
     }
 }
 
-/// What a page does not offer of some time.
+/// The time that a page does not offer.
 struct TakenOnPage {
     taken: BusySet,
-    /// What is known of the calendar.
+    /// The known time of the calendar.
     known: Arc<KnownTime>,
-    /// From when on this may be wrong although nothing was scheduled.
+    /// From when on this may be wrong even if nothing was scheduled.
     valid_until: Option<Timestamp>,
 }
 
-/// What a page offers now of some time.
+/// What a page offers now in some span.
 #[derive(Debug)]
 pub struct Offers<'a> {
     page: &'a BookingPage,
-    /// `None` where nothing of the time can be booked.
+    /// `None` if nothing in the span can be booked.
     window: Option<Span>,
     taken: BusySet,
-    /// From when on what is taken may be wrong although nothing was scheduled.
+    /// From when on `taken` may be wrong even if nothing was scheduled.
     valid_until: Option<Timestamp>,
     now: Timestamp,
 }
 
 impl Offers<'_> {
-    /// The slots, by start, each worked out when it is asked for: a year of short ones is long.
+    /// The slots, by start. They are computed lazily, because a year of short slots is long.
     pub fn slots(&self) -> impl Iterator<Item = Span> {
         self.within(self.window)
     }
 
-    /// Those that begin in `part`.
+    /// The slots that begin in `part`.
     pub fn starting_in(&self, part: Span) -> impl Iterator<Item = Span> {
         let reach = Span::new(part.start(), part.end() + self.page.timetable.length()).ok();
         let within = self.window.zip(reach).and_then(|(window, reach)| window.clip(reach));
@@ -128,30 +128,31 @@ impl Offers<'_> {
 }
 
 impl App {
-    /// The page of that slug, where it is open.
+    /// The page with that slug, if it is open.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a slug that no page in sight has, and for a page that is closed.
+    /// [`Refusal::NotFound`] if no visible page has that slug, or if the page is closed.
     pub async fn open_page(&self, slug: &str) -> Result<OpenPage, Refusal> {
         let found = self.store.booking_page_of_slug(SecretHash::of(slug), Period::of(self.now())).await?;
         let FoundPage { page, source, events } = found.filter(|found| found.page.is_open()).ok_or_else(no_page)?;
         Ok(OpenPage { page, closed_for_now: events.remaining() == Some(0), source, events_limit: events.limit })
     }
 
-    /// What the page offers now of `within`, or of all its window.
+    /// What the page offers now in `within`, or in its whole window.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] where its calendar went out of sight.
+    /// [`Refusal::NotFound`] if its calendar is no longer visible.
     pub async fn offered_slots<'a>(&self, open: &'a OpenPage, within: Option<Span>) -> Result<Offers<'a>, Refusal> {
         let humans = self.humans_of(open.page.org, &[open.source]).await?;
         self.offers(open, humans, within, self.now()).await
     }
 
-    /// What the page of that slug offers now, as JSON: the answer that was given before, while it is still right. A page
+    /// The slots that the page with that slug offers now, as JSON: the cached answer while it is still right. A page
     /// that is closed for now offers nothing, and its answer says why.
     ///
     /// # Errors
-    /// As [`Self::open_page`] and [`Self::offered_slots`]; [`Refusal::Invalid`] for a time that ends before it starts.
+    /// As for [`Self::open_page`] and [`Self::offered_slots`]; [`Refusal::Invalid`] for a span that ends before it
+    /// starts.
     pub async fn booking_slots(&self, slug: &str, asked: wire::AskedTime) -> Result<Bytes, Refusal> {
         let open = self.open_page(slug).await?;
         let page = &open.page;
@@ -199,27 +200,27 @@ impl App {
         Ok(Offers { page, window, taken, valid_until, now })
     }
 
-    /// The slot that begins at `start`, where the page offers it now.
+    /// The slot that begins at `start`, if the page offers it now.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] for what is no slot of the page now; [`Refusal::BookingTaken`].
+    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if the page has no such slot now; [`Refusal::BookingTaken`].
     pub async fn offered_slot(&self, open: &OpenPage, start: Timestamp) -> Result<Span, Refusal> {
         let page = &open.page;
-        // Nothing is committed: the conditions are for whoever books it.
+        // Nothing is committed, so the guards are dropped.
         let mut changes = ChangeSet::new(page.org);
         let decided = self.decided_slot(page, open.source, start, None, self.now(), &mut changes).await;
         decided.map_err(Attempt::last_word)
     }
 
-    /// Books the slot that begins at `start` for a guest, and writes to them.
+    /// Books the slot that begins at `start` for a guest, and emails them.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] for what is no slot of the page now; [`Refusal::BookingTaken`];
-    /// [`Refusal::BookingClosed`] where the month's events are used up; [`Refusal::TooMany`] where the organization's mail of
-    /// the hour is.
+    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if the page has no such slot now; [`Refusal::BookingTaken`];
+    /// [`Refusal::BookingClosed`] if the month's events are used up; [`Refusal::TooMany`] if the organization has
+    /// used up its mail for the hour.
     pub async fn book(&self, request: &Request, slug: &str, start: Timestamp, guest: Guest) -> Result<Answer, Refusal> {
         let calendar = self.open_page(slug).await?.page.calendar;
-        // Those who want the same slot queue here; between processes the guard decides.
+        // Requests for the same slot queue here. Between processes the guard decides.
         let turn = self.holding.lock([calendar]).await;
         let booked = retry_stale(|| self.try_book(request, slug, start, &guest)).await;
         drop(turn);
@@ -257,12 +258,12 @@ impl App {
         self.commit_booking(request, &page, &event, changes, &body).await
     }
 
-    /// What is booked, for whoever has a token of it.
+    /// The booking that a token opens.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a token that no booking of the page has.
+    /// [`Refusal::NotFound`] if no booking of the page has that token.
     pub async fn booking(&self, slug: &str, token: &str) -> Result<BookingSeen, Refusal> {
-        // Neither the slug nor the token is told back.
+        // The error repeats neither the slug nor the token: they are secrets.
         let missing = || Refusal::missing(Missing::Booking, "at this address");
         let token = BookingToken::presented(token);
         let (page, booking) = self.store.booking_of_token(token.hash()).await?.ok_or_else(missing)?;
@@ -273,7 +274,7 @@ impl App {
         Ok(BookingSeen { page, booking, event, purpose, token })
     }
 
-    /// [`Self::booking`] as JSON shows it.
+    /// The JSON of [`Self::booking`].
     pub fn shown_booking(&self, seen: &BookingSeen) -> wire::GuestBooking {
         let links = self.links(&seen.page, &seen.token);
         let links = match seen.purpose {
@@ -284,11 +285,11 @@ impl App {
         wire::GuestBooking::new(&seen.page, &seen.booking, seen.event.as_ref(), links, moves)
     }
 
-    /// Calls a booking off: its event is deleted. One that was called off before stays so, and is answered alike.
+    /// Cancels a booking: its event is deleted. Cancelling it again changes nothing and returns the same answer.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], also for a token that is good for something else; [`Refusal::BookingOver`] once it has
-    /// begun.
+    /// [`Refusal::NotFound`], including for a token with another purpose; [`Refusal::BookingOver`] once the booking
+    /// has begun.
     pub async fn cancel_booking(&self, request: &Request, slug: &str, token: &str) -> Result<Answer, Refusal> {
         retry_stale(|| async {
             let seen = self.booking_for(slug, token, Purpose::Cancel).await?;
@@ -316,12 +317,13 @@ impl App {
         .await
     }
 
-    /// Moves a booking to the slot that begins at `start`, by the rules that hold for a new one; its own time is not in
-    /// its way.
+    /// Moves a booking to the slot that begins at `start`. The rules for new bookings apply, but its own time does
+    /// not block it.
     ///
     /// # Errors
-    /// As [`Self::book`] but for the quota: no event is added. [`Refusal::NotFound`] also for a token that is good for
-    /// something else, and where the page is closed. [`Refusal::BookingOver`] once it has begun or was called off.
+    /// As for [`Self::book`], except the quota: no event is added. [`Refusal::NotFound`] also for a token with
+    /// another purpose, and if the page is closed. [`Refusal::BookingOver`] once the booking has begun or was
+    /// cancelled.
     pub async fn move_booking(
         &self,
         request: &Request,
@@ -367,7 +369,7 @@ impl App {
         self.commit_booking(request, &moved.page, &event, changes, &body).await
     }
 
-    /// A booking whose token is good for that.
+    /// A booking whose token has that purpose.
     async fn booking_for(&self, slug: &str, token: &str, purpose: Purpose) -> Result<BookingSeen, Refusal> {
         let seen = self.booking(slug, token).await?;
         if seen.purpose == purpose { Ok(seen) } else { Err(Refusal::missing(Missing::Booking, "at this address")) }
@@ -377,8 +379,8 @@ impl App {
         self.store.find_calendar(page.org, page.calendar).await?.ok_or_else(no_page)
     }
 
-    /// The slot that begins at `start`, where it is free; and the condition that it stays so until the commit. `moved` is
-    /// what is to be moved there.
+    /// The slot that begins at `start`, if it is free. Adds the guard that it stays free until the commit. `moved` is
+    /// the event to be moved there.
     async fn decided_slot(
         &self,
         page: &BookingPage,
@@ -393,13 +395,13 @@ impl App {
         let humans = self.humans_of(page.org, &[source]).await?;
         let TakenOnPage { taken, known, .. } = self.taken_on_page(page, (source, humans), around, moved, now).await?;
         let slot = page.book(start, &taken, now).map_err(refused_slot)?;
-        // The rules are those of the revision that the guard names.
+        // The rules belong to the revision that the guard names.
         let window = hull(page.reads(slot), known.reads(slot));
         changes.guards.push(Guard::CalendarTime { calendar: page.calendar, seen: source.revision, window });
         Ok(slot)
     }
 
-    /// What the page does not offer of `window`. An event that is moved is not in its own way.
+    /// What the page does not offer in `window`. The time of `moved` does not block.
     async fn taken_on_page(
         &self,
         page: &BookingPage,
@@ -414,7 +416,7 @@ impl App {
         Ok(TakenOnPage { taken: page.taken(&not_offered, &busy, window), known, valid_until })
     }
 
-    /// Adds the write of the event and its announcement, which names the page.
+    /// Adds the write of the event, and the webhook message, which names the page.
     fn write_outcome(&self, outcome: Outcome<'_>, now: Timestamp, changes: &mut ChangeSet) {
         let Outcome { page, booking, event, seen, about } = outcome;
         debug_assert_eq!((booking.page, booking.event), (page.id, event.id), "one booking, one event, one page");
@@ -439,14 +441,14 @@ impl App {
         let subject = Subject { org: page.org, agent: page.agent, resource: event.id.to_string() };
         let committed = self.commit(request, None, subject, changes, answer).await;
         committed.map_err(|attempt| match attempt {
-            // The account was deleted meanwhile, and its page with it.
+            // The account was deleted in the meantime, and its page with it.
             Attempt::Refused(Refusal::Unauthorized) => Attempt::Refused(no_page()),
             attempt => attempt,
         })
     }
 }
 
-/// The event that a booking makes (ruling 5.5).
+/// The event of a new booking.
 fn booked_event(
     id: EventId,
     page: &BookingPage,
@@ -477,7 +479,7 @@ fn booked_event(
 }
 
 fn no_page() -> Refusal {
-    // The slug is what opens the page: it is not told back.
+    // The slug is the secret that opens the page, so the error does not repeat it.
     Refusal::missing(Missing::BookingPage, "at this address")
 }
 
@@ -492,7 +494,7 @@ fn not_begun(event: &Event, now: Timestamp) -> Result<(), Refusal> {
     if now < event.times.span.start() { Ok(()) } else { Err(Refusal::BookingOver("it has begun")) }
 }
 
-/// Guests are told nothing of plans.
+/// Guests do not learn about plans.
 fn closed_for_now<T>(outcome: Result<T, Refusal>) -> Result<T, Refusal> {
     outcome.map_err(|refusal| match refusal {
         Refusal::LimitReached { retry_after, .. } => Refusal::BookingClosed { retry_after },
@@ -500,13 +502,13 @@ fn closed_for_now<T>(outcome: Result<T, Refusal>) -> Result<T, Refusal> {
     })
 }
 
-/// What a letter to a guest is about.
+/// The subject of an email to a guest.
 #[derive(Clone, Copy)]
 pub(crate) enum Letter<'a> {
-    /// A booking was made, which the token moves.
+    /// A booking was made. The token moves it.
     Booked(&'a BookingToken),
-    /// It was moved, by this token.
+    /// The booking was moved. The token moves it again.
     Moved(&'a BookingToken),
-    /// It was called off.
+    /// The booking was cancelled.
     Cancelled,
 }

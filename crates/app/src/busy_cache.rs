@@ -1,4 +1,5 @@
-//! Busy times by calendar, and answers by question, each valid while the calendars' revisions stand.
+//! Caches of busy times by calendar and of answers by query. Entries are valid while the calendars' revisions do not
+//! change.
 
 use std::{
     hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash},
@@ -10,30 +11,30 @@ use kalends_availability::{BusySet, CachedBusy, Rules};
 use kalends_kernel::{AgentId, CalendarId, Revision, Span, Timestamp};
 use moka::{policy::EvictionPolicy, sync::Cache};
 
-/// The most memory that cached spans take, in bytes (16 a span).
+/// The largest memory use of cached spans, in bytes (16 per span).
 const BYTES_MAX: u64 = 48 << 20;
-/// What an entry takes beside its spans, in bytes.
+/// The size of an entry without its spans, in bytes.
 const ENTRY_BYTES: usize = 160;
 const SPAN_BYTES: usize = 16;
-/// What rules take beside their overrides, in bytes.
+/// The size of rules without their overrides, in bytes.
 const RULES_BYTES: usize = 128;
 const OVERRIDE_BYTES: usize = 16;
 
-/// What is known of one calendar at one revision: when it is busy, and what its rules make of that.
+/// The known time of one calendar at one revision: its busy times, with its rules applied.
 pub(crate) struct KnownTime {
     busy: CachedBusy,
-    /// `None` where the calendar has no rules: then what is busy is all that is not offered.
+    /// `None` if the calendar has no rules. Then exactly the busy times are not offered.
     ruled: Option<Ruled>,
 }
 
 struct Ruled {
     rules: Rules,
-    /// What is not offered, of the time whose surroundings were looked at as far as the buffers reach.
+    /// What is not offered, in the part of the covered span whose buffers are covered too.
     taken: BusySet,
 }
 
 impl KnownTime {
-    /// What `rules` make of what was read.
+    /// Applies `rules` to the busy times that were read.
     pub(crate) fn new(busy: CachedBusy, rules: Option<Rules>) -> Self {
         let ruled = rules.map(|rules| {
             let inside = inside(&rules, busy.covers);
@@ -43,22 +44,22 @@ impl KnownTime {
         Self { busy, ruled }
     }
 
-    /// Whether this tells, as of `now`, what is taken anywhere in `window`.
+    /// Whether this answers, at `now`, what is taken anywhere in `window`.
     pub(crate) fn answers(&self, window: Span, now: Timestamp) -> bool {
         self.busy.answers(self.reads(window), now)
     }
 
-    /// Whether all was looked at that has a say about `window`.
+    /// Whether everything that affects `window` was read.
     pub(crate) fn covers(&self, window: Span) -> bool {
         self.reads(window).clip(self.busy.covers) == Some(self.reads(window))
     }
 
-    /// The time in which whatever happens has a say about `window`.
+    /// The span in which events affect `window`.
     pub(crate) fn reads(&self, window: Span) -> Span {
         self.ruled.as_ref().map_or(window, |ruled| ruled.rules.reads(window))
     }
 
-    /// What is busy, as it is.
+    /// The busy times, without rules.
     pub(crate) const fn busy(&self) -> &BusySet {
         &self.busy.busy
     }
@@ -68,12 +69,12 @@ impl KnownTime {
         self.ruled.as_ref().map_or(&self.busy.busy, |ruled| &ruled.taken)
     }
 
-    /// Whether rules make more of what is busy.
+    /// Whether the calendar has rules.
     pub(crate) const fn is_ruled(&self) -> bool {
         self.ruled.is_some()
     }
 
-    /// What else blocks in [`reads(window)`](Self::reads), widened by the buffers and cut to `window`.
+    /// Other blocking time in [`reads(window)`](Self::reads), widened by the buffers and clipped to `window`.
     pub(crate) fn buffered(&self, blocking: BusySet, window: Span) -> BusySet {
         match &self.ruled {
             Some(ruled) => ruled.rules.buffered(&blocking, window),
@@ -81,7 +82,7 @@ impl KnownTime {
         }
     }
 
-    /// From when on this may be wrong although no revision changed.
+    /// From when on this may be wrong even if no revision changed.
     pub(crate) const fn valid_until(&self) -> Option<Timestamp> {
         self.busy.valid_until
     }
@@ -94,7 +95,7 @@ impl KnownTime {
     }
 }
 
-/// The time whose surroundings lie in `covers` as far as the buffers reach.
+/// The part of `covers` whose buffers are within `covers` too.
 fn inside(rules: &Rules, covers: Span) -> Option<Span> {
     Span::new(covers.start() + rules.buffer_after(), covers.end() - rules.buffer_before()).ok()
 }
@@ -107,11 +108,11 @@ pub(crate) struct Known {
 
 pub(crate) struct BusyCache {
     calendars: Cache<CalendarId, Known>,
-    /// The time that was known of all calendars of an agent when it was last read.
+    /// The span for which all calendars of an agent were cached when the agent was last read.
     agents: Cache<AgentId, Span>,
 }
 
-/// How many agents' times are remembered.
+/// How many agents are remembered.
 const AGENTS_MAX: u64 = 100_000;
 
 impl BusyCache {
@@ -123,18 +124,18 @@ impl BusyCache {
         Self { calendars: cache, agents: Cache::new(AGENTS_MAX) }
     }
 
-    /// Whether the busy times of the agent's calendars in `window` were known at some revision, so that it
-    /// is worth to read the revisions alone.
+    /// Whether the busy times of the agent's calendars in `window` were cached at some revision. If so, it pays off
+    /// to read only the revisions.
     pub(crate) fn may_know(&self, agent: AgentId, window: Span) -> bool {
         self.agents.get(&agent).is_some_and(|known| known.start() <= window.start() && window.end() <= known.end())
     }
 
-    /// Remembers that all of the agent's calendars are known in that time.
+    /// Remembers that all of the agent's calendars are cached for that span.
     pub(crate) fn knows(&self, agent: AgentId, covers: Span) {
         self.agents.insert(agent, covers);
     }
 
-    /// What is known of the calendar at exactly that revision.
+    /// The known time of the calendar at exactly that revision.
     pub(crate) fn at(&self, calendar: CalendarId, revision: Revision) -> Option<Arc<KnownTime>> {
         self.calendars.get(&calendar).filter(|known| known.revision == revision).map(|known| known.time)
     }
@@ -144,27 +145,27 @@ impl BusyCache {
     }
 }
 
-/// The most memory that cached answers of one kind take, in bytes.
+/// The largest memory use of cached answers of one kind, in bytes.
 const ANSWER_BYTES_MAX: u64 = 16 << 20;
-/// What a calendar takes in a question, in bytes.
+/// The size of a calendar in a query, in bytes.
 const SOURCE_BYTES: usize = 64;
 
 type FixedHasher = BuildHasherDefault<DefaultHasher>;
 
-/// How many questions are remembered of which the answer is not kept.
+/// How many queries without a cached answer are remembered.
 const SEEN_ONCE_MAX: u64 = 20_000;
 
-/// Questions that were asked lately, by their hash.
+/// Recent queries, by their hash.
 struct SeenOnce(Cache<u64, ()>);
 
 impl SeenOnce {
     fn new(max: u64) -> Self {
-        // What is full must go on forgetting the oldest: by how often they are read, all are alike, and the
-        // cache would take up nothing new.
+        // A full cache must keep evicting its oldest entries. The default policy goes by how often entries are read,
+        // which is the same for all of them, so it would admit nothing new.
         Self(Cache::builder().max_capacity(max).eviction_policy(EvictionPolicy::lru()).build())
     }
 
-    /// Whether it was asked before; remembers it.
+    /// Whether the query was made before. Remembers it.
     fn again(&self, question: u64) -> bool {
         let before = self.0.contains_key(&question);
         if !before {
@@ -181,15 +182,15 @@ struct Answered {
     valid_until: Option<Timestamp>,
 }
 
-/// Answers as they were sent. An agent that looks for a time asks the same again and again while
-/// nothing changes; then nothing but the revisions has to be read. An answer is kept from the second
-/// time on that the same is asked: most long ones are asked for once.
+/// Answers as they were sent. An agent that looks for a time repeats the same query while nothing changes, and then
+/// only the revisions have to be read. An answer is cached from the second identical query on, because most long ones
+/// are requested only once.
 pub(crate) struct AnswerCache<Q> {
     answers: Cache<Q, Answered>,
     asked_once: SeenOnce,
 }
 
-/// A question and all that its answer depends on but the clock.
+/// A query, and everything except the clock that its answer depends on.
 pub(crate) trait Question: Eq + Hash + Send + Sync + 'static {
     /// How many calendars and human calendars the answer depends on.
     fn sources_len(&self) -> usize;
@@ -207,15 +208,15 @@ impl<Q: Question> AnswerCache<Q> {
         Self { answers: cache, asked_once: SeenOnce::new(SEEN_ONCE_MAX) }
     }
 
-    /// The answer, unless it has run out by `now`.
+    /// The cached answer, unless it has expired at `now`.
     pub(crate) fn get(&self, asked: &Q, now: Timestamp) -> Option<Bytes> {
         let answered = self.answers.get(asked)?;
         answered.valid_until.is_none_or(|until| now < until).then_some(answered.json)
     }
 
-    /// Keeps an answer that holds while the sources of the question do, and before `valid_until`.
+    /// Caches an answer that is valid while the sources of the query do not change, and before `valid_until`.
     pub(crate) fn keep(&self, asked: Q, json: Bytes, valid_until: Option<Timestamp>) {
-        // Of two questions with one hash, at worst an answer is kept too early.
+        // If two queries have the same hash, the worst effect is that an answer is cached too early.
         let hash = FixedHasher::default().hash_one(&asked);
         if self.asked_once.again(hash) {
             self.answers.insert(asked, Answered { json, valid_until });
@@ -223,7 +224,7 @@ impl<Q: Question> AnswerCache<Q> {
     }
 }
 
-/// The sooner of two ends of validity; `None` is never.
+/// The earlier of two ends of validity; `None` means never.
 pub(crate) fn sooner(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
     one.into_iter().chain(other).min()
 }
@@ -233,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_questions_are_remembered_however_many_there_were() {
+    fn the_latest_queries_are_remembered_when_the_cache_is_full() {
         let asked = SeenOnce::new(100);
         for question in 0..1_000 {
             assert!(!asked.again(question));

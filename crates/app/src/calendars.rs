@@ -1,4 +1,4 @@
-//! Calendars: create, read, change, delete, and the context of one.
+//! Calendars: create, read, change, delete, and get the context.
 
 use kalends_calendars::{
     Calendar, CalendarPatch, Change, Context, FeedToken, NewCalendar,
@@ -16,8 +16,8 @@ impl App {
     /// Creates a calendar, owned by `agent` or shared by the organization.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such an agent, [`Refusal::AgentState`] where it is
-    /// decommissioned, [`Refusal::LimitReached`].
+    /// [`Refusal::NotFound`] if no such agent exists, [`Refusal::AgentState`] if it is decommissioned,
+    /// [`Refusal::LimitReached`].
     pub async fn create_calendar(
         &self,
         actor: &Actor,
@@ -45,7 +45,7 @@ impl App {
         .await
     }
 
-    /// Calendars, the oldest first. An agent's key sees its own agent's alone (ruling 4.1).
+    /// Calendars, the oldest first. An agent's key sees only the calendars of its agent.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -73,7 +73,7 @@ impl App {
         Ok(self.store.list_calendars(actor.org(), CalendarFilter::OfAgent(agent.id), page).await?)
     }
 
-    /// One calendar in sight.
+    /// One visible calendar.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
@@ -99,7 +99,7 @@ impl App {
         self.replace_calendar(actor, id, if_match, |seen| seen.patched(patch.clone(), self.now())).await
     }
 
-    /// Gives a calendar another feed address; the old one stops resolving.
+    /// Gives a calendar a new feed address. The old one stops resolving.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -131,8 +131,8 @@ impl App {
         .await
     }
 
-    /// Deletes a calendar with its events, which emit nothing of their own (ruling 4.3). With
-    /// `if_empty` it must hold none.
+    /// Deletes a calendar with its events. No webhook messages are sent about the events. If `if_empty` is set, the
+    /// calendar must not have any.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`], [`Refusal::CalendarHasEvents`].
@@ -149,7 +149,7 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             if if_empty {
                 self.require_empty(&seen).await?;
-                // An event that is created meanwhile raises the revision and makes this stale.
+                // An event that is created concurrently raises the revision and makes this stale.
                 changes.guards.push(Guard::CalendarRevision { calendar: seen.id, seen: seen.revision });
             }
             let calendar = seen.deleted(self.now());
@@ -166,7 +166,7 @@ impl App {
         if events.total == 0 { Ok(()) } else { Err(Refusal::CalendarHasEvents(events.total).into()) }
     }
 
-    /// The calendar at this moment.
+    /// What happens on the calendar right now.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -182,7 +182,7 @@ impl App {
         shown(actor, &kalends_wire::Calendar::new(calendar, &self.settings.base_url), Some(version))
     }
 
-    /// The agent of a path, where it must only exist and be in reach.
+    /// Parses the agent of a path. The agent need not be visible.
     pub(crate) fn agent_id(id: &str) -> Result<AgentId, Refusal> {
         id.parse().map_err(|_| Refusal::missing(Missing::Agent, id))
     }

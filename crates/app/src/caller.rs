@@ -1,4 +1,5 @@
-//! Whoever calls with an API key, with what this process keeps at hand for them: found once, and not for each request.
+//! A caller with an API key, and what this process keeps for it, so that it is looked up once and not for each
+//! request.
 
 use std::sync::Arc;
 
@@ -13,18 +14,18 @@ use crate::{
 
 /// The holder of an API key.
 pub struct Caller {
-    /// Whom the key speaks for.
+    /// The organization or agent that the key acts for.
     pub principal: Arc<Principal>,
-    /// What `RateLimit-Policy` tells them; `None` where their API calls are unlimited.
+    /// The value of the `RateLimit-Policy` header; `None` if the caller's API calls are unlimited.
     pub policy: Option<String>,
-    /// What their requests pass; none for a session, which holds no key, and for limits without a rate.
+    /// The gate that its requests pass; `None` for a session, which has no key, and for limits without a rate.
     pub(crate) gate: Option<Arc<dyn Gate>>,
     pub(crate) calls: Arc<Slot>,
     pub(crate) queries: Arc<Slot>,
 }
 
 impl App {
-    /// A caller, for whoever has an entrance of their own; others ask [`App::authenticate`].
+    /// Makes a caller for adapters with their own entrance. Others use [`App::authenticate`].
     pub fn caller(&self, principal: Arc<Principal>) -> Caller {
         let Principal { org, limits, .. } = *principal;
         let gate = match principal.credential {

@@ -1,27 +1,27 @@
-//! What a use case commits: plain data, all or nothing.
+//! The writes that a use case commits, as plain data.
 
 use kalends_accounts::{Allowance, AuditEntry};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, Timestamp, Version};
 use kalends_notifications::{Letter, Message};
 use kalends_quotas::{Metric, Period};
 
-/// Everything that one request changes, with the conditions under which it may.
+/// Everything that one request changes, with the conditions under which the changes hold.
 ///
-/// Stores apply it in one transaction and lock rows in this order: calendars by id, then the rows
-/// that the changes name, then the organization's quota rows.
+/// Stores apply it in one transaction. They lock rows in this order: calendars by id, then the rows that the changes
+/// name, then the organization's quota rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangeSet {
     /// The organization whose data changes.
     pub org: OrgId,
-    /// What must still hold, beside the versions that the changes themselves carry.
+    /// What must still hold, in addition to the versions in the changes themselves.
     pub guards: Vec<Guard>,
-    /// Writes to organizations, keys, codes, humans and sessions.
+    /// Writes to organizations, keys, codes, users and sessions.
     pub accounts: Vec<kalends_accounts::Change>,
     /// Writes to agents, calendars and events.
     pub calendars: Vec<kalends_calendars::Change>,
     /// Writes to webhook endpoints and their deliveries.
     pub webhooks: Vec<kalends_notifications::Change>,
-    /// Writes to subscriptions, and to what is known of imported items.
+    /// Writes to subscriptions and imported items.
     pub feeds: Vec<kalends_feeds::Change>,
     /// Writes to proposals.
     pub proposals: Vec<kalends_proposals::Change>,
@@ -29,19 +29,19 @@ pub struct ChangeSet {
     pub bookings: Vec<kalends_bookings::Change>,
     /// Writes to connection links, connections of human calendars and grants.
     pub bridge: Vec<kalends_bridge::Change>,
-    /// Use that is counted by the month: condition and write in one.
+    /// Monthly usage: condition and write in one.
     pub charges: Vec<Charge>,
-    /// Whether the status of an agent changes, and with it what the agent's keys may do.
+    /// Whether the status of an agent changes, and with it what its keys may do.
     pub alters_agent_keys: bool,
-    /// What is announced to webhook endpoints; nothing is kept where none of the organization's is switched on.
+    /// The messages to webhook endpoints. None is stored if the organization has no enabled endpoint.
     pub messages: Vec<Message>,
-    /// Letters to people outside, which a worker sends.
+    /// Emails to people outside the organization, which a worker sends.
     pub letters: Vec<Letter>,
-    /// Use that is allowed so often, whatever the plan: condition and write in one.
+    /// Uses of allowances: condition and write in one.
     pub uses: Vec<Use>,
-    /// The entry of the audit log.
+    /// The audit log entry.
     pub audit: Option<AuditEntry>,
-    /// The answer that a repetition of the request shall get.
+    /// The answer that a repetition of the request gets.
     pub answer: Option<StoredAnswer>,
 }
 
@@ -55,7 +55,7 @@ pub enum Guard {
         /// Its revision when it was read.
         seen: Revision,
     },
-    /// Since the calendar was read nothing was written to it that reaches into `window` and is neither deleted nor
+    /// Since the calendar was read, nothing was written to it that overlaps `window` and is neither deleted nor
     /// cancelled; otherwise the change-set is stale. Other writes to the calendar do not matter.
     CalendarTime {
         /// The calendar.
@@ -65,60 +65,60 @@ pub enum Guard {
         /// The time in question.
         window: Span,
     },
-    /// The agent owns as many calendars in sight as when they were read; otherwise the change-set is stale. With
-    /// a [`Self::CalendarRevision`] or [`Self::CalendarTime`] of each of them, they are still the same ones.
+    /// The agent owns as many visible calendars as when they were read; otherwise the change-set is stale. Together
+    /// with a [`Self::CalendarRevision`] or [`Self::CalendarTime`] for each of them, they are still the same ones.
     CalendarsOfAgent {
         /// The agent.
         agent: AgentId,
         /// How many it owned.
         count: u64,
     },
-    /// After the change at most `limit` things of a metric exist ([`kalends_quotas::Counted::Existing`]).
-    /// The organization's row is locked, then what exists is counted.
+    /// After the change, at most `limit` things of a metric exist ([`kalends_quotas::Counted::Existing`]). The store
+    /// locks the organization's row, then counts.
     AtMost {
         /// What is counted.
         metric: Metric,
         /// The plan's limit.
         limit: u64,
     },
-    /// After the change at most `limit` series in sight have an occurrence that ends after `now`: as
-    /// [`Self::AtMost`] of [`Metric::RecurringEvents`], whose count depends on the time.
+    /// After the change, at most `limit` visible series have an occurrence that ends after `now`. It is
+    /// [`Self::AtMost`] for [`Metric::RecurringEvents`], whose count depends on the time.
     SeriesAtMost {
         /// The plan's limit.
         limit: u64,
-        /// The present instant.
+        /// The current time.
         now: Timestamp,
     },
 }
 
-/// Use of a metric that counts by the UTC month. Fails where it would pass the limit.
+/// Use of a metric that counts by the UTC month. Fails if it would exceed the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Charge {
-    /// What is used.
+    /// The metric.
     pub metric: Metric,
-    /// In which month.
+    /// The month.
     pub period: Period,
-    /// How much.
+    /// The amount.
     pub amount: u64,
-    /// The plan's limit; `None` is unlimited, and counted all the same.
+    /// The plan's limit; `None` means unlimited, but the use is still counted.
     pub limit: Option<u64>,
 }
 
-/// Use of an allowance of the organization. Fails where it would pass what is allowed.
+/// Use of an allowance of the organization. Fails if it would exceed the allowance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Use {
-    /// What is used.
+    /// The allowance.
     pub allowance: Allowance,
-    /// How often.
+    /// How many uses.
     pub count: u32,
-    /// The present instant.
+    /// The current time.
     pub now: Timestamp,
 }
 
-/// What a caller is told, in the form in which it is stored for a repetition of the request.
+/// An answer to a caller, in the form in which it is stored for repetitions of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// The status that the operation answers on success.
+    /// The status of the operation on success.
     pub status: u16,
     /// The body as JSON text, if there is one.
     pub body: Option<String>,
@@ -126,18 +126,18 @@ pub struct Answer {
     pub version: Option<Version>,
 }
 
-/// An answer kept for 24 hours under an `Idempotency-Key` (ruling 2.8).
+/// An answer that is kept for 24 hours under an `Idempotency-Key`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAnswer {
     /// SHA-256 of caller, route and key: the unique key.
     pub scope: [u8; 32],
-    /// SHA-256 of the concrete address and body.
+    /// SHA-256 of the full path and the body.
     pub fingerprint: [u8; 32],
     /// The answer.
     pub answer: Answer,
     /// When it was given.
     pub created_at: Timestamp,
-    /// From when on it is forgotten.
+    /// When it expires.
     pub expires_at: Timestamp,
 }
 
@@ -164,8 +164,8 @@ impl ChangeSet {
         }
     }
 
-    /// Whether the change-set only adds events: such ones depend on nothing but their calendars being
-    /// in sight, so a store may apply many of them with one statement a table.
+    /// Whether the change-set only adds events. Such change-sets depend only on their calendars being visible, so a
+    /// store may apply many of them with one statement per table.
     pub fn only_adds_events(&self) -> bool {
         self.guards.is_empty()
             && self.accounts.is_empty()
@@ -179,11 +179,11 @@ impl ChangeSet {
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }
 
-    /// Whether the organization has to be looked for: no write of the change-set itself makes its row, or
-    /// demands a version of it.
+    /// Whether the store must check that the organization exists. That is so unless a write of the change-set itself
+    /// creates the organization's row or requires a version of it.
     pub fn presumes_organization(&self) -> bool {
         use kalends_accounts::Change::{CreateOrganization, DeleteOrganization, UpdateOrganization};
-        // What is recorded is recorded under a claim, and that is gone together with the organization.
+        // A delivery is recorded under a claim, which is deleted together with the organization.
         let records = matches!(self.webhooks.as_slice(), [kalends_notifications::Change::Record(_)]);
         !records
             && !self.accounts.iter().any(|change| match change {
@@ -195,8 +195,8 @@ impl ChangeSet {
             })
     }
 
-    /// About how many bytes of text the change-set holds: what its announcements and its answer repeat is
-    /// as long as what it writes.
+    /// Approximately how many bytes of text the change-set holds. Its messages and its answer repeat what it writes,
+    /// so they are about as long as the writes.
     pub fn weight(&self) -> usize {
         let messages: usize = self.messages.iter().map(|message| message.payload.len()).sum();
         let answer = self.answer.as_ref().and_then(|stored| stored.answer.body.as_ref()).map_or(0, String::len);
@@ -204,7 +204,7 @@ impl ChangeSet {
         2 * messages + letters + answer
     }
 
-    /// Whether the change-set alters whom a key speaks for, so that cached principals must go.
+    /// Whether the change-set changes what a key gives access to, so that cached principals must be dropped.
     pub fn alters_principals(&self) -> bool {
         use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeOrganizationKeys, UpdateOrganization};
         let alters = |change: &kalends_accounts::Change| {
@@ -219,7 +219,7 @@ impl ChangeSet {
         self.alters_agent_keys || self.accounts.iter().any(alters)
     }
 
-    /// Whether a key stops opening anything, so that the answer waits until no node accepts it (ruling 3.1).
+    /// Whether a key becomes invalid, so that the answer must wait until no node accepts the key.
     pub fn revokes_keys(&self) -> bool {
         use kalends_accounts::Change::{DeleteOrganization, RevokeKey, RevokeOrganizationKeys};
         let revokes = |change: &kalends_accounts::Change| {

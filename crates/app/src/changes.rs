@@ -1,4 +1,4 @@
-//! What changed on a calendar, so that a caller can keep a copy of it.
+//! The changes of a calendar, so that a caller can keep a copy of it.
 
 use kalends_calendars::{Calendar, Changed, ChangesToken};
 use kalends_kernel::{Metadata, PAGE_BYTES_MAX};
@@ -6,16 +6,16 @@ use kalends_wire::{Change, Changes, ChangesQuery};
 
 use crate::{Actor, App, Missing, Refusal, app::json};
 
-/// The most bytes of the changes of a page; the rest is for the token and the names around them.
+/// The largest size of a page's changes, in bytes. The rest is for the token and the surrounding names.
 const CHANGES_BYTES_MAX: usize = PAGE_BYTES_MAX - 1024;
-/// The most bytes that a change takes as JSON beside its texts, its metadata and its exdates.
+/// The largest size of a change as JSON without its texts, its metadata and its exdates, in bytes.
 const CHANGE_BYTES: usize = 4096;
-/// The most bytes that JSON makes of one byte of text: an escape such as `\u0001`.
+/// The largest factor by which JSON escapes grow text: `\u0001` takes 6 bytes for one.
 const ESCAPED: usize = 6;
-/// The bytes of an instant as JSON, with its comma.
+/// The size of a timestamp as JSON, with its comma, in bytes.
 const INSTANT: usize = 32;
 
-/// More bytes than the change takes as JSON.
+/// An upper bound for the size of the change as JSON.
 fn bytes_at_most(changed: &Changed) -> usize {
     match changed {
         Changed::Deleted { .. } => CHANGE_BYTES,
@@ -28,17 +28,17 @@ fn bytes_at_most(changed: &Changed) -> usize {
 }
 
 impl App {
-    /// The next page of a calendar's changes (ruling 4.14).
+    /// The next page of a calendar's changes.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`]; [`Refusal::Resync`] where the copy must begin anew.
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`]; [`Refusal::Resync`] if the copy must start over.
     pub async fn changes(&self, actor: &Actor, id: &str, query: &ChangesQuery) -> Result<Changes, Refusal> {
         let Calendar { id: calendar, zone, .. } = self.calendar(actor, id).await?;
         let since = query.since.as_deref().map(|text| ChangesToken::parse(text, calendar)).transpose()?;
         let asked = ChangesToken::asks(since.as_ref());
-        // Before the changes are read: what is deleted from now on may be missing.
+        // Read the clock before the changes: what is deleted from now on may be missing.
         let now = self.now();
-        // One more tells whether there are more.
+        // One extra change shows whether there are more.
         let read = self.store.changes(actor.org(), calendar, asked, query.limit.saturating_add(1)).await?;
         let mut read = read.ok_or_else(|| Refusal::missing(Missing::Calendar, id))?;
         for (_, changed) in &mut read.changes {
@@ -47,7 +47,7 @@ impl App {
             }
         }
         let zone = query.local.then_some(zone);
-        // Only a page that may be too large is worth writing twice.
+        // Serialize changes a second time only if the page may be too large.
         let at_most: usize = read.changes.iter().map(|(_, changed)| bytes_at_most(changed)).sum();
         if at_most > CHANGES_BYTES_MAX {
             read.keep_within(CHANGES_BYTES_MAX, |changed| json(&Change::new(changed.clone(), zone)).len() + 1);

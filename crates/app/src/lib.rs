@@ -1,7 +1,7 @@
-//! What Kalends offers: every use case is authorize, read, decide, commit.
+//! The use cases of Kalends. Each one authorizes, reads, decides and commits.
 //!
-//! Nothing here knows of HTTP or SQL. Stores, mail, time and randomness come through ports. The use
-//! cases are methods of [`App`]; each stands in the module named after what it concerns.
+//! Nothing here knows about HTTP or SQL. Stores, mail, time and randomness are ports. The use cases are methods of
+//! [`App`], in modules named after their subject.
 
 mod accounts;
 mod actor;

@@ -1,5 +1,4 @@
-//! The ports that only the application needs. Those of the domain stand in the domain crates'
-//! `ports` modules.
+//! The ports that only the application needs. The ports of a domain are in the `ports` module of its crate.
 
 use std::sync::Arc;
 
@@ -28,13 +27,13 @@ pub use kalends_feeds::write::Method as CalendarMethod;
 
 use crate::{ChangeSet, StoredAnswer};
 
-/// Why a change-set was not applied. Nothing of it was.
+/// Why a change-set was not applied. None of its writes were applied.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// Something that the decision looked at has changed since: read and decide again.
+    /// Something that the decision read has changed: read and decide again.
     #[error("the decision is stale")]
     Stale,
-    /// A limit of the plan would be passed.
+    /// The change would exceed a limit of the plan.
     #[error("the plan's limit of {limit} {metric} is reached", metric = .metric.as_str())]
     LimitReached {
         /// Which one.
@@ -42,21 +41,21 @@ pub enum CommitError {
         /// The limit.
         limit: u64,
     },
-    /// What is allowed so often, whatever the plan, is used up.
+    /// An allowance is used up. It does not depend on the plan.
     #[error("{limited}")]
     TooMany {
-        /// Which one.
+        /// Which allowance.
         limited: Limited,
-        /// After how long as much is allowed again.
+        /// The time until the use is allowed again.
         retry_after: SignedDuration,
     },
-    /// An organization, or a human, with that address exists.
+    /// An organization or a user with that address exists.
     #[error("the address is taken")]
     EmailTaken,
     /// The organization does not exist, or has been deleted since the request began.
     #[error("the organization does not exist")]
     NoOrganization,
-    /// Another request with the same `Idempotency-Key` has been answered meanwhile: replay that.
+    /// Another request with the same `Idempotency-Key` has been answered in the meantime: replay that answer.
     #[error("the request has already been answered")]
     AlreadyAnswered,
     /// The store failed.
@@ -64,71 +63,71 @@ pub enum CommitError {
     Store(#[from] StoreError),
 }
 
-/// Applies change-sets, all or nothing, durably: what returned `Ok` survives a crash.
+/// Applies change-sets atomically and durably: a change-set for which `commit` returned `Ok` survives a crash.
 ///
-/// The change-set of a caller that stops waiting may still be applied.
+/// If the caller stops waiting, its change-set may still be applied.
 #[async_trait]
 pub trait Commit: Send + Sync {
-    /// Applies `changes` in one transaction. Where the organization does not exist nothing is written, unless the
-    /// change-set makes it: once its deletion is committed, no change-set adds a row to it.
+    /// Applies `changes` in one transaction. If the organization does not exist, nothing is written unless the
+    /// change-set creates it. So once a deletion is committed, no change-set adds a row to the organization.
     async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError>;
 }
 
-/// Finds the answers to earlier requests, and forgets them in time.
+/// Finds the answers to earlier requests, and removes expired ones.
 #[async_trait]
 pub trait StoredAnswers: Send + Sync {
-    /// The answer stored under `scope` that is still kept at `now`.
+    /// The answer stored under `scope`, unless it has expired at `now`.
     async fn find_answer(&self, scope: [u8; 32], now: Timestamp) -> Result<Option<StoredAnswer>, StoreError>;
 
-    /// Removes up to `limit` answers that have expired at `now`, and says how many.
+    /// Removes up to `limit` answers that have expired at `now`, and returns how many.
     async fn forget_answers(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// What became of a debit.
+/// The outcome of a debit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Debited {
-    /// It is charged.
+    /// The debit is charged.
     Granted {
-        /// What the counter shows now.
+        /// The counter after the debit.
         used: u64,
     },
-    /// It would have passed its ceiling; nothing is charged.
+    /// The debit would have exceeded its ceiling; nothing is charged.
     Refused {
-        /// What the counter shows.
+        /// The counter.
         used: u64,
     },
 }
 
-/// The counters of use that all nodes share: nodes debit blocks of units before they spend them (ruling 3.4).
+/// The usage counters that all nodes share. Nodes debit blocks of units before they spend them.
 #[async_trait]
 pub trait Metering: Send + Sync {
-    /// Adds the debit's amount to the counter where it shows at most the debit's ceiling afterwards, in one
-    /// step: however many nodes debit at once, none of the ceilings is passed. What is granted survives a crash.
+    /// Adds the debit's amount to the counter, if the counter is then at most the debit's ceiling. This is atomic:
+    /// however many nodes debit at once, no ceiling is exceeded. A granted debit survives a crash.
     async fn debit(&self, org: OrgId, metric: Metric, debit: &Debit) -> Result<Debited, StoreError>;
 
-    /// Subtracts units that were debited and not spent. A counter never falls below 0.
+    /// Subtracts units that were debited but not spent. A counter never falls below 0.
     async fn refund(&self, org: OrgId, metric: Metric, refund: Refund) -> Result<(), StoreError>;
 
-    /// What the organization uses, in one snapshot: the counters of the month, and what exists at `now`. Each
-    /// metric comes at most once; one that is left out is not used.
+    /// The organization's usage in one snapshot: the counters of the month, and what exists at `now`. Each metric
+    /// appears at most once; a missing metric is unused.
     async fn usage(&self, org: OrgId, period: Period, now: Timestamp) -> Result<Vec<(Metric, u64)>, StoreError>;
 }
 
-/// Who is limited in how fast it calls.
+/// What a rate is counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RateKey {
     /// The holder of a key.
     Key(KeyId),
-    /// A human in the console, over all of their sessions.
+    /// A user in the console, across all sessions of the user.
     User(UserId),
-    /// An account at which somebody tries a password.
+    /// An account at which a password is tried.
     Account(AccountKey),
-    /// An address, for one kind of request that needs no key.
+    /// A network address, for one kind of request that needs no key.
     Address(IpLane, IpKey),
 }
 
-/// What attempts at one account are counted under: a hash of the mail address as it was given, so that an account that
-/// exists and one that does not are counted alike, and the limiter keeps no address.
+/// The key for sign-in attempts at one account: a hash of the mail address as given. Accounts that exist and accounts
+/// that do not are counted alike, and the limiter stores no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AccountKey([u8; 16]);
 
@@ -141,43 +140,43 @@ impl From<&Email> for AccountKey {
     }
 }
 
-/// Whether a request comes slowly enough.
+/// Whether a request is within its rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
-    /// It may pass, and is remembered.
+    /// It may pass, and it is counted.
     Admitted,
-    /// It may not; nothing is remembered of it.
+    /// It may not pass, and it is not counted.
     Refused {
-        /// After how long one request could pass.
+        /// The time until one request could pass.
         retry_after: SignedDuration,
     },
 }
 
 /// Limits how fast callers may call.
 pub trait RateLimiter: Send + Sync {
-    /// The gate before whoever `key` names, through which requests pass at `rate`. All gates of a key know of the
-    /// same requests; whoever comes often keeps theirs.
+    /// The gate for `key`, which admits requests at `rate`. All gates of a key share one count. A caller that sends
+    /// many requests should keep its gate.
     fn gate(&self, key: RateKey, rate: Rate) -> Arc<dyn Gate>;
 }
 
-/// Where the requests of one caller pass.
+/// Admits the requests of one caller.
 #[async_trait]
 pub trait Gate: Send + Sync {
-    /// Whether a request at `now` stays within the rate. A gate that shares what it knows with other nodes and
-    /// cannot reach it decides by what it knows itself.
+    /// Whether a request at `now` is within the rate. If a gate shares its count with other nodes and cannot reach
+    /// it, the gate decides by its local count.
     async fn admit(&self, now: Timestamp) -> Admission;
 
-    /// Takes back one request that was admitted, as if it had never come.
+    /// Takes back one admitted request, as if it had never arrived.
     async fn give_back(&self);
 }
 
-/// Tells whether the store answers.
+/// Checks whether the store works.
 #[async_trait]
 pub trait Readiness: Send + Sync {
     /// `Ok` if a trivial read succeeds.
     async fn ready(&self) -> Result<(), StoreError>;
 
-    /// `Ok` if a trivial write is committed: it changes nothing, and takes as much room as any small change.
+    /// `Ok` if a trivial write commits. It changes nothing, but takes as much space as any small change.
     async fn writable(&self) -> Result<(), StoreError>;
 }
 
@@ -268,40 +267,40 @@ impl<T> Store for T where
 {
 }
 
-/// A human calendar that counts for one of our calendars or agents, as it was last read.
+/// A human calendar that counts for one of our calendars or agents, as of its last read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HumanSeen {
-    /// What it counts for.
+    /// What the human calendar counts for.
     pub of: HumanFor,
     /// The human calendar.
     pub source: HumanSource,
-    /// Raised whenever what it says differs from what was read before.
+    /// Raised whenever a read returns different busy times.
     pub revision: Revision,
-    /// When it was last read in full; `None` before the first time.
+    /// When it was last read in full; `None` before the first read.
     pub read_at: Option<Timestamp>,
 }
 
 /// Reads the busy times of connected human calendars.
 ///
-/// All methods answer from what was read before: none of them asks a provider.
+/// All methods answer from stored data. None of them calls a provider.
 #[async_trait]
 pub trait HumanCalendars: Send + Sync {
-    /// The human calendars that count for each of the given calendars, in any order. It is asked for every
-    /// question about availability, also for one that is answered from a cache. Whatever could change an answer
-    /// changes a revision or `read_at` here. A store does not look for any if nothing is granted.
+    /// The human calendars that count for each of the given calendars, in any order. Every availability query calls
+    /// this, even if its answer comes from a cache. Whatever could change an answer changes a `revision` or `read_at`
+    /// here. A store skips the lookup if nothing is granted.
     async fn human_sources(&self, org: OrgId, calendars: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError>;
 
-    /// The human calendars that count for each of the given agents that lives, whether or not it has a calendar, as
-    /// [`HumanCalendars::human_sources`] has them for calendars.
+    /// The human calendars that count for each of the given living agents, as [`HumanCalendars::human_sources`]
+    /// returns them for calendars. An agent need not have a calendar.
     async fn human_sources_of_agents(&self, org: OrgId, agents: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError>;
 
-    /// What each of the sources said when it was last read, at least as new as it was seen, and all that
-    /// it said of `window`. A source that is not connected any more is left out.
+    /// The busy times of each source in `window`, as of its last read, and at least as new as the revision that the
+    /// caller saw. A source that is no longer connected is left out.
     async fn human_busy(&self, org: OrgId, sources: &[HumanSource], window: Span)
     -> Result<Vec<HumanBusy>, StoreError>;
 }
 
-/// The place of a sealed value. It is bound to the seal: a value moved elsewhere does not open.
+/// The location of a sealed value. The seal is bound to it: a value moved elsewhere does not open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// The table.
@@ -312,10 +311,10 @@ pub struct Place {
     pub id: Uuid,
 }
 
-/// What every sealed value begins with, whichever key sealed it.
+/// The prefix of every sealed value, whichever key sealed it.
 pub const SEALED: &str = "v1.";
 
-/// Why a sealed value does not open.
+/// Why a sealed value cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// Not of the form `v1.<key id>.<base64>`.
@@ -329,37 +328,38 @@ pub enum OpenError {
     Forged,
 }
 
-/// Seals fields at rest: `v1.<key id>.<base64 of nonce and ciphertext>`, the place as associated data.
+/// Seals fields at rest: `v1.<key id>.<base64 of nonce and ciphertext>`, with the place as associated data.
 pub trait FieldCipher: Send + Sync {
-    /// Seals `plain` for `place` under the present writing key.
+    /// Seals `plain` for `place` under the current writing key.
     fn seal(&self, place: Place, plain: &[u8]) -> String;
 
-    /// Opens what was sealed for `place`.
+    /// Opens a value that was sealed for `place`.
     fn open(&self, place: Place, sealed: &str) -> Result<Vec<u8>, OpenError>;
 
-    /// What every value sealed under the present writing key begins with: `v1.<key id>.`.
+    /// The prefix of every value sealed under the current writing key: `v1.<key id>.`.
     fn writing_prefix(&self) -> String;
 }
 
-/// Whether a data key only opens or also seals.
+/// Whether a data key seals or only opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataKeyState {
-    /// Published, so that every node can open what another will soon seal; and old keys.
+    /// Opens only: an old key, or a new one that is published so that every node can open what another will soon
+    /// seal.
     Reading,
-    /// The one that seals.
+    /// The key that seals.
     Writing,
 }
 
 /// A data key as the key table holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrappedDataKey {
-    /// The identifier, part of every value that it seals.
+    /// The identifier, which is part of every value that the key seals.
     pub id: DataKeyId,
-    /// Which master key wraps it.
+    /// The master key that wraps it.
     pub master: String,
     /// The wrapped key.
     pub wrapped: String,
-    /// What it is used for.
+    /// Whether it seals or only opens.
     pub state: DataKeyState,
     /// When it was made.
     pub created_at: Timestamp,
@@ -371,10 +371,10 @@ pub trait KeyTable: Send + Sync {
     /// All data keys, the oldest first.
     async fn data_keys(&self) -> Result<Vec<WrappedDataKey>, StoreError>;
 
-    /// Adds a data key; `false`, and nothing changes, where `only_if_empty` is set and there is one.
+    /// Adds a data key. If `only_if_empty` is set and a key exists, changes nothing and returns `false`.
     async fn add_data_key(&self, key: &WrappedDataKey, only_if_empty: bool) -> Result<bool, StoreError>;
 
-    /// Makes `key` the one that seals and all others reading ones, in one transaction.
+    /// Makes `key` the writing key and all others reading keys, in one transaction.
     async fn write_with(&self, key: DataKeyId) -> Result<(), StoreError>;
 
     /// Replaces the wrapping of a data key.
@@ -384,15 +384,15 @@ pub trait KeyTable: Send + Sync {
     async fn remove_data_key(&self, key: DataKeyId) -> Result<(), StoreError>;
 }
 
-/// Seals stored fields anew while the service runs.
+/// Reseals stored fields while the service runs.
 #[async_trait]
 pub trait Reseal: Send + Sync {
-    /// Seals up to `limit` values that the present writing key has not sealed anew with it, and says
-    /// how many it looked at; 0 means that none is left. A value that changes meanwhile is left alone.
+    /// Reseals up to `limit` values that the current writing key did not seal, and returns how many it looked at. 0
+    /// means that none is left. A value that changes concurrently is skipped.
     async fn reseal(&self, limit: u32) -> Result<u64, StoreError>;
 }
 
-/// A mail to one address. As JSON it is what stores keep of a letter that waits.
+/// An email to one address. Stores keep its JSON while it waits to be sent.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mail {
     /// The recipient.
@@ -404,20 +404,20 @@ pub struct Mail {
     pub text: String,
     /// The same as HTML.
     pub html: String,
-    /// What calendars read of it, if anything.
+    /// The part for calendar programs, if any.
     pub calendar: Option<CalendarPart>,
 }
 
-/// A part of a mail that calendars read: an iCalendar object with a method (RFC 6047).
+/// A part of an email that calendar programs read: an iCalendar object with a method (RFC 6047).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalendarPart {
-    /// The method: what the object says too.
+    /// The method, which the object also names.
     pub method: CalendarMethod,
     /// The object.
     pub text: String,
 }
 
-/// The address of a mail as JSON.
+/// The address of an email as JSON.
 mod stored_address {
     use kalends_accounts::Email;
     use serde::{Deserialize as _, Deserializer, Serializer};
@@ -432,13 +432,13 @@ mod stored_address {
 }
 
 impl std::fmt::Debug for Mail {
-    /// Leaves the body out: it may carry a code.
+    /// Omits the body: it may contain a code.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Mail").field("to", &self.to).field("subject", &self.subject).finish_non_exhaustive()
     }
 }
 
-/// A mail was not accepted for delivery.
+/// An email was not accepted for delivery.
 #[derive(Debug, thiserror::Error)]
 #[error("the mail was not accepted")]
 pub struct MailError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
@@ -446,18 +446,18 @@ pub struct MailError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 /// Sends mail.
 #[async_trait]
 pub trait Mailer: Send + Sync {
-    /// Hands one mail over; `Ok` once it is accepted.
+    /// Hands over one email. Returns `Ok` once it is accepted.
     async fn send(&self, mail: Mail) -> Result<(), MailError>;
 
-    /// The address from which mail is sent; nobody reads what is sent there.
+    /// The address that mail is sent from. Replies to it are not read.
     fn sender(&self) -> String;
 }
 
-/// Why a password could not be hashed or checked, or a token not be signed.
+/// Why a password could not be hashed or checked, or a token could not be signed.
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialsError {
-    /// Too many wait already.
-    #[error("too many passwords wait to be checked")]
+    /// Too many requests are already waiting.
+    #[error("too many passwords are waiting to be checked")]
     Busy,
     /// It failed.
     #[error("a credential could not be processed")]
@@ -465,157 +465,158 @@ pub enum CredentialsError {
 }
 
 impl CredentialsError {
-    /// A failure of what the adapter uses.
+    /// Wraps an error of the adapter.
     pub fn failed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Failed(error.into())
     }
 }
 
-/// What became of a password that was tried.
+/// The result of checking a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is the one.
+    /// The password is right.
     Right {
-        /// Whether its hash was made in another way than today's, and is to be replaced.
+        /// Whether the hash was made with outdated parameters and should be replaced.
         outdated: bool,
     },
-    /// It is another.
+    /// The password is wrong.
     Wrong,
 }
 
-/// Hashes and checks passwords. It is slow on purpose, and bounded in how much of it happens at once.
+/// Hashes and checks passwords. Hashing is slow on purpose, and the number of concurrent hashes is bounded.
 #[async_trait]
 pub trait PasswordHasher: Send + Sync {
     /// A fresh hash of the password.
     async fn hash(&self, password: Password) -> Result<PasswordHash, CredentialsError>;
 
-    /// Whether the password is that of the hash. Without a hash the answer is [`Verdict::Wrong`], and takes as
-    /// long as with one.
+    /// Checks the password against the hash. Without a hash the result is [`Verdict::Wrong`], after the same time as
+    /// with one.
     async fn verify(&self, password: Password, known: Option<PasswordHash>) -> Result<Verdict, CredentialsError>;
 }
 
-/// Signs what a session's token claims, and reads it back.
+/// Signs the claims of session tokens, and reads them back.
 pub trait SessionTokens: Send + Sync {
-    /// The token of these claims.
+    /// Signs these claims as a token.
     fn sign(&self, claims: &SessionClaims) -> Result<String, CredentialsError>;
 
-    /// The claims of a token that was signed here, or by a node with the same key; `None` for any other text.
-    /// What they are worth is told by [`SessionClaims::check`].
+    /// The claims of a token that this node, or a node with the same key, signed; `None` for any other text. Check
+    /// them with [`SessionClaims::check`].
     fn read(&self, token: &str) -> Option<SessionClaims>;
 }
 
-/// One attempt at a delivery: where it goes, and with what.
+/// One attempt at a delivery: its address, headers and body.
 #[derive(Clone)]
 pub struct WebhookPost {
     /// The endpoint's address.
     pub url: RemoteUrl,
-    /// All headers that are ours.
+    /// All headers that Kalends sets.
     pub headers: Vec<kalends_notifications::Header>,
     /// The body, exactly as it was signed.
     pub body: bytes::Bytes,
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookReply {
     /// The outcome.
     pub outcome: Outcome,
-    /// Why there was no answer, in words for whoever named the address; `None` where there was one.
+    /// Why there was no response, worded for the caller who named the address; `None` if there was one.
     pub problem: Option<String>,
 }
 
 /// Posts messages to the addresses that callers name.
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Whether the operator lets that host and port be reached although private, and over plain http.
+    /// Whether the operator allows that host and port although the address is private, and allows plain HTTP to it.
     fn exempts(&self, host: &str, port: u16) -> bool;
 
-    /// Posts a message and reads the beginning of the answer, within
-    /// [`ATTEMPT_WITHIN`](kalends_notifications::ATTEMPT_WITHIN) in all. Whatever fails is an outcome.
+    /// Posts a message and reads the beginning of the response, within
+    /// [`ATTEMPT_WITHIN`](kalends_notifications::ATTEMPT_WITHIN) in total. Every failure is an outcome.
     async fn post(&self, post: WebhookPost) -> WebhookReply;
 }
 
-/// What a server says of a feed.
+/// The response of a server to a request for a feed.
 #[derive(Debug, Clone)]
 pub enum FetchedFeed {
-    /// It is as it was when the validators were told.
+    /// The feed matches the validators.
     Unchanged,
     /// The feed.
     Whole {
         /// Its bytes, decompressed.
         body: bytes::Bytes,
-        /// By what it is recognized.
+        /// The validators for the next request.
         validators: Validators,
     },
 }
 
-/// Why a feed could not be fetched, in words for whoever named the address.
+/// Why a feed could not be fetched, worded for the caller who named the address.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct FetchError(pub String);
 
-/// Fetches feeds from the addresses that callers name (ruling 8.2).
+/// Fetches feeds from the addresses that callers name.
 #[async_trait]
 pub trait FeedFetcher: Send + Sync {
-    /// The feed, unless it is what `validators` tell; within 30 s in all, at most
-    /// [`BYTES_MAX`](kalends_feeds::limits::BYTES_MAX) bytes, over at most 3 redirects, from the public internet alone.
+    /// Fetches the feed unless it still matches `validators`. A fetch takes at most 30 s in total, at most
+    /// [`BYTES_MAX`](kalends_feeds::limits::BYTES_MAX) bytes and at most 3 redirects, and reaches only the public
+    /// internet.
     async fn fetch(&self, url: &RemoteUrl, validators: &Validators) -> Result<FetchedFeed, FetchError>;
 }
 
 /// Why a provider's code was not exchanged for an identity.
 #[derive(Debug, thiserror::Error)]
 pub enum ExchangeError {
-    /// The provider refuses, with this error of its own.
+    /// The provider refuses the code, with this error.
     #[error("the provider refuses the code: {0}")]
     Refused(String),
     /// The provider does not answer, or not in time.
     #[error("the provider does not answer")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// The provider's answer makes no sense.
-    #[error("the provider's answer makes no sense")]
+    /// The provider's answer cannot be understood.
+    #[error("the provider's answer cannot be understood")]
     Malformed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// The providers with which humans sign in, as far as they are configured.
+/// The configured providers that users sign in with.
 #[async_trait]
 pub trait SignInProviders: Send + Sync {
-    /// Where and as whom a provider is asked; `None` for one that is not configured.
+    /// The client registration at a provider; `None` if the provider is not configured.
     fn client(&self, provider: Provider) -> Option<&Client>;
 
-    /// Exchanges the code of a callback for an identity, at the provider's token endpoint and over TLS. What the
-    /// identity is worth is told by [`IdentityClaims::check`].
+    /// Exchanges the code of a callback for an identity, at the provider's token endpoint over TLS. Check it with
+    /// [`IdentityClaims::check`].
     async fn exchange(&self, provider: Provider, request: TokenRequest) -> Result<IdentityClaims, ExchangeError>;
 }
 
-/// Why a provider of calendars did not do what was asked.
+/// Why a calendar provider did not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
-    /// It lets us in no more, with this error of its own: the human has to consent again.
-    #[error("the provider lets the service in no more: {0}")]
+    /// The provider no longer grants access, with this error. The user has to consent again.
+    #[error("the provider no longer grants access: {0}")]
     Lapsed(String),
-    /// It does not answer, not in time, or not now.
-    #[error("the provider does not answer as it should")]
+    /// The provider does not answer, not in time, or not at present.
+    #[error("the provider does not answer")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Its answer makes no sense.
-    #[error("the provider's answer makes no sense")]
+    /// The provider's answer cannot be understood.
+    #[error("the provider's answer cannot be understood")]
     Malformed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// What is busy in one calendar of a provider.
+/// The busy times of one calendar at a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TheirBusy {
-    /// These spans: in any order, possibly overlapping, possibly reaching out of the window.
+    /// These spans, in any order. They may overlap and extend beyond the window.
     Known(Vec<Span>),
-    /// The provider does not tell of this calendar, for this reason.
+    /// The provider does not return the busy times of this calendar, for this reason.
     Untold(String),
 }
 
-/// The providers of human calendars, as far as they are configured (ruling 9).
+/// The configured providers of human calendars.
 ///
 /// Each call ends within [`PROVIDER_WITHIN`], whatever the provider does.
 #[async_trait]
 pub trait CalendarProviders: Send + Sync {
-    /// Where and as whom a provider is asked for consent; `None` for one that is not configured.
+    /// The client registration for consent at a provider; `None` if the provider is not configured.
     fn client(&self, provider: Provider) -> Option<&Client>;
 
     /// Exchanges the code of a callback for tokens.
@@ -626,13 +627,14 @@ pub trait CalendarProviders: Send + Sync {
         now: Timestamp,
     ) -> Result<Tokens, ProviderError>;
 
-    /// Other tokens for those, whose access token has ended or is about to.
+    /// Renews tokens whose access token has expired or is about to.
     async fn renew(&self, provider: Provider, tokens: &Tokens, now: Timestamp) -> Result<Tokens, ProviderError>;
 
-    /// The calendars of the account, the account's own first: all of them, also those that its human hides, or an error.
+    /// All calendars of the account, including hidden ones, the account's own calendar first. An incomplete list is
+    /// an error.
     async fn calendars(&self, provider: Provider, tokens: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError>;
 
-    /// When each of the calendars is busy within the window, in the order of the references.
+    /// The busy times of each calendar within the window, in the order of `references`.
     async fn busy(
         &self,
         provider: Provider,
@@ -641,9 +643,9 @@ pub trait CalendarProviders: Send + Sync {
         window: Span,
     ) -> Result<Vec<TheirBusy>, ProviderError>;
 
-    /// Has the provider forget the consent, where it can be asked to.
+    /// Revokes the consent at the provider, if the provider supports that.
     async fn revoke(&self, provider: Provider, tokens: &Tokens) -> Result<(), ProviderError>;
 }
 
-/// How long a call of [`CalendarProviders`] takes at most.
+/// The longest time that a call of [`CalendarProviders`] takes.
 pub const PROVIDER_WITHIN: std::time::Duration = std::time::Duration::from_secs(60);
