@@ -33,7 +33,7 @@ impl App {
         // Read before the rows go. A consent that cannot be read must not prevent the deletion.
         let consents = match self.consents_of(org).await {
             Err(error @ StoreError::Corrupt(_)) => {
-                tracing::error!(error = &error as &dyn std::error::Error, %org, "the consents of a deleted account cannot be revoked");
+                tracing::error!(error = &error as &dyn std::error::Error, %org, "consents cannot be revoked");
                 Vec::new()
             }
             consents => consents?,

@@ -157,8 +157,8 @@ impl App {
         Ok(answer)
     }
 
-    /// [`Self::sources_of`] for one agent. If the busy times of its calendars are not cached, they are read in the
-    /// same statement.
+    /// [`Self::sources_of`] for one agent. If the busy times of its calendars are not cached, they are read together
+    /// with the sources.
     async fn sources_of_one(
         &self,
         org: OrgId,

@@ -1,8 +1,8 @@
-//! A human takes over an organization that an agent signed up, or that the operator made (ruling 3.11).
+//! Claims: a user becomes the owner of an organization that an agent signed up or the operator created.
 //!
-//! What an initiation finds is told to nobody: it does the same for every address, and its mail leaves after the
-//! answer. A claim on hold takes effect when somebody looks, the duty that looks every second or its human; it is
-//! written once, however many look.
+//! An initiation never reveals whether it found an organization: it does the same for every address, and sends the
+//! email after the answer. A claim on hold takes effect when it is next looked at, by the duty that runs every second
+//! or by its user. That is written once, however many look.
 
 use futures::{StreamExt as _, stream};
 use kalends_accounts::{
@@ -20,21 +20,22 @@ use crate::{
     letters,
 };
 
-/// Every initiation is told the same.
+/// Every initiation gets the same message.
 const MESSAGE: &str = "If an organization can be claimed with the address, a code is on its way there.";
-/// How many claims take effect at the same time.
+/// How many claims take effect concurrently.
 const TOGETHER: usize = 8;
-/// How many claims of one human are looked at before they are shown; what is more, the duty gets to.
+/// How many claims of one user are settled before they are listed. The duty settles the rest.
 const OWN: u32 = 50;
-/// Whom nothing belongs to: asked for where there is nothing to ask for, so that each request asks the same.
+/// An organization that owns nothing. It is queried if there is no organization, so that each request runs the same
+/// queries.
 const NOBODY: OrgId = OrgId::from_bytes([0; 16]);
 
 impl App {
-    /// Initiates a claim on the organization that stands for the address, and mails a code there.
-    /// The answer is the same where there is none.
+    /// Initiates a claim on the organization with that address, and emails a code there. The answer is the same if
+    /// there is none.
     ///
     /// # Errors
-    /// [`Refusal::TooMany`] for a human who initiates too many, whatever they name.
+    /// [`Refusal::TooMany`] for a user who initiates too many claims, whatever addresses they name.
     pub async fn initiate_claim(&self, actor: &Actor, email: &Email) -> Result<Answer, Refusal> {
         let (_, user) = human(actor)?;
         self.allow(&Allowance::claims_of(user)).await?;
@@ -42,7 +43,7 @@ impl App {
         let id = ClaimId::new(now, self.entropy());
         let told = ClaimInitiated { claim_id: id, expires_at: now + CODE_LASTS, message: MESSAGE };
         let answer = || shown(actor, &told, None);
-        // Over the limit of an address nothing more is sent there, and nobody is told.
+        // Above the limit of an address nothing more is sent there, and the answer does not say so.
         if let Taken::Refused { .. } = self.store.take(&Allowance::claims_on(email), now).await? {
             return Ok(answer());
         }
@@ -65,19 +66,20 @@ impl App {
         })
         .await?;
         if let Some(letter) = letter {
-            // Not waited for: how long it takes must not tell that there is one.
+            // Not awaited: the response time must not reveal that an email is sent.
             drop(self.post(letter));
         }
         Ok(answer)
     }
 
-    /// Proves a claim with the code of the mail: it is on hold from now on, and the organization's address is told
-    /// how to revoke it.
+    /// Proves a claim with the code from the email. From now on it is on hold, and the organization's address gets an
+    /// email on how to revoke it.
     ///
     /// # Errors
-    /// [`Refusal::Invalid`] for every failure of the code (wrong, expired, burned, superseded, of no claim of this
-    /// human), [`Refusal::ClaimTaken`] where it is right and another was faster, [`Refusal::Undelivered`] where the
-    /// organization's address cannot be told: there is no hold to which nobody could object.
+    /// [`Refusal::Invalid`] for every failure of the code (wrong, expired, used up, superseded, or not of a claim of
+    /// this user); [`Refusal::ClaimTaken`] if the code is right but another claim was faster;
+    /// [`Refusal::Undelivered`] if the email to the organization cannot be sent, because without it nobody could
+    /// object during the hold.
     pub async fn verify_claim(&self, actor: &Actor, claim: Option<ClaimId>, code: &Code) -> Result<Answer, Refusal> {
         let (_, user) = human(actor)?;
         let id = claim.unwrap_or(ClaimId::from_bytes([0; 16]));
@@ -86,12 +88,13 @@ impl App {
             let now = self.now();
             let stored = self.store.find_claim(id).await?;
             let org = stored.and_then(|claim| claim.org).unwrap_or(NOBODY);
-            // Who holds is asked before who owns: one of them stands when a claim goes from the one to the other.
+            // Read the held claim before the owner. When a held claim takes effect, its user becomes the owner, so at
+            // least one of the two reads finds it.
             let held = self.store.held_claim(org).await?.is_some();
             let owned = self.store.owner_of(org).await?.is_some();
             let organization = self.store.find_organization(org).await?;
             let mailbox = organization.as_ref().and_then(|organization| organization.email.as_ref());
-            // An organization that has gone, or reads no mail any more, cannot be claimed.
+            // An organization that is deleted, or has no address any more, cannot be claimed.
             let stored = stored.filter(|claim| claim.org.is_none() || mailbox.is_some());
             let verdict = Claim::verify(stored.as_ref(), id, user, code, Rivals { owned, held }, &token, now);
             match (verdict, stored, organization.as_ref().zip(mailbox)) {
@@ -105,7 +108,8 @@ impl App {
                     self.commit(&actor.request, prefix, subject, changes, answer).await.map(Ok)
                 }
                 (Err(ClaimError::Wrong { counted }), Some(stored), _) => {
-                    // Counted before it is told, so that many guesses at once are judged one after the other.
+                    // The attempt is counted before the answer, so that concurrent guesses are judged one after the
+                    // other.
                     let mut changes = ChangeSet::new(actor.org());
                     changes.accounts.push(Change::UpdateClaim { claim: *counted.clone(), seen: stored.version });
                     self.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
@@ -119,7 +123,7 @@ impl App {
         match outcome {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(ClaimError::Taken)) => Err(Refusal::ClaimTaken),
-            // Also what was not judged, because too many guessed at once.
+            // Also an attempt that was not judged, because of too many concurrent guesses.
             Ok(Err(ClaimError::Wrong { .. } | ClaimError::Void)) | Err(Refusal::Contended) => {
                 self.note_sampled(actor, Action::AuthFailure, 400).await;
                 Err(FieldError::new("otp", CLAIM_REFUSED).into())
@@ -128,7 +132,7 @@ impl App {
         }
     }
 
-    /// Tells the organization's mailbox how to object, before the hold begins.
+    /// Emails the organization how to object, before the hold begins.
     async fn tell_of_hold(
         &self,
         organization: &Organization,
@@ -144,15 +148,15 @@ impl App {
         };
         let letter = letters::claim_held(mailbox, &Foreign::new(organization.name.as_str()), until, &places);
         self.mailer.send(letter).await.map_err(|error| {
-            tracing::error!(error = &error as &dyn std::error::Error, "a claim waits for a mail that cannot be sent");
+            tracing::error!(error = &error as &dyn std::error::Error, "the email about a claim cannot be sent");
             Refusal::Undelivered
         })
     }
 
-    /// Revokes a claim on hold on behalf of whoever has the token of the mail. A second time changes nothing.
+    /// Revokes a claim on hold for a caller with the token from the email. Revoking it again changes nothing.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for an unknown claim or another token, [`Refusal::ClaimOver`] after the hold.
+    /// [`Refusal::NotFound`] for an unknown claim or a wrong token, [`Refusal::ClaimOver`] after the hold.
     pub async fn revoke_claim(&self, request: &Request, id: &str, token: &str) -> Result<Answer, Refusal> {
         let missing = || Refusal::missing(Missing::Claim, id);
         let claim: ClaimId = id.parse().map_err(|_| missing())?;
@@ -177,7 +181,7 @@ impl App {
         .await
     }
 
-    /// The caller's claims, the oldest first. Those whose hold is over take effect before they are shown.
+    /// The caller's claims, the oldest first. Claims whose hold has ended take effect before they are listed.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -188,8 +192,8 @@ impl App {
         Ok(self.store.claims_of(user, page).await?.map(|claim| AccountClaim::new(&claim, now)))
     }
 
-    /// Lets up to `limit` claims take effect whose hold is over, whichever node gets to it first, and says how many
-    /// there were.
+    /// Puts up to `limit` claims whose hold has ended into effect, and returns how many there were. Several nodes may
+    /// do this at once.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -197,7 +201,7 @@ impl App {
         self.settle(self.store.due_claims(None, self.now(), limit).await?).await
     }
 
-    /// Lets the claims of one human take effect whose hold is over, so that whoever looks finds them so.
+    /// Puts the claims of one user whose hold has ended into effect, so that the user sees the result.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -211,7 +215,7 @@ impl App {
             stream::iter(due.into_iter().map(|claim| self.settle_one(claim.id))).buffer_unordered(TOGETHER);
         let mut outcome = Ok(found);
         while let Some(one) = settled.next().await {
-            // What cannot be done for one is no reason to leave the others.
+            // An error with one claim must not stop the others.
             if let Err(refusal) = one {
                 outcome = Err(refusal);
             }
@@ -227,7 +231,7 @@ impl App {
             let user = self.store.find_user(seen.user).await?;
             let owned = self.store.owner_of(org).await?.is_some();
             let gone = user.is_none() || self.store.find_organization(org).await?.is_none();
-            // Whoever was faster left nothing to do.
+            // Nothing is left to do if another node was faster.
             let Some(claim) = seen.take_effect(owned || gone, now) else { return Ok(()) };
             let mut changes = ChangeSet::new(org);
             changes.accounts.push(Change::UpdateClaim { claim, seen: seen.version });
@@ -243,7 +247,7 @@ impl App {
         .await
     }
 
-    /// The entry of the organization's log: nobody asked for it, the hold was over.
+    /// The entry for the organization's audit log. No request caused it: the hold ended.
     fn takeover(&self, org: OrgId, by: UserId) -> AuditEntry {
         let now = self.now();
         AuditEntry {
@@ -263,7 +267,8 @@ impl App {
         }
     }
 
-    /// Forgets up to `limit` claims that came to nothing long ago, and says whether that was all.
+    /// Removes up to `limit` claims that ended without effect more than [`CLAIM_KEPT`] ago, and returns whether that
+    /// was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].

@@ -1,8 +1,7 @@
-//! A queue in front of a store's writer, so that change-sets that wait together are committed
-//! together.
+//! A queue in front of a store's writer. Change-sets that wait together are committed together.
 //!
-//! While one batch is being written the next gathers; there is no timer. A caller that stops waiting
-//! does not take its change-set back.
+//! While one batch is being written, the next one fills. There is no timer. If a caller stops waiting, its change-set
+//! is still committed.
 
 use std::{future::Future, sync::Arc};
 
@@ -10,11 +9,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use crate::{ChangeSet, ports::CommitError};
 
-/// The most change-sets of one batch: bounds how long the first of them waits for the last.
+/// The most change-sets in one batch. It bounds how long the first of them waits for the last.
 pub const BATCH_MAX: usize = 256;
-/// The most change-sets that wait; further callers wait for a place.
+/// The most change-sets that may wait. Further callers wait for a place.
 const WAITING_MAX: usize = 4_096;
-/// The most text that waits or is being written, in KiB; further callers wait until some is done.
+/// The most text that may wait or be in progress, in KiB. Further callers wait for room.
 const WAITING_KIB_MAX: u32 = 32 << 10;
 
 /// A store's writer.
@@ -26,11 +25,11 @@ pub trait ApplyBatch: Send + Sync + 'static {
 struct Waiting {
     changes: Arc<ChangeSet>,
     outcome: oneshot::Sender<Result<(), CommitError>>,
-    /// Given back when the change-set is done, whoever still waits for it.
+    /// Released when the change-set is done, even if the caller no longer waits for it.
     _room: OwnedSemaphorePermit,
 }
 
-/// The queue. Dropping the last handle ends the writer after what is queued.
+/// The queue. When the last handle is dropped, the writer finishes what is queued and ends.
 #[derive(Clone)]
 pub struct CommitQueue {
     sender: mpsc::Sender<Waiting>,
@@ -52,7 +51,7 @@ impl CommitQueue {
                 let batch = gathered.iter().map(|waiting| Arc::clone(&waiting.changes)).collect();
                 let outcomes = writer.apply(batch).await;
                 for (waiting, outcome) in gathered.drain(..).zip(outcomes) {
-                    // A caller that has gone away needs no answer.
+                    // The caller may be gone, and then needs no outcome.
                     let _ = waiting.outcome.send(outcome);
                 }
             }
@@ -63,7 +62,7 @@ impl CommitQueue {
     /// Queues `changes` and waits for their outcome.
     ///
     /// # Errors
-    /// The outcome of the writer; [`CommitError::Store`] where it has stopped.
+    /// The outcome from the writer; [`CommitError::Store`] if the writer has stopped.
     pub async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
         let stopped = || CommitError::Store(kalends_kernel::StoreError::Unavailable(Box::new(WriterStopped)));
         let (outcome, answer) = oneshot::channel();

@@ -1,7 +1,9 @@
-//! Connection links (ruling 9.1): an agent makes, polls and takes back; a human opens, and declines or goes on to connect.
+//! Connection links. An agent creates, polls and cancels a link. A user opens it, and declines it or goes on to
+//! connect an account.
 //!
-//! A link is of an organization, and so is the human who may follow it: whoever is signed in to it in the console. It hangs on a
-//! calendar: once that is out of sight, keys find the link no more, and for its human it is over.
+//! A link belongs to an organization, and so does the user who may follow it: someone signed in to that organization
+//! in the console. A link also belongs to a calendar. Once the calendar is no longer visible, keys do not find the
+//! link, and the link has ended for its user.
 
 use kalends_accounts::TokenHash;
 use kalends_bridge::{Change, ConnectionLink, LINKS_KEPT, LinkError, LinkStatus, NewLink};
@@ -15,11 +17,11 @@ use crate::{
 };
 
 impl App {
-    /// Makes a link by which a human connects a calendar of theirs; while one waits for a human, that one is shown instead, and
-    /// where it leads is not told again.
+    /// Creates a link on which a user connects an account. While an earlier link is waiting for a user, that link is
+    /// returned instead, without its URL.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such a calendar.
+    /// [`Refusal::NotFound`] if no such calendar exists.
     pub async fn create_connection_link(
         &self,
         actor: &Actor,
@@ -34,7 +36,7 @@ impl App {
             let (link, secret) = match waiting {
                 Some(waiting) if waiting.status(now) == LinkStatus::AwaitingHuman => (waiting, None),
                 waiting => {
-                    // One whose time is over makes room.
+                    // An expired link makes room.
                     changes.bridge.extend(waiting.map(|waiting| Change::UpdateLink {
                         seen: waiting.version,
                         link: Box::new(waiting.expired(now)),
@@ -48,7 +50,7 @@ impl App {
             let told = wire::NewConnectionLink {
                 link: wire::ConnectionLink::new(&link, now),
                 reused: secret.is_none(),
-                // Behind the `#`, where neither logs nor other sites see it.
+                // In the fragment, so that neither logs nor other sites see it.
                 setup_url: secret.map(|secret| format!("{}/connect#{}", self.settings.console_url, secret.reveal())),
             };
             let answer = shown(actor, &told, None);
@@ -57,7 +59,7 @@ impl App {
         .await
     }
 
-    /// How far a link is.
+    /// The state of a link.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
@@ -67,10 +69,10 @@ impl App {
         Ok(wire::ConnectionLink::new(&link, self.now()))
     }
 
-    /// Takes a link back, as long as nothing has become of it.
+    /// Cancels a link that has not ended.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Link`] for one that has ended.
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Link`] for a link that has ended.
     pub async fn cancel_connection_link(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
         retry_stale(|| async {
             let link = self.link_of(actor, id).await?;
@@ -81,10 +83,11 @@ impl App {
         .await
     }
 
-    /// A human has followed a link: it is theirs from now on.
+    /// Opens a link: it belongs to the user from now on.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] where no link of the organization to which they are signed in has that token; [`Refusal::Link`].
+    /// [`Refusal::NotFound`] if no link of the organization that the user is signed in to has that token;
+    /// [`Refusal::Link`].
     pub async fn open_connection_link(&self, actor: &Actor, token: &str) -> Result<Answer, Refusal> {
         let (_, human) = human(actor)?;
         let missing = || Refusal::missing(Missing::ConnectionLink, "with this token");
@@ -99,7 +102,7 @@ impl App {
         .await
     }
 
-    /// The human who follows a link does not want to connect anything.
+    /// Declines a link: its user does not want to connect an account.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Link`].
@@ -114,7 +117,7 @@ impl App {
         .await
     }
 
-    /// Removes a batch of links that ended [`LINKS_KEPT`] ago; whether that was all.
+    /// Removes up to `limit` links that ended [`LINKS_KEPT`] ago, and returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -128,7 +131,7 @@ impl App {
         if self.is_in_sight(&link).await? { Ok(link) } else { Err(Refusal::missing(Missing::ConnectionLink, id)) }
     }
 
-    /// A link of the caller's organization, from which something may still become.
+    /// A link of the caller's organization that is still usable.
     pub(crate) async fn followed_link(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {
         let link = self.known_link(actor, id).await?;
         self.goes_on(&link).await?;
@@ -139,7 +142,7 @@ impl App {
         if self.is_in_sight(link).await? { Ok(()) } else { Err(LinkError::Removed.into()) }
     }
 
-    /// Whether the calendar that a link is of is neither deleted nor of a decommissioned agent.
+    /// Whether the calendar of the link exists, and does not belong to a decommissioned agent.
     pub(crate) async fn is_in_sight(&self, link: &ConnectionLink) -> Result<bool, StoreError> {
         Ok(self.store.find_calendar(link.org, link.calendar).await?.is_some())
     }
@@ -161,7 +164,7 @@ impl App {
         Ok(wire::FollowedLink::new((link, self.now()), calendar.as_ref(), agent.as_ref(), providers))
     }
 
-    /// Writes what became of a link; nothing where that is what it was.
+    /// Writes the new state of a link, unless it is unchanged.
     async fn commit_link(
         &self,
         actor: &Actor,

@@ -1,4 +1,4 @@
-//! Connected calendars of humans, as the console shows and changes them (rulings 9.2 and 9.3).
+//! Connections, as the console shows and changes them.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl App {
         Ok(wire::CalendarConnection::new(&self.connection_of(actor, id).await?, self.now()))
     }
 
-    /// Calls a connection something else.
+    /// Renames a connection.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -42,7 +42,7 @@ impl App {
         self.patch_connection(actor, id, ConnectionPatch::Label(label)).await
     }
 
-    /// Pauses a connection, or has it go on: while it is paused, its calendars count for nobody.
+    /// Pauses or resumes a connection. While it is paused, its calendars count for nobody.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -66,10 +66,10 @@ impl App {
         .await
     }
 
-    /// Has a connection refreshed at once.
+    /// Requests an immediate refresh of a connection.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::NotRefreshed`] for one that is paused or has lapsed.
+    /// [`Refusal::NotFound`], [`Refusal::NotRefreshed`] if the connection is paused or has lapsed.
     pub async fn ask_refresh(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
         retry_stale(|| async {
             let seen = self.connection_of(actor, id).await?;
@@ -85,7 +85,7 @@ impl App {
         .await
     }
 
-    /// Ends a connection: its provider is told to forget the consent, and everything that is known of it is deleted.
+    /// Deletes a connection with everything that is known of it, and revokes its consent at the provider.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -104,7 +104,7 @@ impl App {
         Ok(answer)
     }
 
-    /// The calendars of a connection, as its provider told of them last.
+    /// The calendars of a connection, as last listed by its provider.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -113,14 +113,14 @@ impl App {
         Ok(wire::ExternalCalendars { data: self.shown_calendars(&connection, self.now()).await? })
     }
 
-    /// The calendars of a connection as its human sees them at `now`.
+    /// The calendars of a connection at `now`, as the console shows them.
     pub(crate) async fn shown_calendars(
         &self,
         connection: &Connection,
         now: Timestamp,
     ) -> Result<Vec<wire::ExternalCalendar>, StoreError> {
         let mut known = self.store.external_calendars(connection.org, connection.id).await?;
-        // The account's own first, then as their human knows them.
+        // The account's own calendar first, then by name.
         known.sort_by(|one, other| {
             let key = |known: &kalends_bridge::ports::KnownCalendar| {
                 (!known.calendar.theirs.primary, known.calendar.theirs.name.to_lowercase(), known.calendar.id)

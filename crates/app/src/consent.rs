@@ -1,8 +1,8 @@
-//! A human consents, at their provider, to being asked when they are busy (ruling 9.2).
+//! Consent: a user lets Kalends read the busy times of an account at a provider.
 //!
-//! As in [`crate::oauth`], whoever comes back from a provider is a browser: what does not work is told by a code in the address
-//! of the console, and in the log by its reason. An attempt is good for one answer, on whichever node. What a provider let us
-//! into and we do not keep is given back at once.
+//! As in [`crate::oauth`], the caller that returns from a provider is a browser. A failure is reported as a code in
+//! the console's URL, and its reason is logged. An attempt accepts one callback, on any node. If the provider grants
+//! access that is not kept, it is revoked at once.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ use crate::{
     ports::{CalendarProviders, ProviderError, TheirBusy},
 };
 
-/// A service without providers of calendars.
+/// A service without calendar providers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCalendarProviders;
 
-/// What every call of [`NoCalendarProviders`] comes to.
+/// The result of every call of [`NoCalendarProviders`].
 fn unconfigured<T>() -> Result<T, ProviderError> {
-    Err(ProviderError::Unavailable("no provider of calendars is configured".into()))
+    Err(ProviderError::Unavailable("no calendar provider is configured".into()))
 }
 
 #[async_trait]
@@ -66,11 +66,11 @@ impl CalendarProviders for NoCalendarProviders {
 pub struct ConsentBegun {
     /// The answer.
     pub answer: Answer,
-    /// What the browser's cookie keeps.
+    /// The value of the browser's cookie.
     pub state: String,
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsentEnded {
     /// The account is connected.
@@ -80,26 +80,26 @@ pub enum ConsentEnded {
         /// The link that asked for it, if one did.
         link: Option<ConnectionLinkId>,
     },
-    /// Nothing is.
+    /// Nothing is connected.
     Failed(ConsentFailure),
 }
 
-/// Why nothing is connected, as far as the human is told.
+/// Why nothing is connected, as the user sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ConsentFailure {
-    /// The attempt is unknown, used, expired, or another browser's.
+    /// The attempt is unknown, used, expired, or belongs to another browser.
     State,
-    /// The human or the provider said no.
+    /// The user or the provider declined.
     Declined,
-    /// What the provider said does not count.
+    /// The provider's answer is not acceptable.
     Failed,
     /// The provider did not answer.
     Unavailable,
-    /// The link has ended meanwhile, or is somebody else's.
+    /// The link has ended in the meantime, or belongs to another user.
     LinkOver,
-    /// The consent is of another account than the connection.
+    /// The consent is for another account than the connection.
     OtherAccount,
-    /// The connection is gone.
+    /// The connection no longer exists.
     Gone,
 }
 
@@ -108,7 +108,7 @@ impl ConsentFailure {
     pub const ALL: [Self; 7] =
         [Self::State, Self::Declined, Self::Failed, Self::Unavailable, Self::LinkOver, Self::OtherAccount, Self::Gone];
 
-    /// The code in the console's address.
+    /// The code in the console's URL.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::State => "oauth_state",
@@ -138,17 +138,17 @@ impl From<OauthError> for ConsentFailure {
     }
 }
 
-/// What a consent let us into.
+/// The access that a consent granted.
 struct Consented {
     attempt: ConnectAttempt,
     tokens: Tokens,
     calendars: Vec<TheirCalendar>,
 }
 
-/// Which connection a consent made or renewed.
+/// The connection that a consent created or renewed.
 type Kept = Result<ConnectionId, ConsentFailure>;
 
-/// Nothing is connected, for a reason that the log tells.
+/// Nothing is connected. Logs the reason.
 fn unconnected(
     request: &Request,
     provider: Provider,
@@ -159,7 +159,7 @@ fn unconnected(
     ConsentEnded::Failed(failure)
 }
 
-/// Nothing is connected, since the provider did not do what it was asked.
+/// Nothing is connected, because the provider did not do what was asked.
 fn unread(request: &Request, provider: Provider, error: &ProviderError) -> ConsentEnded {
     let failure = match error {
         ProviderError::Unavailable(_) => {
@@ -177,11 +177,11 @@ impl App {
         client.ok_or_else(|| Refusal::missing(Missing::CalendarProvider, provider))
     }
 
-    /// Begins an attempt to connect an account at the provider of that name, for a link or for none.
+    /// Begins an attempt to connect an account at the provider of that name, with or without a link.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a provider that is not configured, or a link that is not there; [`Refusal::Link`];
-    /// [`Refusal::NotPublished`] where the link asks for publishing, which the provider does not do.
+    /// [`Refusal::NotFound`] for a provider that is not configured, or a link that does not exist; [`Refusal::Link`];
+    /// [`Refusal::NotPublished`] if the link asks for publishing, which the provider does not support.
     pub async fn begin_connection(
         &self,
         actor: &Actor,
@@ -205,10 +205,10 @@ impl App {
         self.begin_consent(actor, client, purpose, resource).await
     }
 
-    /// Begins an attempt to have a human consent to a connection once more.
+    /// Begins an attempt to renew the consent of a connection.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such a connection, or where its provider is configured no more.
+    /// [`Refusal::NotFound`] if no such connection exists, or its provider is no longer configured.
     pub async fn begin_reauthorization(&self, actor: &Actor, id: &str) -> Result<ConsentBegun, Refusal> {
         let connection = self.connection_of(actor, id).await?;
         let client = self.calendar_client(connection.provider.as_str())?;
@@ -234,7 +234,7 @@ impl App {
         Ok(ConsentBegun { answer, state: begun.state })
     }
 
-    /// Ends an attempt with what the browser brought back.
+    /// Completes an attempt with the callback that the browser brings.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a provider that is not configured; [`Refusal::Store`].
@@ -262,21 +262,18 @@ impl App {
             }
             Err(error) => return failed(error.into(), &error),
         };
-        // Checked above: there is no request for tokens without an attempt.
+        // Cannot happen: the check above returns no token request without an attempt.
         let Some(attempt) = attempt else { return failed(ConsentFailure::State, &OauthError::State) };
-        // The attempt is used up: what the provider lets us into is kept or given back, whether or not the browser waits.
+        // The attempt is used up. So the granted access must be kept or revoked even if the browser stops waiting.
         let (app, request) = (Arc::clone(self), request.clone());
         let ending = tokio::spawn(async move { app.consent_given(&request, provider, attempt, asked).await });
         ending.await.unwrap_or_else(|error| {
-            tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "the answer of a provider was not worked on to its end"
-            );
+            tracing::error!(error = &error as &dyn std::error::Error, "a provider's callback could not be processed");
             Ok(ConsentEnded::Failed(ConsentFailure::Failed))
         })
     }
 
-    /// Has the provider exchange the code, and keeps what comes of it.
+    /// Lets the provider exchange the code, and keeps the granted access.
     async fn consent_given(
         self: &Arc<Self>,
         request: &Request,
@@ -312,12 +309,12 @@ impl App {
             }
             Ok(Err(failure)) => Ok(unconnected(request, provider, failure, &failure.as_str())),
             Err(refusal @ Refusal::Store(_)) => Err(refusal),
-            // Such as an organization that has just been deleted: a browser is told in the console.
+            // For example, the organization has just been deleted. The browser shows the failure in the console.
             Err(refusal) => Ok(unconnected(request, provider, ConsentFailure::Failed, &refusal)),
         }
     }
 
-    /// Makes the connection, or renews it.
+    /// Creates or renews the connection.
     async fn keep_consent(
         &self,
         request: &Request,
@@ -332,7 +329,7 @@ impl App {
                 Some(_) => return Ok(Err(ConsentFailure::OtherAccount)),
                 None => return Ok(Err(ConsentFailure::Gone)),
             },
-            // Connected before: what is chosen of it stays.
+            // If the account was connected before, the choices made for it stay.
             Purpose::Connect { .. } => self.connected_before(provider, consented).await?,
         };
         let connection = match known {
@@ -364,7 +361,7 @@ impl App {
             };
             changes.bridge.push(Change::UpdateLink { link: Box::new(link), seen: seen.version });
         }
-        // The route only redirects, so that its own entry is none of the writing ones.
+        // The route only redirects, so its operation has no audit action of its own.
         let prefix = Principal::shown_of(consented.attempt.human);
         let by = By::Request { request, key_prefix: Some(&prefix) };
         let subject = Subject { org, agent: None, resource: connection.to_string() };
@@ -374,7 +371,7 @@ impl App {
         Ok(Ok(connection))
     }
 
-    /// The connection of the account to which consent was given, where the human has connected it before.
+    /// The user's existing connection of the account that the consent is for, if any.
     async fn connected_before(
         &self,
         provider: Provider,
@@ -397,7 +394,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_have_codes_of_their_own() {
+    fn each_failure_has_a_unique_code() {
         let codes: BTreeSet<_> = ConsentFailure::ALL.into_iter().map(ConsentFailure::as_str).collect();
         assert_eq!(codes.len(), ConsentFailure::ALL.len());
     }

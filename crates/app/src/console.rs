@@ -1,5 +1,5 @@
-//! Humans in the console: they sign up, in and out, change their password, and switch between what they own
-//! (ruling 3.10).
+//! Users in the console: they sign up, sign in and out, change their password, and switch between their
+//! organizations.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use crate::{
     ports::Verdict,
 };
 
-/// Who asks to be let in: nobody yet.
+/// The credentials of someone who wants to sign in.
 #[derive(Debug, Clone)]
 pub struct Entrant {
     /// The address.
     pub email: Email,
-    /// The password as it is tried; `None` for one that nobody can have.
+    /// The password to try; `None` if no account can have it.
     pub password: Option<Password>,
 }
 
@@ -36,16 +36,17 @@ pub struct SessionBegun {
 }
 
 impl App {
-    /// Signs a human up: the human, an organization that they own, its key, and a session.
+    /// Signs up a user. Creates the user, an organization that they own, its key, and a session.
     ///
     /// # Errors
-    /// [`Refusal::StaleTerms`]; [`Refusal::TooMany`] for a mail domain that signs up too often; [`Refusal::EmailTaken`]
-    /// for another human's address; [`Refusal::Waitlisted`] for one on the waiting list; [`Refusal::Credentials`].
+    /// [`Refusal::StaleTerms`]; [`Refusal::TooMany`] for a mail domain that signs up too often;
+    /// [`Refusal::EmailTaken`] for an address that another user has; [`Refusal::Waitlisted`] for an address on the
+    /// waiting list; [`Refusal::Credentials`].
     pub async fn console_sign_up(&self, request: &Request, new: CheckedConsoleSignUp) -> Result<SessionBegun, Refusal> {
         let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
-        // Each call counts whatever becomes of it.
+        // Each call counts, whatever its outcome.
         self.allow(&self.sign_ups(&new.email, request)).await?;
-        // Told before the password is worked on; the change-set decides.
+        // Checked before the costly hash. The change-set decides.
         self.check_free(&new.email).await?;
         let password = self.passwords.hash(new.password).await?;
         let new = NewAccount {
@@ -60,7 +61,7 @@ impl App {
         retry_stale(|| async {
             self.check_free(&new.email).await?;
             match self.open_account(request, &new).await {
-                // Somebody took the address since we looked: of humans or of organizations.
+                // A user or an organization took the address since it was looked up.
                 Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
                 outcome => outcome,
             }
@@ -104,7 +105,7 @@ impl App {
             },
             Change::CreateKey(account.key.key),
             Change::AddOwner { ownership: account.ownership, seen },
-            // What the human owns has raised their version.
+            // Adding the ownership raised the user's version.
             Change::CreateSession { session: account.session, seen: seen.next() },
             Change::RecordAcceptance { org, acceptance: new.acceptance.clone() },
         ];
@@ -113,13 +114,13 @@ impl App {
         Ok(SessionBegun { answer, token })
     }
 
-    /// Signs a human in: a session in front of the organization that they have owned longest.
+    /// Signs in a user, to the organization that they have owned longest.
     ///
     /// # Errors
-    /// [`Refusal::WrongPassword`], the same for an address that nobody has; [`Refusal::TooFast`] after too many of them,
+    /// [`Refusal::WrongPassword`], also for an address that no user has; [`Refusal::TooFast`] after too many of them,
     /// whatever the password is; [`Refusal::Credentials`].
     pub async fn sign_in(self: &Arc<Self>, request: &Request, entrant: &Entrant) -> Result<SessionBegun, Refusal> {
-        // Before the password is looked at: checking one costs as much as a hash.
+        // Before the password is checked: a check costs as much as a hash.
         let gate = self.pace_attempt(&entrant.email).await?;
         let outcome = self.check_and_let_in(request, entrant).await;
         if !matches!(outcome, Err(Refusal::WrongPassword)) {
@@ -156,8 +157,8 @@ impl App {
         rehashed: Option<PasswordHash>,
     ) -> Result<SessionBegun, Attempt> {
         let Some(organization) = self.opened_by(user.id, None).await? else {
-            // Whoever loses the last organization goes with it.
-            tracing::error!(user = %user.id, "a human owns nothing and cannot sign in");
+            // Should not happen: a user is deleted together with their last organization.
+            tracing::error!(user = %user.id, "a user owns no organization and cannot sign in");
             return Err(Refusal::WrongPassword.into());
         };
         let (org, now) = (organization.id, self.now());
@@ -179,8 +180,8 @@ impl App {
         Ok(SessionBegun { answer, token })
     }
 
-    /// Records that a human's password was tried and wrong. Nobody waits for it: the answer takes as long as for an
-    /// address that nobody has.
+    /// Records that a wrong password was tried for a user. The answer does not wait for this, so that it takes as
+    /// long as for an unknown address.
     fn note_failed_sign_in(self: &Arc<Self>, request: &Request, user: UserId) {
         let (app, request) = (Arc::clone(self), request.clone());
         tokio::spawn(async move {
@@ -197,7 +198,7 @@ impl App {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "a failure could not be recorded");
+                    tracing::warn!(error = &error as &dyn std::error::Error, "an audit entry could not be written");
                 }
             }
         });
@@ -215,10 +216,10 @@ impl App {
         self.commit_for(actor, None, user.to_string(), changes, answer).await.map_err(Attempt::last_word)
     }
 
-    /// Who is signed in, and where.
+    /// The signed-in user and the organization of the session.
     ///
     /// # Errors
-    /// [`Refusal::NotSignedIn`] where they have just gone.
+    /// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
     pub async fn me(&self, actor: &Actor) -> Result<wire::Me, Refusal> {
         let (_, user) = human(actor)?;
         let user = self.user(user).await?;
@@ -226,10 +227,10 @@ impl App {
         Ok(wire::Me::new(&user, &organization))
     }
 
-    /// Gives the caller another name.
+    /// Changes the caller's name.
     ///
     /// # Errors
-    /// [`Refusal::NotSignedIn`] where they have just gone.
+    /// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
     pub async fn update_me(&self, actor: &Actor, name: UserName) -> Result<Answer, Refusal> {
         let (_, user) = human(actor)?;
         retry_stale(|| async {
@@ -244,10 +245,10 @@ impl App {
         .await
     }
 
-    /// Gives the caller another password. All of their sessions end, and a fresh one begins.
+    /// Changes the caller's password. All of their sessions end, and a new one begins.
     ///
     /// # Errors
-    /// [`Refusal::Invalid`] where the present password is another; [`Refusal::TooFast`] after too many of them;
+    /// [`Refusal::Invalid`] if the current password is wrong; [`Refusal::TooFast`] after too many wrong ones;
     /// [`Refusal::Credentials`].
     pub async fn change_password(
         &self,
@@ -256,7 +257,7 @@ impl App {
         new: Password,
     ) -> Result<SessionBegun, Refusal> {
         let (_, user) = human(actor)?;
-        // The holder of a session can try passwords here as at sign-in, so both count together.
+        // The holder of a session could guess passwords here as at sign-in, so both count together.
         let gate = self.pace_attempt(&self.user(user).await?.email).await?;
         let outcome = retry_stale(|| async {
             let before = self.user(user).await?;
@@ -288,22 +289,22 @@ impl App {
             Some(begun) => Ok(begun),
             None => {
                 self.note_sampled(actor, Action::AuthFailure, 400).await;
-                Err(FieldError::new("current_password", "is not the present password").into())
+                Err(FieldError::new("current_password", "is not the current password").into())
             }
         }
     }
 
-    /// What the caller owns.
+    /// The organizations that the caller owns.
     ///
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn owned_orgs(&self, actor: &Actor) -> Result<wire::OwnedOrgs, Refusal> {
         let (_, user) = human(actor)?;
-        // What they have just been let into is theirs for whoever looks.
+        // Due claims take effect first, so that the list includes them.
         self.settle_claims_of(user).await?;
         let mut orgs = Vec::new();
         for owned in self.store.owned_by(user).await? {
-            // One that goes meanwhile is not theirs any more.
+            // It may have been deleted in the meantime.
             if let Some(organization) = self.store.find_organization(owned.org).await? {
                 let active = owned.org == actor.org();
                 orgs.push(wire::OwnedOrg { org: (&organization).into(), owned_since: owned.since, active });
@@ -312,11 +313,12 @@ impl App {
         Ok(wire::OwnedOrgs { orgs })
     }
 
-    /// Switches the caller's session to another organization of theirs. The log of that one says so.
+    /// Switches the caller's session to another organization that they own. The audit log of that organization
+    /// records it.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for an organization that is not theirs; [`Refusal::NotSignedIn`] where the session has
-    /// just ended.
+    /// [`Refusal::NotFound`] for an organization that the caller does not own; [`Refusal::NotSignedIn`] if the
+    /// session has just ended.
     pub async fn switch_org(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
         let (session, user) = human(actor)?;
         let missing = || Refusal::missing(Missing::Organization, id);
@@ -339,7 +341,7 @@ impl App {
     }
 }
 
-/// The caller's session and who they are. The table of reaches lets nobody else come this far.
+/// The caller's session and user. The access table lets no other caller reach the operations that use this.
 pub(crate) fn human(actor: &Actor) -> Result<(SessionId, UserId), Refusal> {
     actor.human().ok_or(Refusal::NotSignedIn)
 }

@@ -16,7 +16,7 @@ use crate::{
     series::{not_a_series, series_limits},
 };
 
-/// Which event a request names: by its calendar's route or by its own.
+/// The event that a request names, with or without its calendar in the route.
 #[derive(Debug, Clone, Copy)]
 pub struct EventPath<'a> {
     /// The calendar of the route, if the route names one.
@@ -25,7 +25,7 @@ pub struct EventPath<'a> {
     pub id: &'a str,
 }
 
-/// What the identifier of a path names.
+/// What the identifier in a path refers to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Named {
     /// An event.
@@ -45,7 +45,7 @@ impl Named {
 }
 
 impl EventPath<'_> {
-    /// A malformed identifier is an unknown one (ruling 2.5).
+    /// A malformed identifier counts as unknown.
     pub(crate) fn named(&self) -> Result<Named, Refusal> {
         let event = self.id.parse().map(Named::Event);
         event.or_else(|_| self.id.parse().map(Named::Occurrence)).map_err(|_| self.missing())
@@ -57,12 +57,11 @@ impl EventPath<'_> {
 }
 
 impl App {
-    /// Creates an event. A plain event may overlap others (ruling 4.9), a hold may not.
+    /// Creates an event. An ordinary event may overlap others; a hold may not.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such a calendar, [`Refusal::Invalid`], [`Refusal::LimitReached`],
-    /// [`Refusal::PlanRequired`] for a series that goes on for long and for a hold, [`Refusal::SlotTaken`] for a
-    /// hold.
+    /// [`Refusal::NotFound`] if no such calendar exists; [`Refusal::Invalid`]; [`Refusal::LimitReached`];
+    /// [`Refusal::PlanRequired`] for a long-running series and for a hold; [`Refusal::SlotTaken`] for a hold.
     pub async fn create_event(&self, actor: &Actor, calendar: &str, new: NewEvent) -> Result<Answer, Refusal> {
         if let Some(hold) = new.hold.clone() {
             return self.create_hold(actor, calendar, new, &hold).await;
@@ -131,7 +130,7 @@ impl App {
         Ok(event)
     }
 
-    /// A calendar's events by start.
+    /// A calendar's events, by start.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -162,14 +161,14 @@ impl App {
                 let found = self.store.list_instances(actor.org(), scope, filter, page).await?;
                 let now = filter.status.map_or_else(|| self.now(), |at| at.now);
                 found.map(|found| at(found, now)).ok_or_else(|| {
-                    let message = format!("must be nearer: the window holds more than {INSTANCES_MAX} instances");
+                    let message = format!("must be earlier: the window contains more than {INSTANCES_MAX} instances");
                     FieldError::new("start_before", message).into()
                 })
             }
         }
     }
 
-    /// The events of all calendars of an agent by start.
+    /// The events of all calendars of an agent, by start.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -184,7 +183,7 @@ impl App {
         self.listed(actor, EventScope::Agent(agent.id), listing, page).await
     }
 
-    /// One event in sight, or one instance of a series.
+    /// One visible event, or one instance of a series.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
@@ -197,7 +196,7 @@ impl App {
         }
     }
 
-    /// The event `id`, which `path` names itself or by one of its occurrences.
+    /// The event `id`. `path` names the event or one of its occurrences.
     pub(crate) async fn owned_event(
         &self,
         actor: &Actor,
@@ -205,7 +204,7 @@ impl App {
         id: EventId,
     ) -> Result<OwnedEvent, Refusal> {
         let owned = self.store.find_event(actor.org(), id).await?;
-        // An identifier has one written form, so that comparing the text compares the calendar.
+        // An identifier has exactly one written form, so comparing the text compares the calendar.
         let here =
             |owned: &OwnedEvent| path.calendar.is_none_or(|calendar| owned.event.calendar.to_string() == calendar);
         if let Some(owned) = owned.filter(here) {
@@ -213,7 +212,7 @@ impl App {
             return Ok(owned);
         }
         if let Some(calendar) = path.calendar {
-            // Where the calendar itself is missing, that is what the caller should hear.
+            // If the calendar itself is missing, report that instead.
             self.calendar(actor, calendar).await?;
         }
         Err(path.missing())
@@ -223,7 +222,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`], [`Refusal::Invalid`];
-    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] where it becomes a series.
+    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] if it becomes a series.
     pub async fn update_event(
         &self,
         actor: &Actor,
@@ -252,7 +251,7 @@ impl App {
             if event.times.span != seen.times.span
                 && let Ok(hold) = event.live_hold(now)
             {
-                // A hold that moves is placed anew.
+                // A hold that moves must fit again.
                 let hold = NewHold { hold, if_as_of: None };
                 let owned = OwnedEvent { event: event.clone(), agent };
                 self.fit(actor, &owned, &hold, Some(&seen), now, &mut changes).await?;
@@ -269,12 +268,12 @@ impl App {
         self.with_nearest_free(actor, changed).await
     }
 
-    /// Deletes an event, a series with all that belongs to it, or one instance of a series. With
-    /// `occurrence_start` a series only loses that occurrence, and is shown.
+    /// Deletes an event, a series with everything that belongs to it, or one instance of a series. With
+    /// `occurrence_start`, only that occurrence of a series is removed, and the series is returned.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`]; [`Refusal::Invalid`] for an
-    /// `occurrence_start` of what is no series.
+    /// `occurrence_start` if the event is not a series.
     pub async fn delete_event(
         &self,
         actor: &Actor,
@@ -311,7 +310,7 @@ impl App {
     }
 }
 
-/// Events as they are at `now`.
+/// The events as of `now`.
 fn at(listed: Listed<Event>, now: Timestamp) -> Listed<Event> {
     Listed { data: listed.data.into_iter().map(|event| event.at(now)).collect(), total: listed.total }
 }

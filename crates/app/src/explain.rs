@@ -13,10 +13,10 @@ use crate::{
     availability::{hull, widest},
 };
 
-/// So many reasons are told, and so many blocks of a calendar looked at, at most.
+/// The most reasons that are returned, and the most blocks of a calendar that are read.
 const REASONS_MAX: usize = 1_000;
 
-/// What has a say about the time of one calendar.
+/// What affects the time of one calendar.
 struct Looked {
     calendar: CalendarId,
     rules: Rules,
@@ -24,10 +24,10 @@ struct Looked {
 }
 
 impl App {
-    /// Every reason why a time is not offered; none where availability would offer it as a slot.
+    /// Every reason why a time is not offered; empty if availability would offer it as a slot.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such a living agent or calendar, [`Refusal::OutOfReach`].
+    /// [`Refusal::NotFound`] if no such living agent or calendar exists, [`Refusal::OutOfReach`].
     pub async fn explain_availability(&self, actor: &Actor, asked: ExplainAsked) -> Result<Explanation, Refusal> {
         let (org, time, now) = (actor.org(), asked.time, self.now());
         let (sources, without) = self.explained_sources(actor, &asked.of).await?;
@@ -36,7 +36,7 @@ impl App {
         let (mut cut, mut reach) = (false, time);
         let mut looked = Vec::with_capacity(sources.len());
         for source in &sources {
-            // A calendar that went out of sight since has no say any more.
+            // A calendar that is no longer visible has no effect.
             let Some(found) = self.blocks_around(org, source.calendar, time).await? else { continue };
             cut |= found.blocks.len() > REASONS_MAX;
             let (repeats, held) = (found.repeats, found.held);
@@ -58,15 +58,14 @@ impl App {
             .map(|Looked { calendar, rules, blocks }| CalendarTime { calendar: *calendar, rules, blocks })
             .collect();
         let mut reasons = explain(&times, time, time);
-        // An agent without a calendar has no other reasons, and no rules that would have a say about these.
+        // An agent without a calendar has no other reasons, and no rules that would affect these.
         let own = without.iter().filter_map(|agent| humans.blocked(agent.id, time));
         let own: Vec<_> = own.flat_map(|human| human.spans().to_vec()).collect();
         reasons.extend(own.into_iter().map(|span| Reason { calendar: None, kind: ReasonKind::HumanBusy, span }));
         Ok(Explanation::new(time, &reasons, REASONS_MAX, cut, &humans.know(reach)))
     }
 
-    /// What blocks on a calendar wherever it has a say about `time`: one more than is told, where there
-    /// are so many.
+    /// What blocks on a calendar and may affect `time`. Reads at most one block more than can be returned.
     async fn blocks_around(
         &self,
         org: OrgId,
@@ -81,12 +80,13 @@ impl App {
             }
             _ => return Ok(found),
         };
-        // So many may all lie where no buffer reaches from; what is read now is a reason, each of it.
+        // The limit was reached in a window that assumes the longest buffers, so some blocks may not affect `time`.
+        // Every block that is read now does.
         Ok(self.store.blocks(org, calendar, reads, limit).await?)
     }
 
-    /// The occurrences of a calendar's series in `reads`, but those that were changed on their own: they are
-    /// events like any other.
+    /// The occurrences of a calendar's series in `reads`, except those that were changed individually: they are
+    /// separate events.
     async fn series_around(&self, org: OrgId, calendar: CalendarId, reads: Span) -> Result<Vec<Block>, Refusal> {
         let found = self.store.blocking_series(org, &[calendar], reads).await?;
         let series = found.iter().flat_map(|found| &found.series);
@@ -94,7 +94,7 @@ impl App {
         Ok(spans.map(|span| Block { kind: BlockKind::Event, span }).collect())
     }
 
-    /// The holds and reservations of a calendar in `reads` that are not over.
+    /// The unexpired holds and reservations of a calendar in `reads`.
     async fn holds_around(
         &self,
         org: OrgId,
@@ -108,7 +108,7 @@ impl App {
         Ok(holds.map(Event::block).chain(kept.map(Reservation::block)).collect())
     }
 
-    /// The calendars that are asked about, and the agent where it has none.
+    /// The calendars of the query, and the agent if it has none.
     async fn explained_sources(
         &self,
         actor: &Actor,
@@ -118,7 +118,8 @@ impl App {
             ExplainOf::Agent(id) => {
                 let agent = Self::agent_id(id)?;
                 let found = self.sources_of(actor.org(), &[agent]).await?;
-                // Afterwards: what is not there, or another organization's, is missing rather than out of reach.
+                // Checked after the lookup: a missing agent, or one of another organization, is not found rather than
+                // out of reach.
                 actor.for_agent(Some(agent))?;
                 Ok(found)
             }

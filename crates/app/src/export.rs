@@ -1,4 +1,4 @@
-//! The export of an account: one JSON object, written page by page, so that no copy of it is ever held.
+//! The export of an account: one JSON object, written page by page, so that it is never held as a whole.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use tokio::sync::mpsc;
 
 use crate::{Actor, App, Missing, Refusal, app::json, console::human};
 
-/// How many rows are read at once.
+/// How many rows one read returns.
 const ROWS: u32 = 200;
-/// How many bytes go together.
+/// The size of a piece, in bytes.
 const CHUNK: usize = 32 << 10;
-/// How many such pieces wait for a slow reader before the reading waits too.
+/// How many pieces may wait for a slow reader before the export waits too.
 const PIECES: usize = 4;
-/// The form of the export.
+/// The version of the export's format.
 const FORMAT_VERSION: u32 = 1;
 
-/// Why an export ends before its end: the connection is broken off, so that half of it is taken for no whole.
+/// Why an export ends early. The connection is then aborted, so that a partial export does not look complete.
 #[derive(Debug, thiserror::Error)]
 #[error("the export could not be completed")]
 pub struct ExportBroken(#[source] StoreError);
 
-/// An export as it is written.
+/// An export in progress.
 #[derive(Debug)]
 pub struct Export {
     /// When it was begun.
@@ -38,9 +38,9 @@ pub struct Export {
     pub pieces: mpsc::Receiver<Result<Bytes, ExportBroken>>,
 }
 
-/// Why the writing ends early.
+/// Why writing ends early.
 enum Ended {
-    /// Nobody reads any more.
+    /// The reader is gone.
     Unread,
     /// The store failed.
     Store(StoreError),
@@ -56,7 +56,7 @@ impl From<StoreError> for Ended {
 struct Writer {
     pieces: mpsc::Sender<Result<Bytes, ExportBroken>>,
     text: String,
-    /// Whether something stands before the next member or entry.
+    /// Whether something precedes the next member or entry.
     follows: bool,
 }
 
@@ -104,7 +104,7 @@ impl Writer {
         Ok(())
     }
 
-    /// A list that is read page by page.
+    /// Writes a list that is read page by page.
     async fn pages<'a, T, E: Serialize + Sync>(
         &mut self,
         name: &str,
@@ -134,11 +134,10 @@ impl Writer {
 }
 
 impl App {
-    /// Exports everything that the organization in front of which the session stands has, contents opened, and what its
-    /// human claims.
+    /// Exports everything that the session's organization has, decrypted, and the claims of the session's user.
     ///
     /// # Errors
-    /// [`Refusal::NotSignedIn`] for whoever has no session; [`Refusal::TooMany`] over 10 an hour.
+    /// [`Refusal::NotSignedIn`] without a session; [`Refusal::TooMany`] above 10 per hour.
     pub async fn export(self: &Arc<Self>, actor: &Actor) -> Result<Export, Refusal> {
         let (_, human) = human(actor)?;
         self.allow(&Allowance::exports(actor.org())).await?;
@@ -152,7 +151,7 @@ impl App {
                 Ok(()) | Err(Ended::Unread) => {}
                 Err(Ended::Store(error)) => {
                     tracing::error!(error = &error as &dyn std::error::Error, "an export could not be completed");
-                    // Whoever has gone away needs no reason.
+                    // The reader may be gone, and then needs no reason.
                     let _ = sender.send(Err(ExportBroken(error))).await;
                 }
             }
@@ -160,7 +159,7 @@ impl App {
         Ok(Export { at, pieces })
     }
 
-    /// The keys in the order of the specification. What does not exist yet is an empty list.
+    /// The order of the members is part of the format. A member without rows is an empty list.
     async fn write_export(
         &self,
         organization: &Organization,
@@ -233,7 +232,7 @@ impl App {
         to.hand_over().await
     }
 
-    /// Connected accounts of humans with their calendars. What they live by at the provider is no part of it.
+    /// The connections with their calendars, without their tokens.
     async fn write_connections(&self, org: OrgId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         to.begin_list("calendar_connections");
         for connection in self.all_connections(org).await? {
@@ -245,8 +244,8 @@ impl App {
         Ok(())
     }
 
-    /// Proposals in three lists: themselves, their slots, and the responses to them. They are read once for each, so that
-    /// none of the lists is held as a whole.
+    /// Writes proposals as three lists: the proposals, their slots, and their responses. Proposals are read once for
+    /// each list, so that no list is held as a whole.
     async fn write_proposals(&self, org: OrgId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         let proposals = |page| self.store.list_proposals(org, ProposalFilter::default(), page);
         to.pages("scheduling_proposals", proposals, |found| wire::ProposalSummary::of(&found, at)).await?;
@@ -273,8 +272,8 @@ impl App {
         Ok(())
     }
 
-    /// The next proposals behind `offset`; `None` where there are no more. None is ever removed, so that none is passed
-    /// over.
+    /// The next proposals from `offset`; `None` if there are no more. Proposals are never removed, so none is
+    /// skipped.
     async fn some_proposals(&self, org: OrgId, offset: &mut u32) -> Result<Option<Vec<Proposal>>, StoreError> {
         let page = Page { limit: ROWS, offset: *offset };
         let proposals = self.store.list_proposals(org, ProposalFilter::default(), page).await?.data;
@@ -282,7 +281,7 @@ impl App {
         Ok((!proposals.is_empty()).then_some(proposals))
     }
 
-    /// The next calendars in sight; `None` where there are no more.
+    /// The next visible calendars; `None` if there are no more.
     async fn some_calendars(
         &self,
         org: OrgId,
@@ -294,14 +293,14 @@ impl App {
         Ok(Some(calendars))
     }
 
-    /// The events of a calendar in the order of their last change, so that none is passed over however many
-    /// there are. One that is changed while the export runs may be there twice; the later is the newer.
+    /// The events of a calendar in the order of their last change, so that none is skipped. An event that is changed
+    /// during the export may appear twice; the later one is newer.
     async fn write_events(&self, calendar: &Calendar, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
-        // Deleted ones are not asked for.
+        // Deleted events are excluded.
         let mut asked = ChangesQuery { after: Position::START, deleted_after: Revision(i64::MAX) };
         loop {
             let read = self.store.changes(calendar.org, calendar.id, asked, ROWS).await?;
-            // A calendar that is deleted meanwhile has no events any more.
+            // A calendar that was deleted in the meantime has no events.
             let Some(read) = read else { return Ok(()) };
             let count = read.changes.len();
             for (revision, changed) in read.changes {
@@ -341,7 +340,7 @@ fn used_in((period, metric, used): &(Period, Metric, u64)) -> wire::ExportedUse 
     wire::ExportedUse { metric: metric.as_str(), period: period.to_string(), used: *used }
 }
 
-/// What is used of the quotas of the present month.
+/// The use of the current month's quotas.
 fn counters(organization: &Organization, used: &[(Period, Metric, u64)], at: Timestamp) -> Vec<wire::ExportedCounter> {
     let limits = organization.limits().ok();
     let present = Period::of(at);

@@ -1,5 +1,5 @@
-//! Failures of callers in their audit log, now and then (ruling 3.12): keys that open nothing any more, and requests
-//! over a limit. They are recorded beside the request, which does not wait for it.
+//! Sampled audit entries for failed requests: keys that are no longer valid, and requests over a limit. They are
+//! written in the background, and the request does not wait.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,15 +14,16 @@ use crate::{
     audit::{By, Sampler},
 };
 
-/// How many entries are written at once; what comes meanwhile is left out.
+/// How many entries are written at once. Further failures in that time are not recorded.
 const AT_ONCE: usize = 8;
-/// How often this process looks for a key that opened nothing. A flood of made-up keys costs no more than that.
+/// How often this process looks up an invalid key. So a flood of made-up keys is cheap.
 const LOOK_UPS: Rate = Rate::per_minute(30);
 
-/// What bounds the recording of failures.
+/// Bounds the recording of failures.
 pub(crate) struct Failures {
     places: Arc<Semaphore>,
-    /// Which keys opened nothing lately. Apart from the log's own sampler: made-up keys push out one another.
+    /// The invalid keys that were seen lately. Separate from the audit log's own sampler, because made-up keys evict
+    /// each other.
     keys: Sampler,
     look_ups: Mutex<RateState>,
 }
@@ -36,7 +37,7 @@ impl Failures {
         Arc::clone(&self.places).try_acquire_owned().ok()
     }
 
-    /// Whether the key of that hash, which opened nothing at `now`, is looked for among those that once did.
+    /// Whether to look up the key with that hash, which was invalid at `now`, among former keys.
     fn looks_up(&self, KeyHash(hash): KeyHash, now: Timestamp) -> bool {
         if !self.keys.admits(Action::AuthFailure, &hash, now) {
             return false;
@@ -53,8 +54,7 @@ impl Failures {
 }
 
 impl App {
-    /// Records that a request was over its rate, over what its plan grants in a month, or over what is allowed so often
-    /// whatever the plan. Other refusals are passed over.
+    /// Records that a request exceeded its rate, its plan's monthly quota, or an allowance. Ignores other refusals.
     pub fn note_over_limit(self: &Arc<Self>, principal: &Principal, request: &Request, refusal: &Refusal) {
         match refusal {
             Refusal::TooFast { .. } | Refusal::TooMany { .. } => {}
@@ -80,8 +80,8 @@ impl App {
         });
     }
 
-    /// Records that somebody presented a key that opens nothing any more. Of a key that never was nothing is
-    /// recorded: it is nobody's.
+    /// Records the use of a key that is no longer valid. A key that never existed belongs to no organization, so
+    /// nothing is recorded for it.
     pub fn note_refused_key(self: &Arc<Self>, key: &str, request: &Request) {
         if KeyForm::of(key).is_none() {
             return;
@@ -100,7 +100,7 @@ impl App {
                     app.note(Action::AuthFailure, subject, &by, 401).await;
                 }
                 Ok(None) => {}
-                Err(error) => tracing::debug!(%error, "a refused key could not be looked for"),
+                Err(error) => tracing::debug!(%error, "a refused key could not be looked up"),
             }
             drop(place);
         });
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flood_of_made_up_keys_is_hardly_looked_at() {
+    fn look_ups_of_made_up_keys_are_limited() {
         let failures = Failures::new();
         let now = Timestamp::from_micros(1_800_000_000_000_000);
         let flood =
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn one_key_is_looked_for_once_a_minute_and_takes_no_other_s_turn() {
+    fn a_key_is_looked_up_once_a_minute_and_does_not_delay_others() {
         let failures = Failures::new();
         let now = Timestamp::from_micros(1_800_000_000_000_000);
         let (one, other) = (KeyHash::of("one"), KeyHash::of("other"));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_are_recorded_at_once() {
+    fn concurrent_records_are_limited() {
         let failures = Failures::new();
         let mut places: Vec<_> = std::iter::from_fn(|| failures.place()).take(100).collect();
         assert_eq!(places.len(), AT_ONCE);

@@ -1,23 +1,23 @@
-//! Feedback: a line in the operator's log, and nothing else.
+//! Feedback: a line in the operator's log.
 
 use kalends_accounts::Allowance;
 use kalends_wire::{Accepted, CheckedFeedback};
 
 use crate::{Actor, Answer, App, ChangeSet, Refusal, app::shown};
 
-/// What the keys and secrets that we give begin with.
+/// The prefixes of keys and secrets that Kalends issues.
 const SECRETS: &[&str] = &["svc_sk_", "svc_ak_", "whsec_"];
 
 impl App {
-    /// Logs feedback of the organization. Keys that it repeats are cut.
+    /// Logs feedback of the organization. Keys in it are removed.
     ///
     /// # Errors
-    /// [`Refusal::TooMany`] over 25 a UTC day.
+    /// [`Refusal::TooMany`] above 25 per UTC day.
     pub async fn feedback(&self, actor: &Actor, feedback: &CheckedFeedback) -> Result<Answer, Refusal> {
         self.allow(&Allowance::feedback(actor.org())).await?;
         let answer = shown(actor, &Accepted { status: "accepted".into() }, None);
         if actor.request.idempotency.is_some() {
-            // Nothing changes but the answer that a repetition gets.
+            // The commit only stores the answer for repetitions.
             let (org, changes) = (actor.org().to_string(), ChangeSet::new(actor.org()));
             self.commit_for(actor, None, org, changes, answer.clone()).await.map_err(crate::app::Attempt::last_word)?;
         }
@@ -26,7 +26,7 @@ impl App {
             org = %actor.org(),
             request_id = %actor.request.id,
             kind = feedback.kind.as_str(),
-            // Escaped: what somebody writes must not look like lines of the log, nor steer a terminal.
+            // Escaped (`?`): the text must not look like log lines, nor control a terminal.
             text = ?without_secrets(&feedback.message),
             context = ?without_secrets(&feedback.context.to_json()),
             "feedback"
@@ -35,7 +35,7 @@ impl App {
     }
 }
 
-/// The text without whatever looks like a key of ours: its beginning stays, to tell what it was.
+/// Removes everything from the text that looks like one of our keys, but keeps the prefix to show what it was.
 fn without_secrets(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_cut() {
+    fn keys_are_removed() {
         for (text, clean) in [
             ("no key", "no key"),
             ("svc_sk_abcDEF-_9", "svc_sk_…"),

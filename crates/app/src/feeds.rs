@@ -1,4 +1,4 @@
-//! Feeds: a calendar as iCalendar text, for whoever has its address and for its owner (ruling 8.1).
+//! Feeds: a calendar as iCalendar text, for readers that have its address and for its owner.
 
 use std::{
     collections::HashMap,
@@ -14,24 +14,24 @@ use tokio::sync::Semaphore;
 
 use crate::{Actor, App, Missing, Refusal, striped_locks::StripedLocks};
 
-/// The most memory that cached feeds take, in bytes.
+/// The largest memory use of cached feeds, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
-/// What an entry takes beside its text, in bytes.
+/// The size of an entry without its text, in bytes.
 const ENTRY_BYTES: usize = 256;
-/// About how many bytes go together.
+/// The approximate size of a piece, in bytes.
 const PIECE: usize = 64 << 10;
-/// How many feeds are written at once: each is in memory as a whole.
+/// How many feeds are written at once. Each is held in memory as a whole.
 const AT_ONCE: usize = 4;
-/// The most bytes of a feed.
+/// The largest size of a feed, in bytes.
 pub(crate) const FEED_MAX: usize = 32 << 20;
-/// How many bytes of an organization's feeds may be in memory for their readers alone. Beyond that, no other version is
-/// written: a slow reader keeps the version that it reads.
+/// How much memory an organization's feeds may take only for their readers, in bytes. Above that, no new version is
+/// written, because a slow reader keeps the version that it reads.
 pub(crate) const UNREAD_MAX: usize = 32 << 20;
 
-/// The text of a calendar at one of its states.
+/// The text of a calendar in one of its states.
 #[derive(Debug)]
 pub struct Feed {
-    /// Whose calendar it is.
+    /// The organization that owns the calendar.
     org: OrgId,
     /// The strong entity tag of the text, with its quotes.
     pub etag: String,
@@ -45,22 +45,22 @@ impl Feed {
         self.pieces.iter().map(Bytes::len).sum()
     }
 
-    /// Whether there is no text, which no calendar has.
+    /// Whether there is no text. The feed of a calendar is never empty.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 }
 
-/// What is answered to who asks for a feed.
+/// The answer to a request for a feed.
 #[derive(Debug)]
 pub enum FeedAnswer {
-    /// The caller has it as it is, under this entity tag.
+    /// The caller already has the current text, with this entity tag.
     Unchanged(String),
     /// The text.
     Whole(Arc<Feed>),
 }
 
-/// The texts of organizations that left the cache.
+/// The texts of each organization that left the cache.
 #[derive(Default)]
 struct Replaced(Mutex<HashMap<OrgId, Vec<Weak<Feed>>>>);
 
@@ -74,19 +74,20 @@ impl Replaced {
         texts.entry(feed.org).or_default().push(Arc::downgrade(feed));
     }
 
-    /// How many bytes of an organization's texts are still being read.
+    /// The size of an organization's texts that are still being read, in bytes.
     fn unread(&self, org: OrgId) -> usize {
         let texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         texts.get(&org).into_iter().flatten().filter_map(Weak::upgrade).map(|feed| feed.len()).sum()
     }
 }
 
-/// The latest text of calendars, and who may write one.
+/// The latest texts of calendars, with the locks for writing them.
 pub(crate) struct FeedCache {
     texts: Cache<CalendarId, Arc<Feed>>,
-    /// The texts that are not cached any more, but may still be read.
+    /// The texts that are no longer cached, but may still be read.
     replaced: Arc<Replaced>,
-    /// An organization's feeds are written one after another: if many ask for the same one at once, it is written once.
+    /// An organization's feeds are written one after another. If many callers request the same feed at once, it is
+    /// written once.
     writing: StripedLocks,
     permits: Semaphore,
 }
@@ -110,18 +111,18 @@ impl FeedCache {
 }
 
 impl App {
-    /// The feed with this token. `has` says whether the caller has the text of an entity tag already.
+    /// The feed with this token. `has` returns whether the caller already has the text with an entity tag.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a token that no calendar in sight has, or has no more.
+    /// [`Refusal::NotFound`] if no visible calendar has that token now.
     pub async fn feed(&self, token: &str, has: impl Fn(&str) -> bool) -> Result<FeedAnswer, Refusal> {
-        // The address is a secret: it is not told back.
+        // The error does not repeat the address: it is a secret.
         let missing = || Refusal::missing(Missing::Feed, "at this address");
         let calendar = self.store.calendar_of_feed(token).await?.ok_or_else(missing)?;
         self.answer_feed(&calendar, has).await
     }
 
-    /// A calendar as its feed shows it, for whoever may read the calendar.
+    /// A calendar in the form of its feed, for a caller that may read the calendar.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
@@ -144,7 +145,7 @@ impl App {
         }
     }
 
-    /// The text of a calendar, written if it is not cached at that state.
+    /// The text of a calendar, written if it is not cached in that state.
     async fn written(&self, calendar: &Calendar, etag: &str) -> Result<Arc<Feed>, Refusal> {
         if let Some(known) = self.feeds.at(calendar.id, etag) {
             return Ok(known);
@@ -156,14 +157,14 @@ impl App {
         if self.feeds.replaced.unread(calendar.org) >= UNREAD_MAX {
             return Err(Refusal::FeedsUnread);
         }
-        // The semaphore is never closed; were it, no more than the lock would hold back.
+        // The semaphore is never closed. If it were, only this limit would be missing.
         let _permit = self.feeds.permits.acquire().await;
         let feed = Arc::new(self.write_feed(calendar).await?);
         self.feeds.texts.insert(calendar.id, Arc::clone(&feed));
         Ok(feed)
     }
 
-    /// The text, under the tag of the revision that was read: something may have been scheduled meanwhile.
+    /// The text, with the tag of the revision that was read: something may have been scheduled in the meantime.
     async fn write_feed(&self, calendar: &Calendar) -> Result<Feed, Refusal> {
         let mut writer = FeedWriter::new(calendar);
         let (mut pieces, mut bytes) = (Vec::new(), 0);
@@ -195,13 +196,13 @@ mod tests {
 
     use super::*;
 
-    /// A feed of so many pieces of a MiB, which all feeds of the test share.
+    /// A feed of that many pieces of 1 MiB. All feeds of the test share one piece.
     fn feed(org: OrgId, piece: &Bytes, pieces: usize) -> Arc<Feed> {
         Arc::new(Feed { org, etag: "\"1\"".into(), pieces: vec![piece.clone(); pieces] })
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn the_cache_is_bounded() {
         let (cache, make, piece) = (FeedCache::new(), Fixtures::new(), Bytes::from(vec![b'x'; 1 << 20]));
         let org = make.organization().id;
         let calendars: Vec<_> = (0..100).map(|_| CalendarId::new(Timestamp::EARLIEST, &make.entropy)).collect();
@@ -211,10 +212,10 @@ mod tests {
             assert!(cache.texts.weighted_size() <= BYTES_MAX);
         }
         let kept = calendars.iter().filter(|calendar| cache.at(**calendar, "\"1\"").is_some());
-        // What was asked for last stays.
+        // The most recently used feeds stay.
         assert_eq!(kept.collect::<Vec<_>>(), calendars[94..].iter().collect::<Vec<_>>());
 
-        // One that is larger than all that may be kept displaces nothing for long.
+        // A feed that is larger than the whole cache does not stay.
         let huge = CalendarId::new(Timestamp::EARLIEST, &make.entropy);
         cache.texts.insert(huge, feed(org, &piece, 65));
         cache.texts.run_pending_tasks();
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn another_state_is_not_what_is_kept() {
+    fn a_cached_text_answers_only_for_its_state() {
         let (cache, make) = (FeedCache::new(), Fixtures::new());
         let org = make.organization().id;
         let calendar = CalendarId::new(Timestamp::EARLIEST, &make.entropy);

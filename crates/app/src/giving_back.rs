@@ -1,7 +1,8 @@
-//! Consents that are given back to their provider: of connections that are gone, and what was let into and is not kept.
+//! Revoking consents at their provider: those of deleted connections, and those that were granted but not kept.
 //!
-//! A provider may forget all consents of an account at once, so that one is given back only where no connection of the same human
-//! lives by another. It happens apart from the request that has it done: whoever goes away meanwhile takes nothing back.
+//! A provider may revoke all consents of an account at once. So a consent is revoked only if no connection of the
+//! same user relies on another consent for that account. Revoking runs in a separate task: it continues even if the
+//! request that caused it is dropped.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -12,22 +13,22 @@ use kalends_kernel::{LIMIT_MAX, Listed, OrgId, Page, StoreError, UserId};
 
 use crate::App;
 
-/// How many consents are given back at once.
+/// How many consents are revoked at once.
 const TOGETHER: usize = 8;
-/// How long a request waits until they are.
+/// How long a request waits for that.
 const WITHIN: Duration = Duration::from_secs(15);
 
-/// A consent that nothing here lives by any more.
+/// A consent that is no longer needed.
 pub(crate) struct Consent {
     pub(crate) org: OrgId,
     pub(crate) provider: Provider,
     pub(crate) human: UserId,
     pub(crate) tokens: Tokens,
-    /// By which its account is recognized; `None` where that is not known.
+    /// The calendars that identify its account; `None` if they are not known.
     pub(crate) calendars: Option<Vec<TheirCalendar>>,
 }
 
-/// Whether both lists are of one account: its own calendar is the same. No more is known of who it is.
+/// Whether both lists belong to one account: their primary calendar is the same. Nothing else identifies the account.
 pub(crate) fn same_account(one: &[TheirCalendar], other: &[TheirCalendar]) -> bool {
     let own = |calendars: &[TheirCalendar]| {
         calendars.iter().find(|calendar| calendar.primary).map(|calendar| calendar.reference.clone())
@@ -36,14 +37,14 @@ pub(crate) fn same_account(one: &[TheirCalendar], other: &[TheirCalendar]) -> bo
 }
 
 impl App {
-    /// What a connection lives by.
+    /// The consent that a connection relies on.
     pub(crate) async fn consent_of(&self, connection: Connection) -> Result<Consent, StoreError> {
         let calendars = Some(self.their_calendars(&connection).await?);
         let Connection { org, provider, human, tokens, .. } = connection;
         Ok(Consent { org, provider, human, tokens, calendars })
     }
 
-    /// What the connections of an organization live by.
+    /// The consents that the connections of an organization rely on.
     pub(crate) async fn consents_of(&self, org: OrgId) -> Result<Vec<Consent>, StoreError> {
         let mut consents = Vec::new();
         for connection in self.all_connections(org).await? {
@@ -66,13 +67,14 @@ impl App {
         }
     }
 
-    /// The calendars of a connection's account, as they were told last.
+    /// The calendars of a connection's account, as last listed.
     pub(crate) async fn their_calendars(&self, connection: &Connection) -> Result<Vec<TheirCalendar>, StoreError> {
         let known = self.store.external_calendars(connection.org, connection.id).await?;
         Ok(known.into_iter().map(|known| known.calendar.theirs).collect())
     }
 
-    /// Gives consents back, and waits for that a while. A provider that does not answer keeps nobody from leaving.
+    /// Revokes consents, and waits for that up to [`WITHIN`]. A provider that does not answer must not block the
+    /// request.
     pub(crate) async fn give_back(self: &Arc<Self>, consents: Vec<Consent>) {
         let app = Arc::clone(self);
         let giving = tokio::spawn(async move {
@@ -83,7 +85,7 @@ impl App {
             stream::iter(consents).for_each_concurrent(TOGETHER, each).await;
         });
         if tokio::time::timeout(WITHIN, giving).await.is_err() {
-            tracing::warn!("providers that are told to forget a consent take their time");
+            tracing::warn!("revoking consents at providers takes long");
         }
     }
 
@@ -98,11 +100,11 @@ impl App {
             Err(error) => Err(error.into()),
         };
         if let Err(error) = given {
-            tracing::warn!(error = &*error as &dyn std::error::Error, "a provider was not told to forget a consent");
+            tracing::warn!(error = &*error as &dyn std::error::Error, "a consent could not be revoked");
         }
     }
 
-    /// Whether a connection of the same human lives by a consent for the same account, or perhaps does.
+    /// Whether a connection of the same user relies, or may rely, on a consent for the same account.
     async fn is_lived_by(&self, consent: &Consent) -> Result<bool, StoreError> {
         let owned = self.store.owned_by(consent.human).await?;
         let orgs: BTreeSet<OrgId> = owned.into_iter().map(|owned| owned.org).chain([consent.org]).collect();

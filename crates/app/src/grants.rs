@@ -1,4 +1,4 @@
-//! For which agents a human's calendars count as busy (ruling 9.2).
+//! Grants: the agents for which a user's human calendars count as busy.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,14 @@ use crate::{
 };
 
 impl App {
-    /// Has calendars of a human count as busy, and completes the link that asked for it, if one did. They are read at once.
+    /// Makes human calendars count as busy, and completes the link that asked for it, if any. The calendars are
+    /// refreshed at once.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] for a calendar, an agent or a link that is not there; [`Refusal::Link`]; [`Refusal::Invalid`] where
-    /// there is no agent to count for, or not the one that the link is of; [`Refusal::NotRefreshed`] and
-    /// [`Refusal::NotPublished`] where the connection does not give what the link asks for.
+    /// [`Refusal::NotFound`] for a calendar, an agent or a link that does not exist; [`Refusal::Link`];
+    /// [`Refusal::Invalid`] if there is no agent to count for, or not the agent of the link;
+    /// [`Refusal::NotRefreshed`] and [`Refusal::NotPublished`] if the connection does not provide what the link asks
+    /// for.
     pub async fn create_grant(&self, actor: &Actor, wanted: wire::WantedGrant) -> Result<Answer, Refusal> {
         let (_, human) = human(actor)?;
         retry_stale(|| async {
@@ -37,7 +39,7 @@ impl App {
             }));
             if let Some(id) = &wanted.link {
                 let link = self.followed_link(actor, id).await?;
-                // The one that was connected for it, where a calendar of that is among them.
+                // Prefer the connection that was made for the link, if one of its calendars is granted.
                 let own = connections.iter().find(|connection| link.connection == Some(connection.id));
                 let Some(connection) = own.or(connections.first()) else {
                     return Err(Refusal::missing(Missing::Connection, id).into());
@@ -62,7 +64,7 @@ impl App {
         Ok(listed.map(|grant| wire::AvailabilityGrant::from(&grant)))
     }
 
-    /// Takes a grant back: from now on the calendars count for nobody by it.
+    /// Deletes a grant: its calendars no longer count because of it.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -79,7 +81,7 @@ impl App {
         .await
     }
 
-    /// The calendars that a grant names, and the connections of which they are.
+    /// The calendars that a grant names, and their connections.
     async fn sources_of_grant(
         &self,
         actor: &Actor,
@@ -95,13 +97,13 @@ impl App {
         let of: BTreeSet<ConnectionId> = known.into_iter().map(|(_, connection)| connection).collect();
         let mut connections = Vec::with_capacity(of.len());
         for connection in of {
-            // One that goes meanwhile takes its calendars along, without which the grant is stale.
+            // A connection that is deleted in the meantime takes its calendars along, and the grant is then stale.
             connections.extend(self.store.find_connection(actor.org(), connection).await?);
         }
         Ok((sources, connections))
     }
 
-    /// The agents for whom a grant counts; none where all do.
+    /// The agents that a grant counts for; empty if it counts for all.
     async fn agents_of_grant(&self, actor: &Actor, wanted: &wire::WantedGrant) -> Result<Vec<AgentId>, Refusal> {
         match wanted.audience {
             Audience::All => Ok(Vec::new()),
@@ -115,7 +117,7 @@ impl App {
             Audience::AllCurrent => {
                 let agents = self.living_agents(actor).await?;
                 if agents.is_empty() {
-                    return Err(FieldError::new("audience", "must be all as long as there is no agent").into());
+                    return Err(FieldError::new("audience", "must be all if there is no agent").into());
                 }
                 Ok(agents)
             }
@@ -129,8 +131,7 @@ impl App {
         loop {
             let Listed { data, total } = self.store.list_agents(actor.org(), AgentFilter::default(), page).await?;
             if total > ALL_CURRENT_MAX {
-                let message =
-                    format!("must be all where there are more than {ALL_CURRENT_MAX} agents, got all_current");
+                let message = format!("must be all if there are more than {ALL_CURRENT_MAX} agents, got all_current");
                 return Err(FieldError::new("audience", message).into());
             }
             agents.extend(data.iter().filter(|agent| agent.living().is_ok()).map(|agent| agent.id));

@@ -1,4 +1,4 @@
-//! What guests are told by mail: each letter brings an invitation that calendars understand.
+//! Emails to guests. Each carries an invitation that calendar programs understand.
 
 use kalends_bookings::{BookingPage, BookingToken, Guest};
 use kalends_calendars::Event;
@@ -14,8 +14,8 @@ use crate::{
 };
 
 impl App {
-    /// Adds a letter to the guest, who reads what became of their booking, to `changes`; with it what counts against the
-    /// mail of the organization.
+    /// Adds an email to the guest about their booking to `changes`, with the use of the organization's mail
+    /// allowance.
     pub(crate) fn write_to_guest(
         &self,
         page: &BookingPage,
@@ -35,7 +35,7 @@ impl App {
         let text = invitation(&Invitation {
             method,
             event,
-            // What the guest wrote is not repeated: a letter must not carry words of somebody else's.
+            // The guest's own words are not repeated: an email must not carry text of third parties.
             title: &title,
             organizer: (&title, &sender),
             attendee: guest.email.as_str(),
@@ -51,7 +51,7 @@ impl App {
         self.write_letter(&mail, event.id, now, changes);
     }
 
-    /// Where a guest cancels a booking, and where they move it.
+    /// The links on which a guest cancels and moves a booking.
     pub(crate) fn links(&self, page: &BookingPage, token: &BookingToken) -> BookingLinks {
         BookingLinks {
             cancel_url: self.link(page, &token.to_cancel(), "cancel"),
@@ -59,14 +59,14 @@ impl App {
         }
     }
 
-    /// Where a token of a booking is used.
+    /// The URL on which a token of a booking is used.
     pub(crate) fn link(&self, page: &BookingPage, token: &BookingToken, what: &str) -> String {
         let (base, slug) = (&self.settings.base_url, page.slug.reveal());
         format!("{base}/book/{slug}/bookings/{}/{what}", token.reveal())
     }
 }
 
-/// A time as a letter says it, by the clocks of the page.
+/// A time as an email shows it, in the zone of the page.
 fn when(span: Span, zone: Zone) -> When {
     const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
     let clock = |at: CivilDateTime| {
