@@ -1,4 +1,4 @@
-//! Holds: placing, confirming and releasing them, alone and in sets, and what becomes of them by itself.
+//! Holds: placing, confirming and releasing them, one by one and in sets, and ending them when they expire.
 
 use std::collections::BTreeSet;
 
@@ -25,31 +25,31 @@ use crate::{
     refusal::{CONFLICTS_MAX, Obstacles},
 };
 
-/// How far before and after a time that is taken a free one is looked for, unless it is longer itself.
+/// How far before and after a taken time to look for a free one, unless the wanted time is longer than this.
 const NEAR: SignedDuration = SignedDuration::days(14);
-/// Free times start so far from the one that was wanted, or a multiple of it.
+/// Free times start a multiple of this from the wanted one.
 const NEAR_STEP: SignedDuration = SignedDuration::minutes(15);
-/// How many free times are told.
+/// How many free times a refusal names.
 const NEAREST: usize = 3;
 
-/// What a hold, or several, want.
+/// What one or several holds need.
 struct Wanted<'a> {
     span: Span,
     priority: u8,
-    /// The calendars that it must fit, each once.
+    /// The calendars that it must fit on, each once.
     calendars: &'a [CalendarId],
-    /// The hold that moves, as it was read: it is not in its own way.
+    /// The hold that moves, as it was read. It does not block itself.
     moved: Option<&'a Event>,
-    /// The state on which the caller decided.
+    /// The state that the caller decided on.
     if_as_of: Option<&'a AsOf>,
 }
 
 impl App {
-    /// Places a hold (ruling 4.8).
+    /// Places a hold.
     ///
     /// # Errors
-    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`] without such a calendar, [`Refusal::Invalid`],
-    /// [`Refusal::SlotTaken`], [`Refusal::LimitReached`].
+    /// [`Refusal::PlanRequired`]; [`Refusal::NotFound`] if no such calendar exists; [`Refusal::Invalid`];
+    /// [`Refusal::SlotTaken`]; [`Refusal::LimitReached`].
     pub(crate) async fn create_hold(
         &self,
         actor: &Actor,
@@ -81,8 +81,8 @@ impl App {
         self.with_nearest_free(actor, placed).await
     }
 
-    /// Makes room for the hold on the calendars that it must fit: its own, or all of the agent's. `moved` is the
-    /// hold as it was before, where it only moves.
+    /// Makes room for the hold on the calendars that it must fit on: its own, or all of the agent's. `moved` is the
+    /// hold as it was before, if it moves.
     pub(crate) async fn fit(
         &self,
         actor: &Actor,
@@ -114,7 +114,8 @@ impl App {
         self.make_room(actor, &wanted, now, changes).await
     }
 
-    /// Adds to `changes` what makes room for holds, on the condition that nothing else is scheduled meanwhile.
+    /// Adds to `changes` what makes room for holds, with guards that nothing else is scheduled there before the
+    /// commit.
     async fn make_room(
         &self,
         actor: &Actor,
@@ -142,7 +143,7 @@ impl App {
             return Ok(());
         }
         if let Some(moved) = wanted.moved {
-            // Confirmed since it was read, it would be in its own way as an event.
+            // If it was confirmed since it was read, it is now an event that blocks itself.
             let found = self.store.find_event(org, moved.id).await?;
             if found.is_none_or(|found| found.event.version != moved.version) {
                 return Err(Attempt::Stale);
@@ -151,9 +152,9 @@ impl App {
         Err(Refusal::SlotTaken(obstacles(wanted.span, conflicts, sources)).into())
     }
 
-    /// Refuses where something that blocks and overlaps the wanted time, buffers counted, or a rule changed since
-    /// the caller decided; and sees to it that nothing that blocks does until the commit. A rule that changes
-    /// meanwhile changes after the hold was placed.
+    /// Refuses if, since the caller decided, a blocking event in the wanted time (buffers included) or a rule
+    /// changed. Adds guards that no blocking event changes until the commit. A rule that changes before the commit
+    /// counts as changed after the hold was placed.
     async fn unchanged_since(
         &self,
         actor: &Actor,
@@ -165,18 +166,18 @@ impl App {
         let org = actor.org();
         let (mut conflicts, mut ruled, mut sources) = (Vec::new(), false, Vec::new());
         for (calendar, since) in as_of.calendars.iter().copied() {
-            // A calendar that has gone takes no time any more.
+            // A calendar that is gone takes no time.
             let Some(source) = self.store.source_of_calendar(org, calendar).await? else { continue };
             actor.for_agent(source.agent)?;
             let (mut seen, mut window) = (source.revision, widest(wanted.span));
-            // A revision that is yet to come is of another state of the database.
+            // A revision in the future belongs to another state of the database.
             ruled |= since > source.revision;
             if source.revision != since && conflicts.len() < CONFLICTS_MAX {
                 let rules = self.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
                 let reads = rules.reads(wanted.span);
                 let changed = self.store.changed_since(org, calendar, since, reads).await?.ok_or(Attempt::Stale)?;
                 (seen, window) = (changed.revision, reads);
-                // More than are told is more than are looked at.
+                // There may be more changed events than were read.
                 ruled |= changed.rules_changed || changed.events.len() >= CHANGED_SINCE_MAX as usize;
                 let blocks = changed.events.iter().flat_map(|event| blocks_in(event, reads, now));
                 conflicts.extend(blocks.map(|block| (calendar, block)));
@@ -196,8 +197,7 @@ impl App {
         Err(Refusal::Outdated(obstacles(wanted.span, conflicts, sources)).into())
     }
 
-    /// The busy times of humans that overlap the wanted time, buffers counted, of human calendars that say
-    /// something else than what the caller knew.
+    /// The busy times in the wanted time (buffers included) of human calendars that changed since the caller decided.
     async fn humans_changed_since(
         &self,
         org: OrgId,
@@ -216,7 +216,7 @@ impl App {
         seen.retain(|seen| !known(seen));
         let changed = seen.iter().filter_map(|seen| match seen.of {
             HumanFor::Calendar(calendar) => Some(calendar),
-            // An agent without a calendar has nothing on which something could be held.
+            // An agent without a calendar has nothing to place a hold on.
             HumanFor::Agent(_) => None,
         });
         let changed: BTreeSet<CalendarId> = changed.collect();
@@ -234,9 +234,8 @@ impl App {
         Ok(conflicts)
     }
 
-    /// What has a say about a time of a calendar, as of its revision or later: whatever was written to that time since
-    /// is for [`Guard::CalendarTime`] to find. What `owner` keeps free is not in its own way. Stale where the calendar
-    /// went out of sight.
+    /// What affects a time of a calendar, at its revision or later. [`Guard::CalendarTime`] finds later writes to
+    /// that time. The reservations of `owner` do not block. Stale if the calendar is no longer visible.
     pub(crate) async fn standing(
         &self,
         org: OrgId,
@@ -262,7 +261,7 @@ impl App {
         }
         let seen = self.humans_of(org, &[source]).await?;
         if !seen.is_empty() {
-            // What is not known keeps a time from being offered, but nobody says that it is taken.
+            // Unknown time is not offered, but it does not conflict either.
             let humans = self.read_humans(org, seen, span, self.now(), true).await?;
             let busy = humans.busy(calendar, span).unwrap_or(BusySet::EMPTY);
             blocks.extend(busy.spans().iter().map(|span| Block { kind: BlockKind::HumanBusy, span: *span }));
@@ -270,8 +269,8 @@ impl App {
         Ok(CalendarBusy { source, blocks, holds })
     }
 
-    /// Adds to a refusal the free times nearest to the one that was wanted, on all calendars together, by the rules
-    /// of each. Done after everything else: nobody should wait for it.
+    /// Adds the free times nearest to the wanted one to a refusal, on all calendars together, with the rules of each.
+    /// It runs last, after the locks are released, so that no request waits for it.
     pub(crate) async fn with_nearest_free(
         &self,
         actor: &Actor,
@@ -294,7 +293,7 @@ impl App {
         Err(refusal)
     }
 
-    /// Writes that a hold ended by itself, and tells it.
+    /// Writes that a hold ended by itself, and adds a webhook message.
     pub(crate) fn end_hold(&self, ended: EndedHold, now: Timestamp, changes: &mut ChangeSet) {
         let EndedHold { seen, event, end } = ended;
         changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
@@ -329,7 +328,7 @@ impl App {
         actor.needs(Feature::Holds)?;
         let path = EventPath { calendar: None, id };
         let id: EventId = id.parse().map_err(|_| path.missing())?;
-        // Whoever ends the hold writes its row, whoever takes its time too: its version is the only condition.
+        // Whoever ends the hold writes its row, even to take its time. So the row's version is the only condition.
         retry_stale(|| async {
             let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
             let now = self.now();
@@ -350,7 +349,7 @@ impl App {
     /// Places one hold on each of several calendars, or none.
     ///
     /// # Errors
-    /// As [`Self::create_event`] of a hold; [`Refusal::SlotTaken`] names every calendar that is taken.
+    /// As for [`Self::create_event`] with a hold; [`Refusal::SlotTaken`] names every calendar that is taken.
     pub async fn create_hold_set(&self, actor: &Actor, new: NewHoldSet) -> Result<Answer, Refusal> {
         actor.needs(Feature::Holds)?;
         let calendars = self.calendars_of_set(actor, &new.calendars).await?;
@@ -386,18 +385,18 @@ impl App {
         self.with_nearest_free(actor, placed).await
     }
 
-    /// Confirms all holds of a set, or none.
+    /// Confirms all holds of a set, or none of them.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::HoldSet`] where one of them is no live hold.
+    /// [`Refusal::NotFound`], [`Refusal::HoldSet`] if one of them is not a live hold.
     pub async fn confirm_hold_set(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
         self.decide_hold_set(actor, id, EventType::EventHoldConfirmed, confirm_all).await
     }
 
-    /// Releases the holds of a set that are live.
+    /// Releases the live holds of a set.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::HoldSet`] where none of them is a live hold.
+    /// [`Refusal::NotFound`], [`Refusal::HoldSet`] if none of them is a live hold.
     pub async fn release_hold_set(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
         self.decide_hold_set(actor, id, EventType::EventHoldReleased, release_all).await
     }
@@ -437,7 +436,7 @@ impl App {
         .await
     }
 
-    /// Announces each event of a set of which there is something to tell, and shows them all.
+    /// Adds a webhook message for each event for which `told` returns a type, and returns all events.
     async fn tell_set(
         &self,
         actor: &Actor,
@@ -458,7 +457,7 @@ impl App {
         Ok(shown(actor, &kalends_wire::HoldSet { id: set, holds }, None))
     }
 
-    /// The calendars of a hold set, all in sight and in reach.
+    /// The calendars of a hold set. All must be visible, and the actor must have access.
     async fn calendars_of_set(&self, actor: &Actor, ids: &[String]) -> Result<Vec<Calendar>, Refusal> {
         let mut calendars = Vec::with_capacity(ids.len());
         for id in ids {
@@ -468,23 +467,23 @@ impl App {
     }
 }
 
-/// What has a say about a time of a calendar.
+/// What affects a time of a calendar.
 pub(crate) struct CalendarBusy {
     /// The calendar.
     pub(crate) source: BusySource,
-    /// All that blocks but holds.
+    /// Everything that blocks, except holds.
     pub(crate) blocks: Vec<Block>,
-    /// The holds, also those that are over.
+    /// The holds, including expired ones.
     pub(crate) holds: Vec<Event>,
 }
 
-/// What stands in the way, before other times are looked for.
+/// Collects the conflicts. The nearest free times are added later.
 pub(crate) fn obstacles(
     wanted: Span,
     mut conflicts: Vec<(CalendarId, Block)>,
     sources: Vec<BusySource>,
 ) -> Box<Obstacles> {
-    // Each calendar that is taken is named before one is named twice.
+    // Name every taken calendar once before naming one twice.
     let mut named = BTreeSet::new();
     conflicts.sort_by_cached_key(|(calendar, _)| !named.insert(*calendar));
     conflicts.truncate(CONFLICTS_MAX);
@@ -492,7 +491,7 @@ pub(crate) fn obstacles(
     Box::new(Obstacles { wanted, conflicts, nearest_free: Vec::new(), sources })
 }
 
-/// What an event takes of `window`, as things that block.
+/// The time that an event takes in `window`, as blocks.
 fn blocks_in(event: &Event, window: Span, now: Timestamp) -> Vec<Block> {
     let spans: Vec<Span> = match event.repeating() {
         Some(series) => series.occurrences(window).take(CONFLICTS_MAX).collect(),
@@ -504,19 +503,19 @@ fn blocks_in(event: &Event, window: Span, now: Timestamp) -> Vec<Block> {
     spans.into_iter().map(|span| Block { span, ..event.block() }).collect()
 }
 
-/// Checks that an `as_of` tells of the calendars on which something is held.
+/// Checks that an `as_of` covers the calendars that the holds are placed on.
 fn tells_of(as_of: &AsOf, calendars: &[CalendarId]) -> Result<(), FieldError> {
     let tells = |calendar: &CalendarId| as_of.calendars.iter().any(|(told, _)| told == calendar);
     match calendars.iter().find(|calendar| !tells(calendar)) {
         None => Ok(()),
         Some(missing) => {
-            let message = format!("must be of an answer that {missing} had a part in; ask for its availability first");
+            let message = format!("must come from an answer that covers {missing}; query its availability first");
             Err(FieldError::new("if_as_of", message))
         }
     }
 }
 
-/// The value that all share, if they do.
+/// The value that all share, if they share one.
 fn only<T: PartialEq>(values: impl Iterator<Item = Option<T>>) -> Option<T> {
     let mut values: Vec<Option<T>> = values.collect();
     let first = values.pop()?;

@@ -1,4 +1,4 @@
-//! The busy times of connected human calendars, as far as an answer about availability needs them.
+//! The busy times of connected human calendars, as far as an availability query needs them.
 
 use async_trait::async_trait;
 use kalends_availability::{BusySet, HumanBusy, HumanSource, HumanTime};
@@ -13,7 +13,7 @@ use crate::{
     ports::{HumanCalendars, HumanSeen},
 };
 
-/// No human calendar is connected to anything: for what has no bridge to them. There is nothing to know then, and every answer is
+/// No human calendars, for a service without a connection to them. Nothing is unknown then, so every answer is
 /// `complete`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHumanCalendars;
@@ -33,17 +33,17 @@ impl HumanCalendars for NoHumanCalendars {
     }
 }
 
-/// What human calendars say about the time of a question, and how they are to be taken.
+/// The busy times of human calendars for a query, and how to use them.
 pub(crate) struct Humans {
     seen: Vec<HumanSeen>,
-    /// Of each source that is connected still.
+    /// One for each source that is still connected.
     busy: Vec<HumanBusy>,
     now: Timestamp,
     allow_stale: bool,
 }
 
 impl App {
-    /// Which human calendars count for the calendars, in an order that is always the same.
+    /// The human calendars that count for the calendars, in a deterministic order.
     pub(crate) async fn humans_of(&self, org: OrgId, sources: &[BusySource]) -> Result<Vec<HumanSeen>, Refusal> {
         let mut seen = self.human.human_sources(org, sources).await?;
         seen.sort_unstable();
@@ -51,9 +51,9 @@ impl App {
         Ok(seen)
     }
 
-    /// Which human calendars count for the calendars, and which for the agents `without` a calendar, in
-    /// an order that is always the same. Whatever counts for an agent counts for each of its calendars, so that only
-    /// those are asked about that have none.
+    /// The human calendars that count for the calendars, and for the agents `without` a calendar, in a deterministic
+    /// order. What counts for an agent counts for each of its calendars, so only agents without a calendar are looked
+    /// up.
     pub(crate) async fn humans_of_agents(
         &self,
         org: OrgId,
@@ -70,7 +70,7 @@ impl App {
         Ok(seen)
     }
 
-    /// What the human calendars say about `window`.
+    /// Reads the busy times of the human calendars in `window`.
     pub(crate) async fn read_humans(
         &self,
         org: OrgId,
@@ -88,20 +88,21 @@ impl App {
 }
 
 impl Humans {
-    /// What all of them together let one say about `window`, each counted once.
+    /// What is known about `window` from all human calendars together, each counted once.
     pub(crate) fn know(&self, window: Span) -> HumanTime {
         HumanTime::of(&self.busy, window, self.now, self.allow_stale)
     }
 
-    /// The time of `window` that those of one of ours do not offer; `None` where it has none.
+    /// The time in `window` that the human calendars of one of our calendars or agents do not offer; `None` if it has
+    /// none.
     pub(crate) fn blocked(&self, of: impl Into<HumanFor>, window: Span) -> Option<BusySet> {
         self.of(of.into()).map(|busy| HumanTime::of(&busy, window, self.now, self.allow_stale).blocked)
     }
 
-    /// When those of one of ours are busy inside `window`, as far as anything usable is known; `None`
-    /// where it has none.
+    /// The known busy times in `window` of the human calendars of one of our calendars or agents; `None` if it has
+    /// none.
     pub(crate) fn busy(&self, of: impl Into<HumanFor>, window: Span) -> Option<BusySet> {
-        // What is unknown is not offered, but nobody says that it is busy.
+        // Unknown time is not offered, but it is not reported as busy.
         self.of(of.into()).map(|busy| HumanTime::of(&busy, window, self.now, true).blocked)
     }
 

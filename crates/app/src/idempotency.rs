@@ -1,5 +1,5 @@
-//! Requests that may be repeated: the stored answer is replayed, and a repetition that comes while
-//! the first is still running is told so (ruling 2.8).
+//! Idempotent requests. A repetition gets the stored answer. If the first request is still running, the repetition is
+//! refused.
 
 use std::{
     collections::HashSet,
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{Answer, App, Idempotency, Refusal, operations::Operation};
 
-/// The scopes of the requests that this process is answering now.
+/// The scopes of the requests that this process is answering.
 #[derive(Clone, Default)]
 pub(crate) struct Running(Arc<Mutex<HashSet<[u8; 32]>>>);
 
@@ -27,22 +27,22 @@ impl Drop for RunningGuard {
     }
 }
 
-/// Who repeats a request: keys of one organization do not share answers with those of another, nor
-/// anonymous callers of one address with those of another, nor humans with each other.
+/// The caller of a repeated request. Answers are not shared between organizations, between anonymous callers with
+/// different addresses, or between users.
 #[derive(Debug, Clone, Copy)]
 pub enum Repeater<'a> {
     /// The holder of a key.
     Key(OrgId, KeyId),
-    /// A human in the console, by the organization that is open: in whichever session.
+    /// A user in the console with the session's organization, in any session.
     Human(OrgId, UserId),
-    /// Somebody without a key, by address.
+    /// A caller without a key, by network address.
     Anonymous(&'a str),
 }
 
 impl Idempotency {
-    /// The identity of a request: `key` as the caller chose it, `target` the concrete path and query.
+    /// The identity of a request. `key` is the caller's key, `target` the full path and query.
     pub fn of(repeater: Repeater<'_>, operation: &Operation, key: &str, target: &str, body: &[u8]) -> Self {
-        // Lengths go in front so that no two different inputs run together.
+        // Each part is prefixed with its length, so that different inputs cannot produce the same bytes.
         let digest = |parts: &[&[u8]]| {
             let mut sha = Sha256::new();
             for part in parts {
@@ -69,7 +69,7 @@ impl Idempotency {
 }
 
 impl App {
-    /// Forgets up to `limit` answers that nobody gets any more, and says whether that was all.
+    /// Removes up to `limit` expired answers, and returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -80,7 +80,7 @@ impl App {
     /// Marks the request as running.
     ///
     /// # Errors
-    /// [`Refusal::StillRunning`] where it already is, in this process.
+    /// [`Refusal::StillRunning`] if it already runs in this process.
     pub fn begin(&self, idempotency: &Idempotency) -> Result<RunningGuard, Refusal> {
         let fresh = self.running.0.lock().unwrap_or_else(PoisonError::into_inner).insert(idempotency.scope);
         if fresh {
@@ -90,11 +90,11 @@ impl App {
         }
     }
 
-    /// The answer that the request got before, if it was made before. One that says that a key opens nothing any more
-    /// is told no sooner than it is true of every node, as by the node that gave it.
+    /// The answer to an earlier execution of the request, if there was one. An answer to a request that invalidated a
+    /// key is not replayed before every node rejects the key, like the first answer.
     ///
     /// # Errors
-    /// [`Refusal::IdempotencyMismatch`] where another request had the same key.
+    /// [`Refusal::IdempotencyMismatch`] if a different request had the same key.
     pub async fn earlier_answer(
         &self,
         operation: &Operation,

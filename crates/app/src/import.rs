@@ -1,8 +1,8 @@
-//! Files of others, imported as native events: how a calendar moves in.
+//! Importing third-party iCalendar files as native events, for example to move a calendar to Kalends.
 //!
-//! A file is read and compared like a feed (`syncing`), with what was imported into the calendar before: so a file that is
-//! imported once more changes only what it says otherwise. Of an event that it holds it replaces or cancels what was imported
-//! before; nothing is deleted that it does not hold.
+//! A file is read and compared like a feed (`syncing`), with what was imported into the calendar before. So importing
+//! the same file again changes only what is different in it. For an event in the file, a former import is replaced or
+//! cancelled. Events that are not in the file are not deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,19 +25,19 @@ use crate::{
     syncing::Compared,
 };
 
-/// The series that the file brings for the first time.
+/// The series, if the file contains it for the first time.
 fn fresh_series(planned: &Planned) -> Option<EventId> {
     (planned.is_new && matches!(planned.item.what, What::Series(_))).then_some(planned.known.event)
 }
 
 impl App {
-    /// Imports a file into a calendar: the events that it tells of, as native ones, up to 500 in a change-set. Each new one
-    /// counts like one that was created by a request: a series once, with all its occurrences. What was committed before a
-    /// refusal stays, and is recognized when the file is imported again.
+    /// Imports a file into a calendar: its events become native events, up to 500 in a change-set. Each new event
+    /// counts as if a request had created it; a series counts once. What was committed before a refusal stays, and is
+    /// recognized when the file is imported again.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::Invalid`] where it is no iCalendar file, [`Refusal::LimitReached`],
-    /// [`Refusal::PlanRequired`] for a series that goes on for long.
+    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if it is not an iCalendar file; [`Refusal::LimitReached`];
+    /// [`Refusal::PlanRequired`] for a long-running series.
     pub async fn import_calendar(&self, actor: &Actor, id: &str, file: Bytes) -> Result<Answer, Refusal> {
         let calendar = self.calendar(actor, id).await?;
         let origin = Origin::Files(calendar.id);
@@ -47,7 +47,7 @@ impl App {
         let Compared { diff, mut report, withheld: _ } =
             compared.map_err(|error| FieldError::new("body", error.to_string()))?;
         report.counts.untouched = diff.untouched;
-        // Of these nothing can have been changed here.
+        // New series: no occurrence of them can have been changed here.
         let fresh: BTreeSet<EventId> =
             diff.chunks.iter().flat_map(|chunk| &chunk.planned).filter_map(fresh_series).collect();
         for chunk in &diff.chunks {
@@ -61,7 +61,7 @@ impl App {
         committed.map_err(Attempt::last_word)
     }
 
-    /// Writes items of a file as native events, all or none.
+    /// Writes items of a file as native events, all or none of them.
     async fn take_over(
         &self,
         actor: &Actor,
@@ -78,13 +78,14 @@ impl App {
         for planned in &chunk.planned {
             let before = match seen.get(&planned.known.event) {
                 Some(seen) => Some(seen.clone()),
-                // It was deleted since the file was compared.
+                // It was deleted after the file was compared.
                 None if !planned.is_new => return Err(Attempt::Stale),
                 None => self.changed_here(calendar, planned, fresh).await?,
             };
             let (event, about) = match &before {
                 Some(seen) => (planned.updated(seen, now), EventType::EventUpdated),
-                // An occurrence belongs to a series that was told before, and is told like one that a request changes.
+                // An occurrence belongs to a series that was announced before. It is announced like one that a
+                // request changes.
                 None if planned.occurrence.is_some() => {
                     (planned.created(calendar, EventSource::Internal, now), EventType::EventUpdated)
                 }
@@ -120,7 +121,8 @@ impl App {
         Ok(counts)
     }
 
-    /// Deletes or cancels what the file tells otherwise than by another edition of it. Gives what is to be forgotten.
+    /// Deletes or cancels former items that the file replaces or ends without a new version of them. Returns the keys
+    /// to forget.
     async fn end_items(
         &self,
         changes: &mut ChangeSet,
@@ -132,7 +134,7 @@ impl App {
     ) -> Result<Vec<ItemKey>, Attempt> {
         let mut forgotten = Vec::new();
         for former in &chunk.former {
-            // What was deleted since the file was compared has ended too.
+            // It was deleted after the file was compared, so it has ended too.
             let Some(seen) = seen.get(&former.known.event) else {
                 forgotten.push(former.known.key);
                 continue;
@@ -160,8 +162,8 @@ impl App {
         Ok(forgotten)
     }
 
-    /// What is cancelled with an event, itself included, each with the version that was seen: a series takes along its
-    /// occurrences that were changed. That they are all of them is guarded by the version of the series.
+    /// The events that are cancelled with an event, including the event itself, each with the version that was read.
+    /// A series takes its changed occurrences along. The version of the series guards that the list is complete.
     async fn cancelled_with(&self, seen: &Event, now: Timestamp) -> Result<Vec<(Event, Version)>, Attempt> {
         let mut all = vec![seen.clone()];
         if seen.recurrence().is_some_and(|recurrence| !recurrence.overridden().is_empty()) {
@@ -171,7 +173,7 @@ impl App {
         Ok(live.map(|event| (event.cancelled(now), event.version)).collect())
     }
 
-    /// The event that stands for a new item already: an occurrence that was changed here before the file changed it too.
+    /// The existing event of a new item: an occurrence that was changed here before the file changed it.
     async fn changed_here(
         &self,
         calendar: &Calendar,

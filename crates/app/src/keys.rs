@@ -1,5 +1,4 @@
-//! Keys that speak for one agent: create, list, revoke; and the organization's own, replaced (rulings 3.1, 3.3, 3.7
-//! and 3.10).
+//! Agent keys: create, list and revoke them; and replacing the organization's own keys.
 
 use kalends_accounts::{Change, KeyLabel, NewKey, NewScopedKey, ScopedKey};
 use kalends_kernel::KeyId;
@@ -11,11 +10,11 @@ use crate::{
 };
 
 impl App {
-    /// Makes a key that speaks for an agent; its text is shown in this answer alone.
+    /// Creates a key for an agent. Its text is only shown in this answer.
     ///
     /// # Errors
-    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`] without such an agent, [`Refusal::AgentState`] where it is
-    /// decommissioned, [`Refusal::LimitReached`].
+    /// [`Refusal::PlanRequired`]; [`Refusal::NotFound`] if no such agent exists; [`Refusal::AgentState`] if it is
+    /// decommissioned; [`Refusal::LimitReached`].
     pub async fn create_key(&self, actor: &Actor, agent: &str, label: Option<KeyLabel>) -> Result<Answer, Refusal> {
         actor.for_organization()?;
         actor.needs(Feature::ScopedKeys)?;
@@ -33,11 +32,11 @@ impl App {
         .await
     }
 
-    /// Replaces every key of the organization that speaks for no agent with a new one: once that is answered, no
-    /// node accepts the old ones.
+    /// Replaces all keys of the organization, except agent keys, with a new one. Once this is answered, no node
+    /// accepts the old keys.
     ///
     /// # Errors
-    /// [`Refusal::NotSignedIn`] where the organization has just gone.
+    /// [`Refusal::NotSignedIn`] if the organization has just been deleted.
     pub async fn regenerate_key(&self, actor: &Actor) -> Result<Answer, Refusal> {
         actor.for_organization()?;
         retry_stale(|| async {
@@ -48,7 +47,7 @@ impl App {
             let id = fresh.key.id;
             let mut changes = ChangeSet::new(org);
             changes.accounts = vec![
-                // Of two at once the second sees the first one's key, and replaces it.
+                // If two run at once, the second one sees the key of the first and replaces it.
                 Change::UpdateOrganization { organization: organization.with_other_keys(), seen: organization.version },
                 Change::RevokeOrganizationKeys { org, at: now },
                 Change::CreateKey(fresh.key),
@@ -58,11 +57,11 @@ impl App {
         .await
     }
 
-    /// The keys that speak for agents, the oldest first.
+    /// The agent keys, the oldest first.
     ///
     /// # Errors
-    /// [`Refusal::PlanRequired`] on a plan without such keys; where some are left of a better plan they are listed
-    /// all the same, since they still open something.
+    /// [`Refusal::PlanRequired`] on a plan without agent keys. If keys are left from a better plan, they are still
+    /// listed, because they still work.
     pub async fn list_keys(&self, actor: &Actor) -> Result<Vec<ScopedKey>, Refusal> {
         actor.for_organization()?;
         let keys = self.store.list_scoped_keys(actor.org()).await?;
@@ -72,10 +71,10 @@ impl App {
         Ok(keys)
     }
 
-    /// Revokes a key: once that is answered, no node accepts it (ruling 3.1).
+    /// Revokes a key. Once this is answered, no node accepts it.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such a key in force; [`Refusal::PlanRequired`] instead on a plan without such
+    /// [`Refusal::NotFound`] if no such active key exists; [`Refusal::PlanRequired`] instead on a plan without agent
     /// keys.
     pub async fn revoke_key(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
         actor.for_organization()?;

@@ -1,7 +1,7 @@
-//! The letters that the service writes: what each says, once, and how it reads as plain text and as HTML.
+//! The emails that Kalends sends: the text of each, rendered as plain text and as HTML.
 //!
-//! A letter is made of our own words and of [`Foreign`] text, which never becomes a link. There is no other way to put text
-//! into one: [`Words`] takes only what is written here, what is [`Own`], and what is foreign.
+//! An email consists of our own words and of [`Foreign`] text, which never becomes a link. There is no other way to
+//! put text into an email: [`Words`] accepts only words from this file, [`Own`] values and foreign text.
 
 use std::fmt::Display;
 
@@ -12,19 +12,19 @@ use kalends_wire::BookingLinks;
 
 use crate::ports::Mail;
 
-/// The frame of every letter's HTML.
+/// The frame of the HTML.
 const FRAME: &str = include_str!("../templates/letter.html");
-/// How the end of a plain letter names the sender.
-const SIGNATURE: &str = "-- \nKalends, the calendar backend for agents. Nobody reads answers to this message.\n";
+/// The end of the plain text, which names the sender.
+const SIGNATURE: &str = "-- \nKalends, the calendar backend for agents. Replies to this email are not read.\n";
 
-/// A value of ours that may stand in a letter as it is: nobody outside chooses how it reads.
+/// A value of ours that may appear in an email as it is: nobody else chooses its text.
 pub(crate) trait Own: Display {}
 
 impl Own for Timestamp {}
 impl Own for WebhookId {}
 impl Own for When {}
 
-/// A time by the clocks of a page, as a letter says it.
+/// A time in the zone of a page, as an email shows it.
 #[derive(Debug)]
 pub(crate) struct When(pub(crate) String);
 
@@ -34,35 +34,35 @@ impl Display for When {
     }
 }
 
-/// A sentence or more, in which text of others is never a link.
+/// One or more sentences, in which third-party text is never a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Words(String);
 
 impl Words {
-    /// Words that are written in this file.
+    /// Words from this file.
     fn new(words: &'static str) -> Self {
         Self(words.to_owned())
     }
 
-    /// More of them.
+    /// Appends words from this file.
     fn and(mut self, words: &'static str) -> Self {
         self.0.push_str(words);
         self
     }
 
-    /// Text of others.
+    /// Appends third-party text.
     fn foreign(mut self, text: &Foreign) -> Self {
         self.0.push_str(text.as_str());
         self
     }
 
-    /// A value of ours.
+    /// Appends a value of ours.
     fn own(mut self, value: &impl Own) -> Self {
         self.0.push_str(&value.to_string());
         self
     }
 
-    /// A secret of ours.
+    /// Appends a secret of ours.
     fn token(mut self, token: &RevocationToken) -> Self {
         self.0.push_str(token.reveal());
         self
@@ -75,17 +75,17 @@ impl From<&'static str> for Words {
     }
 }
 
-/// A part of a letter.
+/// A part of an email.
 enum Part {
     /// A paragraph.
     Says(Words),
-    /// A code to be copied.
+    /// A code to copy.
     Code(String),
-    /// A place of ours to go to.
+    /// A link to one of our pages.
     Link(String),
 }
 
-/// A letter before it is written out.
+/// An email before it is rendered.
 struct Letter {
     subject: Words,
     parts: Vec<Part>,
@@ -116,7 +116,7 @@ impl Letter {
         }
         text.push_str(SIGNATURE);
         let Words(subject) = self.subject;
-        // The frame is ours; what is filled in is not looked at again.
+        // The frame is ours. What is filled in is not scanned for placeholders.
         let html = FRAME.split("{{").map(|piece| match piece.split_once("}}") {
             Some(("subject", rest)) => format!("{}{rest}", escaped(&subject)),
             Some(("body", rest)) => format!("{body}{rest}"),
@@ -126,7 +126,7 @@ impl Letter {
     }
 }
 
-/// The code of a sign-up.
+/// The code for a sign-up.
 pub(crate) fn verification_code(to: &Email, agent: &Foreign, code: &Code) -> Mail {
     Letter {
         subject: "Your Kalends verification code".into(),
@@ -147,7 +147,7 @@ pub(crate) fn verification_code(to: &Email, agent: &Foreign, code: &Code) -> Mai
     .to(to)
 }
 
-/// A sign-up with an address that belongs to somebody.
+/// A sign-up with an address that already belongs to an organization.
 pub(crate) fn already_known(to: &Email, agent: &Foreign) -> Mail {
     Letter {
         subject: "You already have a Kalends organization".into(),
@@ -159,7 +159,7 @@ pub(crate) fn already_known(to: &Email, agent: &Foreign) -> Mail {
     .to(to)
 }
 
-/// The place on the waiting list.
+/// Joining the waiting list.
 pub(crate) fn joined_waitlist(to: &Email) -> Mail {
     Letter {
         subject: "You are on the Kalends waiting list".into(),
@@ -172,14 +172,14 @@ pub(crate) fn joined_waitlist(to: &Email) -> Mail {
     .to(to)
 }
 
-/// The end of the wait.
+/// Admission from the waiting list.
 pub(crate) fn activated(to: &Email, organization: &Foreign, console_url: &str) -> Mail {
     Letter {
         subject: "Your Kalends account is active".into(),
         parts: vec![
             Part::Says(Words::new("the organization \"").foreign(organization).and(
-                "\" has been let in from the waiting list. API keys that it has work from now on, and you can sign in \
-                 with this address at",
+                "\" has been admitted from the waiting list. Its API keys work from now on, and you can sign in with \
+                 this address at",
             )),
             Part::Link(console_url.to_owned()),
         ],
@@ -187,20 +187,20 @@ pub(crate) fn activated(to: &Email, organization: &Foreign, console_url: &str) -
     .to(to)
 }
 
-/// The code of a claim.
+/// The code for a claim.
 pub(crate) fn claim_code(to: &Email, organization: &Foreign, code: &Code) -> Mail {
     Letter {
         subject: "Your Kalends claim code".into(),
         parts: vec![
             Part::Says(
-                Words::new("somebody who is signed in to Kalends wants to take over the organization \"")
+                Words::new("a user of Kalends wants to become the owner of the organization \"")
                     .foreign(organization)
-                    .and("\", which an agent signed up with this address. The code that allows it is"),
+                    .and("\", which is registered with this address. The code that allows it is"),
             ),
             Part::Code(code.digits()),
             Part::Says(
-                "It works for 10 minutes. If this was not you, tell it to nobody and ignore this message: without the \
-                 code nothing happens."
+                "It works for 10 minutes. If this was not you, do not share the code, and ignore this message: without \
+                 the code nothing happens."
                     .into(),
             ),
         ],
@@ -208,19 +208,19 @@ pub(crate) fn claim_code(to: &Email, organization: &Foreign, code: &Code) -> Mai
     .to(to)
 }
 
-/// Where a claim can be revoked, and with what.
+/// Where and how a claim can be revoked.
 pub(crate) struct Revocation<'a> {
-    /// The page for humans, which carries the token.
+    /// The page for people. Its URL carries the token.
     pub page: String,
-    /// The route for agents.
+    /// The API route for agents.
     pub route: String,
     /// The token.
     pub token: &'a RevocationToken,
 }
 
-/// A claim that will take effect unless somebody objects.
+/// A claim that takes effect unless it is revoked.
 pub(crate) fn claim_held(to: &Email, organization: &Foreign, until: Timestamp, places: &Revocation<'_>) -> Mail {
-    let proved = "somebody proved with a code that was sent here that they read this mailbox, and becomes the owner of the \
+    let proved = "a user of Kalends entered the code that was sent to this address, and becomes the owner of the \
                   organization \"";
     Letter {
         subject: "Your Kalends organization is being taken over".into(),
@@ -230,7 +230,7 @@ pub(crate) fn claim_held(to: &Email, organization: &Foreign, until: Timestamp, p
                     .foreign(organization)
                     .and("\" at ")
                     .own(&until)
-                    .and(". If that is as it should be, there is nothing to do. If not, revoke it before then:"),
+                    .and(". If you expect this, there is nothing to do. If not, revoke the claim before then:"),
             ),
             Part::Link(places.page.clone()),
             Part::Says(
@@ -244,15 +244,15 @@ pub(crate) fn claim_held(to: &Email, organization: &Foreign, until: Timestamp, p
     .to(to)
 }
 
-/// The first proof of an address took the account from whatever opened it before.
+/// The first sign-in that verified the address replaced all earlier ways to sign in.
 pub(crate) fn provider_took_over(to: &Email, provider: &'static str, console_url: &str) -> Mail {
     Letter {
-        subject: "Your Kalends account opens with another sign-in now".into(),
+        subject: "Your Kalends account has a new way to sign in".into(),
         parts: vec![
             Part::Says(Words::new("you signed in to Kalends with ").and(provider).and(
                 ", which has verified this address. It is the first proof that the address is yours. Anyone who used it \
-                 here before was signed out, and their password and other ways to sign in no longer work. API keys that \
-                 were made before still work: if you did not make them, replace them in the console at",
+                 here before was signed out, and their password and other ways to sign in no longer work. Existing API \
+                 keys still work: if you did not create them, replace them in the console at",
             )),
             Part::Link(console_url.to_owned()),
         ],
@@ -260,14 +260,15 @@ pub(crate) fn provider_took_over(to: &Email, provider: &'static str, console_url
     .to(to)
 }
 
-/// One more provider opens an account.
+/// Another provider can be used to sign in to an account.
 pub(crate) fn provider_added(to: &Email, provider: &'static str, console_url: &str) -> Mail {
     Letter {
-        subject: "Your Kalends account opens with another sign-in now".into(),
+        subject: "Your Kalends account has a new way to sign in".into(),
         parts: vec![
             Part::Says(Words::new("somebody signed in to Kalends with ").and(provider).and(
-                ", which vouches for this address; that opens the account from now on, beside what opened it before. If \
-                 this was not you, somebody else reads your mail: secure it, and look at the account in the console at",
+                ", which has verified this address. You can sign in this way from now on, in addition to the ways that \
+                 worked before. If this was not you, somebody else may be reading your mail: secure your mailbox, and \
+                 check the account in the console at",
             )),
             Part::Link(console_url.to_owned()),
         ],
@@ -275,7 +276,7 @@ pub(crate) fn provider_added(to: &Email, provider: &'static str, console_url: &s
     .to(to)
 }
 
-/// An endpoint was switched off because of what its receiver does. Of its address only the host is told: the rest may
+/// An endpoint was disabled because of how its receiver responds. Only the host of its address is shown: the rest may
 /// be a secret.
 pub(crate) fn webhook_deactivated(
     to: &Email,
@@ -284,7 +285,7 @@ pub(crate) fn webhook_deactivated(
     why: Deactivation,
 ) -> Mail {
     let reason = match why {
-        Deactivation::Gone => "it answered 410 Gone, which says that nobody listens there any more",
+        Deactivation::Gone => "it answered 410 Gone, which means that it no longer exists",
         Deactivation::Failing => "every attempt in five days has failed",
     };
     Letter {
@@ -307,7 +308,7 @@ pub(crate) fn webhook_deactivated(
                 )
                 .own(&webhook)
                 .and(
-                    ". What was given up meanwhile can be sent again, one delivery at a time, from the list of its \
+                    ". Deliveries that failed before then can be sent again one by one, from the list of its \
                      deliveries.",
                 ),
             ),
@@ -316,26 +317,26 @@ pub(crate) fn webhook_deactivated(
     .to(to)
 }
 
-/// A booking that a guest made; `when` by the clocks of the page.
+/// A booking that a guest made. `when` is in the zone of the page.
 pub(crate) fn booked(to: &Email, page: &Foreign, when: &When, links: &BookingLinks) -> Mail {
     let says = Words::new("your booking \"").foreign(page).and("\" is confirmed for ").own(when).and(".");
     with_links("Your booking is confirmed", says, links).to(to)
 }
 
-/// A booking that a guest moved; `when` by the clocks of the page.
+/// A booking that a guest moved. `when` is in the zone of the page.
 pub(crate) fn booking_moved(to: &Email, page: &Foreign, when: &When, links: &BookingLinks) -> Mail {
     let says = Words::new("your booking \"").foreign(page).and("\" was moved. It takes place on ").own(when).and(".");
     with_links("Your booking was moved", says, links).to(to)
 }
 
-/// A booking that a guest called off.
+/// A booking that a guest cancelled.
 pub(crate) fn booking_cancelled(to: &Email, page: &Foreign, when: &When) -> Mail {
     let says = Words::new("your booking \"").foreign(page).and("\" for ").own(when);
     let says = says.and(" is cancelled. There is nothing to do.");
     Letter { subject: "Your booking is cancelled".into(), parts: vec![Part::Says(says)] }.to(to)
 }
 
-/// How a human sets another password, or a first one: who has the link can, for an hour.
+/// How a user sets a new or first password. Anyone with the link can do so, for an hour.
 pub(crate) fn password_reset(to: &Email, token: &ResetToken, console_url: &str) -> Mail {
     Letter {
         subject: "Set a new Kalends password".into(),
@@ -358,36 +359,36 @@ pub(crate) fn password_reset(to: &Email, token: &ResetToken, console_url: &str) 
     .to(to)
 }
 
-/// A password was set by mail.
+/// A password was set with an emailed link.
 pub(crate) fn password_was_reset(to: &Email) -> Mail {
     Letter {
         subject: "Your Kalends password was set".into(),
         parts: vec![Part::Says(
-            "a new password was set for the Kalends account with this address, by a link that was mailed here. All sessions \
-             of the account have ended. If this was not you, somebody else reads your mail: secure it, and set another \
-             password."
+            "a new password was set for the Kalends account with this address, with a link that was mailed here. All \
+             sessions of the account have ended. If this was not you, somebody else may be reading your mail: secure \
+             your mailbox, and set another password."
                 .into(),
         )],
     }
     .to(to)
 }
 
-/// What is said of a booking, and where it is moved and called off.
+/// The text about a booking, with the links to move and cancel it.
 fn with_links(subject: &'static str, says: Words, links: &BookingLinks) -> Letter {
     let mut parts = vec![Part::Says(says)];
     if let Some(reschedule) = &links.reschedule_url {
-        parts.extend([Part::Says("To take another time, go to".into()), Part::Link(reschedule.clone())]);
+        parts.extend([Part::Says("To choose another time, go to".into()), Part::Link(reschedule.clone())]);
     }
     parts.extend([Part::Says("To cancel it, go to".into()), Part::Link(links.cancel_url.clone())]);
     parts.push(Part::Says(
-        "Whoever has these addresses can do so: do not pass this message on. If you have booked nothing, somebody mistook \
-         your address for theirs; cancel it, or ignore this message."
+        "Anyone with these links can do so: do not forward this message. If you did not book this, somebody entered \
+         your address by mistake; cancel the booking, or ignore this message."
             .into(),
     ));
     Letter { subject: subject.into(), parts }
 }
 
-/// Text as it may stand in HTML, between tags and in attributes.
+/// Escapes text for HTML, both between tags and in attributes.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -457,7 +458,7 @@ mod tests {
         ]
     }
 
-    /// Writes every letter down, to be looked at: `target/tmp/letters`.
+    /// Writes every email to `target/tmp/letters`, where it can be reviewed.
     #[test]
     fn every_letter_can_be_previewed() {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp/letters");
@@ -475,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_say_the_same() {
+    fn plain_text_and_html_say_the_same() {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
         for (name, mail) in all("Ada") {
             let mut plain = String::new();
@@ -497,9 +498,9 @@ mod tests {
         }
     }
 
-    /// Every form of an address in every letter: what is ours stays a link, and nothing else becomes one.
+    /// Tries every form of an address in every email: our own links stay links, and nothing else becomes one.
     #[test]
-    fn text_of_others_is_never_a_link() {
+    fn third_party_text_is_never_a_link() {
         let ours = ["https://calendar.example.com", "https://console.example.com"];
         for address in [
             "https://evil.test/x",
@@ -525,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn names_from_outside_are_text() {
+    fn third_party_names_are_escaped() {
         let name = "<a href=\"https://evil.example\">x</a>\r\n\r\nYour code is 000000 & {{body}}";
         for (letter, mail) in all(name) {
             assert!(!mail.html.contains("<a href=\"https://evil"), "{letter}");

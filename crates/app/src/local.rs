@@ -1,4 +1,4 @@
-//! Events with their times in their calendar's zone, where a request asks for that.
+//! Events with times in their calendar's zone, if a request asks for them.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use kalends_wire as wire;
 
 use crate::{Actor, App, Refusal};
 
-/// What a write shows of an event whose calendar is known: local times where they are asked for.
+/// The event as a write returns it, when its calendar is known. Includes local times if requested.
 pub(crate) fn shown_in(actor: &Actor, event: wire::Event, zone: Zone) -> wire::Event {
     if actor.request.local { event.with_local(zone) } else { event }
 }
 
 impl App {
-    /// The zones of the events' calendars, where the request asks for local times; nothing is read otherwise.
+    /// The zones of the events' calendars, if the request asks for local times; otherwise nothing is read.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -23,7 +23,7 @@ impl App {
         let (true, Some(first)) = (actor.request.local, events.first()) else { return Ok(zones) };
         let Some(calendar) = self.store.find_calendar(actor.org(), first.calendar).await? else { return Ok(zones) };
         zones.0.insert(calendar.id, calendar.zone);
-        // Several calendars in one answer are mostly one agent's.
+        // If an answer covers several calendars, they usually belong to one agent.
         if let Some(agent) = calendar.agent
             && events.iter().any(|event| event.calendar != calendar.id)
         {
@@ -31,7 +31,7 @@ impl App {
             let listed = self.store.list_calendars(actor.org(), CalendarFilter::OfAgent(agent), whole).await?;
             zones.0.extend(listed.data.into_iter().map(|calendar| (calendar.id, calendar.zone)));
         }
-        // Only a hold set spans calendars of several agents, and few of them.
+        // Only a hold set covers calendars of several agents, and then only a few.
         for id in events.iter().map(|event| event.calendar) {
             if !zones.0.contains_key(&id)
                 && let Some(calendar) = self.store.find_calendar(actor.org(), id).await?
@@ -43,12 +43,12 @@ impl App {
     }
 }
 
-/// In which zone the events of an answer also tell their times.
+/// The zones for the local times of the events in an answer.
 #[derive(Debug, Clone, Default)]
 pub struct LocalZones(BTreeMap<CalendarId, Zone>);
 
 impl LocalZones {
-    /// The event as it is shown. One whose calendar has gone out of sight meanwhile tells no local times.
+    /// The event as it is returned. It has no local times if its calendar is no longer visible.
     pub fn shown(&self, event: Event) -> wire::Event {
         self.with_local(event.into())
     }

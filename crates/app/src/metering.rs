@@ -1,8 +1,7 @@
-//! Counting use from leased blocks (ruling 3.4).
+//! Counting use from leased blocks of units.
 //!
-//! What is leased stays in this process: a request costs a look into a map, and a write only where a block is used
-//! up. The decisions are those of [`Lease`]; here they meet the store, one debit at a time for each organization
-//! and metric.
+//! The leases stay in this process: a request costs a map lookup, and a write only when a block is used up. [`Lease`]
+//! makes the decisions. This module connects them to the store, one debit at a time for each organization and metric.
 
 use std::{
     collections::HashMap,
@@ -22,13 +21,13 @@ use crate::{
     ports::{Debited, Store},
 };
 
-/// Locks that share the organizations among them.
+/// The number of locks that the organizations are distributed over.
 const SHARDS: usize = 32;
-/// An organization that has not been heard of for so long gets back what it holds.
+/// How long an organization must be idle before its leases are given back.
 const IDLE: SignedDuration = SignedDuration::minutes(5);
-/// How many leases are given back at once: each is a write.
+/// How many leases are given back at once. Each is a write.
 const REFUNDS_AT_ONCE: usize = 16;
-/// What is counted from leased blocks.
+/// The metrics that are counted from leased blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leased {
     /// [`Metric::ApiCalls`].
@@ -38,15 +37,15 @@ pub enum Leased {
 }
 
 impl Leased {
-    /// Everything that is.
+    /// All leased metrics.
     const ALL: [Self; 2] = [Self::ApiCalls, Self::AvailabilityQueries];
 
-    /// Whether a metric is one of them.
+    /// Whether a metric is leased.
     pub(crate) fn counts(metric: Metric) -> bool {
         Self::ALL.iter().any(|leased| leased.metric() == metric)
     }
 
-    /// What it is in limits and counters.
+    /// The metric in limits and counters.
     pub const fn metric(self) -> Metric {
         match self {
             Self::ApiCalls => Metric::ApiCalls,
@@ -63,8 +62,8 @@ impl Caller {
         }
     }
 
-    /// How much is left to the caller's organization in the month of `at`, as far as this process knows; `None` is
-    /// unlimited.
+    /// How much of the limit is left for the caller's organization in the month of `at`, as far as this process
+    /// knows; `None` means unlimited.
     pub fn left(&self, metric: Leased, at: Timestamp) -> Option<u64> {
         let limit = self.principal.limits.get(metric.metric());
         self.slot(metric).lease().remaining(at, limit)
@@ -75,21 +74,21 @@ type Of = (OrgId, Metric);
 
 /// The leases of this process.
 ///
-/// There are as many as organizations that called within the last minutes, and an entry takes a valid key, so that
-/// nobody from outside makes it grow.
+/// There is one for each organization that called within the last minutes. An entry requires a valid key, so
+/// outsiders cannot make the map grow.
 pub(crate) struct Meter {
     shards: Vec<Mutex<HashMap<Of, Arc<Slot>>>>,
 }
 
-/// What this process holds of one organization's metric.
+/// The lease of this process for one metric of an organization.
 #[derive(Default)]
 pub(crate) struct Slot {
     lease: Mutex<Lease>,
-    /// Held over an exchange with the store, so that one debit serves all who wait for it.
+    /// Held during an exchange with the store, so that one debit serves all requests that wait for it.
     exchange: tokio::sync::Mutex<()>,
-    /// When it was last asked, in microseconds.
+    /// When a unit was last requested, in microseconds.
     asked_at: AtomicI64,
-    /// Whether somebody debits ahead.
+    /// Whether a task is debiting the next block in advance.
     refilling: AtomicBool,
 }
 
@@ -102,22 +101,22 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// How much was left to the organization after this unit, as far as this process knows; `None` is unlimited.
+    /// How much was left for the organization after this unit, as far as this process knows; `None` means unlimited.
     pub const fn left(&self) -> Option<u64> {
         self.left
     }
 }
 
-/// What this process has leased of an organization's metrics and not spent. Counters show it, and it is not used;
-/// what other processes hold counts as used until they give it back.
+/// The units that this process has leased for an organization and not spent. The counters include them, but they are
+/// not used. Units that other processes hold count as used until they are given back.
 pub(crate) struct Unspent {
     period: Period,
-    /// As [`LEASED`] lists them.
+    /// In the order of [`Leased::ALL`].
     units: [u64; Leased::ALL.len()],
 }
 
 impl Unspent {
-    /// What is used of a metric in a month where its counter shows `counted`.
+    /// The use of a metric in a month whose counter shows `counted`.
     pub(crate) fn off(&self, metric: Metric, period: Period, counted: u64) -> u64 {
         let leased =
             Leased::ALL.iter().zip(self.units).find(|(leased, _)| leased.metric() == metric && period == self.period);
@@ -125,7 +124,7 @@ impl Unspent {
     }
 }
 
-/// The task that exchanged with the store ended without an outcome.
+/// The task of an exchange with the store ended without an outcome.
 #[derive(Debug, thiserror::Error)]
 #[error("the exchange with the counter ended early")]
 struct EndedEarly(#[source] tokio::task::JoinError);
@@ -135,14 +134,14 @@ impl Slot {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the lease for a unit, for what is left then, and whether to debit ahead.
+    /// Takes a unit from the lease. Returns the result, what is then left, and whether to debit in advance.
     fn take(&self, at: Timestamp, limit: Option<u64>) -> (Take, Option<u64>, bool) {
         let mut lease = self.lease();
         let taken = lease.take(at, limit);
         (taken, lease.remaining(at, limit), lease.ahead(at, limit).is_some())
     }
 
-    /// Whether the caller is the one who has to debit ahead.
+    /// Whether the caller is the one that has to debit in advance.
     fn begins_to_refill(&self) -> bool {
         !self.refilling.swap(true, Ordering::AcqRel)
     }
@@ -169,7 +168,7 @@ impl Meter {
         shards.flat_map(|slots| slots.values().cloned().collect::<Vec<_>>()).collect()
     }
 
-    /// Takes out what was last asked before `since`, or everything.
+    /// Takes out the leases that were last used before `since`, or all of them.
     fn take_out(&self, since: Option<Timestamp>) -> Vec<(Of, Refund)> {
         let mut refunds = Vec::new();
         for shard in &self.shards {
@@ -180,7 +179,7 @@ impl Meter {
                     return true;
                 }
                 refunds.extend(slot.lease().give_back().map(|refund| (*of, refund)));
-                // Whoever holds the slot may fill it again: it stays, so that nothing is lost with it.
+                // Another holder of the slot may fill it again, so the slot stays and nothing is lost.
                 Arc::strong_count(slot) > 1
             });
         }
@@ -192,7 +191,7 @@ impl App {
     /// Counts one unit of a metric, in the month of `at`.
     ///
     /// # Errors
-    /// [`Refusal::LimitReached`], or [`Refusal::Store`] where the counter had to be asked and does not answer.
+    /// [`Refusal::LimitReached`], or [`Refusal::Store`] if the counter is needed and the store does not answer.
     pub async fn count(&self, caller: &Caller, metric: Leased, at: Timestamp) -> Result<Counted, Refusal> {
         let of = (caller.principal.org, metric.metric());
         let limit = caller.principal.limits.get(of.1);
@@ -206,7 +205,7 @@ impl App {
             Take::Spent => true,
             Take::Exhausted => false,
             Take::Need { refund, .. } => {
-                // In a task of its own: a caller that goes away takes no block along.
+                // In its own task, so that a dropped caller does not lose the debited block.
                 let exchange = exchange(Arc::clone(&self.store), Arc::clone(&slot), of, limit, at, refund);
                 let ended = tokio::spawn(exchange).await;
                 let spent = ended.map_err(|error| StoreError::Failed(Box::new(EndedEarly(error))))??;
@@ -224,7 +223,7 @@ impl App {
         }
     }
 
-    /// Takes back what turned out not to count.
+    /// Takes back a unit that should not have counted.
     pub async fn count_back(&self, counted: Counted) {
         let refund = counted.slot.lease().unspend(counted.period);
         if let Some(refund) = refund {
@@ -232,15 +231,14 @@ impl App {
         }
     }
 
-    /// Gives back what is leased for organizations that have not called for a while. Called now and then while the
-    /// service runs.
+    /// Gives back the leases of idle organizations. Called regularly while the service runs.
     pub async fn return_idle_leases(&self) {
         self.give_all_back(self.meter.take_out(Some(self.now() - IDLE))).await;
     }
 
-    /// Gives back all that is leased: the last thing that the service does.
+    /// Gives back all leases. This is the last step of a shutdown.
     pub async fn return_leases(&self) {
-        // What is being debited ahead is given back too.
+        // Wait for debits in progress, so that they are given back too.
         for slot in self.meter.slots() {
             drop(slot.exchange.lock().await);
         }
@@ -253,8 +251,8 @@ impl App {
         }
     }
 
-    /// What the caller's organization uses, and what its plan grants (ruling 3.5). What this process has leased and
-    /// not spent is not used; what other processes hold counts as used until they give it back.
+    /// The usage of the caller's organization, and the limits of its plan. Unspent leases of this process do not
+    /// count as used. Those of other processes do, until they are given back.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -269,15 +267,15 @@ impl App {
         Ok(report)
     }
 
-    /// What `read` reads of the organization's counters at the instant that it is given, and what this process
-    /// holds of them at that moment.
+    /// Runs `read` on the organization's counters, and returns its result with the units that this process holds at
+    /// that moment. `read` gets the current time.
     pub(crate) async fn beside_leases<T>(
         &self,
         org: OrgId,
         read: impl AsyncFnOnce(Timestamp) -> Result<T, StoreError>,
     ) -> Result<(T, Unspent), StoreError> {
         let slots = Leased::ALL.map(|leased| self.meter.slot((org, leased.metric())));
-        // No debit of this process may come between the counters and what it holds of them.
+        // No debit of this process may come between reading the counters and the leases.
         let mut exchanges = Vec::with_capacity(slots.len());
         for slot in &slots {
             exchanges.push(slot.exchange.lock().await);
@@ -289,7 +287,7 @@ impl App {
     }
 }
 
-/// Fills the lease and spends one unit of it; `false` where the limit is reached.
+/// Fills the lease and spends one unit of it; `false` if the limit is reached.
 async fn exchange(
     store: Arc<dyn Store>,
     slot: Arc<Slot>,
@@ -326,7 +324,7 @@ async fn exchange(
     Err(Refusal::Contended)
 }
 
-/// Debits the next block ahead. Where that fails, whoever needs it asks again.
+/// Debits the next block in advance. If this fails, the next request that needs a block debits it.
 async fn refill(store: Arc<dyn Store>, slot: Arc<Slot>, of: Of, limit: Option<u64>, at: Timestamp) {
     let _exchange = slot.exchange.lock().await;
     let debit = slot.lease().ahead(at, limit);
@@ -339,13 +337,13 @@ async fn refill(store: Arc<dyn Store>, slot: Arc<Slot>, of: Of, limit: Option<u6
                 }
             }
             Ok(Debited::Refused { used }) => slot.lease().refused(&debit, used, at),
-            Err(error) => tracing::debug!(%error, "the next block could not be debited ahead"),
+            Err(error) => tracing::debug!(%error, "the next block could not be debited in advance"),
         }
     }
     slot.refilling.store(false, Ordering::Release);
 }
 
-/// A refund that cannot be written stays charged: too much, never too little.
+/// A refund that cannot be written stays charged: the counter may show too much, but never too little.
 async fn give_back(store: &dyn Store, (org, metric): Of, refund: Refund) {
     if let Err(error) = store.refund(org, metric, refund).await {
         let (metric, amount) = (metric.as_str(), refund.amount);

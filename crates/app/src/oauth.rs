@@ -1,7 +1,7 @@
-//! Humans sign in, and up, with a provider (ruling 3.10).
+//! Users sign in and sign up with a provider.
 //!
-//! Whoever comes back from a provider is a browser: what does not work is told by a code in the address of the
-//! console, and in the log by its reason. An attempt is good for one answer, on whichever node.
+//! The caller that returns from a provider is a browser. A failure is reported as a code in the console's URL, and
+//! its reason is logged. An attempt accepts one callback, on any node.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,44 +28,44 @@ use crate::{
 /// An attempt that has begun.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OauthBegun {
-    /// Where the browser is sent.
+    /// The URL that the browser is redirected to.
     pub location: String,
-    /// What its cookie keeps.
+    /// The value of the browser's cookie.
     pub state: String,
 }
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 #[derive(Clone, PartialEq, Eq)]
 pub enum OauthEnded {
-    /// Somebody is signed in.
+    /// A user is signed in.
     SignedIn {
         /// The session's token, for the cookie.
         token: String,
     },
-    /// Nobody is.
+    /// Nobody is signed in.
     Failed(OauthFailure),
 }
 
-/// Why somebody is not signed in, as far as they are told.
+/// Why nobody is signed in, as the user sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OauthFailure {
-    /// The attempt is unknown, used, expired, or another browser's.
+    /// The attempt is unknown, used, expired, or belongs to another browser.
     State,
-    /// The human or the provider said no.
+    /// The user or the provider declined.
     Declined,
-    /// What the provider said does not count.
+    /// The provider's answer is not acceptable.
     Failed,
     /// The provider did not answer.
     Unavailable,
-    /// The address is known, and the provider does not vouch for it.
+    /// A user has the address, and the provider does not confirm that it belongs to this person.
     NotVouched,
-    /// Somebody new has to accept terms, and which ones was not said.
+    /// A new user must accept the terms, and the request names no version.
     TermsRequired,
-    /// The terms that were accepted are not the current ones.
+    /// The accepted terms are not the current ones.
     TermsStale,
     /// The address is on the waiting list.
     Waitlisted,
-    /// Too many sign up with addresses of one mail domain.
+    /// Too many sign-ups with addresses of one mail domain.
     TooMany,
 }
 
@@ -83,7 +83,7 @@ impl OauthFailure {
         Self::TooMany,
     ];
 
-    /// The code in the console's address.
+    /// The code in the console's URL.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::State => "oauth_state",
@@ -115,15 +115,15 @@ impl From<OauthError> for OauthFailure {
     }
 }
 
-/// The most characters of a provider's own error that go into the log.
+/// The longest error of a provider that is logged, in characters.
 const ERROR_MAX: usize = 64;
 
-/// What a provider told, as it may stand in a log.
+/// An error from a provider, made safe for a log.
 pub(crate) fn plain(error: &str) -> String {
     error.chars().filter(char::is_ascii_graphic).take(ERROR_MAX).collect()
 }
 
-/// A service without providers.
+/// A service without sign-in providers.
 #[derive(Debug, Clone, Copy)]
 pub struct NoProviders;
 
@@ -138,7 +138,7 @@ impl SignInProviders for NoProviders {
     }
 }
 
-/// Whom an identity lets in.
+/// The session token of the user that an identity signs in.
 type Entered = Result<String, OauthFailure>;
 
 impl App {
@@ -147,13 +147,13 @@ impl App {
         client.ok_or_else(|| Refusal::missing(Missing::Provider, provider))
     }
 
-    /// The providers with which humans can sign in here.
+    /// The providers that users can sign in with.
     pub fn sign_in_providers(&self) -> Vec<Provider> {
         Provider::ALL.into_iter().filter(|provider| self.providers.client(*provider).is_some()).collect()
     }
 
-    /// Begins an attempt to sign in with the provider of that name. `terms` is the version that the human accepts,
-    /// should they be new; `page` is where they return to, if not to the console.
+    /// Begins an attempt to sign in with the provider of that name. `terms` is the version that the user accepts if
+    /// they are new. `page` is the page to return to instead of the console.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a provider that is not configured.
@@ -172,7 +172,7 @@ impl App {
         Ok(OauthBegun { location: begun.authorization_url(client, SIGN_IN_SCOPES).into(), state: begun.state })
     }
 
-    /// Ends an attempt with what the browser brought back.
+    /// Completes an attempt with the callback that the browser brings.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a provider that is not configured; [`Refusal::Store`].
@@ -201,7 +201,7 @@ impl App {
             }
             Err(error) => return failed(error.into(), &error),
         };
-        // Checked above: there is no request for a token without an attempt.
+        // Cannot happen: the check above returns no token request without an attempt.
         let Some(attempt) = attempt else { return failed(OauthFailure::State, &OauthError::State) };
         let claims = match self.providers.exchange(client.provider, asked).await {
             Ok(claims) => claims,
@@ -223,12 +223,12 @@ impl App {
             Ok(Ok(token)) => Ok(OauthEnded::SignedIn { token }),
             Ok(Err(failure)) => failed(failure, &failure.as_str()),
             Err(refusal @ Refusal::Store(_)) => Err(refusal),
-            // Such as an organization that has just been deleted: a browser is told in the console.
+            // For example, the organization has just been deleted. The browser shows the failure in the console.
             Err(refusal) => failed(OauthFailure::Failed, &refusal),
         }
     }
 
-    /// Signs in whom the identity is of.
+    /// Signs in the user that the identity belongs to.
     async fn enter_as(
         &self,
         request: &Request,
@@ -243,9 +243,10 @@ impl App {
         };
         match (sign_in_as(identity, known, by_email.as_ref().map(|user| user.id)), by_email) {
             (SignInAs::Known(user), _) => {
-                // An identity goes with its human: whoever is not there has just gone.
+                // An identity is deleted with its user. If the user is missing, both have just been deleted.
                 let user = self.store.find_user(user).await?.ok_or(Attempt::Stale)?;
-                // Nor may it have gone alone since it was read, in a change that the version of the human tells of.
+                // The identity may also have been removed alone since it was read. That raises the user's version, so
+                // check it again.
                 if self.known(identity).await? != Some(user.id) {
                     return Err(Attempt::Stale);
                 }
@@ -288,16 +289,16 @@ impl App {
         }
     }
 
-    /// Whom the identity signs in.
+    /// The user that the identity signs in.
     async fn known(&self, identity: &Identity) -> Result<Option<UserId>, StoreError> {
         let known = self.store.find_identity(identity.provider, &identity.issuer, &identity.subject).await?;
         Ok(known.map(|known| known.user))
     }
 
-    /// Begins a session of a known human.
+    /// Begins a session of an existing user.
     async fn open(&self, request: &Request, user: User, before: Vec<Change>) -> Result<Entered, Attempt> {
         let Some(organization) = self.opened_by(user.id, None).await? else {
-            tracing::error!(user = %user.id, "a human owns nothing and cannot sign in");
+            tracing::error!(user = %user.id, "a user owns no organization and cannot sign in");
             return Ok(Err(OauthFailure::Failed));
         };
         let session = Session::begin(user.id, Some(organization.id), self.now(), self.entropy());
@@ -310,7 +311,7 @@ impl App {
         Ok(Ok(token))
     }
 
-    /// Signs somebody new up, who begins without a key: there is nobody to whom it could be shown.
+    /// Signs up a new user. They begin without a key, because a redirect cannot show one.
     async fn found(
         &self,
         request: &Request,
@@ -322,7 +323,7 @@ impl App {
         let Some(terms) = terms else { return Ok(Err(OauthFailure::TermsRequired)) };
         let now = self.now();
         let Ok(acceptance) = self.settings.terms.accept(terms, now) else { return Ok(Err(OauthFailure::TermsStale)) };
-        // Once, however often it is tried.
+        // Count once, even if the commit is retried.
         if !counted.swap(true, Ordering::Relaxed) {
             match self.allow(&self.sign_ups(email, request)).await {
                 Ok(()) => {}
@@ -362,12 +363,12 @@ impl App {
             },
             Change::AddOwner { ownership: account.ownership, seen },
             Change::AddIdentity(KnownIdentity::of(identity, account.user.id, now)),
-            // What the human owns has raised their version.
+            // Adding the ownership raised the user's version.
             Change::CreateSession { session: account.session, seen: seen.next() },
             Change::RecordAcceptance { org, acceptance: new.acceptance },
         ];
         match self.store.commit(changes).await.map_err(|error| self.refused_commit(error)) {
-            // Somebody took the address since we looked: of humans or of organizations.
+            // A user or an organization took the address since it was looked up.
             Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
             Err(other) => Err(other),
             Ok(()) => {
@@ -377,7 +378,7 @@ impl App {
         }
     }
 
-    /// The entry of the log. The route only redirects, so that its own is none of the writing ones.
+    /// The audit log entry. The route only redirects, so its operation has no audit action of its own.
     fn entered(&self, request: &Request, org: OrgId, action: Action, user: &User) -> AuditEntry {
         let prefix = Principal::shown_of(user.id);
         let by = By::Request { request, key_prefix: Some(&prefix) };
@@ -393,7 +394,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_have_codes_of_their_own() {
+    fn each_failure_has_a_unique_code() {
         let codes: BTreeSet<_> = OauthFailure::ALL.into_iter().map(OauthFailure::as_str).collect();
         assert_eq!(codes.len(), OauthFailure::ALL.len());
     }

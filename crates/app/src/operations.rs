@@ -1,5 +1,5 @@
-//! The operations of the API: one table from which routes, the audit log and the description are
-//! checked and derived.
+//! The operations of the API: one table that routes, the audit log and the OpenAPI description are derived from or
+//! checked against.
 
 use kalends_accounts::{Action, reach::Touch};
 use kalends_quotas::IpLane;
@@ -7,40 +7,40 @@ use kalends_quotas::IpLane;
 /// One operation.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The `operationId` of the description.
+    /// The `operationId` in the OpenAPI description.
     pub id: &'static str,
     /// The HTTP method.
     pub method: &'static str,
-    /// The route's template.
+    /// The path template of the route.
     pub path: &'static str,
-    /// The status of success.
+    /// The status on success.
     pub status: u16,
-    /// What it touches, from which follows who may call it ([`kalends_accounts::reach`]).
+    /// The kind of data it touches, which determines who may call it ([`kalends_accounts::reach`]).
     pub touch: Touch,
-    /// What the audit log records; `None` where nothing changes.
+    /// The action in the audit log; `None` if the operation changes nothing.
     pub action: Option<Action>,
 }
 
 impl Operation {
-    /// Whether the operation may change something, and so takes an `Idempotency-Key`.
+    /// Whether the operation may change something, and so accepts an `Idempotency-Key`.
     pub fn writes(&self) -> bool {
         self.method != "GET"
     }
 
-    /// Whether a success may end what a key opens.
+    /// Whether a success may invalidate keys.
     pub fn may_end_keys(&self) -> bool {
         use Action::{AccountDelete, AgentDelete, AgentUpdate, KeyDelete, KeyRegenerate};
         let ends = [KeyDelete, KeyRegenerate, AccountDelete, AgentDelete, AgentUpdate];
         self.action.is_some_and(|action| ends.contains(&action))
     }
 
-    /// Whether a success counts one availability query beside the call: the three reads of availability. What
-    /// explains an answer does not count again.
+    /// Whether a success counts as an availability query in addition to the call. The three reads of availability do.
+    /// Explaining an answer does not count again.
     pub fn reads_availability(&self) -> bool {
         [AVAILABILITY.id, AGENT_AVAILABILITY.id, CALENDAR_AVAILABILITY.id].contains(&self.id)
     }
 
-    /// Under what its calls are limited by address; `None` where they are not.
+    /// The lane in which calls are limited by address; `None` if they are not.
     pub fn lane(&self) -> Option<IpLane> {
         match self.id {
             id if id == GET_FEED.id => Some(IpLane::Feed),
@@ -53,7 +53,7 @@ impl Operation {
                 Some(IpLane::BookingPage)
             }
             id if [CREATE_BOOKING.id, CANCEL_BOOKING.id, MOVE_BOOKING.id].contains(&id) => Some(IpLane::Booking),
-            // Whatever tries a password, a code or a token.
+            // Operations that try a password, a code or a token.
             id if [
                 SIGN_IN.id,
                 CHANGE_PASSWORD.id,
@@ -71,17 +71,17 @@ impl Operation {
         }
     }
 
-    /// Whether it sends a browser elsewhere.
+    /// Whether it redirects a browser.
     pub const fn redirects(&self) -> bool {
         self.status == 302
     }
 
-    /// Whether it is a human's, in the console: a session opens it, and no key.
+    /// Whether it belongs to the console: it needs a session, and keys are refused.
     pub const fn is_console(&self) -> bool {
         matches!(self.touch, Touch::Console | Touch::ConsoleKeys)
     }
 
-    /// Whether anybody may call it, without a credential.
+    /// Whether it needs no credential.
     pub fn is_public(&self) -> bool {
         self.touch == Touch::Public
     }
@@ -257,7 +257,8 @@ operations! {
     EXPLAIN_AVAILABILITY = "explainAvailability" "GET" "/v1/availability/explain" 200 AgentData;
 }
 
-/// The endpoint of the tools. It is none of [`ALL`]: what a call does is done, counted and recorded as one of them.
+/// The endpoint of the tools. It is not in [`ALL`]: a call counts as one of those operations, and is executed and
+/// recorded as such.
 pub static MCP: Operation =
     Operation { id: "mcp", method: "POST", path: "/mcp", status: 200, touch: Touch::Common, action: None };
 
@@ -280,10 +281,10 @@ mod tests {
     }
 
     #[test]
-    fn what_writes_is_audited() {
+    fn every_operation_that_writes_is_audited() {
         for operation in ALL {
-            // Feedback is stored nowhere, what is initiated concerns no organization yet, and a password that was
-            // forgotten may be nobody's.
+            // Feedback is not stored. A claim's initiation does not concern an organization yet. A forgotten password
+            // may be for an address that no user has.
             let silent = [FEEDBACK.id, INITIATE_CLAIM.id, FORGOT_PASSWORD.id];
             let changes = operation.writes() && !silent.contains(&operation.id);
             assert_eq!(changes, operation.action.is_some(), "{}", operation.id);

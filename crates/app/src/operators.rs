@@ -1,4 +1,4 @@
-//! What an operator does from the command line, beside a running service.
+//! Operator commands, which run next to a running service.
 
 use std::sync::Arc;
 
@@ -16,22 +16,22 @@ use crate::{
     audit::By,
 };
 
-/// An organization to be made.
+/// The parameters of a new organization.
 #[derive(Debug, Clone)]
 pub struct NewOrganization {
     /// 1-255 characters.
     pub name: String,
     /// The owner's address.
     pub email: Option<String>,
-    /// The plan; `None` makes an organization of the operator's own, without limits but those given here.
+    /// The plan; `None` makes the organization the operator's own, with no limits except those given here.
     pub plan: Option<Plan>,
-    /// Limits that differ from the plan's, as a JSON object.
+    /// Limits that differ from those of the plan, as a JSON object.
     pub limits: Option<Value>,
     /// Whether its keys are marked as test keys.
     pub test: bool,
 }
 
-/// An organization just made, with its key, which is shown this once.
+/// A new organization with its key, which is only shown here.
 #[derive(Clone)]
 pub struct CreatedOrganization {
     /// The organization.
@@ -40,7 +40,7 @@ pub struct CreatedOrganization {
     pub api_key: String,
 }
 
-/// Makes an organization and its key.
+/// Creates an organization and its key.
 ///
 /// # Errors
 /// [`Refusal::Invalid`], [`Refusal::EmailTaken`], [`Refusal::Store`].
@@ -78,10 +78,10 @@ pub async fn create_organization(app: &Arc<App>, new: NewOrganization) -> Result
     }
 }
 
-/// Puts an organization on another plan.
+/// Changes the plan of an organization.
 ///
 /// # Errors
-/// [`Refusal::NotFound`], [`Refusal::Invalid`] for limits that are not valid.
+/// [`Refusal::NotFound`], [`Refusal::Invalid`] for invalid limits.
 pub async fn set_plan(app: &Arc<App>, org: OrgId, plan: Plan, limits: Option<Value>) -> Result<Organization, Refusal> {
     change(app, org, "org set-plan", |organization| {
         organization.on_plan(plan, limits.clone()).map_err(|error| limits_at_fault(&error))
@@ -89,7 +89,7 @@ pub async fn set_plan(app: &Arc<App>, org: OrgId, plan: Plan, limits: Option<Val
     .await
 }
 
-/// Puts an organization on the waiting list. One that waits already keeps its place.
+/// Puts an organization on the waiting list. If it already waits, it keeps its place.
 ///
 /// # Errors
 /// [`Refusal::NotFound`].
@@ -98,7 +98,7 @@ pub async fn waitlist(app: &Arc<App>, org: OrgId) -> Result<Organization, Refusa
     change(app, org, "org waitlist", |organization| Ok(organization.waiting(now))).await
 }
 
-/// Lets an organization in from the waiting list, and tells its address by mail.
+/// Admits an organization from the waiting list, and emails its address.
 ///
 /// # Errors
 /// [`Refusal::NotFound`].
@@ -132,7 +132,7 @@ async fn change(
     .await
 }
 
-/// Commits a change of an organization, recorded as the operator's command.
+/// Commits a change to an organization, recorded as the operator's command.
 pub(crate) async fn commit(app: &App, mut changes: ChangeSet, command: &str) -> Result<(), Attempt> {
     changes.audit = Some(entry(app, changes.org, Action::OrgUpdate, command));
     app.store.commit(changes).await.map_err(|error| app.refused_commit(error))

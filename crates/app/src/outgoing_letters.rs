@@ -1,4 +1,5 @@
-//! Letters to people outside: counted and kept with the change that causes them, and sent by a worker.
+//! Emails to people outside the organization. They are counted and stored with the change that causes them, and a
+//! worker sends them.
 
 use kalends_accounts::{Allowance, Taken};
 use kalends_kernel::{EventId, LetterId, StoreError, Timestamp};
@@ -7,7 +8,7 @@ use kalends_notifications::{ClaimedLetter, Letter, LetterEnd};
 use crate::{App, ChangeSet, Refusal, Use, app::json, ports::Mail};
 
 impl App {
-    /// Adds a letter about an event to `changes`, and with it one use of the organization's mail.
+    /// Adds an email about an event to `changes`, and one use of the organization's mail allowance.
     pub(crate) fn write_letter(&self, mail: &Mail, about: EventId, now: Timestamp, changes: &mut ChangeSet) {
         changes.letters.push(Letter {
             id: LetterId::new(now, self.entropy()),
@@ -22,12 +23,12 @@ impl App {
         }
     }
 
-    /// Waits until this process has committed a letter.
+    /// Waits until this process has committed an email.
     pub async fn nudged_to_letters(&self) {
         self.nudges.letters.notified().await;
     }
 
-    /// Claims up to `limit` letters that are due.
+    /// Claims up to `limit` due emails.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -35,16 +36,20 @@ impl App {
         Ok(self.store.claim_letters(self.now(), limit).await?)
     }
 
-    /// Sends a letter that is claimed, unless it is outdated. One over its recipient's limit waits until that allows more.
+    /// Sends a claimed email unless it is outdated. An email above its recipient's limit waits until the limit allows
+    /// it.
     pub async fn send_letter(&self, claimed: ClaimedLetter) {
         let (org, id, fence) = (claimed.letter.org, claimed.letter.id, claimed.fence);
         let ended = match self.end_of(&claimed).await {
             Ok(end) => self.store.end_letter(org, id, fence, end).await,
             Err(error) => Err(error),
         };
-        // It is due again once the claim has run out.
+        // It is due again once the claim has expired.
         if let Err(error) = ended {
-            tracing::error!(%org, letter = %id, error = &error as &dyn std::error::Error, "a letter could not be recorded");
+            tracing::error!(
+                %org, letter = %id, error = &error as &dyn std::error::Error,
+                "cannot record an email outcome"
+            );
         }
     }
 
@@ -78,10 +83,13 @@ impl App {
                 Ok(LetterEnd::Sent)
             }
             Err(error) => {
-                tracing::error!(%org, letter = %id, error = &error as &dyn std::error::Error, "a letter could not be sent");
+                tracing::error!(
+                    %org, letter = %id, error = &error as &dyn std::error::Error,
+                    "an email could not be sent"
+                );
                 let end = claimed.failed(self.now());
                 outcome(if end == LetterEnd::Dropped { "dropped" } else { "failed" });
-                // The recipient got nothing.
+                // The recipient received nothing.
                 if let Some((allowance, until)) = taken {
                     self.store.give_back(&allowance, until).await?;
                 }
@@ -99,7 +107,7 @@ mod tests {
     use crate::ports::{CalendarMethod, CalendarPart};
 
     #[test]
-    fn a_kept_mail_comes_back_as_it_was() {
+    fn a_stored_email_is_read_back_unchanged() {
         let calendar = |method| Some(CalendarPart { method, text: "BEGIN:VCALENDAR".to_owned() });
         for (calendar, kept) in [
             (calendar(CalendarMethod::Request), r#"{"method":"REQUEST","text":"BEGIN:VCALENDAR"}"#),
@@ -115,7 +123,7 @@ mod tests {
             };
             let kept =
                 format!(r#"{{"to":"ada@example.com","subject":"Grüße","text":"text","html":"<p>","calendar":{kept}}}"#);
-            assert_eq!(json(&mail), kept, "what earlier versions kept");
+            assert_eq!(json(&mail), kept, "the format that earlier versions stored");
             assert!(serde_json::from_str::<Mail>(&kept).unwrap() == mail);
         }
     }

@@ -1,4 +1,4 @@
-//! How fast callers may call: before anything is counted or read (ruling 2.9).
+//! Rate limits, which apply before anything is counted or read.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -12,11 +12,11 @@ use crate::{
 };
 
 impl App {
-    /// Lets a request of a key pass, as often in a second as its limits grant. Some organizations have no limit of
-    /// speed: their requests all pass here.
+    /// Admits a request with a key, as often per second as its limits allow. Some organizations have no rate limit:
+    /// all their requests pass.
     ///
-    /// The clock is read at the gate and not when the request arrived: of many at once, one that waited for its key to
-    /// be found would seem to come before those that have passed meanwhile, and be one too many.
+    /// The clock is read at the gate, not when the request arrived. Otherwise a request that waited for its key to be
+    /// found would appear to come before requests that have already passed, and would be one too many.
     ///
     /// # Errors
     /// [`Refusal::TooFast`].
@@ -27,8 +27,8 @@ impl App {
         }
     }
 
-    /// Lets a request with a console session pass, as often in a second as the plan of the session's organization grants
-    /// one key. All sessions of a human count together.
+    /// Admits a request with a console session, as often per second as the plan of the session's organization allows
+    /// one key. All sessions of a user share one count.
     ///
     /// # Errors
     /// [`Refusal::TooFast`].
@@ -40,19 +40,19 @@ impl App {
         pass(&*self.limiter.gate(RateKey::User(user), rate), rate, self.now()).await
     }
 
-    /// Lets somebody try a password of the account with this address. The attempt counts until
-    /// [`Gate::give_back`] is called on the gate that is returned: only failures are limited.
+    /// Admits an attempt to use a password for the account with this address. The attempt counts until
+    /// [`Gate::give_back`] is called on the returned gate, because only failures are limited.
     ///
     /// # Errors
-    /// [`Refusal::TooFast`], for an account that does not exist as for one that does.
+    /// [`Refusal::TooFast`], whether or not the account exists.
     pub(crate) async fn pace_attempt(&self, email: &Email) -> Result<Arc<dyn Gate>, Refusal> {
         let gate = self.limiter.gate(RateKey::Account(AccountKey::from(email)), SIGN_IN_FAILURES);
         pass(&*gate, SIGN_IN_FAILURES, self.now()).await?;
         Ok(gate)
     }
 
-    /// Lets a request without a key pass, as often in a minute as the operator grants its address. A request
-    /// whose address is not known passes: there is nothing to count it under.
+    /// Admits a request without a key, as often per minute as the operator allows its address. A request whose
+    /// address is unknown passes, because there is nothing to count it by.
     ///
     /// # Errors
     /// [`Refusal::TooFast`].

@@ -1,5 +1,5 @@
-//! A human sets a password by mail, another or a first one: for who has forgotten it, and for who signs in with a provider
-//! and has none.
+//! Setting a password by email: a new one for a user who forgot theirs, or a first one for a user who signs in with a
+//! provider.
 
 use std::sync::Arc;
 
@@ -17,19 +17,19 @@ use crate::{
     letters,
 };
 
-/// The answer is the same for every address, so that it does not say who has an account.
+/// The same for every address, so that it does not reveal who has an account.
 const MESSAGE: &str = "If there is an account with the address, a message with the next step is on its way.";
 
 impl App {
-    /// Mails a token that sets the password of the account with that address. The work is done after the answer, so that the
-    /// answer and its time are the same for every address.
+    /// Emails a token that sets the password of the account with that address. The work is done after the answer, so
+    /// that the answer and its timing are the same for every address.
     pub fn forgot_password(self: &Arc<Self>, request: &Request, email: Email) -> Answer {
         let app = Arc::clone(self);
         tokio::spawn(async move {
             if let Err(refusal) = app.mail_reset(&email).await {
                 tracing::error!(
                     error = &refusal as &dyn std::error::Error,
-                    "the mail that resets a password could not be prepared"
+                    "the password reset email could not be prepared"
                 );
             }
         });
@@ -38,7 +38,7 @@ impl App {
     }
 
     async fn mail_reset(&self, email: &Email) -> Result<(), Refusal> {
-        // Over the limit nothing more is sent, and the answer does not say so.
+        // Above the limit no email is sent, and the answer does not say so.
         if let Taken::Refused { .. } = self.store.take(&Allowance::resets(email), self.now()).await? {
             return Ok(());
         }
@@ -58,15 +58,15 @@ impl App {
         Ok(())
     }
 
-    /// Sets the password of the account for which the token was mailed. All sessions of its human end, the address counts as
-    /// proved, and the token works no more.
+    /// Sets the password of the account that the token was mailed for. All sessions of the user end, the address
+    /// counts as verified, and the token is used up.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] for a token that is unknown, used or expired; [`Refusal::Credentials`].
     pub async fn reset_password(&self, request: &Request, token: &str, password: Password) -> Result<Answer, Refusal> {
         let token = TokenHash::of(token);
         let refused = || Refusal::from(FieldError::new("token", RESET_REFUSED));
-        // Hashed once, however many attempts the commit takes, and only for a token that holds.
+        // Hashed once, however often the commit is retried, and only for a valid token.
         let hashed = OnceCell::new();
         let (answer, email) = retry_stale(|| async {
             let reset = self.store.find_reset(token).await?.filter(|reset| reset.holds(self.now()));

@@ -1,8 +1,8 @@
-//! Authentication without a query: whom a key speaks for, cached under a lease.
+//! Authentication without a query: the principals of keys, cached under a lease.
 //!
-//! An entry holds while the store's epoch stands where it stood when the entry was read, and while
-//! that epoch was confirmed within the last second. Whoever cannot confirm it asks the store for each
-//! request, and so fails closed when the store is away (ruling 3.1).
+//! An entry is valid while the store's epoch is the one at which the entry was read, and while that epoch was
+//! confirmed within the last second. If it was not, each request asks the store. So authentication fails closed when
+//! the store is unavailable.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -17,9 +17,9 @@ use crate::{App, Caller, Refusal};
 
 /// How long a confirmed epoch is trusted.
 const LEASE: SignedDuration = SignedDuration::seconds(1);
-/// How long the runtime waits for it: longer by what a clock that is corrected may stand still.
+/// How long to wait for every lease to expire. The margin covers a clock that pauses while it is corrected.
 const LEASE_WAIT: Duration = Duration::from_millis(1_100);
-/// The most keys that are kept.
+/// The most keys that are cached.
 const KEYS_MAX: u64 = 50_000;
 
 #[derive(Clone)]
@@ -47,13 +47,13 @@ impl PrincipalCache {
     /// The epoch that may be trusted at `now`.
     fn epoch(&self, now: Timestamp) -> Option<i64> {
         let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
-        // A clock that is set back behind the last poll ends the lease.
+        // If the clock is set back before the last poll, the lease ends.
         confirmed.filter(|confirmed| confirmed.at <= now && now < confirmed.at + LEASE).map(|confirmed| confirmed.epoch)
     }
 
     fn confirm(&self, epoch: i64, at: Timestamp) {
         let mut confirmed = self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
-        // Two polls may end in another order than they began; epochs only rise.
+        // Two polls may finish out of order. Epochs only rise.
         if confirmed.is_none_or(|known| known.epoch <= epoch) {
             *confirmed = Some(Confirmed { epoch, at });
         }
@@ -61,10 +61,10 @@ impl PrincipalCache {
 }
 
 impl App {
-    /// Whom `key` speaks for.
+    /// The principal that `key` belongs to.
     ///
     /// # Errors
-    /// [`Refusal::Unauthorized`] or [`Refusal::Store`]. What it may do is told by [`crate::Actor::enter`].
+    /// [`Refusal::Unauthorized`] or [`Refusal::Store`]. What the key may do is decided by [`crate::Actor::enter`].
     pub async fn authenticate(&self, key: &str) -> Result<Arc<Caller>, Refusal> {
         let hash = KeyHash::of(key);
         let epoch = self.principals.epoch(self.now());
@@ -73,7 +73,7 @@ impl App {
         {
             return Ok(entry.caller);
         }
-        // What has not the form of a key is none, and need not be looked up.
+        // A text without the form of a key cannot be one, and need not be looked up.
         KeyForm::of(key).ok_or(Refusal::Unauthorized)?;
         let principal = self.store.find_principal(hash).await?.ok_or(Refusal::Unauthorized)?;
         let caller = Arc::new(self.caller(Arc::new(principal)));
@@ -83,20 +83,19 @@ impl App {
         Ok(caller)
     }
 
-    /// Waits until every node's lease of what it knew before the last commit has run out: what was revoked is
-    /// accepted nowhere then.
+    /// Waits until every lease from before the last commit has expired. After that, no node accepts a revoked key.
     pub(crate) async fn wait_out_principals(&self) {
         tokio::time::sleep(LEASE_WAIT).await;
     }
 
-    /// [`Self::wait_out_principals`] where `elapsed` of it is over.
+    /// [`Self::wait_out_principals`] if `elapsed` of the wait has already passed.
     pub(crate) async fn wait_out_principals_since(&self, elapsed: SignedDuration) {
         let elapsed = Duration::from_micros(u64::try_from(elapsed.as_micros()).unwrap_or(0));
         tokio::time::sleep(LEASE_WAIT.saturating_sub(elapsed)).await;
     }
 
-    /// Confirms the store's epoch: renews the lease of the cached keys, or voids them. Called every
-    /// 250 ms while the service runs. A store that does not answer lets the lease run out.
+    /// Confirms the store's epoch: renews the lease of the cached keys, or invalidates them. Called every 250 ms
+    /// while the service runs. If the store does not answer, the lease expires.
     pub async fn refresh_principals(&self) {
         let asked_at = self.now();
         match self.store.principals_epoch().await {

@@ -1,4 +1,4 @@
-//! Proposals: agents settle on one of the times that one of them offers (ruling 6).
+//! Proposals: an agent offers slots, and agents respond until one is confirmed.
 
 use std::collections::BTreeSet;
 
@@ -21,21 +21,21 @@ use crate::{
     holds::{CalendarBusy, obstacles},
 };
 
-/// What became of a proposal that was to be resolved.
+/// The outcome of resolving a proposal.
 enum Resolved {
     /// A slot became an event.
     Confirmed(Slot),
-    /// Nobody wants any of its slots.
+    /// Every participant declined.
     AllDeclined,
 }
 
 impl App {
-    /// Offers times to agents.
+    /// Creates a proposal.
     ///
     /// # Errors
-    /// [`Refusal::PlanRequired`] on free plans; [`Refusal::NotFound`] for agents and calendars that are not the
-    /// organization's; [`Refusal::OutOfReach`]; [`Refusal::Invalid`]; [`Refusal::SlotTaken`] where a time that is to be
-    /// kept free is taken; [`Refusal::LimitReached`].
+    /// [`Refusal::PlanRequired`] on free plans; [`Refusal::NotFound`] for agents and calendars outside the
+    /// organization; [`Refusal::OutOfReach`]; [`Refusal::Invalid`]; [`Refusal::SlotTaken`] if a time to be reserved
+    /// is taken; [`Refusal::LimitReached`].
     pub async fn create_proposal(&self, actor: &Actor, wanted: WantedProposal) -> Result<Answer, Refusal> {
         actor.needs(Feature::Scheduling)?;
         let calendars = wanted.slots.iter().filter_map(|slot| slot.calendar.as_ref()).chain([&wanted.calendar]);
@@ -60,7 +60,7 @@ impl App {
         self.with_nearest_free(actor, created).await
     }
 
-    /// What is wanted, with everything that it names found.
+    /// Resolves everything that the request names.
     async fn offered(&self, actor: &Actor, wanted: WantedProposal) -> Result<NewProposal, Refusal> {
         let organizer = self.living(actor, &wanted.organizer).await?;
         let calendar = self.calendar_of_organizer(actor, &wanted.calendar).await?;
@@ -90,7 +90,7 @@ impl App {
         })
     }
 
-    /// An agent of the organization that may take part in something.
+    /// An agent of the organization that is not decommissioned.
     async fn living(&self, actor: &Actor, id: &str) -> Result<AgentId, Refusal> {
         let missing = || Refusal::missing(Missing::Agent, id);
         let agent = Self::agent_id(id)?;
@@ -98,7 +98,7 @@ impl App {
         Ok(found.living()?.id)
     }
 
-    /// A calendar on which an event may come to stand. An agent's key writes on its own agent's only.
+    /// A calendar on which the event may be created. An agent's key may only use calendars of its own agent.
     async fn calendar_of_organizer(&self, actor: &Actor, id: &str) -> Result<CalendarId, Refusal> {
         let missing = || Refusal::missing(Missing::Calendar, id);
         let calendar: CalendarId = id.parse().map_err(|_| missing())?;
@@ -109,7 +109,7 @@ impl App {
         }
     }
 
-    /// Keeps the times of a proposal free where it asks for that, as a hold of the lowest priority would.
+    /// Reserves the times of a proposal if it asks for that, like a hold of the lowest priority.
     async fn reserve(&self, proposal: &Proposal, now: Timestamp, changes: &mut ChangeSet) -> Result<(), Attempt> {
         let (org, owner, expires_at) = (proposal.org, proposal.id, proposal.expires_at);
         let mut ended = BTreeSet::new();
@@ -118,7 +118,7 @@ impl App {
                 let CalendarBusy { source, blocks, holds } = self.standing(org, calendar, span, None).await?;
                 changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: span });
                 match place(span, 0, &blocks, &holds, now) {
-                    // Holds that are over: one may lie in the way of several slots.
+                    // These holds have expired. One hold may overlap several slots.
                     Ok(over) => over
                         .into_iter()
                         .filter(|over| ended.insert(over.seen.id))
@@ -135,7 +135,7 @@ impl App {
         Ok(())
     }
 
-    /// Ends what a proposal keeps free. Of a calendar out of sight nothing is to be ended any more.
+    /// Ends the reservations of a proposal. Those on a calendar that is no longer visible need no end.
     pub(crate) async fn unreserve(&self, proposal: &Proposal) -> Result<Vec<Scheduled>, Refusal> {
         let (org, owner) = (proposal.org, proposal.id);
         let mut ended = Vec::new();
@@ -164,10 +164,10 @@ impl App {
         self.store.find_proposal(actor.org(), proposal).await?.ok_or_else(missing)
     }
 
-    /// Proposals, the oldest first; an agent's key sees those that its agent organizes or takes part in.
+    /// Proposals, the oldest first. An agent's key sees those that its agent organizes or participates in.
     ///
     /// # Errors
-    /// [`Refusal::PlanRequired`]; [`Refusal::NotFound`] for an organizer that is no agent of the organization.
+    /// [`Refusal::PlanRequired`]; [`Refusal::NotFound`] if the organizer is not an agent of the organization.
     pub async fn list_proposals(
         &self,
         actor: &Actor,
@@ -188,11 +188,11 @@ impl App {
         Ok(found.map(|proposal| wire::ProposalSummary::of(&proposal, now)))
     }
 
-    /// Records what a participant says. The last response resolves the proposal.
+    /// Records the response of a participant. The last response resolves the proposal.
     ///
-    /// Where no slot is left that could be had, or the organization is out of events, the response would be lost if it
-    /// were refused: the former leaves the proposal pending with all its responses, the latter is refused, since the
-    /// same response goes through later.
+    /// If no slot is free any more, the response is recorded and the proposal stays pending, because refusing would
+    /// lose the response. If the organization has used up its events, the response is refused, because the same
+    /// response succeeds later.
     ///
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`],
@@ -201,7 +201,7 @@ impl App {
         let turn = self.turn_of(actor, id).await?;
         let responded = retry_stale(|| async {
             let seen = self.found_proposal(actor, id).await?;
-            // What is no identifier is no participant's either.
+            // A text that is not an identifier is not a participant either.
             let agent: AgentId = by.parse().map_err(|_| ProposalError::NotParticipant)?;
             actor.for_response(agent, &seen)?;
             let now = self.now();
@@ -216,7 +216,7 @@ impl App {
             if proposal.is_answered() {
                 match self.resolve(actor, &proposal, now, &mut changes).await {
                     Ok((resolved, _)) => proposal = resolved,
-                    // Nothing can be had now. What was said counts all the same, and the proposal stays pending.
+                    // No slot is free now. The response still counts, and the proposal stays pending.
                     Err(Attempt::Refused(
                         Refusal::SlotTaken(_)
                         | Refusal::Proposal(ProposalError::NoSlotLeft)
@@ -233,11 +233,11 @@ impl App {
         responded
     }
 
-    /// Resolves a proposal with the responses that there are.
+    /// Resolves a proposal with the responses so far.
     ///
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`];
-    /// [`Refusal::SlotTaken`] where none of its slots can be had; [`Refusal::LimitReached`].
+    /// [`Refusal::SlotTaken`] if none of its slots is free; [`Refusal::LimitReached`].
     pub async fn resolve_proposal(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
         let turn = self.turn_of(actor, id).await?;
         let resolved = retry_stale(|| async {
@@ -257,7 +257,7 @@ impl App {
         self.with_nearest_free(actor, resolved).await
     }
 
-    /// Gives a proposal up.
+    /// Cancels a proposal.
     ///
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`].
@@ -274,14 +274,14 @@ impl App {
         .await
     }
 
-    /// Waits until nobody else of this process settles or books on the calendars that a proposal may end on.
+    /// Waits until no other request of this process schedules on the calendars that the proposal may use.
     async fn turn_of(&self, actor: &Actor, id: &str) -> Result<Vec<tokio::sync::MutexGuard<'_, ()>>, Refusal> {
         let proposal = self.found_proposal(actor, id).await?;
         let calendars: BTreeSet<CalendarId> = proposal.slots.iter().map(|slot| proposal.calendar_of(slot)).collect();
         Ok(self.holding.lock(calendars).await)
     }
 
-    /// Writes what became of the proposal `seen`, and commits.
+    /// Writes the new state of the proposal `seen`, and commits.
     async fn commit_proposal(
         &self,
         actor: &Actor,
@@ -296,7 +296,7 @@ impl App {
         self.commit_for(actor, agent, id, changes, answer).await
     }
 
-    /// What resolving a pending proposal comes to; adds to `changes` all that comes with it.
+    /// Resolves a pending proposal, and adds the resulting writes to `changes`.
     async fn resolve(
         &self,
         actor: &Actor,
@@ -331,13 +331,13 @@ impl App {
             changes.messages.push(self.message(org, EventType::ProposalConfirmed, &told, proposal.version, now));
             return Ok((proposal, Resolved::Confirmed(*slot)));
         }
-        // Without anything in the way, the calendars are gone.
+        // If nothing blocks, the calendars are gone.
         let gone = || Refusal::missing(Missing::Calendar, &seen.calendar_of(ranking.best()).to_string());
         Err(obstacle.map_or_else(gone, Refusal::SlotTaken).into())
     }
 
-    /// The calendar on which the event of a slot can stand, or what is in its way; nothing is where the calendar is gone.
-    /// Events may overlap (ruling 4.9), so that what is taken matters with `skip_taken` only.
+    /// The calendar for the event of a slot, or what blocks the slot; `None` if the calendar is gone. Events may
+    /// overlap, so conflicts matter only with `skip_taken`.
     async fn room_for(
         &self,
         actor: &Actor,
@@ -367,7 +367,7 @@ impl App {
         }
     }
 
-    /// The cancelled proposal; adds to `changes` what comes with that.
+    /// Cancels the proposal, and adds the resulting writes to `changes`.
     async fn give_up(
         &self,
         seen: &Proposal,
@@ -400,7 +400,7 @@ fn event_of(proposal: &Proposal, slot: &Slot) -> NewEvent {
     }
 }
 
-/// The proposal's own metadata with its identifier; the identifier alone where both are more than an event may have.
+/// The proposal's metadata with its identifier, or only the identifier if both together exceed the limit for events.
 fn metadata_of(proposal: &Proposal) -> Metadata {
     let with = |mut map: serde_json::Map<String, Value>| {
         map.insert(PROPOSAL_ID.to_owned(), Value::String(proposal.id.to_string()));

@@ -1,4 +1,4 @@
-//! How fast: the limiter of one process.
+//! The rate limiter of a single process.
 
 use std::sync::{
     Arc,
@@ -14,16 +14,16 @@ use crate::ports::{Admission, Gate, RateKey, RateLimiter};
 
 /// The most keys that are remembered.
 const KEYS_MAX: u64 = 100_000;
-/// The most humans in the console that are remembered.
+/// The most console users that are remembered.
 const USERS_MAX: u64 = 50_000;
-/// The most accounts that are remembered at which somebody tried a password.
+/// The most accounts with password attempts that are remembered.
 const ACCOUNTS_MAX: u64 = 50_000;
-/// The most addresses that are remembered. A flood of them pushes out one another, and no key.
+/// The most network addresses that are remembered. In a flood, they evict only each other, and no keys.
 const ADDRESSES_MAX: u64 = 200_000;
 
 type States = Cache<RateKey, Arc<AtomicI64>>;
 
-/// Limits within this process (ruling 3.4), in bounded memory: what was not used for longest is forgotten first.
+/// Limits rates within this process, in bounded memory. The least recently used entry is evicted first.
 #[derive(Debug, Clone)]
 pub struct MemoryRateLimiter {
     keys: States,
@@ -34,8 +34,8 @@ pub struct MemoryRateLimiter {
 
 impl Default for MemoryRateLimiter {
     fn default() -> Self {
-        // No idle time: it would cost a look at the clock for each request. By how often they are used, a full cache would
-        // not admit a new caller, who would then have no limit.
+        // No idle expiry, because it would read the clock for each request. LRU, because the default policy goes by
+        // frequency: a full cache would not admit a new caller, who would then have no limit.
         let states = |most| Cache::builder().max_capacity(most).eviction_policy(EvictionPolicy::lru()).build();
         Self {
             keys: states(KEYS_MAX),
@@ -62,7 +62,7 @@ impl RateLimiter for MemoryRateLimiter {
     }
 }
 
-/// A gate that knows of the requests of its own process.
+/// A gate that only counts the requests of its own process.
 struct MemoryGate {
     state: Arc<AtomicI64>,
     rate: Rate,
@@ -87,7 +87,7 @@ impl Gate for MemoryGate {
 
     async fn give_back(&self) {
         let returned = |state| Some(self.rate.give_back(RateState::from_i64(state)).as_i64());
-        // The closure always returns a state, so that this cannot fail.
+        // The closure always returns a state, so this cannot fail.
         let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, returned);
     }
 }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn keys_are_limited_apart_and_recover() {
+    async fn callers_are_limited_separately_and_recover() {
         let limiter = MemoryRateLimiter::default();
         let (rate, now) = (Rate::per_second(10), Timestamp::from_micros(1_000_000));
         let user = |number| RateKey::User(UserId::new(Timestamp::from_micros(0), &Fixed(number)));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_given_back_may_pass_again() {
+    async fn a_request_that_is_given_back_may_pass_again() {
         let limiter = MemoryRateLimiter::default();
         let (rate, now) = (Rate::per_minute(2), Timestamp::from_micros(1_000_000));
         let gate = limiter.gate(key(1), rate);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-    async fn a_crowd_is_admitted_exactly_as_often_as_the_rate_allows() {
+    async fn concurrent_requests_are_admitted_exactly_up_to_the_rate() {
         let limiter = MemoryRateLimiter::default();
         let (rate, now) = (Rate::per_second(200), Timestamp::from_micros(1_000_000));
         let crowd: Vec<_> = (0..16)
