@@ -1,9 +1,9 @@
-//! Connected calendars of humans, kept in step: what the workers call (ruling 9.3).
+//! Refreshing connections: the use cases that the workers call.
 //!
-//! A worker claims connections that are due ([`App::claim_refreshes`]) and refreshes each in a task of its own
-//! ([`App::refresh_connection`]): renews what opens the account, reads which calendars there are, and when those are busy that
-//! count for somebody. All of it is committed at once, and refused where the claim is lost. What fails keeps what was read
-//! before, whose age tells what it is worth.
+//! A worker claims due connections ([`App::claim_refreshes`]) and refreshes each in its own task
+//! ([`App::refresh_connection`]). A refresh renews the access token, lists the calendars, and reads the busy times of
+//! the calendars that count for an agent. Everything is committed at once, and refused if the claim is lost. A failed
+//! refresh keeps what was read before. The age of that shows how far it can be trusted.
 
 use kalends_availability::BusySet;
 use kalends_bridge::{
@@ -17,7 +17,7 @@ use crate::{
     ports::{CommitError, ProviderError, TheirBusy},
 };
 
-/// The most characters that are kept of what went wrong.
+/// The longest error that is stored, in characters.
 const ERROR_MAX: usize = 255;
 
 /// Whether a refresh may be due once the change-set is committed.
@@ -34,17 +34,17 @@ pub(crate) fn makes_refresh_due(changes: &ChangeSet) -> bool {
     })
 }
 
-/// What a refresh has to write.
+/// The writes of a refresh.
 struct Refreshed {
     tokens: Option<Tokens>,
     listing: Listing,
     ended: Ended,
 }
 
-/// What was read of an account.
+/// The data that was read from an account.
 struct Read {
     listing: Listing,
-    /// How many of the calendars that count it does not tell of, or too much.
+    /// For how many of the calendars that count the provider returned no busy times, or too many.
     untold: usize,
 }
 
@@ -54,7 +54,7 @@ impl App {
         self.nudges.refresh.notified().await;
     }
 
-    /// Claims up to `limit` connections that are due.
+    /// Claims up to `limit` due connections.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -63,7 +63,7 @@ impl App {
         Ok(self.store.claim_refreshes(now, now + CLAIM_LASTS, limit).await?)
     }
 
-    /// Refreshes a connection that this worker has claimed. What fails is kept with the connection, or logged.
+    /// Refreshes a connection that this worker has claimed. A failure is stored with the connection, or logged.
     pub async fn refresh_connection(&self, claim: RefreshClaim, connection: Connection) {
         let began = tokio::time::Instant::now();
         let outcome = match self.refresh_claimed(claim, &connection).await {
@@ -72,12 +72,12 @@ impl App {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
                     connection = %claim.connection,
-                    "a connection cannot be refreshed; it is claimed again once its claim has run out"
+                    "a connection cannot be refreshed; it is claimed again once its claim has expired"
                 );
                 "broken"
             }
-            // The claim is lost, or the organization is gone: whoever comes next knows better. Nothing else is a
-            // condition of these change-sets.
+            // The claim is lost, or the organization is gone. Another worker has taken over, if needed. These
+            // change-sets have no other conditions.
             Err(
                 CommitError::Stale
                 | CommitError::NoOrganization
@@ -111,7 +111,7 @@ impl App {
         Ok(outcome)
     }
 
-    /// Asks the provider for everything; tells what is to be written, whatever comes of it.
+    /// Reads everything from the provider. Returns what to write, even after a failure.
     async fn refreshed(&self, connection: &Connection, known: Vec<KnownCalendar>) -> Refreshed {
         let mut renewed = None;
         if connection.tokens.access_until <= self.now() + RENEW_BEFORE {
@@ -122,7 +122,7 @@ impl App {
         }
         let tokens = renewed.as_ref().unwrap_or(&connection.tokens);
         let read = match self.read_account(connection, tokens, &known).await {
-            // An access token may end before its time: another one tells whether the consent has.
+            // An access token may end before its time. Renewing it shows whether the consent has ended.
             Err(ProviderError::Lapsed(_)) if renewed.is_none() => match self.renewed(connection).await {
                 Ok(tokens) => {
                     let read = self.read_account(connection, &tokens, &known).await;
@@ -136,7 +136,7 @@ impl App {
         match read {
             Ok(Read { listing, untold: 0 }) => Refreshed { tokens: renewed, listing, ended: Ended::Good },
             Ok(Read { listing, untold }) => {
-                let ended = Ended::Partly(format!("the provider did not tell when {untold} of the calendars are busy"));
+                let ended = Ended::Partly(format!("the provider did not return the busy times of {untold} calendars"));
                 Refreshed { tokens: renewed, listing, ended }
             }
             Err(error) => unread(renewed, &error),
@@ -147,7 +147,7 @@ impl App {
         self.calendar_providers.renew(connection.provider, &connection.tokens, self.now()).await
     }
 
-    /// Which calendars there are, and when those are busy that count.
+    /// Lists the calendars, and reads the busy times of those that count.
     async fn read_account(
         &self,
         connection: &Connection,
@@ -156,8 +156,9 @@ impl App {
     ) -> Result<Read, ProviderError> {
         let theirs = self.calendar_providers.calendars(connection.provider, tokens).await?;
         if theirs.is_empty() && !known.is_empty() {
-            // Whoever has had calendars has one: this is believed by nobody, and would delete what was chosen.
-            return Err(ProviderError::Malformed("it tells of no calendars any more".into()));
+            // Treated as an error: an account with calendars does not lose them all, and deleting them would lose the
+            // user's choices.
+            return Err(ProviderError::Malformed("it returned no calendars, although there were some before".into()));
         }
         let now = self.now();
         let before: Vec<ExternalCalendar> = known.iter().map(|known| known.calendar.clone()).collect();
@@ -190,9 +191,9 @@ impl App {
             }
             calendar.read(Reading { read_at: now, covers: window, spans })
         });
-        // Of what counts for nobody nothing is kept.
+        // Busy times of calendars that count for nobody are not kept.
         let forgotten = others.iter().map(ExternalCalendar::unread);
-        // What is as it was need not be written.
+        // Unchanged calendars need not be written.
         listing.present = read.chain(forgotten).filter(|calendar| !before.contains(calendar)).collect();
         Ok(Read { listing, untold })
     }
@@ -203,7 +204,7 @@ fn unread(tokens: Option<Tokens>, error: &ProviderError) -> Refreshed {
     let ended = match error {
         ProviderError::Lapsed(_) => Ended::Lapsed(error.to_string()),
         ProviderError::Unavailable(_) | ProviderError::Malformed(_) => {
-            tracing::warn!(error = error as &dyn std::error::Error, "a provider of calendars cannot be read");
+            tracing::warn!(error = error as &dyn std::error::Error, "cannot read from a calendar provider");
             let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
             Ended::Failed(format!("{error}{cause}").chars().take(ERROR_MAX).collect())
         }

@@ -1,7 +1,6 @@
-//! What Kalends says no with: the one closed list of reasons that a use case may give.
+//! Refusals: the closed list of reasons for which a use case may fail.
 //!
-//! Every reason maps to exactly one error of the specification's table, in `kalends-http`, without a
-//! wildcard arm.
+//! `kalends-http` maps every reason to exactly one documented error, without a wildcard arm.
 
 use kalends_accounts::{Limited, reach::Denied};
 use kalends_availability::Block;
@@ -13,7 +12,7 @@ use kalends_quotas::{Feature, Metric, Rate};
 
 use crate::ports::CredentialsError;
 
-/// What a request names that is not there, or not for this caller's organization.
+/// The kind of thing that a request names and that does not exist, or not in the caller's organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     /// An agent.
@@ -32,7 +31,7 @@ pub enum Missing {
     Organization,
     /// A claim on an organization.
     Claim,
-    /// A provider of identities.
+    /// A sign-in provider.
     Provider,
     /// A webhook endpoint.
     Webhook,
@@ -46,22 +45,22 @@ pub enum Missing {
     Proposal,
     /// A booking page.
     BookingPage,
-    /// What a guest has booked.
+    /// A booking of a guest.
     Booking,
-    /// A link by which a human connects a calendar.
+    /// A connection link.
     ConnectionLink,
-    /// A connected account of a human.
+    /// A connection.
     Connection,
-    /// A calendar of such an account.
+    /// A calendar of a connection.
     ExternalCalendar,
-    /// What has calendars of a human count.
+    /// A grant.
     Grant,
-    /// A provider of calendars.
+    /// A calendar provider.
     CalendarProvider,
 }
 
 impl Missing {
-    /// The thing's name.
+    /// The name of the thing.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -84,26 +83,26 @@ impl Missing {
             Self::Connection => "calendar connection",
             Self::ExternalCalendar => "external calendar",
             Self::Grant => "availability grant",
-            Self::CalendarProvider => "provider of calendars",
+            Self::CalendarProvider => "calendar provider",
         }
     }
 }
 
-/// What stands in the way of a hold, and what else is free.
+/// The conflicts of a hold, and the nearest free times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacles {
-    /// The time that was wanted.
+    /// The wanted time.
     pub wanted: Span,
-    /// What stands in the way, by calendar and start; at most 20, and of each calendar something.
+    /// The conflicts, by calendar and start: at most 20, and at least one for each calendar with conflicts.
     pub conflicts: Vec<(CalendarId, Block)>,
-    /// Up to three times of the same length that are free on all calendars, the nearest first. Looked for last,
-    /// when nobody waits for it.
+    /// Up to three times of the same length that are free on all calendars, the nearest first. Computed last, after
+    /// all locks are released.
     pub nearest_free: Vec<Span>,
-    /// The calendars on which it has to be free.
+    /// The calendars on which the time must be free.
     pub(crate) sources: Vec<BusySource>,
 }
 
-/// The most conflicts that a refusal tells.
+/// The most conflicts that a refusal lists.
 pub(crate) const CONFLICTS_MAX: usize = 20;
 
 impl std::fmt::Display for Obstacles {
@@ -114,54 +113,54 @@ impl std::fmt::Display for Obstacles {
             Some((calendar, block)) => {
                 let kind = kalends_availability::ReasonKind::from(block.kind).as_str();
                 let (from, to) = (block.span.start(), block.span.end());
-                write!(f, " meets something of the kind {kind} from {from} to {to} on {calendar}")?;
+                write!(f, " conflicts with a block of kind {kind} from {from} to {to} on {calendar}")?;
             }
-            None => write!(f, " may be offered by other rules")?,
+            None => write!(f, " may be subject to other rules now")?,
         }
         match self.nearest_free.first() {
             Some(free) => write!(f, "; the nearest free time is from {} to {}", free.start(), free.end()),
-            None => write!(f, "; nothing near is free"),
+            None => write!(f, "; no time near it is free"),
         }
     }
 }
 
-/// Why a use case did not do what it was asked. Nothing has changed then.
+/// Why a use case did not do what was requested. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The request is not valid.
     #[error("{0}")]
     Invalid(FieldErrors),
-    /// No key, or none that is in force.
+    /// The API key is missing or not valid.
     #[error("the API key is missing, malformed or revoked; send it as `Authorization: Bearer <key>`")]
     Unauthorized,
-    /// No console session, or none that is in force.
+    /// The console session is missing or has ended.
     #[error(
-        "no console session, or none in force: sign in at POST /v1/auth/signin, and send its cookie or its token as \
-         `Authorization: Bearer <token>`; API keys do not count here"
+        "the console session is missing or has ended: sign in at POST /v1/auth/signin, and send its cookie or token as \
+         `Authorization: Bearer <token>`; API keys are not accepted here"
     )]
     NotSignedIn,
-    /// Nobody has that address and password.
+    /// The address or the password is wrong.
     #[error("the address or the password is wrong")]
     WrongPassword,
     /// The request comes from another site.
     #[error(transparent)]
     CrossSite(#[from] kalends_accounts::CrossSite),
-    /// The organization waits to be let in.
-    #[error("the organization is on the waiting list; you get a mail when it is activated")]
+    /// The organization is on the waiting list.
+    #[error("the organization is on the waiting list; you will get an email when it is activated")]
     Waitlisted,
-    /// The key does not reach that far.
+    /// The key has no access to what is requested.
     #[error("an agent's key reaches its own agent only; use a key of the organization")]
     OutOfReach,
     /// The agent of the key is paused.
     #[error("the agent is paused, so that its keys may only read; set its status to active first")]
     AgentPaused,
     /// The plan lacks a feature.
-    #[error("the plan does not include {feature}; the plan pro does", feature = .0.as_str())]
+    #[error("the plan does not include {feature}; the pro plan does", feature = .0.as_str())]
     PlanRequired(Feature),
-    /// The caller calls too fast.
+    /// The caller exceeds its rate.
     #[error("more than {count} requests in {seconds} s; wait {retry_after} s", count = .rate.count(), seconds = .rate.seconds())]
     TooFast {
-        /// How fast it may call.
+        /// The allowed rate.
         rate: Rate,
         /// Whole seconds after which it may call again.
         retry_after: i64,
@@ -169,41 +168,42 @@ pub enum Refusal {
     /// A limit of the plan is reached.
     #[error("the plan's limit of {limit} {metric} is reached", metric = .metric.as_str())]
     LimitReached {
-        /// Which one.
+        /// Which limit.
         metric: Metric,
         /// The limit.
         limit: u64,
         /// Whole seconds to the start of the next UTC month.
         retry_after: i64,
     },
-    /// The organization has many bytes of feeds whose readers are slow, in versions that are not cached any more.
+    /// Too many bytes of the organization's feeds are held in memory for slow readers, in versions that are no longer
+    /// cached.
     #[error(
-        "{} MiB of this organization's feeds are still being read, in versions that have changed since; repeat the request \
-         when their readers are done",
+        "{} MiB of outdated feeds of this organization are still being read; repeat the request \
+         when their readers have finished",
         crate::feeds::UNREAD_MAX >> 20
     )]
     FeedsUnread,
-    /// The calendar is too large for a file.
+    /// The calendar is too large for an iCalendar file.
     #[error(
         "as an iCalendar file the calendar would take more than {} MiB; delete events that are not needed, or read them \
          with GET /v1/calendars/{{cal_id}}/events",
         crate::feeds::FEED_MAX >> 20
     )]
     FeedTooLarge,
-    /// What is allowed so often, whatever the plan, is used up.
-    #[error("{limited}; come back in {retry_after} seconds")]
+    /// An allowance is used up. It does not depend on the plan.
+    #[error("{limited}; try again in {retry_after} seconds")]
     TooMany {
-        /// Which one.
+        /// Which allowance.
         limited: Limited,
         /// Whole seconds after which one more is allowed.
         retry_after: i64,
     },
-    /// There is no such thing.
+    /// The thing does not exist.
     #[error("no such {missing}: {id}", missing = .missing.as_str())]
     NotFound {
         /// What is missing.
         missing: Missing,
-        /// The identifier as the caller wrote it, cut to a bearable length.
+        /// The identifier as the caller wrote it, truncated.
         id: String,
     },
     /// Imported events are read-only.
@@ -212,96 +212,100 @@ pub enum Refusal {
     /// The agent's state does not allow it.
     #[error(transparent)]
     AgentState(#[from] kalends_calendars::AgentError),
-    /// The event is no hold, or not any more.
+    /// The event is not a hold, or no longer.
     #[error(transparent)]
     Hold(#[from] kalends_calendars::HoldError),
-    /// A hold of a set is none any more.
+    /// A hold of a set is no longer live.
     #[error(transparent)]
     HoldSet(#[from] kalends_calendars::HoldSetError),
-    /// Something cannot be done with a proposal.
+    /// The proposal does not allow this.
     #[error("{0}")]
     Proposal(kalends_proposals::ProposalError),
-    /// Something blocks the time that a hold wants.
+    /// Something blocks the time of a hold.
     #[error("{0}")]
     SlotTaken(Box<Obstacles>),
-    /// The slot that a guest wants is one of the page's, and taken.
+    /// The slot is one of the page's, but it is taken.
     #[error("the slot from {} to {} is taken{}", .wanted.start(), .wanted.end(), nearest_slot(.nearest))]
     BookingTaken {
         /// The slot.
         wanted: Span,
-        /// Up to three that are offered, the nearest first.
+        /// Up to three offered slots, the nearest first.
         nearest: Vec<Span>,
     },
     /// The owner of a booking page has used up the month's events.
-    #[error("booking is closed for now; come back in {retry_after} seconds")]
+    #[error("booking is closed for now; try again in {retry_after} seconds")]
     BookingClosed {
         /// Whole seconds to the start of the next UTC month.
         retry_after: i64,
     },
-    /// A booking cannot be moved or cancelled any more.
+    /// A booking can no longer be moved or cancelled.
     #[error("the booking cannot be changed any more: {0}")]
     BookingOver(&'static str),
-    /// The state on which a hold was decided is not the present one.
-    #[error("since that as_of something changed that matters: {0}")]
+    /// The state that the caller decided on has changed.
+    #[error("the state has changed since that as_of: {0}")]
     Outdated(Box<Obstacles>),
-    /// The calendar still holds events.
-    #[error("the calendar still holds {0} events; delete them first, or leave if_empty out to delete all")]
+    /// The calendar still has events.
+    #[error("the calendar still has {0} events; delete them first, or leave if_empty out to delete them with it")]
     CalendarHasEvents(u64),
-    /// The calendar is subscribed to the address already.
+    /// The calendar is already subscribed to the address.
     #[error(transparent)]
     AlreadySubscribed(AlreadySubscribed),
     /// `If-Match` names another version.
-    #[error("the resource has changed: If-Match does not name its present version {current}; read it again")]
+    #[error("the resource has changed: If-Match does not name its current version {current}; read it again")]
     Stale {
-        /// The present `ETag`.
+        /// The current `ETag`.
         current: String,
     },
-    /// A copy of a calendar has to begin anew.
+    /// A copy of a calendar must start over.
     #[error(transparent)]
     Resync(#[from] kalends_calendars::Resync),
     /// The accepted terms are not the current ones.
     #[error(transparent)]
     StaleTerms(#[from] kalends_accounts::StaleTerms),
-    /// The address belongs to another organization, or to a human.
+    /// The address belongs to another organization or to a user.
     #[error("an account with that address exists")]
     EmailTaken,
     /// The code of a claim is right, but another claim is on hold, or the organization has an owner.
     #[error("{}", kalends_accounts::ClaimError::Taken)]
     ClaimTaken,
-    /// The hold of a claim is over.
+    /// The hold of a claim has ended.
     #[error("{}", kalends_accounts::RevokeError::TooLate)]
     ClaimOver,
-    /// Nothing becomes of a connection link in this way.
+    /// The state of a connection link does not allow this.
     #[error(transparent)]
     Link(#[from] kalends_bridge::LinkError),
-    /// A provider of calendars takes nothing that is published.
-    #[error("{} calendars are read for availability alone; choose another provider, or have the agent ask without publishing", .0.title())]
+    /// The calendar provider does not support publishing.
+    #[error(
+        "{} calendars are only read for availability; choose another provider, or have the agent create a link without \
+         publishing",
+        .0.title()
+    )]
     NotPublished(kalends_accounts::oauth::Provider),
-    /// A connection is not refreshed as long as that is its status.
+    /// A connection with this status is not refreshed.
     #[error("the connection is not refreshed while its status is {status}; {remedy}", status = .0.as_str(), remedy = remedy(*.0))]
     NotRefreshed(ConnectionStatus),
-    /// A worker is sending the delivery.
+    /// The delivery is being sent.
     #[error(transparent)]
     BeingSent(#[from] kalends_notifications::BeingSent),
-    /// Nothing is sent to an endpoint that is switched off.
-    #[error("the webhook is switched off; set active to true first, so that something can be sent to it")]
+    /// The endpoint is switched off, so nothing is sent to it.
+    #[error("the webhook is switched off; set active to true first")]
     WebhookInactive,
-    /// A mail without which nothing may change was not accepted.
-    #[error("the mail that has to go out first could not be sent; nothing has changed, repeat the request in a while")]
+    /// A required email was not accepted, so nothing has changed.
+    #[error("a required email could not be sent, so nothing has changed; repeat the request later")]
     Undelivered,
-    /// The key was used for another request.
+    /// The idempotency key was used for another request.
     #[error("the Idempotency-Key was used for another request within 24 hours; use a new key for a new request")]
     IdempotencyMismatch,
-    /// The first request with that key has not been answered yet.
+    /// The first request with this idempotency key is still running.
     #[error("the first request with this Idempotency-Key is still running; repeat it in a moment")]
     StillRunning,
-    /// The same request has been answered meanwhile: its answer is to be replayed.
-    #[error("the request has been answered meanwhile")]
+    /// The same request has been answered in the meantime: its answer must be replayed.
+    #[error("the request has already been answered")]
     AlreadyAnswered,
-    /// Others kept changing the same thing.
-    #[error("too many others are changing the same thing; repeat the request")]
+    /// Other requests kept changing the same thing.
+    #[error("too many requests are changing the same thing; repeat the request")]
     Contended,
-    /// A password could not be looked at, or a token not be signed.
+    /// A password could not be checked, or a token could not be signed.
     #[error(transparent)]
     Credentials(#[from] CredentialsError),
     /// The store failed.
@@ -309,20 +313,20 @@ pub enum Refusal {
     Store(#[from] StoreError),
 }
 
-/// What has a connection refreshed again.
+/// How to get a connection refreshed again.
 const fn remedy(status: ConnectionStatus) -> &'static str {
     match status {
         ConnectionStatus::Paused => "resume it first",
-        ConnectionStatus::ReauthorizationRequired => "consent again by its /reauthorize first",
+        ConnectionStatus::ReauthorizationRequired => "renew the consent with its /reauthorize first",
         ConnectionStatus::Active | ConnectionStatus::Error => "repeat the request",
     }
 }
 
-/// The end of what is said of a slot that is taken.
+/// The end of the message about a taken slot.
 fn nearest_slot(nearest: &[Span]) -> String {
     match nearest.first() {
-        Some(slot) => format!("; the nearest that is offered begins at {}", slot.start()),
-        None => "; none near it is offered".to_owned(),
+        Some(slot) => format!("; the nearest offered slot begins at {}", slot.start()),
+        None => "; no slot near it is offered".to_owned(),
     }
 }
 
@@ -332,7 +336,7 @@ impl From<kalends_bridge::IncompleteError> for Refusal {
         match error {
             NotCovered => kalends_kernel::FieldError::new(
                 "audience",
-                "must cover the agent that asks, or be all where the calendar is one that the organization shares; or leave \
+                "must cover the agent of the link, or be all if the calendar is shared by the organization; or leave \
                  connection_link_id out",
             )
             .into(),
@@ -377,7 +381,7 @@ impl From<kalends_calendars::EventError> for Refusal {
 }
 
 impl Refusal {
-    /// There is no such thing under the identifier that the caller wrote.
+    /// The refusal for an identifier, as the caller wrote it, that does not exist.
     pub fn missing(missing: Missing, id: &str) -> Self {
         Self::NotFound { missing, id: id.chars().take(64).collect() }
     }

@@ -1,4 +1,4 @@
-//! The availability rules of calendars: read, put, delete (ruling 5.3).
+//! The availability rules of calendars: read, put, delete.
 
 use kalends_calendars::{AvailabilityRules, Change, NewRules};
 use kalends_kernel::RulesId;
@@ -9,17 +9,17 @@ use crate::{
 };
 
 impl App {
-    /// The rules of a calendar in sight.
+    /// The availability rules of a visible calendar.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such a calendar, or where it has no rules; [`Refusal::OutOfReach`].
+    /// [`Refusal::NotFound`] if no such calendar exists or it has no rules; [`Refusal::OutOfReach`].
     pub async fn availability_rules(&self, actor: &Actor, calendar: &str) -> Result<AvailabilityRules, Refusal> {
         let of = self.calendar(actor, calendar).await?;
         let found = self.store.find_rules(actor.org(), of.id).await?;
         found.ok_or_else(|| Refusal::missing(Missing::AvailabilityRules, calendar))
     }
 
-    /// Gives a calendar these rules, in place of those that it has.
+    /// Sets the availability rules of a calendar, and replaces existing ones.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Stale`].
@@ -53,7 +53,7 @@ impl App {
         .await
     }
 
-    /// Takes a calendar its rules: from then on nothing is restricted.
+    /// Deletes the availability rules of a calendar: nothing is restricted any more.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Stale`].

@@ -1,12 +1,13 @@
-//! Webhooks from the outbox to their receivers: what the workers call.
+//! Sending webhook messages from the outbox to their receivers: the use cases that the workers call.
 //!
-//! Messages are addressed in batches ([`App::fan_out_messages`]), which makes deliveries and wakes the queues of their
-//! endpoints. A worker claims endpoints ([`App::claim_webhooks`]) and serves each in a task of its own
-//! ([`App::serve_webhook`]), so that one that hangs delays nobody else. While it serves it reads what is due, sends up
-//! to [`WINDOW_MAX`] deliveries at once, and records what ends together in one write.
+//! Messages are addressed in batches ([`App::fan_out_messages`]). This creates deliveries and wakes the queues of
+//! their endpoints. A worker claims endpoints ([`App::claim_webhooks`]) and serves each in its own task
+//! ([`App::serve_webhook`]), so that an endpoint that hangs delays no other. While the worker serves an endpoint, it
+//! reads what is due, sends up to [`WINDOW_MAX`] deliveries at once, and records several outcomes in one write.
 //!
-//! How many are sent at once follows what the endpoint does: one at first and after each failure, one more with each
-//! success. So an endpoint that hangs holds one connection, and one that answers is served at its own pace.
+//! The number of deliveries in flight follows the endpoint's responses. It starts at one, grows by one with each
+//! success, and halves with each failure. So an endpoint that hangs holds one connection, and one that responds is
+//! served at its own pace.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -36,26 +37,26 @@ use crate::{
     ports::{CommitError, WebhookPost, WebhookReply, WebhookSender},
 };
 
-/// The most deliveries in flight to one endpoint, over all nodes.
+/// The most deliveries in flight to one endpoint, across all nodes.
 const WINDOW_MAX: usize = 16;
-/// How many deliveries are read at once for each that may be in flight, at most: none ahead for an endpoint of which
-/// nothing is known, since many of those may hang.
+/// How many deliveries are read at once for each that may be in flight, at most. For an endpoint without a success
+/// yet, none are read in advance, because many such endpoints may hang.
 const AHEAD: usize = 8;
-/// How long an outcome waits for others to be recorded with it.
+/// How long an outcome waits for others to be recorded together.
 const GATHER: Duration = Duration::from_millis(10);
-/// The most deliveries to one endpoint that are begun and not recorded, over all nodes: what a crash repeats at most.
-/// While the outcomes of one window are written, another is sent.
+/// The most deliveries to one endpoint that have begun and are not recorded, across all nodes: a crash repeats at
+/// most this many. While the outcomes of one window are written, the next window is sent.
 pub const UNRECORDED_MAX: usize = 2 * WINDOW_MAX;
-/// How often an endpoint that is being served is looked at for more.
+/// How often an endpoint that is being served is checked for more deliveries.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
-/// How often a record is tried while the store fails; the claim lasts about as long.
+/// How often a record is tried while the store fails. The claim lasts about as long.
 const RECORD_ATTEMPTS: u32 = 20;
-/// How long it waits in between.
+/// The pause between two tries.
 const RECORD_AGAIN: Duration = Duration::from_secs(1);
-/// How many deliveries are given up at once.
+/// How many deliveries are abandoned at once.
 const ABANDONED_AT_ONCE: u32 = 500;
 
-/// What tells the workers of this process that there is something to do; those of others look by themselves.
+/// Wakes the workers of this process when there is work. Workers of other processes poll.
 #[derive(Default)]
 pub(crate) struct Nudges {
     pub(crate) fan_out: Notify,
@@ -65,7 +66,7 @@ pub(crate) struct Nudges {
     pub(crate) refresh: Notify,
 }
 
-/// Sends nothing: for what has no workers.
+/// A sender that sends nothing, for a process without workers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoSender;
 
@@ -76,34 +77,34 @@ impl WebhookSender for NoSender {
     }
 
     async fn post(&self, _: WebhookPost) -> WebhookReply {
-        WebhookReply { outcome: Outcome::Unanswered, problem: Some("nothing is sent from here".to_owned()) }
+        WebhookReply { outcome: Outcome::Unanswered, problem: Some("this process sends nothing".to_owned()) }
     }
 }
 
-/// What came of one attempt.
+/// The result of one attempt.
 pub(crate) struct Attempted {
     pub(crate) reply: WebhookReply,
     pub(crate) took: Duration,
 }
 
-/// A delivery with which a worker is done for now.
+/// A delivery that a worker has finished with for now.
 struct Ended {
     recorded: Recorded,
-    /// What the receiver did; `None` where nothing was sent.
+    /// The receiver's response; `None` if nothing was sent.
     outcome: Option<Outcome>,
     at: Timestamp,
     /// The endpoint as it was when the attempt began.
     endpoint: Arc<WebhookEndpoint>,
 }
 
-/// What a task of [`Serving`] did.
+/// The result of a task of [`Serving`].
 enum Done {
     Attempt(Box<Ended>),
-    /// What was recorded, and whether the claim still holds.
+    /// The recorded deliveries, and whether the claim still holds.
     Record(Vec<DeliveryId>, Result<bool, StoreError>),
 }
 
-/// One endpoint while a worker serves it.
+/// An endpoint while a worker serves it.
 struct Serving {
     app: Arc<App>,
     claim: Claim,
@@ -112,31 +113,31 @@ struct Serving {
     recording: bool,
     /// How many may be in flight.
     window: usize,
-    /// What is known of the endpoint since it was claimed.
+    /// How the endpoint has responded since it was claimed.
     seen: Seen,
-    /// What is due and not begun, with the endpoint as it was read together with it.
+    /// Due deliveries that have not begun, each with the endpoint as it was read with them.
     waiting: VecDeque<(DueDelivery, Arc<WebhookEndpoint>)>,
-    /// What is to be recorded.
+    /// The outcomes to record.
     ended: Vec<Ended>,
-    /// When that is recorded, however little it is.
+    /// When to record them, even if there are only a few.
     record_at: tokio::time::Instant,
-    /// What was begun and is not recorded yet.
+    /// Deliveries that have begun and are not recorded yet.
     held: HashSet<DeliveryId>,
 }
 
-/// What an endpoint did since it was claimed.
+/// How an endpoint has responded since it was claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
     Nothing,
-    /// It failed, and nothing else.
+    /// Only failures.
     Failures,
-    /// It took something, whatever else it did.
+    /// At least one success.
     Success,
 }
 
 /// A task of a worker panicked.
 #[derive(Debug, thiserror::Error)]
-#[error("a task that sends or records deliveries ended before its time")]
+#[error("a task that sends or records deliveries ended early")]
 struct Broken(#[source] tokio::task::JoinError);
 
 impl App {
@@ -145,7 +146,7 @@ impl App {
         self.nudges.fan_out.notified().await;
     }
 
-    /// Waits until this process has addressed a message, or somebody asks for a delivery.
+    /// Waits until this process has addressed a message, or a request retries a delivery.
     pub async fn nudged_to_send(&self) {
         self.nudges.send.notified().await;
     }
@@ -164,7 +165,7 @@ impl App {
         Ok(fanned)
     }
 
-    /// Claims endpoints that are due, as many as there are places.
+    /// Claims due endpoints, up to the number of free places.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -172,8 +173,8 @@ impl App {
         Ok(self.store.claim_webhooks(self.now(), places).await?)
     }
 
-    /// Serves an endpoint until nothing is due, or until `stop`: then it ends what is in flight and begins nothing
-    /// more. What fails is logged and left to whoever claims the endpoint next.
+    /// Serves an endpoint until nothing is due or `stop` is cancelled. Then it finishes what is in flight and begins
+    /// nothing more. Failures are logged and left to the next worker that claims the endpoint.
     pub async fn serve_webhook(self: &Arc<Self>, claim: Claim, stop: &CancellationToken) {
         let mut serving = Serving {
             app: Arc::clone(self),
@@ -198,12 +199,12 @@ impl App {
             tracing::error!(
                 error = &error as &dyn std::error::Error,
                 webhook = %claim.webhook,
-                "a webhook cannot be served; it is claimed again once its claim has run out"
+                "a webhook cannot be served; it is claimed again once its claim has expired"
             );
         }
     }
 
-    /// One attempt at a delivery.
+    /// Makes one attempt at a delivery.
     pub(crate) async fn attempt(&self, endpoint: &WebhookEndpoint, delivery: &Delivery, message: Message) -> Attempted {
         let Message { event_type, resource_version, payload, .. } = message;
         let body = Bytes::from(payload);
@@ -233,8 +234,8 @@ impl App {
         Attempted { reply, took }
     }
 
-    /// Switches an endpoint off because of what its receiver did, tells the organization's others, and mails whoever
-    /// answers for it. An endpoint that was changed since the attempt began stays as it is.
+    /// Switches an endpoint off because of its receiver's responses, sends a message to the organization's other
+    /// endpoints, and emails the owner. An endpoint that was changed since the attempt began stays as it is.
     async fn deactivate(&self, endpoint: &WebhookEndpoint, why: Deactivation) -> Result<(), StoreError> {
         let now = self.now();
         let Some(off) = endpoint.deactivated(why, now) else { return Ok(()) };
@@ -268,7 +269,7 @@ impl App {
         Ok(())
     }
 
-    /// Removes up to `limit` deliveries that are kept no longer, and as many messages, and says whether that was all.
+    /// Removes up to `limit` expired deliveries, and up to `limit` expired messages. Returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -279,7 +280,7 @@ impl App {
         Ok(deliveries < u64::from(limit) && messages < u64::from(limit))
     }
 
-    /// Tells the metrics how long the queues are.
+    /// Reports the lengths of the queues to the metrics.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -302,14 +303,14 @@ fn seconds(elapsed: kalends_kernel::SignedDuration) -> f64 {
 }
 
 impl Serving {
-    /// Serves until there is nothing more to do; `false` where the claim is lost.
+    /// Serves until nothing is left to do. Returns `false` if the claim is lost.
     async fn run(&mut self, stop: &CancellationToken) -> Result<bool, StoreError> {
         loop {
-            // One that only fails gives its place up after the first attempt: what is left of its messages is for the
-            // places of those that fail.
+            // An endpoint that only fails gives up its place after the first attempt. Its remaining deliveries use
+            // the places of failing endpoints.
             let ends = stop.is_cancelled() || self.seen == Seen::Failures;
             if ends {
-                // What was not begun is due as it was.
+                // Deliveries that have not begun stay due.
                 self.waiting.clear();
             } else if self.has_room() && self.waiting.is_empty() && !self.refill().await? {
                 return Ok(true);
@@ -328,7 +329,7 @@ impl Serving {
                 None => Ok(self.tasks.join_next().await),
             };
             let mut done = match done {
-                // Nothing ended: look for more, or record what did.
+                // Nothing ended: look for more, or record what ended earlier.
                 Err(_) => continue,
                 Ok(None) if ends => return Ok(true),
                 Ok(None) => continue,
@@ -347,14 +348,15 @@ impl Serving {
         self.in_flight < self.window && self.held.len() < UNRECORDED_MAX
     }
 
-    /// Whether what has ended is to be recorded now: enough of it, or for long enough, or nothing can be added.
+    /// Whether to record the outcomes now: because there are enough, because they have waited long enough, or because
+    /// no more can follow.
     fn is_time_to_record(&self) -> bool {
         !self.recording
             && !self.ended.is_empty()
             && (self.ended.len() >= WINDOW_MAX || self.in_flight == 0 || self.record_at <= tokio::time::Instant::now())
     }
 
-    /// How long to wait for something to end before there is something else to do.
+    /// How long to wait for a task to end before something else is to be done.
     fn patience(&self, looks: bool) -> Option<Duration> {
         if !self.recording && !self.ended.is_empty() {
             return Some(self.record_at.saturating_duration_since(tokio::time::Instant::now()));
@@ -366,7 +368,7 @@ impl Serving {
         self.tasks.is_empty() && self.ended.is_empty()
     }
 
-    /// Reads what is due; `false` where there is nothing left to do at all.
+    /// Reads what is due. Returns `false` if nothing is left to do.
     async fn refill(&mut self) -> Result<bool, StoreError> {
         let store = Arc::clone(&self.app.store);
         let Some(endpoint) = store.find_webhook(self.claim.org, self.claim.webhook).await? else {
@@ -384,7 +386,7 @@ impl Serving {
         Ok(!self.waiting.is_empty() || !self.is_idle())
     }
 
-    /// Gives up whatever is due: the endpoint is switched off.
+    /// Abandons everything that is due, because the endpoint is switched off.
     async fn abandon(&mut self) -> Result<(), StoreError> {
         loop {
             let now = self.app.now();
@@ -399,7 +401,7 @@ impl Serving {
         }
     }
 
-    /// Sends a delivery, in a task of its own.
+    /// Sends a delivery in its own task.
     fn begin(&mut self, due: DueDelivery, endpoint: Arc<WebhookEndpoint>) {
         let delivery = due.delivery;
         self.held.insert(delivery.id);
@@ -420,7 +422,7 @@ impl Serving {
         });
     }
 
-    /// Takes note of a delivery that is to be recorded.
+    /// Queues an outcome to be recorded.
     fn end(&mut self, ended: Ended) {
         if self.ended.is_empty() {
             self.record_at = tokio::time::Instant::now() + GATHER;
@@ -428,7 +430,7 @@ impl Serving {
         self.ended.push(ended);
     }
 
-    /// Records what has ended. What ends meanwhile goes together with the next.
+    /// Records the outcomes so far. Later ones go into the next record.
     fn record_ended(&mut self) {
         self.recording = true;
         let (app, claim, ended) = (Arc::clone(&self.app), self.claim, std::mem::take(&mut self.ended));
@@ -451,7 +453,7 @@ impl Serving {
         });
     }
 
-    /// Takes note of what a task did; `false` where the claim is lost.
+    /// Handles the result of a task. Returns `false` if the claim is lost.
     fn take(&mut self, done: Done) -> Result<bool, StoreError> {
         match done {
             Done::Attempt(ended) => {
@@ -480,14 +482,14 @@ impl Serving {
     }
 }
 
-/// How many may be in flight after one more attempt: one more after a success, half as many after a failure.
+/// How many may be in flight after another attempt: one more after a success, half as many after a failure.
 fn next_window(window: usize, success: bool) -> usize {
     if success { (window + 1).min(WINDOW_MAX) } else { (window / 2).max(1) }
 }
 
 impl App {
-    /// Records what came of deliveries. Where that ends an endpoint, the endpoint is switched off first: a crash in
-    /// between finds it off, and gives up what is still pending then.
+    /// Records the outcomes of deliveries. If an outcome ends the endpoint, the endpoint is switched off first: after
+    /// a crash in between, the endpoint is off, and its pending deliveries are abandoned.
     async fn record(&self, claim: Claim, ended: &[Ended]) -> Result<bool, StoreError> {
         let mut change = HealthChange::default();
         let failed = ended.iter().any(|ended| ended.outcome.is_some_and(|outcome| !outcome.is_success()));
@@ -499,7 +501,8 @@ impl App {
             let why;
             (health, why) = health.after(*outcome, *at);
             if let Some(why) = why {
-                // Seldom, and far larger than the rest: a thousand endpoints may fail at once.
+                // Boxed because it is rare, and its future is much larger than the rest: a thousand endpoints may
+                // fail at once.
                 Box::pin(self.deactivate(endpoint, why)).await?;
             }
         }
@@ -507,8 +510,8 @@ impl App {
         self.recorded(claim, recorded, change).await
     }
 
-    /// Writes outcomes; `false` where the claim is lost. They are a change-set like any other, so that a store may
-    /// write them together with what requests change.
+    /// Writes outcomes. Returns `false` if the claim is lost. They are an ordinary change-set, so that a store may
+    /// commit them in one batch with the changes of requests.
     async fn recorded(&self, claim: Claim, recorded: Vec<Recorded>, health: HealthChange) -> Result<bool, StoreError> {
         match self.store.commit(record_of(Record { claim, recorded, health, at: self.now() })).await {
             Ok(()) => Ok(true),
@@ -519,7 +522,7 @@ impl App {
     }
 }
 
-/// A change-set that is nothing but a record.
+/// A change-set that only contains a record.
 fn record_of(record: Record) -> ChangeSet {
     let mut changes = ChangeSet::new(record.claim.org);
     changes.webhooks.push(Change::Record(record));
@@ -531,12 +534,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_endpoint_is_trusted_as_far_as_it_answers() {
+    fn the_window_follows_the_outcomes() {
         let after =
             |window, outcomes: &[bool]| outcomes.iter().fold(window, |window, success| next_window(window, *success));
         assert_eq!(after(1, &[true; 3]), 4);
         assert_eq!(after(1, &[true; 100]), WINDOW_MAX);
         assert_eq!(after(WINDOW_MAX, &[false]), WINDOW_MAX / 2);
-        assert_eq!(after(WINDOW_MAX, &[false; 10]), 1, "what hangs holds one connection");
+        assert_eq!(after(WINDOW_MAX, &[false; 10]), 1, "an endpoint that hangs holds one connection");
     }
 }

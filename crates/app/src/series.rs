@@ -1,4 +1,4 @@
-//! Series: their occurrences one by one, what they take along when they change, and their limits.
+//! Series: single occurrences, the exceptions that change with a series, and limits.
 
 use kalends_calendars::{CancelError, Change, Event, EventPatch, ExternalSync, Occurrence, ports::OwnedEvent};
 use kalends_kernel::{EventId, FieldError, Timestamp};
@@ -11,20 +11,20 @@ use crate::{
     local::shown_in,
 };
 
-/// One occurrence and the series to which it belongs.
+/// An occurrence and its series.
 pub(crate) struct FoundOccurrence {
     series: OwnedEvent,
-    /// The occurrence as it is now, changed on its own or as the rule gives it.
+    /// The occurrence as it is now, either changed individually or as the rule generates it.
     pub(crate) shown: Event,
 }
 
-/// The error of an `occurrence_start` where there is no series.
+/// The error for an `occurrence_start` if the event is not a series.
 pub(crate) fn not_a_series() -> FieldError {
     FieldError::new("occurrence_start", "is for a series only; leave it out to delete the event itself")
 }
 
-/// Checks that the plan allows the series that `before` becomes, and that there are not too many
-/// (ruling 3.3). Nothing is asked of a series that goes on as it did.
+/// Checks that the plan allows the series that `before` becomes, and that there are not too many. A series whose
+/// recurrence does not change is not checked.
 pub(crate) fn series_limits(
     actor: &Actor,
     changes: &mut ChangeSet,
@@ -49,7 +49,7 @@ pub(crate) fn series_limits(
 }
 
 impl App {
-    /// The occurrence that `path` names. Stale where the series changes while it is read.
+    /// The occurrence that `path` names. Stale if the series changes while it is read.
     pub(crate) async fn occurrence(
         &self,
         actor: &Actor,
@@ -66,8 +66,8 @@ impl App {
         Ok(FoundOccurrence { series, shown })
     }
 
-    /// Marks the overrides as deleted that a series no longer has. That they are all of them is guarded by the
-    /// version of the series, which every write of an override raises.
+    /// Marks the overrides that a series no longer has as deleted. The version of the series guards that the list is
+    /// complete, because every write of an override raises it.
     pub(crate) async fn drop_overrides(
         &self,
         changes: &mut ChangeSet,
@@ -93,7 +93,7 @@ impl App {
         Ok(())
     }
 
-    /// Changes one occurrence, which from then on is an event of its own.
+    /// Changes one occurrence, which then becomes an event of its own.
     pub(crate) async fn update_occurrence(
         &self,
         actor: &Actor,
@@ -128,7 +128,7 @@ impl App {
         .await
     }
 
-    /// Deletes one instance, which the series counts among its exdates from then on.
+    /// Deletes one instance. The series then has an exdate for it.
     pub(crate) async fn delete_occurrence(
         &self,
         actor: &Actor,
@@ -150,7 +150,7 @@ impl App {
         .await
     }
 
-    /// Cancels one occurrence and shows the series (ruling 4.6).
+    /// Cancels one occurrence and returns the series.
     pub(crate) async fn cancel_occurrence(
         &self,
         actor: &Actor,
@@ -174,14 +174,14 @@ impl App {
                 let calendar = self.store.find_calendar(actor.org(), seen.calendar).await?;
                 resource = resource.with_local(calendar.ok_or_else(|| path.missing())?.zone);
             }
-            // The operation answers 204 where it deletes; here something is left to show.
+            // The operation answers 204 if it deletes. Here it answers 200, because it returns the series.
             let answer = Answer { status: 200, ..shown(actor, &resource, Some(version)) };
             self.commit_for(actor, agent, id.to_string(), changes, answer).await
         })
         .await
     }
 
-    /// The writes that take an occurrence from a series, and the series after them.
+    /// The writes that remove an occurrence from a series, and the resulting series.
     async fn without(
         &self,
         actor: &Actor,

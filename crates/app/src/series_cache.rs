@@ -1,4 +1,4 @@
-//! The series of a calendar as they were last read, valid while its revision stands.
+//! The cached series of calendars, valid while a calendar's revision does not change.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use moka::sync::Cache;
 
 use crate::{App, Refusal};
 
-/// The most memory that cached series take, in bytes.
+/// The largest memory use of cached series, in bytes.
 const BYTES_MAX: u64 = 16 << 20;
-/// What an entry takes beside its series, in bytes.
+/// The size of an entry without its series, in bytes.
 const ENTRY_BYTES: usize = 128;
-/// How far around the time that is asked for series are read: whoever looks for a time goes on looking nearby.
+/// How far around the requested time series are read, because the next query is usually for a time nearby.
 const AROUND: SignedDuration = SignedDuration::days(92);
 
 /// The series that block on a calendar at one revision.
@@ -20,13 +20,13 @@ const AROUND: SignedDuration = SignedDuration::days(92);
 pub(crate) struct KnownSeries {
     /// The calendar's revision.
     pub(crate) revision: Revision,
-    /// Those with an occurrence in this time are all there.
+    /// All series with an occurrence in this span are included.
     around: Span,
     /// The series.
     pub(crate) series: Arc<[Repeating]>,
 }
 
-/// Series by calendar. Reading and parsing them costs far more than to tell when they take place.
+/// Series by calendar. Reading and parsing them costs far more than computing their occurrences.
 pub(crate) struct SeriesCache(Cache<CalendarId, KnownSeries>);
 
 impl SeriesCache {
@@ -38,7 +38,7 @@ impl SeriesCache {
         Self(Cache::builder().max_capacity(BYTES_MAX).weigher(weight).build())
     }
 
-    /// What is known of the calendar at exactly that revision, if it is all that reaches into `window`.
+    /// The cached series of the calendar at exactly that revision, if they cover `window`.
     fn at(&self, calendar: CalendarId, revision: Revision, window: Span) -> Option<KnownSeries> {
         let holds = |known: &KnownSeries| known.revision == revision && window.clip(known.around) == Some(window);
         self.0.get(&calendar).filter(holds)
@@ -46,8 +46,8 @@ impl SeriesCache {
 }
 
 impl App {
-    /// The series that block on a calendar, at least all that reach into `window`: as they are known at the
-    /// revision `seen`, else as they are now. `None` where the calendar went out of sight.
+    /// The series that block on a calendar, at least all that overlap `window`: the cached ones at revision `seen`,
+    /// else the current ones. `None` if the calendar is no longer visible.
     pub(crate) async fn series_reaching(
         &self,
         org: OrgId,

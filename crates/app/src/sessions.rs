@@ -1,6 +1,6 @@
-//! Console sessions: whom a token speaks for, and which requests may use it.
+//! Console sessions: the principal that a token belongs to, and the requests that may use it.
 //!
-//! Nothing of it is cached: a session that was ended is refused with the next request, on every node.
+//! Nothing is cached: once a session has ended, every node refuses its next request.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use kalends_kernel::{StoreError, UserId};
 use crate::{App, Refusal, operations::Operation};
 
 impl App {
-    /// Whom the session of that token speaks for: its human, in front of an organization of theirs.
+    /// The principal of the session with that token: its user, in one of the user's organizations.
     ///
     /// # Errors
-    /// [`Refusal::NotSignedIn`] or [`Refusal::Store`]. What it may do is told by [`crate::Actor::enter`].
+    /// [`Refusal::NotSignedIn`] or [`Refusal::Store`]. What the session may do is decided by [`crate::Actor::enter`].
     pub async fn authenticate_session(&self, token: &str) -> Result<Arc<Principal>, Refusal> {
         let now = self.now();
         let claimed = self.tokens.read(token).and_then(|claims| claims.check(now));
@@ -26,8 +26,8 @@ impl App {
         principal_of(&session, &organization).map(Arc::new)
     }
 
-    /// The organization in front of which a human stands: that of the session where it is theirs, else the one that
-    /// they have owned longest; `None` where they own none.
+    /// The organization that a user works in: the session's if the user owns it, else the one that they have owned
+    /// longest. `None` if they own none.
     pub(crate) async fn opened_by(
         &self,
         user: UserId,
@@ -40,7 +40,7 @@ impl App {
         }
     }
 
-    /// Whether a request may use the authority of a session's cookie (ruling 3.10).
+    /// Whether a request may use a session's cookie.
     ///
     /// # Errors
     /// [`Refusal::CrossSite`].
@@ -48,7 +48,7 @@ impl App {
         Ok(check_provenance(operation.writes(), from, &self.origins)?)
     }
 
-    /// Whether a request may sign in or up from there.
+    /// Whether a request may sign in or sign up from that origin.
     ///
     /// # Errors
     /// [`Refusal::CrossSite`].
@@ -61,7 +61,7 @@ impl App {
         Ok(self.tokens.sign(&session.claims())?)
     }
 
-    /// The human as they are now. Whoever has just gone has no session any more.
+    /// The user as they are now. A user who has just been deleted has no session.
     pub(crate) async fn user(&self, user: UserId) -> Result<User, Refusal> {
         self.store.find_user(user).await?.ok_or(Refusal::NotSignedIn)
     }

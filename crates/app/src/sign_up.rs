@@ -1,4 +1,4 @@
-//! An agent signs itself up and proves its mail address.
+//! An agent signs itself up and verifies its email address.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,31 +19,31 @@ use crate::{
     ports::Mail,
 };
 
-/// How long a sign-up waits for its mail to be handed over.
+/// How long a sign-up waits until its email is accepted.
 const MAIL_WAIT: Duration = Duration::from_secs(5);
-/// Every sign-up is told the same, so that the answer does not tell who is known.
+/// Every sign-up gets the same message, so that the answer does not reveal which addresses are known.
 const MESSAGE: &str = "If the address can receive mail, a message with the next step is on its way.";
 
 impl App {
-    /// Signs an agent up: a new organization in the sandbox with its first agent and key, and a code
-    /// by mail. For a known address nothing is shown; its owner is told by mail.
+    /// Signs up an agent: creates a new organization in the sandbox with its first agent and key, and emails a code.
+    /// For a known address the answer shows nothing, and its owner gets an email.
     ///
     /// # Errors
     /// [`Refusal::StaleTerms`], [`Refusal::TooMany`] for a mail domain that signs up too often, [`Refusal::Store`].
     pub async fn sign_up(&self, request: &Request, new: CheckedSignUp) -> Result<Answer, Refusal> {
         let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
-        // Each call counts whatever becomes of it, so that the limit does not tell who is known either.
+        // Each call counts, whatever its outcome, so that the limit does not reveal which addresses are known.
         self.allow(&self.sign_ups(&new.email, request)).await?;
         let new = NewSignUp { email: new.email, agent_name: new.agent_name, acceptance };
         let (answer, mail) = retry_stale(|| async {
             match self.store.find_by_email(&new.email).await? {
                 Some(known) => match self.sign_up_again(request, &known, &new).await {
-                    // It was deleted since we looked, and the address is free again.
+                    // It was deleted since the lookup, and the address is free again.
                     Err(Attempt::Refused(Refusal::Unauthorized)) => Err(Attempt::Stale),
                     outcome => outcome,
                 },
                 None => match self.sign_up_first(request, &new).await {
-                    // Somebody signed up with the address since we looked.
+                    // Another request signed up with the address since the lookup.
                     Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
                     outcome => outcome,
                 },
@@ -54,21 +54,21 @@ impl App {
         Ok(answer)
     }
 
-    /// Sends a mail that goes out whether or not the caller waits for it, and waits a moment for it.
-    /// What cannot be sent is logged, and asking again sends another.
+    /// Sends an email in a separate task, and waits for it up to [`MAIL_WAIT`]. The email goes out even if the caller
+    /// stops waiting. A failure is logged, and repeating the request sends another email.
     pub(crate) async fn send(&self, mail: Mail) {
-        // A slow mail server must not keep the caller from the key that is shown only once.
+        // A slow mail server must not keep the caller from the key, which is only shown once.
         if tokio::time::timeout(MAIL_WAIT, self.post(mail)).await.is_err() {
-            tracing::warn!("the mail server is slow; a request is answered before its mail has left");
+            tracing::warn!("the mail server is slow; a request is answered before its email is sent");
         }
     }
 
-    /// Sends a mail without waiting for it. What cannot be sent is logged.
+    /// Sends an email without waiting for it. A failure is logged.
     pub(crate) fn post(&self, mail: Mail) -> JoinHandle<()> {
         let mailer = Arc::clone(&self.mailer);
         tokio::spawn(async move {
             if let Err(error) = mailer.send(mail).await {
-                tracing::error!(error = &error as &dyn std::error::Error, "a mail could not be sent");
+                tracing::error!(error = &error as &dyn std::error::Error, "an email could not be sent");
             }
         })
     }
@@ -121,7 +121,7 @@ impl App {
         let answer = Answer { status: request.operation.status, body: Some(body), version: None };
         let subject = || Subject { org: known.id, agent: None, resource: known.id.to_string() };
         if !known.awaits_code() {
-            // Nothing changes but the log, and the answer that a repetition gets.
+            // Only the audit log and the stored answer change.
             let answer = self.commit(request, None, subject(), ChangeSet::new(known.id), answer).await?;
             return Ok((answer, letters::already_known(&new.email, &Foreign::new(&new.agent_name))));
         }
@@ -134,10 +134,10 @@ impl App {
         Ok((answer, letters::verification_code(&new.email, &Foreign::new(&new.agent_name), &code)))
     }
 
-    /// Verifies the caller's organization with the code of the mail: the caps lift, the key stays.
+    /// Verifies the caller's organization with the emailed code: the sandbox limits are lifted, and the key stays.
     ///
     /// # Errors
-    /// [`Refusal::Invalid`] for every failure (wrong, expired, burned, not waiting for a code).
+    /// [`Refusal::Invalid`] for every failure (wrong, expired or used up code, or no code expected).
     pub async fn verify(&self, actor: &Actor, code: &Code) -> Result<Answer, Refusal> {
         let outcome = retry_stale(|| async {
             let missing = || Refusal::missing(Missing::Organization, &actor.org().to_string());
@@ -158,8 +158,8 @@ impl App {
                     self.commit_for(actor, None, resource, changes, answer).await.map(Ok)
                 }
                 Err(VerifyError::Wrong { counted, left }) => {
-                    // The attempt is counted before it is refused, so that codes cannot be guessed by
-                    // many requests at once: all but one of them are stale and look again.
+                    // The attempt is counted before it is refused, so that parallel requests cannot guess codes: all
+                    // but one of them become stale and start over.
                     let seen = stored.map(|code| code.version);
                     changes.accounts.push(AccountChange::PutCode { code: counted.clone(), seen });
                     match self.store.commit(changes).await {
@@ -178,7 +178,7 @@ impl App {
                 self.note_sampled(actor, Action::AuthFailure, 400).await;
                 Err(FieldError::new("otp", error.to_string()).into())
             }
-            // Every failure is the same kind of error to the caller, also that of too many guesses at once.
+            // Every failure looks the same to the caller, including too many concurrent guesses.
             Err(Refusal::Contended) => {
                 Err(FieldError::new("otp", "too many attempts at the same time; try again").into())
             }

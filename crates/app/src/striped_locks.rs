@@ -1,4 +1,4 @@
-//! Striped locks: requests of one process that want to change the same thing decide one after another.
+//! Striped locks: requests of one process that change the same thing take turns.
 
 use std::{
     collections::{BTreeSet, hash_map::DefaultHasher},
@@ -7,13 +7,13 @@ use std::{
 
 use tokio::sync::{Mutex, MutexGuard};
 
-/// How many locks there are. Two things that share a lock wait for each other without need, but rarely.
+/// The number of locks. Two things that share a lock wait for each other needlessly, but that is rare.
 const LOCKS: usize = 512;
 
-/// A fixed number of locks, shared by everything that can be changed.
+/// A fixed number of locks, shared by everything that can change.
 ///
-/// Correctness does not depend on them: guards in the change-set see to that, between processes too. Without them, all but
-/// one of many concurrent writers would decide on data that is stale at commit, again and again.
+/// Correctness does not depend on them: the guards of the change-set ensure it, also between processes. Without the
+/// locks, all but one of many concurrent writers would repeatedly decide on data that is stale at commit.
 pub(crate) struct StripedLocks(Vec<Mutex<()>>);
 
 impl StripedLocks {
@@ -21,7 +21,7 @@ impl StripedLocks {
         Self((0..LOCKS).map(|_| Mutex::new(())).collect())
     }
 
-    /// Locks each of `wanted`. All callers lock in the same order, so that they cannot wait for each other in a circle.
+    /// Locks each of `wanted`. All callers lock in the same order, so they cannot deadlock.
     pub(crate) async fn lock<T: Hash>(&self, wanted: impl IntoIterator<Item = T>) -> Vec<MutexGuard<'_, ()>> {
         let stripe = |wanted: T| {
             let mut hasher = DefaultHasher::new();

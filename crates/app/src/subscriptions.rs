@@ -1,4 +1,4 @@
-//! Subscriptions to feeds, as callers see them (ruling 8.2). How they are kept in step stands in `syncing`.
+//! Subscriptions to feeds, from the callers' side. `syncing` keeps them up to date.
 
 use kalends_feeds::{Beside, Change, NewSubscription, Remains, Subscription, SubscriptionPatch, SubscriptionStatus};
 use kalends_kernel::{Listed, Page, SubscriptionId};
@@ -11,11 +11,11 @@ use crate::{
 };
 
 impl App {
-    /// Subscribes a calendar of an agent to a feed, which is synced at once. What an earlier subscription of the calendar
-    /// to the same address left is taken over.
+    /// Subscribes a calendar of an agent to a feed, which is synced at once. Events that an earlier subscription of
+    /// the calendar to the same address left are taken over.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] without such an agent or a calendar of it; [`Refusal::AlreadySubscribed`];
+    /// [`Refusal::NotFound`] if no such agent exists, or it has no such calendar; [`Refusal::AlreadySubscribed`];
     /// [`Refusal::LimitReached`].
     pub async fn create_subscription(
         &self,
@@ -74,12 +74,13 @@ impl App {
         Ok(found)
     }
 
-    /// Changes a subscription. Another address is synced at once, and so is a subscription that goes on. What an earlier
-    /// subscription of the calendar to the new address left is removed, since the feed brings its events again.
+    /// Changes a subscription. A changed address is synced at once, and so is a resumed subscription. Events that an
+    /// earlier subscription of the calendar to the new address left are removed, because the feed contains them
+    /// again.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::Stale`]; [`Refusal::AlreadySubscribed`] for an address to which the calendar is
-    /// subscribed by another.
+    /// [`Refusal::NotFound`], [`Refusal::Stale`]; [`Refusal::AlreadySubscribed`] if another subscription of the
+    /// calendar has that address.
     pub async fn update_subscription(
         &self,
         actor: &Actor,
@@ -114,7 +115,7 @@ impl App {
         .await
     }
 
-    /// Has a subscription synced at once, also one that is paused.
+    /// Requests an immediate sync of a subscription, even if it is paused.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -130,7 +131,7 @@ impl App {
         .await
     }
 
-    /// Ends a subscription. What it has imported stays as it is, or is deleted soon after.
+    /// Deletes a subscription. Its imported events stay as they are, or are deleted soon after.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].

@@ -1,8 +1,9 @@
-//! Feeds of others, kept in step: what the workers call (ruling 8.2).
+//! Syncing subscriptions with their feeds: the use cases that the workers call.
 //!
-//! A worker claims subscriptions that are due ([`App::claim_syncs`]) and syncs each in a task of its own ([`App::sync`]):
-//! fetches, reads off the async threads, compares with what was imported, and commits in chunks, each of which renews the
-//! claim and is refused once that is lost. What fails before the first chunk changes no event.
+//! A worker claims due subscriptions ([`App::claim_syncs`]) and syncs each in its own task ([`App::sync`]). A sync
+//! fetches the feed, reads it outside the async threads, compares it with what was imported, and commits in chunks.
+//! Each chunk renews the claim, and is refused once the claim is lost. A failure before the first chunk changes no
+//! event.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -27,17 +28,17 @@ use crate::{
 
 /// How many feeds and files are read at once.
 pub(crate) const READ_AT_ONCE: usize = 1;
-/// How many subscriptions to feeds of one host are synced at once, over all nodes.
+/// How many subscriptions to feeds of one host are synced at once, across all nodes.
 const PER_HOST: u32 = 2;
 
-/// Fetches nothing: for what has no workers.
+/// A fetcher that fetches nothing, for a process without workers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoFetcher;
 
 #[async_trait]
 impl FeedFetcher for NoFetcher {
     async fn fetch(&self, _: &RemoteUrl, _: &Validators) -> Result<FetchedFeed, FetchError> {
-        Err(FetchError("nothing is fetched from here".to_owned()))
+        Err(FetchError("this process fetches nothing".to_owned()))
     }
 }
 
@@ -59,19 +60,19 @@ pub(crate) fn makes_due(changes: &ChangeSet) -> bool {
     })
 }
 
-/// A feed or file that was read, compared with what was imported of it before.
+/// A feed or file that was read and compared with what was imported from it before.
 pub(crate) struct Compared {
     pub(crate) diff: Diff,
     pub(crate) report: Report,
-    /// Whether what is gone stays for now.
+    /// Whether events that are gone from the feed stay for now.
     pub(crate) withheld: bool,
 }
 
 /// Why a sync ends early.
 enum Broken {
-    /// The claim is lost, or the calendar is gone: whoever comes next knows better.
+    /// The claim is lost, or the calendar is gone. Another worker has taken over, if needed.
     Lost,
-    /// The organization would hold more imported events than this limit.
+    /// The organization would have more imported events than this limit.
     Full(u64),
     /// The store failed.
     Store(StoreError),
@@ -82,7 +83,7 @@ impl From<CommitError> for Broken {
         match error {
             CommitError::Store(error) => Self::Store(error),
             CommitError::LimitReached { metric: Metric::ImportedEvents, limit } => Self::Full(limit),
-            // Nothing else is a condition of these change-sets.
+            // These change-sets have no other conditions.
             CommitError::Stale
             | CommitError::NoOrganization
             | CommitError::LimitReached { .. }
@@ -102,11 +103,11 @@ impl From<StoreError> for Broken {
 /// Why a feed or file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
-    /// What is wrong with it.
+    /// The text is not valid.
     #[error(transparent)]
     Text(#[from] ReadError),
-    /// The reading panicked.
-    #[error("the feed could not be read to its end")]
+    /// The reader panicked.
+    #[error("the feed could not be read completely")]
     Broken(#[source] tokio::task::JoinError),
 }
 
@@ -116,7 +117,7 @@ impl App {
         self.nudges.sync.notified().await;
     }
 
-    /// Claims up to `limit` subscriptions that are due.
+    /// Claims up to `limit` due subscriptions.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -125,24 +126,24 @@ impl App {
         Ok(self.store.claim_subscriptions(now, now + CLAIM_LASTS, PER_HOST, limit).await?)
     }
 
-    /// Syncs a subscription that this worker has claimed. What fails is kept with the subscription, or logged.
+    /// Syncs a subscription that this worker has claimed. A failure is stored with the subscription, or logged.
     pub async fn sync(&self, claim: SyncClaim, subscription: Subscription) {
         let began = tokio::time::Instant::now();
         let outcome = match self.sync_claimed(claim, &subscription).await {
             Ok(outcome) => outcome,
             Err(Broken::Lost) => "lost",
-            // Only a reservation is refused, and `synced` ends the sync then.
+            // Only a reservation can be refused with this, and `synced` handles it.
             Err(Broken::Full(_)) => "over_limit",
             Err(Broken::Store(error)) => {
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
                     subscription = %claim.subscription,
-                    "a subscription cannot be synced; it is claimed again once its claim has run out"
+                    "a subscription cannot be synced; it is claimed again once its claim has expired"
                 );
                 "broken"
             }
         };
-        // Its host may be asked for another feed now.
+        // Another feed of its host may be claimed now.
         self.nudges.sync.notify_one();
         metrics::counter!("kalends_ical_syncs_total", "outcome" => outcome).increment(1);
         metrics::histogram!("kalends_ical_sync_seconds").record(began.elapsed());
@@ -163,8 +164,8 @@ impl App {
         Ok(outcome)
     }
 
-    /// Deletes what a deleted subscription has imported, where that is not to stay, and forgets it once nothing of it is
-    /// there any more.
+    /// Deletes the imported events of a deleted subscription unless they are to stay. Once none is left, the
+    /// subscription is forgotten.
     async fn clear_away(
         &self,
         (claim, subscription): (SyncClaim, &Subscription),
@@ -186,7 +187,7 @@ impl App {
         Ok("removed")
     }
 
-    /// Fetches the feed and applies it; tells how that ended.
+    /// Fetches the feed and applies it. Returns the result.
     async fn synced(
         &self,
         claim: SyncClaim,
@@ -223,7 +224,7 @@ impl App {
             outcome => outcome?,
         }
         for chunk in diff.chunks {
-            // What is added in this commit is counted as it is, and reserved no more.
+            // The events that this commit adds are counted as existing, so they are no longer reserved.
             reserved = reserved.saturating_sub(chunk.added());
             self.import_chunk((claim, origin), calendar, (chunk, reserved), &mut report.counts).await?;
         }
@@ -234,12 +235,13 @@ impl App {
                 self.remove_chunk((claim, origin), calendar, gone, &mut report.counts).await?;
             }
         }
-        // What was withheld is asked for as a whole again.
+        // If something was withheld, the next fetch must be complete.
         let seen = (!withheld).then_some(seen);
         Ok((Ended::Applied(Memory { report: Some(report), seen, shrunk: withheld, adopted: false }), "applied"))
     }
 
-    /// Reads a feed or file and compares it, off the async threads. A panic is logged; the caller is told no more than that.
+    /// Reads a feed or file and compares it, outside the async threads. A panic is logged, and the caller learns
+    /// nothing else about it.
     pub(crate) async fn read_and_compare(
         &self,
         origin: Origin,
@@ -248,7 +250,7 @@ impl App {
         known: KnownItems,
         believed: bool,
     ) -> Result<Compared, Unreadable> {
-        // The semaphore is never closed; were it, no more than the wait would be missing.
+        // The semaphore is never closed. If it were, only this limit would be missing.
         let _turn = self.reading.acquire().await;
         let entropy = Arc::clone(&self.entropy);
         let read = tokio::task::spawn_blocking(move || {
@@ -270,9 +272,9 @@ impl App {
         })
     }
 
-    /// Reserves room for as many imported events as a sync is going to add, before it writes the first of them: of
-    /// several at once that together pass the limit, one is refused as a whole. A sync that adds nothing needs no room,
-    /// also where the limit was lowered below what exists.
+    /// Reserves room for the imported events that a sync will add, before it writes the first one. If several
+    /// concurrent syncs would exceed the limit together, one of them is refused as a whole. A sync that adds nothing
+    /// needs no room, even if the limit was lowered below what exists.
     async fn reserve_room(&self, claim: SyncClaim, added: u64) -> Result<(), Broken> {
         if added == 0 {
             return Ok(());
@@ -288,8 +290,8 @@ impl App {
         Ok(self.store_changes(changes).await?)
     }
 
-    /// Removes up to `limit` imported events that were deleted so long ago that no mirror hears of them any more, and
-    /// says whether that was all.
+    /// Removes up to `limit` imported events that were deleted so long ago that no copy still needs to learn about
+    /// it. Returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -298,7 +300,7 @@ impl App {
         Ok(self.store.purge_imported_events(before, limit).await? < u64::from(limit))
     }
 
-    /// Writes items of a feed as imported events. `reserved` is how many more events later chunks add.
+    /// Writes items of a feed as imported events. `reserved` is the number of events that later chunks add.
     async fn import_chunk(
         &self,
         (claim, origin): (SyncClaim, Origin),
@@ -349,7 +351,7 @@ impl App {
         self.commit_under(claim, forgotten, writes).await
     }
 
-    /// The events of a calendar that are to be written over; nothing is read for none.
+    /// The events of a calendar that will be overwritten. Reads nothing if `ids` is empty.
     pub(crate) async fn seen_events(
         &self,
         calendar: &Calendar,

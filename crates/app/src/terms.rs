@@ -1,4 +1,4 @@
-//! The terms of service and their acceptance (ruling 3.11).
+//! The terms of service and their acceptance.
 
 use kalends_accounts::Change;
 use kalends_wire::{AcceptedTerms, TermsAccepted};

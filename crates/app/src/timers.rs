@@ -1,9 +1,9 @@
-//! What falls due without a request: reminders, starts and ends of events, and holds and proposals that are over.
+//! Work that falls due without a request: reminders, starts and ends of events, and expired holds and proposals.
 //!
-//! Each use case claims a batch of timers, so that no two nodes look at the same ones, decides with the pure rules of
-//! `kalends_calendars`, and commits. What makes things happen once is not the claim but the change-set: the messages
-//! are committed together with the write that says that they were told, on the condition that nobody wrote the
-//! row meanwhile.
+//! Each use case claims a batch of timers, so that no two nodes process the same ones. It decides with the pure rules
+//! of `kalends_calendars`, and commits. The change-set, not the claim, ensures that each thing happens once: it
+//! contains the messages together with the write that records them, and is stale if the row has changed in the
+//! meantime.
 
 use futures::stream::{self, StreamExt as _};
 use kalends_calendars::{
@@ -16,29 +16,30 @@ use kalends_proposals::Change as ProposalChange;
 
 use crate::{App, ChangeSet, Done, Refusal, ports::CommitError};
 
-/// How long a claim lasts: how late the work of a node that crashed is done by another. A batch takes a fraction of it.
+/// How long a claim lasts: the delay before another node does the work of a node that crashed. A batch takes a
+/// fraction of it.
 const CLAIM: SignedDuration = SignedDuration::seconds(10);
 /// How many timers of one organization go into one change-set.
 const TOGETHER: usize = 128;
-/// The most bytes of messages in one change-set, but that one step may have more.
+/// The most bytes of messages in one change-set, unless a single step has more.
 const TOGETHER_BYTES: usize = 1 << 20;
-/// How many change-sets are committed at a time: others need connections too.
+/// How many change-sets are committed at a time. Other use cases need connections too.
 const COMMITS: usize = 4;
 
-/// What becomes of one thing that is due: a timer, or a proposal that is over.
+/// The writes for one due thing: a timer or an expired proposal.
 #[derive(Debug, Clone)]
 struct Step {
     org: OrgId,
     calendars: Vec<Change>,
     proposals: Vec<ProposalChange>,
     messages: Vec<Message>,
-    /// When that which is done was due.
+    /// When each of the things fell due.
     due: Vec<Timestamp>,
 }
 
 impl App {
-    /// Tells up to `limit` events' reminders, starts and ends that are due (rulings 4.12, 4.13), each once, whichever
-    /// node gets to it first.
+    /// Announces the due reminders, starts and ends of up to `limit` events, each once, even if several nodes run
+    /// this.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -46,7 +47,7 @@ impl App {
         self.look_at(TimerQueue::Events, limit).await
     }
 
-    /// Finds anew when up to `limit` events are due whose calendar's reminders were written anew.
+    /// Recomputes the timers of up to `limit` events whose calendar's default reminders were changed.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -62,9 +63,8 @@ impl App {
         Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
     }
 
-    /// Writes of up to `limit` holds that are over that they are, whichever node gets to it first, and says how
-    /// many there were. They block nothing since they expired: what this adds is that their status says so and
-    /// that it is told.
+    /// Marks up to `limit` expired holds as expired, each once, even if several nodes run this. They stopped blocking
+    /// when they expired. This updates their status and announces it.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -76,7 +76,7 @@ impl App {
         Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
     }
 
-    /// Gives up to `limit` events timers that are older than timers are, and says whether that was all.
+    /// Sets timers for up to `limit` events that were created before timers existed. Returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -84,7 +84,7 @@ impl App {
         Ok(self.store.seed_timers(self.now(), limit).await?)
     }
 
-    /// Removes up to `limit` timers of calendars that are out of sight, and says whether that was all.
+    /// Removes up to `limit` timers of calendars that are no longer visible, and returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -92,7 +92,7 @@ impl App {
         Ok(self.store.forget_timers(limit).await? < u64::from(limit))
     }
 
-    /// What there is to tell of an event at `now`, and when to look at it next.
+    /// The messages about an event at `now`, and the time of its next timer.
     fn told(&self, timer: &ClaimedTimer, now: Timestamp) -> Step {
         let Some(event) = &timer.seen else { return removed(timer) };
         let reminders = Reminders::effective(event.reminders.as_ref(), timer.defaults.as_ref());
@@ -109,14 +109,14 @@ impl App {
             messages.push(self.message(timer.org, event_type, &resource, version, now));
             due.push(happening.at);
         }
-        // By a clock that is behind, nothing is told a second time.
+        // Never move backwards: a clock that is behind must not announce anything twice.
         let told =
             EmittedUntil { all: timer.told.all.max(now), reminders: timer.told.reminders.max(timer.told.all).max(now) };
         let next = event.look_after(timer.defaults.as_ref(), told).map(|due_at| (due_at, told));
         Step { messages, due, ..Step::of(timer.org, advanced(timer, next)) }
     }
 
-    /// The end of a hold that is over at `now`.
+    /// The expiry of a hold at `now`.
     fn expired(&self, timer: ClaimedTimer, now: Timestamp) -> Step {
         let removed = removed(&timer);
         let Some(seen) = timer.seen else { return removed };
@@ -131,8 +131,8 @@ impl App {
         }
     }
 
-    /// Writes of up to `limit` proposals that are over that they are, each once, whichever node gets to it first. They
-    /// keep nothing free and take no response since they expired.
+    /// Marks up to `limit` expired proposals as expired, each once, even if several nodes run this. They stopped
+    /// reserving times and taking responses when they expired.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -158,8 +158,8 @@ impl App {
         Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
     }
 
-    /// Removes up to `limit` reservations of proposals that are over, and says whether that was all: those of calendars
-    /// that were out of sight when their proposals ended.
+    /// Removes up to `limit` reservations of ended proposals, and returns whether that was all. These are on
+    /// calendars that were not visible when their proposals ended.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -167,9 +167,9 @@ impl App {
         Ok(self.store.forget_reservations(self.now(), limit).await? < u64::from(limit))
     }
 
-    /// Commits what becomes of timers, those of an organization together, and says how late was done what was. Of a
-    /// change-set that is stale each timer is tried alone: what is stale then was written by somebody else, whose
-    /// row is looked at anew.
+    /// Commits the steps, those of one organization together, and returns how late each was. If a change-set is
+    /// stale, each of its steps is tried alone. A step that is still stale was overtaken by another write, which set
+    /// a new timer.
     async fn commit_steps(&self, steps: Vec<Step>) -> Result<Vec<SignedDuration>, Refusal> {
         let mut commits = stream::iter(together(steps).into_iter().map(|steps| self.commit_together(steps)))
             .buffer_unordered(COMMITS);
@@ -205,19 +205,18 @@ impl App {
         self.store_changes(changes).await.map(|()| due)
     }
 
-    /// How late what was committed was, if it was.
+    /// How late the committed things were, if they were committed.
     fn judged(&self, outcome: Result<Vec<Timestamp>, CommitError>) -> Result<Vec<SignedDuration>, Refusal> {
         match outcome {
             Ok(due) => {
                 let now = self.now();
                 Ok(due.into_iter().map(|due| now - due).collect())
             }
-            // Somebody else was faster: with this, with something that came before it, or with the account's
-            // deletion.
+            // Another writer was faster, either with this or an earlier change, or with the account's deletion.
             Err(CommitError::Stale | CommitError::NoOrganization) => Ok(Vec::new()),
             Err(CommitError::Store(error)) => Err(error.into()),
             Err(other) => {
-                tracing::error!(error = &other as &dyn std::error::Error, "what was due could not be written");
+                tracing::error!(error = &other as &dyn std::error::Error, "a due change could not be written");
                 Ok(Vec::new())
             }
         }
@@ -229,19 +228,19 @@ const fn advanced(timer: &ClaimedTimer, next: Option<(Timestamp, EmittedUntil)>)
     Change::AdvanceTimer(Advance { org, calendar, event, seen: version, next })
 }
 
-/// Nothing is to be told any more.
+/// Nothing is left to announce.
 fn removed(timer: &ClaimedTimer) -> Step {
     Step::of(timer.org, advanced(timer, None))
 }
 
 impl Step {
-    /// One change of which nothing is told.
+    /// One change without a message.
     fn of(org: OrgId, change: Change) -> Self {
         Self { org, calendars: vec![change], proposals: Vec::new(), messages: Vec::new(), due: Vec::new() }
     }
 }
 
-/// The steps of each organization, so many at a time.
+/// Groups the steps by organization, up to the limits of one change-set.
 fn together(mut steps: Vec<Step>) -> Vec<Vec<Step>> {
     steps.sort_by_key(|step| step.org);
     let mut all: Vec<Vec<Step>> = Vec::new();

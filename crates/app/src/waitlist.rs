@@ -1,4 +1,4 @@
-//! The waiting list: joining it, and being let in (ruling 3.8).
+//! The waiting list: joining it, and being admitted.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crate::{
     letters, operators,
 };
 
-/// Who lets an organization in.
+/// Who admits an organization.
 #[derive(Debug, Clone, Copy)]
 pub enum Activation<'a> {
-    /// The operator at the command line.
+    /// The operator, on the command line.
     Command,
-    /// The holder of the operator's token.
+    /// A caller with the operator's token.
     Request(&'a Request),
 }
 
 impl App {
-    /// Puts an address on the waiting list: an organization on the free plan that waits. An address that waits
-    /// already keeps its place and gets no second mail.
+    /// Puts an address on the waiting list by creating a waiting organization. An address that already waits keeps
+    /// its place and gets no second email.
     ///
     /// # Errors
     /// [`Refusal::StaleTerms`]; [`Refusal::EmailTaken`] for an address with an account.
@@ -37,12 +37,12 @@ impl App {
             }
             if let Some(known) = self.store.find_by_email(&new.email).await? {
                 let known = joined_again(&known).map_err(|_| Refusal::EmailTaken)?;
-                return Ok((told(200, known, "The address is on the waiting list already."), false));
+                return Ok((told(200, known, "The address is already on the waiting list."), false));
             }
             let now = self.now();
             let organization = join(OrgId::new(now, self.entropy()), &new, now);
             let org = organization.id;
-            let message = "The address is on the waiting list. You get a mail when the account is activated.";
+            let message = "The address is on the waiting list. You will get an email when the account is activated.";
             let answer = told(request.operation.status, &organization, message);
             let mut changes = ChangeSet::new(org);
             changes.accounts.push(Change::CreateOrganization(organization));
@@ -52,7 +52,7 @@ impl App {
             let subject = Subject { org, agent: None, resource: org.to_string() };
             match self.commit(request, None, subject, changes, answer).await {
                 Ok(answer) => Ok((answer, true)),
-                // Somebody joined with the address since we looked.
+                // Another request joined with the address since the lookup.
                 Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
                 Err(other) => Err(other),
             }
@@ -64,7 +64,7 @@ impl App {
         Ok(answer)
     }
 
-    /// Lets the organization of that identifier in, on behalf of the holder of the operator's token.
+    /// Admits the organization with that identifier, for a caller with the operator's token.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -75,8 +75,8 @@ impl App {
     }
 }
 
-/// Lets an organization in from the waiting list, and tells its address. One that does not wait stays as it
-/// is, and hears nothing.
+/// Admits an organization from the waiting list, and emails its address. An organization that does not wait stays as
+/// it is, and gets no email.
 ///
 /// # Errors
 /// [`Refusal::NotFound`].

@@ -1,5 +1,4 @@
-//! Webhook endpoints and their deliveries, as callers see them (rulings 7.1 to 7.5). How messages get there stands in
-//! `sending`.
+//! Webhook endpoints and their deliveries, from the callers' side. `sending` delivers the messages.
 
 use std::time::Duration;
 
@@ -17,12 +16,12 @@ use crate::{
 };
 
 impl App {
-    /// Whether the operator lets a host and port be reached although private.
+    /// Whether the operator allows connections to that host and port although the address is private.
     pub fn may_reach(&self, host: &str, port: u16) -> bool {
         self.sender.exempts(host, port)
     }
 
-    /// Makes an endpoint; its secret is shown in this answer alone.
+    /// Creates an endpoint. Its secret is only shown in this answer.
     ///
     /// # Errors
     /// [`Refusal::LimitReached`] at the plan's number of endpoints.
@@ -61,8 +60,7 @@ impl App {
         self.store.find_webhook(actor.org(), webhook).await?.ok_or_else(missing)
     }
 
-    /// Changes an endpoint. Whoever gives it another address, or switches it on, vouches for it: what failed before
-    /// counts no more.
+    /// Changes an endpoint. After a new address or switching it on, earlier failures no longer count.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].
@@ -87,7 +85,7 @@ impl App {
         .await
     }
 
-    /// Removes an endpoint. What is being sent at this moment may still arrive; nothing else does.
+    /// Deletes an endpoint. A delivery in flight may still arrive; nothing else does.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].
@@ -103,7 +101,8 @@ impl App {
         .await
     }
 
-    /// Gives an endpoint a new secret, shown in this answer alone; the one before goes on signing for a day.
+    /// Gives an endpoint a new secret, which is only shown in this answer. The previous secret also signs for another
+    /// day.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -121,8 +120,8 @@ impl App {
         .await
     }
 
-    /// Sends a test to an endpoint, also to one that is switched off, and tells what came of it. It is tried once, kept
-    /// like any other delivery, charged like one, and says nothing of the endpoint's health.
+    /// Sends a test to an endpoint, even if it is switched off, and returns the result. It is tried once, and kept
+    /// and charged like any other delivery, but it does not affect the endpoint's health.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::LimitReached`].
@@ -160,7 +159,7 @@ impl App {
         let id = endpoint.id.to_string();
         let committed = self.commit_for(actor, None, id.clone(), changes, shown(actor, &body, None)).await;
         committed.map_err(|attempt| match attempt {
-            // The endpoint was removed while the test was under way.
+            // The endpoint was deleted during the test.
             crate::app::Attempt::Stale => Refusal::missing(Missing::Webhook, &id),
             crate::app::Attempt::Refused(refusal) => refusal,
         })
@@ -208,8 +207,8 @@ impl App {
         })
     }
 
-    /// Sends a delivery again, or at last, at once: under the same identifier, and followed by the attempts that are
-    /// left of the schedule. One that was skipped is charged now.
+    /// Sends a delivery now, with its identifier unchanged. If this attempt fails, the rest of the schedule follows.
+    /// A skipped delivery is charged now.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::WebhookInactive`]; [`Refusal::BeingSent`]; [`Refusal::LimitReached`].

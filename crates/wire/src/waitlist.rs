@@ -104,7 +104,7 @@ impl From<&Organization> for WaitlistEntry {
         "id": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "name": "Ada Lovelace", "email": "ada@example.com",
         "is_waitlisted": true, "waitlisted_at": "2026-03-02T08:00:00Z", "signup_source": "waitlist"
     },
-    "message": "The address is on the waiting list. You get a mail when the account is activated."
+    "message": "The address is on the waiting list. You will get an email when the account is activated."
 }))]
 pub struct JoinedWaitlist {
     /// The place.

@@ -12,7 +12,7 @@ use crate::{
 /// Joins the waiting list.
 ///
 /// 201 and a confirmation by mail for an address that is new, 200 and no second mail for one that waits already, 409
-/// code `email_taken` for one that has an account. You get a mail when the account is activated.
+/// code `email_taken` for one that has an account. You will get an email when the account is activated.
 #[utoipa::path(
     post,
     path = "/v1/waitlist",
