@@ -136,7 +136,7 @@ impl App {
         match read {
             Ok(Read { listing, untold: 0 }) => Refreshed { tokens: renewed, listing, ended: Ended::Good },
             Ok(Read { listing, untold }) => {
-                let ended = Ended::Partly(format!("the provider did not return the busy times of {untold} calendars"));
+                let ended = Ended::Partly(format!("no busy times were returned for {untold} of the calendars"));
                 Refreshed { tokens: renewed, listing, ended }
             }
             Err(error) => unread(renewed, &error),

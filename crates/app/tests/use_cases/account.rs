@@ -1,4 +1,4 @@
-//! The export of an account and its end, where what happens meanwhile is chosen by the test.
+//! Exporting and deleting an account, with concurrent changes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -76,7 +76,7 @@ impl House {
         Actor::enter(self.principal(), self.request(operation)).unwrap()
     }
 
-    /// The organization's human in the console.
+    /// The organization's user in the console.
     fn human(&self, operation: &'static operations::Operation) -> Actor {
         let now = self.make.clock.now();
         let session = SessionId::new(now, &self.make.entropy);
@@ -93,7 +93,7 @@ impl House {
         self.app.export(&self.human(&operations::EXPORT)).await.unwrap()
     }
 
-    /// The whole of an export.
+    /// Reads an export completely.
     async fn read(mut export: Export) -> Value {
         let mut text = Vec::new();
         while let Some(piece) = export.pieces.recv().await {
@@ -108,7 +108,7 @@ impl House {
 }
 
 #[tokio::test]
-async fn an_export_counts_what_was_used_and_not_what_is_leased() {
+async fn an_export_shows_used_units_and_not_leased_ones() {
     let house = House::new().await;
     let now = house.make.clock.now();
     let caller = house.app.caller(house.principal());
@@ -128,9 +128,9 @@ async fn an_export_counts_what_was_used_and_not_what_is_leased() {
 }
 
 #[tokio::test]
-async fn an_export_passes_over_no_calendar_that_stays() {
+async fn an_export_skips_no_calendar_that_stays() {
     let house = House::new().await;
-    // So large that a reader who waits lets the export stop within the first page of several.
+    // Large enough that the export waits for its reader within the first of several pages.
     let note = metadata(json!({ "note": "x".repeat(2_000) }));
     let mut made = Vec::new();
     for _ in 0..500 {
@@ -163,13 +163,13 @@ async fn a_deletion_waits_for_one_lease() {
     let house = House::new().await;
     let began = tokio::time::Instant::now();
     house.delete_account().await.unwrap();
-    // As long as a clock may be corrected by longer.
+    // A lease, plus the margin for a clock that is corrected.
     assert_eq!(began.elapsed(), Duration::from_millis(1_100));
     assert_eq!(house.store.find_organization(house.organization.id).await.unwrap(), None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_end_of_keys_is_repeated_no_sooner_than_it_is_true() {
+async fn a_replayed_answer_waits_until_every_node_rejects_the_key() {
     let house = House::new().await;
     let repeated = Idempotency { scope: [1; 32], fingerprint: [2; 32] };
     let now = house.make.clock.now();
@@ -196,7 +196,7 @@ async fn an_end_of_keys_is_repeated_no_sooner_than_it_is_true() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_under_way_when_the_account_was_deleted_is_refused_like_its_key() {
+async fn a_request_in_flight_during_the_deletion_is_refused_like_its_key() {
     let house = House::new().await;
     let agent = NewAgent { name: "Late".into(), kind: AgentType::Ai, description: None, metadata: Metadata::default() };
     let under_way = house.actor(&operations::CREATE_AGENT);
@@ -205,7 +205,7 @@ async fn what_was_under_way_when_the_account_was_deleted_is_refused_like_its_key
     let refused = house.app.create_agent(&under_way, agent).await;
     assert!(matches!(refused, Err(Refusal::Unauthorized)), "{refused:?}");
     while !house.app.remove_deleted_accounts(500).await.unwrap() {}
-    assert_eq!(house.store.deletions(9).await.unwrap().len(), 1, "the counters of calls may still follow");
+    assert_eq!(house.store.deletions(9).await.unwrap().len(), 1, "call counters may still be written");
     house.make.clock.advance(SignedDuration::seconds(46));
     assert!(house.app.remove_deleted_accounts(500).await.unwrap());
     assert_eq!(house.store.deletions(9).await.unwrap(), []);

@@ -1,5 +1,5 @@
-//! Availability over the store in memory, where human calendars are a stand-in and the clock is set by
-//! hand: what needs a provider, or hours to pass, cannot be tried on a running service.
+//! Availability over the in-memory store, with scripted human calendars and a manual clock. These tests need a
+//! provider, or hours to pass, so they cannot run against a real service.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 const FIRST: HumanSource = HumanSource(1);
 const SECOND: HumanSource = HumanSource(2);
 
-/// From 09:00 to 13:00 on the day on which the fixtures begin, at 08:00.
+/// From 09:00 to 13:00 on the first day of the fixtures, which begin at 08:00.
 fn morning() -> Span {
     hours("09:00", "13:00")
 }
@@ -49,7 +49,7 @@ struct House {
 }
 
 impl House {
-    /// Explanations agree with availability, slot by slot.
+    /// Checks that explanations agree with availability, slot by slot.
     async fn explained(&self, agent: &Agent, window: Span, allow_stale: bool) {
         let told = self.ask(agent, window, allow_stale).await;
         let mut start = window.start();
@@ -113,7 +113,7 @@ impl House {
         self.store.commit(ChangeSet::new(self.org).create(&event)).await.unwrap();
     }
 
-    /// Gives the calendar these buffers.
+    /// Sets the buffers of the calendar.
     async fn buffers(&self, calendar: &Calendar, before: u8, after: u8) {
         let says = rules(&format!(
             r#"{{"buffer_before_minutes":{before},"buffer_after_minutes":{after},"working_hours":null,
@@ -151,7 +151,7 @@ impl House {
         Actor::enter(Arc::new(principal), request).unwrap()
     }
 
-    /// The answer for an agent, in slots of an hour.
+    /// The availability of an agent, in slots of an hour.
     async fn ask(&self, agent: &Agent, window: Span, allow_stale: bool) -> Answered {
         let query = SlotQuery::new(window, "1h".parse().unwrap()).unwrap();
         let slots = SlotsRequest { query, include_busy: true, allow_stale };
@@ -179,7 +179,7 @@ impl House {
     }
 }
 
-/// An answer, its intervals as `HH:MM-HH:MM`.
+/// An answer, with intervals as `HH:MM-HH:MM`.
 struct Answered {
     json: Value,
     slots: Vec<String>,
@@ -207,7 +207,7 @@ fn times(intervals: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn without_human_calendars_all_is_known() {
+async fn without_human_calendars_the_answer_is_complete() {
     let house = House::with(Arc::new(kalends_app::NoHumanCalendars), TestHumans::default()).await;
     let agent = house.agent().await;
     house.event(&house.calendar(&agent).await, hours("10:00", "11:00")).await;
@@ -218,7 +218,7 @@ async fn without_human_calendars_all_is_known() {
 }
 
 #[tokio::test]
-async fn an_answer_ages_with_what_it_rests_on() {
+async fn an_answer_ages_with_its_human_calendars() {
     let house = House::new().await;
     let agent = house.agent().await;
     let calendar = house.calendar(&agent).await;
@@ -237,7 +237,7 @@ async fn an_answer_ages_with_what_it_rests_on() {
         house.pass(passed);
         let usable = state != "unavailable";
         let busy = if usable { vec!["10:00-10:30", "12:00-13:00"] } else { vec!["12:00-13:00"] };
-        // Twice: the second answer is the one that was kept.
+        // Twice: the second answer comes from the cache.
         for _ in 0..2 {
             for (allow_stale, slots) in [(false, slots), (true, allowed)] {
                 let told = house.ask(&agent, morning(), allow_stale).await;
@@ -247,11 +247,11 @@ async fn an_answer_ages_with_what_it_rests_on() {
             }
         }
     }
-    // Read again, it says the same; only its age is another.
+    // A refresh returns the same busy times; only their age changes.
     house.read(FIRST, 1, &[hours("10:00", "10:30")]);
     let told = house.ask(&agent, morning(), false).await;
     assert_eq!((told.state(), told.slots.len(), told.warnings().len()), ("complete", 2, 0));
-    // And something else.
+    // Another refresh returns different ones.
     house.read(FIRST, 2, &[hours("09:00", "09:01")]);
     assert_eq!(house.ask(&agent, morning(), false).await.slots, ["10:00-11:00", "11:00-12:00"]);
     house.humans.disconnect(FIRST);
@@ -260,7 +260,7 @@ async fn an_answer_ages_with_what_it_rests_on() {
 }
 
 #[tokio::test]
-async fn a_source_counts_once_whatever_calendars_it_blocks() {
+async fn a_source_of_several_calendars_is_counted_once() {
     let house = House::new().await;
     let (agent, other) = (house.agent().await, house.agent().await);
     let (first, second) = (house.calendar(&agent).await, house.calendar(&agent).await);
@@ -280,7 +280,7 @@ async fn a_source_counts_once_whatever_calendars_it_blocks() {
     assert_eq!(told.warnings(), [expected]);
     assert_eq!(told.slots, ["10:00-11:00", "11:00-12:00", "12:00-13:00"]);
     assert_eq!(house.ask(&agent, morning(), false).await.slots.len(), 0);
-    // Whose calendars it does not count for is not concerned.
+    // An agent whose calendars it does not count for is not affected.
     let told = house.ask(&other, morning(), false).await;
     assert_eq!((told.state(), told.slots.len()), ("complete", 4));
 
@@ -297,7 +297,7 @@ async fn a_source_counts_once_whatever_calendars_it_blocks() {
 }
 
 #[tokio::test]
-async fn a_human_counts_for_an_agent_without_a_calendar() {
+async fn a_human_calendar_counts_for_an_agent_without_a_calendar() {
     let house = House::new().await;
     let agent = house.agent().await;
     house.humans.connect(agent.id, FIRST);
@@ -310,7 +310,7 @@ async fn a_human_counts_for_an_agent_without_a_calendar() {
         let as_of = AsOf::parse("if_as_of", told.json["as_of"].as_str().unwrap()).unwrap();
         assert_eq!(as_of.humans, [HumanAsOf { of: agent.id.into(), source: FIRST, revision: Revision(1) }]);
     }
-    // What is known anew is told anew, and grows old as ever.
+    // New busy times appear, and become stale like any others.
     house.read(FIRST, 2, &[hours("12:00", "13:00")]);
     assert_eq!(house.ask(&agent, morning(), false).await.slots, ["09:00-10:00", "10:00-11:00", "11:00-12:00"]);
     house.pass(SignedDuration::hours(2));
@@ -328,13 +328,13 @@ async fn human_busy_times_get_the_buffers_of_the_calendar() {
     let agent = house.agent().await;
     let calendar = house.calendar(&agent).await;
     house.humans.connect(calendar.id, FIRST);
-    // One before the range, one inside, one after it: both ends of the buffers reach in.
+    // One before the range, one inside, one after it: both buffers reach into the range.
     house.read(FIRST, 1, &[hours("08:00", "08:50"), hours("11:15", "11:45"), hours("13:10", "14:00")]);
     assert_eq!(house.ask(&agent, morning(), false).await.slots, ["09:00-10:00", "10:00-11:00", "12:00-13:00"]);
     house.buffers(&calendar, 15, 20).await;
     let told = house.ask(&agent, morning(), false).await;
     assert_eq!(told.slots, ["10:00-11:00"], "08:50 + 20 > 09:00; 11:15 - 15 = 11:00; 11:45 + 20 > 12:00");
-    assert_eq!(told.busy, ["11:15-11:45"], "busy times are told as they are");
+    assert_eq!(told.busy, ["11:15-11:45"], "busy times are returned without buffers");
     assert_eq!(told.state(), "complete");
     house.explained(&agent, morning(), false).await;
     let actor = house.actor(reach_of(&agent), &operations::EXPLAIN_AVAILABILITY);
@@ -345,7 +345,7 @@ async fn human_busy_times_get_the_buffers_of_the_calendar() {
     let (busy, buffer) = (hours("11:15", "11:45"), hours("11:45", "12:05"));
     assert_eq!(told, [(ReasonKind::HumanBusy, busy.start()), (ReasonKind::Buffer, buffer.start())]);
 
-    // What is known must reach as far as the buffers do.
+    // The known span must cover the buffers too.
     let covers = hours("08:45", "20:00");
     let read_at = Some(house.make.clock.now());
     house.humans.say(HumanBusy { source: FIRST, revision: Revision(2), read_at, covers, spans: BusySet::EMPTY });
@@ -356,7 +356,7 @@ async fn human_busy_times_get_the_buffers_of_the_calendar() {
 }
 
 #[tokio::test]
-async fn a_key_of_an_agent_reaches_its_own_agent_s_rules_and_time() {
+async fn an_agent_key_reaches_only_the_rules_and_time_of_its_agent() {
     let house = House::new().await;
     let (own, other) = (house.agent().await, house.agent().await);
     let (mine, theirs) = (house.calendar(&own).await.id.to_string(), house.calendar(&other).await.id.to_string());
@@ -392,7 +392,7 @@ async fn a_key_of_an_agent_reaches_its_own_agent_s_rules_and_time() {
 }
 
 #[tokio::test]
-async fn changes_of_rules_are_audited() {
+async fn changes_to_rules_are_audited() {
     use kalends_testkit::Inspect as _;
     let house = House::new().await;
     let agent = house.agent().await;
@@ -405,7 +405,7 @@ async fn changes_of_rules_are_audited() {
     house.app.delete_availability_rules(&actor, &id, &IfMatch::Any).await.unwrap();
     let entries = house.store.audit_entries(house.org).await;
     let mut told: Vec<_> = entries.iter().map(|entry| (entry.action.as_str(), entry.status)).collect();
-    // All in one millisecond: their identifiers do not tell which came first.
+    // All in one millisecond: their identifiers do not show which came first.
     told.sort_unstable();
     let (update, delete) = ("availability_rules.update", "availability_rules.delete");
     assert_eq!(told, [(delete, 204), (update, 200), (update, 200)]);
@@ -413,16 +413,16 @@ async fn changes_of_rules_are_audited() {
         assert_eq!((entry.resource, entry.agent), (rules.id.to_string(), Some(agent.id)));
         assert_eq!(entry.path, "/v1/calendars/{id}/availability-rules");
     }
-    assert_eq!(house.store.messages(house.org).await, [], "rules announce nothing");
+    assert_eq!(house.store.messages(house.org).await, [], "rules send no messages");
 }
 
 #[tokio::test]
-async fn the_range_far_away_is_as_good_as_the_one_nearby() {
+async fn a_range_far_in_the_future_is_correct() {
     let house = House::new().await;
     let agent = house.agent().await;
     let calendar = house.calendar(&agent).await;
     house.buffers(&calendar, 120, 120).await;
-    // Just after midnight: the buffer reaches in from the day before.
+    // The window begins at midnight: the buffer reaches in from the day before.
     let late = Span::new(at("2027-08-01T22:00:00Z"), at("2027-08-01T23:30:00Z")).unwrap();
     house.event(&calendar, late).await;
     let window = Span::new(at("2027-08-02T00:00:00Z"), at("2027-08-02T04:00:00Z")).unwrap();
@@ -434,7 +434,7 @@ async fn the_range_far_away_is_as_good_as_the_one_nearby() {
 }
 
 #[tokio::test]
-async fn the_ends_of_time_have_availability_too() {
+async fn the_earliest_and_latest_times_have_availability() {
     let house = House::new().await;
     let agent = house.agent().await;
     let calendar = house.calendar(&agent).await;
@@ -454,7 +454,7 @@ async fn the_ends_of_time_have_availability_too() {
         for _ in 0..2 {
             let told = house.ask(&agent, window, true).await;
             assert_eq!(told.slots.len(), 5, "{}", told.json);
-            assert_eq!(house.ask(&agent, window, false).await.slots.len(), 0, "nobody knows");
+            assert_eq!(house.ask(&agent, window, false).await.slots.len(), 0, "unknown time is not offered");
         }
         house.explained(&agent, window, true).await;
         house.explained(&agent, window, false).await;
@@ -462,7 +462,7 @@ async fn the_ends_of_time_have_availability_too() {
 }
 
 #[tokio::test]
-async fn series_block_as_they_are_now_wherever_is_asked() {
+async fn series_block_in_their_current_state_in_any_window() {
     let house = House::new().await;
     let agent = house.agent().await;
     let calendar = house.calendar(&agent).await;
@@ -470,7 +470,7 @@ async fn series_block_as_they_are_now_wherever_is_asked() {
         Span::new(span.start() + SignedDuration::days(days), span.end() + SignedDuration::days(days)).unwrap()
     };
     let daily = house.make.series(&calendar, hours("09:00", "10:00"), "FREQ=DAILY");
-    // It begins long after the time around the first questions.
+    // It begins long after the span that the first queries read.
     let later = house.make.series(&calendar, day(hours("11:00", "12:00"), 200), "FREQ=DAILY;COUNT=9");
     house.store.commit(ChangeSet::new(house.org).create(&daily).create(&later)).await.unwrap();
     let busy = async |days| house.ask(&agent, day(morning(), days), false).await.busy;
@@ -491,7 +491,7 @@ async fn series_block_as_they_are_now_wherever_is_asked() {
 }
 
 #[tokio::test]
-async fn an_answer_tells_the_revisions_that_it_has_seen() {
+async fn an_answer_names_the_revisions_that_it_is_based_on() {
     let house = House::new().await;
     let agent = house.agent().await;
     let (one, other) = (house.calendar(&agent).await, house.calendar(&agent).await);
@@ -514,7 +514,7 @@ async fn an_answer_tells_the_revisions_that_it_has_seen() {
 }
 
 #[tokio::test]
-async fn holds_heed_humans_and_what_changed_of_them() {
+async fn holds_respect_human_calendars_and_their_changes() {
     let house = House::new().await;
     let agent = house.agent().await;
     let calendar = house.calendar(&agent).await;
@@ -535,7 +535,7 @@ async fn holds_heed_humans_and_what_changed_of_them() {
     let kinds: Vec<_> = obstacles.conflicts.iter().map(|(_, block)| block.kind).collect();
     assert_eq!(kinds, [kalends_availability::BlockKind::HumanBusy]);
     assert_eq!(obstacles.nearest_free.first(), Some(&hours("10:00", "10:45")));
-    // Buffers decide what is offered, not what may be held.
+    // Buffers restrict what is offered, not what may be held.
     hold("09:30", "10:00", None).await.unwrap();
 
     let seen = house.ask(&agent, morning(), false).await.json["as_of"].clone();
@@ -548,7 +548,7 @@ async fn holds_heed_humans_and_what_changed_of_them() {
 }
 
 #[tokio::test]
-async fn held_time_is_free_again_at_the_instant_of_expiry() {
+async fn held_time_is_free_again_when_the_hold_expires() {
     let house = House::new().await;
     let agent = house.agent().await;
     let calendar = house.calendar(&agent).await;
@@ -567,7 +567,7 @@ async fn held_time_is_free_again_at_the_instant_of_expiry() {
     ];
     for (now, expected) in steps {
         house.make.clock.set(now);
-        // The second and third answers may come from what was kept.
+        // The second and third answers may come from the cache.
         for _ in 0..3 {
             assert_eq!(house.ask(&agent, morning(), false).await.busy.join(" "), expected, "{now}");
         }

@@ -1,4 +1,4 @@
-//! Human calendars, from the link to what counts as busy, with providers that do what the test says.
+//! Human calendars, from the connection link to the busy times, with scripted providers.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use kalends_testkit::{
 use kalends_wire::{CreateGrant, WantedGrant};
 use serde_json::{Value, json};
 
-/// An organization with an agent and a calendar, and humans with accounts at providers.
+/// An organization with an agent and a calendar, and a user with accounts at providers.
 struct House {
     app: Arc<App>,
     store: MemoryStore,
@@ -98,7 +98,7 @@ impl House {
         self.actor(Credential::Key(key), CallerKind::OrganizationKey, operation)
     }
 
-    /// A human of the organization in the console.
+    /// A user of the organization in the console.
     fn session_of(&self, user: UserId, operation: &'static Operation) -> Actor {
         let session = SessionId::new(self.make.tick(), &self.make.entropy);
         self.actor(Credential::Session { session, user }, CallerKind::Session, operation)
@@ -126,7 +126,7 @@ impl House {
         self.app.begin_connection(&self.session(&op::START_CONNECTION), provider.as_str(), link).await
     }
 
-    /// The browser comes back with that code.
+    /// The browser returns with that code.
     async fn come_back(&self, provider: Provider, begun: &ConsentBegun, code: &str) -> ConsentEnded {
         let callback =
             Callback { state: Some(&begun.state), code: Some(code), cookie: Some(&begun.state), ..Callback::default() };
@@ -134,7 +134,7 @@ impl House {
         self.app.end_connection(&request, provider.as_str(), callback).await.unwrap()
     }
 
-    /// Connects the account of that code, for no link.
+    /// Connects the account of that code, without a link.
     async fn connect(&self, code: &str) -> String {
         let begun = self.start(Provider::Google, None).await.unwrap();
         match self.come_back(Provider::Google, &begun, code).await {
@@ -143,7 +143,7 @@ impl House {
         }
     }
 
-    /// Has the account's first calendar count for the agent.
+    /// Makes the account's first calendar count for the agent.
     async fn grant(&self, connection: &str, link: Option<&str>) -> Result<Value, Refusal> {
         self.grant_for(&self.agent, connection, link).await
     }
@@ -159,7 +159,7 @@ impl House {
         Ok(json_of(&self.app.create_grant(&self.session(&op::CREATE_GRANT), wanted).await?))
     }
 
-    /// Every connection that is due is refreshed; how many there were.
+    /// Refreshes every due connection, and returns how many there were.
     async fn refresh(&self) -> usize {
         let claimed = self.app.claim_refreshes(10).await.unwrap();
         let count = claimed.len();
@@ -169,7 +169,7 @@ impl House {
         count
     }
 
-    /// What counts for the calendar, in hours after noon of a day ahead.
+    /// The busy times that count for the calendar.
     async fn busy(&self) -> Option<BusySet> {
         let source = self.store.source_of_calendar(self.org, self.calendar.id).await.unwrap().unwrap();
         let seen = self.store.human_sources(self.org, &[source]).await.unwrap();
@@ -213,11 +213,11 @@ async fn a_link_leads_to_busy_times() {
     };
     assert_eq!((of.to_string(), house.status(&id).await.as_str()), (id.clone(), "in_progress"));
     assert_eq!(house.refresh().await, 1);
-    assert_eq!(house.busy().await, None, "nobody has said what counts");
+    assert_eq!(house.busy().await, None, "no calendar counts before a grant");
 
     house.grant(&connection.to_string(), Some(&id)).await.unwrap();
     assert_eq!(house.status(&id).await, "completed");
-    assert_eq!(house.refresh().await, 1, "it is read at once");
+    assert_eq!(house.refresh().await, 1, "it is refreshed at once");
     assert_eq!(house.busy().await, Some(BusySet::from_unsorted(vec![house.span(1, 3)])));
     assert_eq!(house.refresh().await, 0);
     house.make.clock.advance(SignedDuration::minutes(5));
@@ -225,7 +225,7 @@ async fn a_link_leads_to_busy_times() {
 }
 
 #[tokio::test]
-async fn a_link_is_for_one_human_of_the_organization() {
+async fn a_link_is_for_one_user_of_the_organization() {
     let house = House::new().await;
     let link = house.ask(NewLink::default()).await;
     house.open_by(house.human, &link).await.unwrap();
@@ -255,7 +255,7 @@ async fn a_link_makes_room_when_it_ends() {
         let refused = house.app.cancel_connection_link(&cancel, &text(ended, "/id")).await;
         assert!(matches!(refused, Err(Refusal::Link(LinkError::Ended(_)))), "{refused:?}");
     }
-    // One that a human follows is theirs; the agent may ask somebody else meanwhile.
+    // A link that a user has opened belongs to that user. The agent may create another one.
     house.open_by(house.human, &third).await.unwrap();
     assert_ne!(house.ask(NewLink::default()).await["id"], third["id"]);
     let decline = house.session(&op::DECLINE_CONNECTION_LINK);
@@ -264,7 +264,7 @@ async fn a_link_makes_room_when_it_ends() {
 }
 
 #[tokio::test]
-async fn google_takes_nothing_that_is_published() {
+async fn google_does_not_support_publishing() {
     let house = House::new().await;
     let link = house.ask(NewLink { publishing: true, policy: PublicationPolicy::Confirmed }).await;
     let id = text(&link, "/id");
@@ -290,7 +290,7 @@ async fn an_account_is_connected_once() {
 }
 
 #[tokio::test]
-async fn what_comes_too_late_is_given_back() {
+async fn a_consent_that_comes_too_late_is_revoked() {
     let house = House::new().await;
     house.accounts.account(WORK, &["Private"]);
     let link = house.ask(NewLink::default()).await;
@@ -301,10 +301,10 @@ async fn what_comes_too_late_is_given_back() {
     let ended = house.come_back(Provider::Google, &begun, WORK).await;
     assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::LinkOver));
     assert_eq!(house.accounts.revoked(), [WORK]);
-    // An attempt is good for one answer.
+    // An attempt accepts one callback.
     let ended = house.come_back(Provider::Google, &begun, WORK).await;
     assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::State));
-    // Nor is a consent given back by which a connection lives.
+    // A consent that a connection relies on is not revoked.
     house.connect(WORK).await;
     let link = house.ask(NewLink::default()).await;
     house.open_by(house.human, &link).await.unwrap();
@@ -315,7 +315,7 @@ async fn what_comes_too_late_is_given_back() {
 }
 
 #[tokio::test]
-async fn what_fails_keeps_what_was_read_and_is_tried_again() {
+async fn a_failed_refresh_keeps_the_busy_times_and_is_retried() {
     let house = House::new().await;
     house.accounts.account(WORK, &["Private"]);
     house.accounts.busy(WORK, "Private", vec![house.span(1, 2)]);
@@ -332,7 +332,7 @@ async fn what_fails_keeps_what_was_read_and_is_tried_again() {
     assert_eq!((&shown["status"], &shown["data"]), (&json!("error"), &json!("fresh")));
     assert!(shown["last_error"].is_string());
     assert_eq!(house.busy().await, read);
-    // Longer and longer, but never so long that what was fresh becomes stale by itself.
+    // The waits become longer, but never so long that fresh data becomes stale without a retry.
     for _ in 0..6 {
         house.make.clock.advance(SignedDuration::minutes(40));
         assert_eq!(house.refresh().await, 1);
@@ -354,11 +354,11 @@ async fn tokens_are_renewed_before_their_time_and_when_they_end_early() {
     assert_eq!(house.accounts.renewed(), 0);
     house.make.clock.advance(SignedDuration::minutes(59));
     house.refresh().await;
-    assert_eq!(house.accounts.renewed(), 1, "it would end within two minutes");
+    assert_eq!(house.accounts.renewed(), 1, "the token would expire within two minutes");
     house.make.clock.advance(SignedDuration::minutes(5));
     house.refresh().await;
-    assert_eq!(house.accounts.renewed(), 1, "the fresh one is kept");
-    // Another account's first token ends at once.
+    assert_eq!(house.accounts.renewed(), 1, "the new token is kept");
+    // The first token of another account expires at once.
     house.accounts.account("early", &["Private"]);
     let early = house.connect("early").await;
     house.accounts.fail(Some(Failing::Access));
@@ -369,7 +369,7 @@ async fn tokens_are_renewed_before_their_time_and_when_they_end_early() {
 }
 
 #[tokio::test]
-async fn a_consent_that_ended_is_given_again_for_the_same_account() {
+async fn an_ended_consent_can_be_renewed_for_the_same_account_only() {
     let house = House::new().await;
     house.accounts.account(WORK, &["Private"]);
     house.accounts.account("another", &["Private"]);
@@ -381,10 +381,10 @@ async fn a_consent_that_ended_is_given_again_for_the_same_account() {
     house.refresh().await;
     assert_eq!(house.connection(&connection).await["status"], "reauthorization_required");
     house.make.clock.advance(SignedDuration::hours(2));
-    assert_eq!(house.refresh().await, 0, "only the human can help");
+    assert_eq!(house.refresh().await, 0, "only the user can renew the consent");
     let refused = house.app.ask_refresh(&house.session(&op::REFRESH_CONNECTION), &connection).await;
     assert!(matches!(refused, Err(Refusal::NotRefreshed(_))), "{refused:?}");
-    assert!(house.busy().await.is_some(), "what is old counts for what it is worth");
+    assert!(house.busy().await.is_some(), "old busy times still count");
 
     house.accounts.fail(None);
     let again = || async {
@@ -402,7 +402,7 @@ async fn a_consent_that_ended_is_given_again_for_the_same_account() {
 }
 
 #[tokio::test]
-async fn what_is_paused_or_gone_counts_for_nobody() {
+async fn a_paused_or_deleted_connection_counts_for_nobody() {
     let house = House::new().await;
     house.accounts.account(WORK, &["Private", "Club"]);
     let connection = house.connect(WORK).await;
@@ -420,13 +420,13 @@ async fn what_is_paused_or_gone_counts_for_nobody() {
     pause(false).await;
     assert!(house.refresh().await == 1 && house.busy().await.is_some());
 
-    // The provider does not know the calendar any more.
+    // The provider no longer has the calendar.
     house.accounts.account(WORK, &["Club"]);
     house.make.clock.advance(SignedDuration::minutes(5));
     house.refresh().await;
     assert!(house.busy().await.is_none());
     let grants = house.app.list_grants(&house.session(&op::LIST_GRANTS), Page::default()).await.unwrap();
-    assert_eq!(grants.total, 0, "a grant of nothing is none");
+    assert_eq!(grants.total, 0, "a grant without calendars is removed");
 
     house.grant(&connection, None).await.unwrap();
     house.refresh().await;
@@ -445,7 +445,7 @@ async fn a_refresh_that_lost_its_claim_writes_nothing() {
     house.grant(&connection, None).await.unwrap();
     let [(claim, slow)] = <[_; 1]>::try_from(house.app.claim_refreshes(10).await.unwrap()).unwrap();
     house.make.clock.advance(kalends_bridge::CLAIM_LASTS);
-    assert_eq!(house.refresh().await, 1, "somebody else takes over");
+    assert_eq!(house.refresh().await, 1, "another worker takes over");
     let read = house.busy().await;
     house.accounts.busy(WORK, "Private", vec![house.span(3, 4)]);
     house.app.refresh_connection(claim, slow).await;
@@ -453,7 +453,7 @@ async fn a_refresh_that_lost_its_claim_writes_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_not_told_ages_alone() {
+async fn a_calendar_without_busy_times_ages_on_its_own() {
     let house = House::new().await;
     house.accounts.account(WORK, &["Private"]);
     let connection = house.connect(WORK).await;
@@ -464,7 +464,7 @@ async fn what_is_not_told_ages_alone() {
     house.accounts.hush(WORK, "Private");
     for _ in 0..4 {
         house.make.clock.advance(SignedDuration::minutes(5));
-        assert_eq!(house.refresh().await, 1, "the others are read as often as ever");
+        assert_eq!(house.refresh().await, 1, "the connection is refreshed as often as before");
     }
     let shown = house.connection(&connection).await;
     assert_eq!((&shown["status"], &shown["data"]), (&json!("error"), &json!("fresh")));
@@ -477,7 +477,7 @@ async fn what_is_not_told_ages_alone() {
 }
 
 #[tokio::test]
-async fn nobody_believes_that_all_calendars_are_gone() {
+async fn an_empty_list_of_calendars_is_not_believed() {
     let house = House::new().await;
     house.accounts.account(WORK, &["Private"]);
     let connection = house.connect(WORK).await;
@@ -487,7 +487,7 @@ async fn nobody_believes_that_all_calendars_are_gone() {
     house.make.clock.advance(SignedDuration::minutes(5));
     house.refresh().await;
     assert_eq!(house.connection(&connection).await["status"], "error");
-    assert!(house.busy().await.is_some(), "what was chosen stays");
+    assert!(house.busy().await.is_some(), "the grant stays");
 }
 
 #[tokio::test]
@@ -499,7 +499,7 @@ async fn a_second_consent_that_fails_leaves_the_first() {
     let begun = house.start(Provider::Google, None).await.unwrap();
     let ended = house.come_back(Provider::Google, &begun, "another").await;
     assert_eq!(ended, ConsentEnded::Failed(ConsentFailure::Unavailable));
-    assert_eq!(house.accounts.revoked(), ["another"], "nothing lives by it");
+    assert_eq!(house.accounts.revoked(), ["another"], "no connection relies on it");
     house.accounts.fail(None);
     house.connect(WORK).await;
     house.accounts.fail(Some(Failing::Calendars));
@@ -509,7 +509,7 @@ async fn a_second_consent_that_fails_leaves_the_first() {
 }
 
 #[tokio::test]
-async fn a_link_is_completed_by_what_counts_for_it() {
+async fn a_link_is_completed_by_a_suitable_grant() {
     let house = House::new().await;
     house.accounts.account(WORK, &["Private"]);
     let connection = house.connect(WORK).await;

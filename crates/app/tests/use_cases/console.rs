@@ -1,4 +1,4 @@
-//! Signing up and in: what is asked of the hasher for whom, and what becomes of sessions meanwhile.
+//! Signing up and signing in: the cost of password checks, and the lifetime of sessions.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -67,7 +67,7 @@ impl Door {
         self.app.sign_in(&self.request(&operations::SIGN_IN), &entrant(email, password)).await
     }
 
-    /// An attempt at that time, from that address.
+    /// An attempt at that time, from that network address.
     async fn sign_in_at(
         &self,
         now: Timestamp,
@@ -92,7 +92,7 @@ fn entrant(email: &str, password: &str) -> Entrant {
 }
 
 impl Door {
-    /// Asks for a mail with which the password is set, and waits until there are `count` mails.
+    /// Requests a password reset email, and waits until there are `count` emails.
     async fn forgot(&self, email: &str, count: usize) {
         let email = Email::parse("email", email).unwrap();
         let answer = self.app.forgot_password(&self.request(&operations::FORGOT_PASSWORD), email);
@@ -105,7 +105,7 @@ impl Door {
         }
     }
 
-    /// The token of the last mail.
+    /// The token from the last email.
     fn token(&self) -> String {
         let text = self.mailbox.mails().pop().unwrap().text;
         let (_, rest) = text.split_once("/console/reset#").unwrap();
@@ -131,14 +131,14 @@ async fn a_mailed_token_sets_a_password_once_and_ends_all_sessions() {
     assert!(matches!(door.actor(&begun.token, &operations::GET_ME).await, Err(Refusal::NotSignedIn)));
     assert!(matches!(door.sign_in("ada@example.com", PASSWORD).await, Err(Refusal::WrongPassword)));
     door.sign_in("ada@example.com", OTHER).await.unwrap();
-    assert!(matches!(door.reset(&token, PASSWORD).await, Err(Refusal::Invalid(_))), "once");
+    assert!(matches!(door.reset(&token, PASSWORD).await, Err(Refusal::Invalid(_))), "the token works once");
     let email = Email::parse("email", "ada@example.com").unwrap();
     let user = door.store.find_user_by_email(&email).await.unwrap().unwrap();
-    assert!(user.email_verified_at.is_some(), "the mail proved the address");
+    assert!(user.email_verified_at.is_some(), "the email verified the address");
 }
 
 #[tokio::test]
-async fn a_human_without_a_password_sets_one_by_mail() {
+async fn a_user_without_a_password_sets_one_by_email() {
     let door = Door::new();
     door.sign_up("ada@example.com").await.unwrap();
     let email = Email::parse("email", "ada@example.com").unwrap();
@@ -155,7 +155,7 @@ async fn a_human_without_a_password_sets_one_by_mail() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_expired_replaced_or_unknown_sets_nothing() {
+async fn an_expired_replaced_or_unknown_token_sets_no_password() {
     let door = Door::new();
     door.sign_up("ada@example.com").await.unwrap();
     door.forgot("ada@example.com", 1).await;
@@ -168,13 +168,13 @@ async fn a_token_that_is_expired_replaced_or_unknown_sets_nothing() {
     door.make.clock.advance(SignedDuration::hours(1));
     assert!(matches!(door.reset(&second, OTHER).await, Err(Refusal::Invalid(_))), "expired");
     door.sign_in("ada@example.com", PASSWORD).await.unwrap();
-    // Nobody is mailed for an address without an account, nor after the fifth time in an hour.
+    // No email is sent for an address without an account, nor above five per hour.
     door.forgot("nobody@example.com", 3).await;
     assert_eq!(door.mailbox.mails().len(), 2);
     for count in 3..9 {
         door.forgot("ada@example.com", count).await;
     }
-    assert_eq!(door.mailbox.mails().len(), 7, "two of the hour before, and five");
+    assert_eq!(door.mailbox.mails().len(), 7, "two from the hour before, and five");
 }
 
 fn body(begun: &SessionBegun) -> Value {
@@ -182,7 +182,7 @@ fn body(begun: &SessionBegun) -> Value {
 }
 
 #[tokio::test]
-async fn who_is_unknown_costs_what_others_cost() {
+async fn an_unknown_address_costs_as_much_as_a_known_one() {
     let door = Door::new();
     door.sign_up("ada@example.com").await.unwrap();
     let (hashes, checks) = door.passwords.asked();
@@ -196,7 +196,7 @@ async fn who_is_unknown_costs_what_others_cost() {
         told.push(refused.to_string());
     }
     assert_eq!(told[0], told[1]);
-    // What nobody can have is not worth a check, whoever's it would be.
+    // A password that no account can have is not checked, whether or not the account exists.
     for email in ["ada@example.com", "nobody@example.com"] {
         let before = door.passwords.asked();
         assert!(matches!(door.sign_in(email, &"x".repeat(129)).await, Err(Refusal::WrongPassword)));
@@ -206,7 +206,7 @@ async fn who_is_unknown_costs_what_others_cost() {
 
 #[tokio::test]
 async fn wrong_passwords_are_limited_for_each_account() {
-    // One that exists and one that does not.
+    // An account that exists, and one that does not.
     for email in ["ada@example.com", "nobody@example.com"] {
         let door = Door::new();
         door.sign_up("ada@example.com").await.unwrap();
@@ -215,15 +215,15 @@ async fn wrong_passwords_are_limited_for_each_account() {
             let refused = door.sign_in_at(now, "198.51.100.1", email, "wrong").await;
             assert!(matches!(refused, Err(Refusal::WrongPassword)));
         }
-        // From any address, with any spelling of the account, and without a look at the password.
+        // This holds from any network address and for any spelling of the email address. The password is not checked.
         let before = door.passwords.asked();
         for password in ["wrong", PASSWORD] {
             let refused = door.sign_in_at(now, "203.0.113.9", &email.to_uppercase(), password).await;
-            let Err(Refusal::TooFast { rate, retry_after }) = refused else { panic!("is let in") };
+            let Err(Refusal::TooFast { rate, retry_after }) = refused else { panic!("it was admitted") };
             assert_eq!((rate, retry_after), (SIGN_IN_FAILURES, 6));
         }
         assert_eq!(door.passwords.asked(), before);
-        // Others go on, and so does this one when time has passed.
+        // Other accounts are not affected, and this one recovers when time has passed.
         let other = door.sign_in_at(now, "203.0.113.9", "eve@example.com", "wrong").await;
         assert!(matches!(other, Err(Refusal::WrongPassword)));
         let later = door.sign_in_at(now + SignedDuration::seconds(6), "203.0.113.9", email, "wrong").await;
@@ -248,7 +248,7 @@ async fn right_passwords_are_not_limited() {
 }
 
 #[tokio::test]
-async fn wrong_passwords_of_a_session_count_like_those_at_sign_in() {
+async fn wrong_passwords_in_a_session_count_like_those_at_sign_in() {
     let door = Door::new();
     let begun = door.sign_up("ada@example.com").await.unwrap();
     let actor = door.actor(&begun.token, &operations::CHANGE_PASSWORD).await.unwrap();
@@ -268,7 +268,7 @@ async fn wrong_passwords_of_a_session_count_like_those_at_sign_in() {
 }
 
 #[tokio::test]
-async fn all_sessions_of_a_human_are_paced_together_by_the_plan() {
+async fn all_sessions_of_a_user_share_the_rate_of_the_plan() {
     let door = Door::new();
     let first = door.sign_up("ada@example.com").await.unwrap();
     let second = door.sign_in("ada@example.com", PASSWORD).await.unwrap();
@@ -289,7 +289,7 @@ async fn all_sessions_of_a_human_are_paced_together_by_the_plan() {
 }
 
 #[tokio::test]
-async fn an_address_that_is_taken_costs_no_hash() {
+async fn a_taken_address_costs_no_hash() {
     let door = Door::new();
     let first = door.sign_up("ada@example.com").await.unwrap();
     let before = door.passwords.asked();
@@ -316,7 +316,7 @@ async fn an_old_hash_is_replaced_at_sign_in() {
 }
 
 #[tokio::test]
-async fn a_session_ends_by_itself_and_with_the_password() {
+async fn a_session_ends_after_its_time_and_when_the_password_changes() {
     let door = Door::new();
     let first = door.sign_up("ada@example.com").await.unwrap();
     let second = door.sign_in("ada@example.com", PASSWORD).await.unwrap();
@@ -339,17 +339,17 @@ async fn a_session_ends_by_itself_and_with_the_password() {
 }
 
 #[tokio::test]
-async fn a_session_is_no_key_and_a_token_no_session() {
+async fn a_session_is_not_a_key_and_a_token_is_not_a_session() {
     let door = Door::new();
     let begun = door.sign_up("ada@example.com").await.unwrap();
     let refused = door.actor(&begun.token, &operations::LIST_AGENTS).await;
-    assert!(matches!(refused, Err(Refusal::Unauthorized)), "the table lets sessions into the console alone");
-    // A well-formed token of a session that was never begun.
+    assert!(matches!(refused, Err(Refusal::Unauthorized)), "the access table admits sessions only to the console");
+    // A well-formed token of a session that never began.
     let user = door.make.user();
     let unknown = Session::begin(user.id, None, door.make.tick(), &door.make.entropy);
     let token = serde_json::to_string(&unknown.claims()).unwrap();
     assert!(matches!(door.app.authenticate_session(&token).await, Err(Refusal::NotSignedIn)));
-    // And one of a human who owns nothing.
+    // A session of a user who owns no organization.
     let org = door.app.authenticate_session(&begun.token).await.unwrap().org;
     let changes = ChangeSet::new(org).create(&user);
     let changes = changes.account(Change::CreateSession { session: unknown, seen: user.version });
@@ -362,7 +362,7 @@ async fn a_session_is_no_key_and_a_token_no_session() {
 }
 
 #[tokio::test]
-async fn the_log_tells_who_came_and_who_was_refused() {
+async fn sign_ins_and_sampled_failures_are_audited() {
     let door = Door::new();
     let begun = door.sign_up("ada@example.com").await.unwrap();
     let org = door.app.authenticate_session(&begun.token).await.unwrap().org;
@@ -372,7 +372,7 @@ async fn the_log_tells_who_came_and_who_was_refused() {
     }
     let actor = door.actor(&signed_in.token, &operations::SIGN_OUT).await.unwrap();
     door.app.sign_out(&actor).await.unwrap();
-    // The refusals are recorded when nobody waits for it.
+    // The refusals are recorded in the background.
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }

@@ -1,4 +1,4 @@
-//! Feeds: what is kept is not read again, and what changes shows.
+//! Feeds: a cached text is not read again, and every change appears.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ struct Stage {
     calendar: Calendar,
 }
 
-/// A process on that store.
+/// A process that uses the store.
 fn app(store: &MemoryStore, make: &Fixtures) -> Arc<App> {
     App::new(Parts {
         store: Arc::new(store.clone()),
@@ -70,7 +70,7 @@ impl Stage {
         app.feed(self.calendar.feed_token.reveal(), |tag| known == Some(tag)).await.unwrap()
     }
 
-    /// The text, for a caller who has none.
+    /// The text, for a caller that does not have it.
     async fn feed(&self) -> Arc<Feed> {
         whole(self.ask(&self.app, None).await)
     }
@@ -87,22 +87,22 @@ fn text(feed: &Feed) -> String {
 }
 
 #[tokio::test]
-async fn what_is_known_is_not_read_again() {
+async fn a_cached_feed_is_not_read_again() {
     let stage = Stage::set().await;
     let first = stage.feed().await;
     assert!(text(&first).contains("SUMMARY:Standup"), "{}", text(&first));
     assert_eq!(stage.store.feeds_read(), 1);
     assert!(Arc::ptr_eq(&first, &stage.feed().await));
-    // With a text of another time, the caller gets the one that is kept.
+    // A caller with an outdated text gets the cached one.
     assert!(Arc::ptr_eq(&first, &whole(stage.ask(&stage.app, Some("\"other\"")).await)));
     assert_eq!(stage.store.feeds_read(), 1);
 }
 
 #[tokio::test]
-async fn who_has_the_text_reads_no_event() {
+async fn a_caller_with_the_current_text_causes_no_read() {
     let stage = Stage::set().await;
     let tag = stage.feed().await.etag.clone();
-    // Nor does a process that never wrote it.
+    // That also holds for a process that never wrote it.
     for process in [&stage.app, &app(&stage.store, &stage.make)] {
         match stage.ask(process, Some(&tag)).await {
             FeedAnswer::Unchanged(told) => assert_eq!(told, tag),
@@ -113,7 +113,7 @@ async fn who_has_the_text_reads_no_event() {
 }
 
 #[tokio::test]
-async fn what_changes_shows() {
+async fn every_change_appears_in_the_feed() {
     let mut stage = Stage::set().await;
     let mut tags = vec![stage.feed().await.etag.clone()];
     let event = stage.event("Retro").await;
@@ -138,14 +138,14 @@ async fn what_changes_shows() {
     assert!(!matches!(stage.ask(&stage.app, Some(&tags[2])).await, FeedAnswer::Unchanged(_)));
     tags.sort();
     tags.dedup();
-    assert_eq!(tags.len(), 4, "each state has a tag of its own");
-    // Time alone changes nothing.
+    assert_eq!(tags.len(), 4, "each state has its own tag");
+    // The passage of time changes nothing.
     stage.make.clock.advance(SignedDuration::days(400));
     assert!(Arc::ptr_eq(&feed, &stage.feed().await));
 }
 
 #[tokio::test]
-async fn a_lost_address_gives_nothing_that_is_kept() {
+async fn an_old_address_does_not_return_the_cached_feed() {
     let mut stage = Stage::set().await;
     stage.feed().await;
     let lost = async |app: &App, token: &FeedToken| {
@@ -164,7 +164,7 @@ async fn a_lost_address_gives_nothing_that_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_who_ask_at_once_one_reads() {
+async fn concurrent_requests_read_a_feed_once() {
     let stage = Stage::set().await;
     let asking = (0..32).map(|_| {
         let (app, token) = (Arc::clone(&stage.app), stage.calendar.feed_token.clone());

@@ -1,4 +1,4 @@
-//! Random histories of bookings and holds against a plain model, on the store in memory.
+//! Random histories of bookings and holds, compared with a simple model, on the in-memory store.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ async fn empty_store() -> StoreUnderTest {
     StoreUnderTest { store: Arc::new(store.clone()), inspect: Arc::new(store), guard: Box::new(()) }
 }
 
-/// Half of them: the other half runs beside it.
+/// Runs half of the histories. The other half runs in parallel.
 fn half() {
     check(count(1_000).div_ceil(2), Stores::OneEach, empty_store);
 }

@@ -1,4 +1,4 @@
-//! Letters to guests: kept with the booking, counted by organization and by recipient, and sent by a worker.
+//! Emails to guests: stored with the booking, counted by organization and by recipient, and sent by a worker.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use kalends_testkit::{
 };
 use serde_json::Value;
 
-/// A page with nothing taken, and the mailboxes of everybody.
+/// A page whose slots are all free, and the mailbox that receives all emails.
 struct Desk {
     app: Arc<App>,
     make: Fixtures,
@@ -68,7 +68,7 @@ impl Desk {
         Request { id, ip: None, operation, started, idempotency: None, local: false }
     }
 
-    /// The start of a slot that is free now.
+    /// The start of a slot that is free.
     async fn free(&self) -> Timestamp {
         let open = self.app.open_page(self.page.slug.reveal()).await.unwrap();
         let slots: Vec<Span> = self.app.offered_slots(&open, None).await.unwrap().slots().take(40).collect();
@@ -97,7 +97,7 @@ impl Desk {
         self.app.move_booking(&request, self.page.slug.reveal(), token, start).await.map(drop)
     }
 
-    /// Lets workers send whatever is due.
+    /// Sends all due emails, as the workers do, and returns how many were sent so far.
     async fn sent(&self) -> usize {
         loop {
             let claimed = self.app.claim_letters(50).await.unwrap();
@@ -121,7 +121,7 @@ fn limits(org: u32, recipient: u32) -> MailLimits {
 }
 
 #[tokio::test]
-async fn every_step_of_a_booking_is_a_letter() {
+async fn every_step_of_a_booking_sends_an_email() {
     let desk = Desk::new(MailLimits::default(), "Intro").await;
     let (cancel, shift) = desk.book("ada@example.com").await.unwrap();
     assert_eq!(desk.mailbox.mails().len(), 0, "a worker sends it");
@@ -130,14 +130,14 @@ async fn every_step_of_a_booking_is_a_letter() {
     assert_eq!(desk.sent().await, 2);
     desk.cancel(&cancel).await.unwrap();
     desk.cancel(&cancel).await.unwrap();
-    assert_eq!(desk.sent().await, 3, "a second cancellation is no letter");
+    assert_eq!(desk.sent().await, 3, "a second cancellation sends no email");
     let subjects: Vec<_> = desk.mailbox.mails().into_iter().map(|mail| mail.subject).collect();
     assert_eq!(subjects, ["Your booking is confirmed", "Your booking was moved", "Your booking is cancelled"]);
     assert_eq!(desk.mailbox.mails()[2].calendar.as_ref().unwrap().method, CalendarMethod::Cancel);
 }
 
 #[tokio::test]
-async fn the_mail_of_an_organization_is_limited_and_a_refused_write_changes_nothing() {
+async fn mail_of_an_organization_is_limited_and_a_refused_write_changes_nothing() {
     let desk = Desk::new(limits(3, 100), "Intro").await;
     let (cancel, shift) = desk.book("ada@example.com").await.unwrap();
     desk.book("bob@example.com").await.unwrap();
@@ -161,19 +161,19 @@ async fn the_mail_of_an_organization_is_limited_and_a_refused_write_changes_noth
 }
 
 #[tokio::test]
-async fn of_what_is_over_a_recipient_s_limit_the_newest_waits() {
+async fn the_newest_email_above_the_limit_of_a_recipient_waits() {
     let desk = Desk::new(limits(200, 2), "Intro").await;
     let (_, first) = desk.book("ada@example.com").await.unwrap();
     desk.shift(&first).await.unwrap();
     assert_eq!(desk.sent().await, 2);
-    // Over the limit: of the first booking one letter waits, of the second one too.
+    // Above the limit: one email about each of the two bookings waits.
     desk.shift(&first).await.unwrap();
     assert_eq!(desk.sent().await, 2);
     desk.shift(&first).await.unwrap();
     let (cancel, _) = desk.book("Ada@Example.com").await.unwrap();
     desk.cancel(&cancel).await.unwrap();
     desk.book("bob@example.com").await.unwrap();
-    assert_eq!(desk.sent().await, 3, "the letter to another recipient is sent");
+    assert_eq!(desk.sent().await, 3, "the email to another recipient is sent");
     assert_eq!(desk.last_to("bob@example.com").subject, "Your booking is confirmed");
     desk.make.clock.advance(SignedDuration::hours(1));
     assert_eq!(desk.sent().await, 5);
@@ -186,7 +186,7 @@ async fn of_what_is_over_a_recipient_s_limit_the_newest_waits() {
 }
 
 #[tokio::test]
-async fn a_letter_that_is_not_accepted_is_sent_later() {
+async fn an_email_that_is_not_accepted_is_sent_later() {
     let desk = Desk::new(MailLimits::default(), "Intro").await;
     desk.mailbox.refuse(true);
     desk.book("ada@example.com").await.unwrap();
@@ -198,7 +198,7 @@ async fn a_letter_that_is_not_accepted_is_sent_later() {
 }
 
 #[tokio::test]
-async fn a_letter_that_waits_is_not_sent_after_its_successor() {
+async fn a_waiting_email_is_not_sent_after_a_newer_one() {
     let desk = Desk::new(MailLimits::default(), "Intro").await;
     desk.mailbox.refuse(true);
     let (cancel, _) = desk.book("ada@example.com").await.unwrap();
@@ -208,12 +208,12 @@ async fn a_letter_that_waits_is_not_sent_after_its_successor() {
     desk.cancel(&cancel).await.unwrap();
     assert_eq!(desk.sent().await, 1);
     desk.make.clock.advance(SignedDuration::hours(2));
-    assert_eq!(desk.sent().await, 1, "the guest is not told last that it is confirmed");
+    assert_eq!(desk.sent().await, 1, "the outdated confirmation is not sent");
     assert_eq!(desk.last_to("ada@example.com").subject, "Your booking is cancelled");
 }
 
 #[tokio::test]
-async fn a_failed_attempt_uses_up_nothing_of_the_recipient_s_hour() {
+async fn a_failed_attempt_does_not_count_for_the_recipient() {
     let desk = Desk::new(limits(200, 5), "Intro").await;
     desk.mailbox.refuse(true);
     desk.book("ada@example.com").await.unwrap();
@@ -227,11 +227,11 @@ async fn a_failed_attempt_uses_up_nothing_of_the_recipient_s_hour() {
     for _ in 0..5 {
         desk.book("ada@example.com").await.unwrap();
     }
-    assert_eq!(desk.sent().await, 5, "what was sent counts");
+    assert_eq!(desk.sent().await, 5, "only sent emails count");
 }
 
 #[tokio::test]
-async fn no_limits_is_a_choice() {
+async fn mail_limits_can_be_switched_off() {
     let desk = Desk::new(MailLimits::OFF, "Intro").await;
     for _ in 0..12 {
         desk.book("ada@example.com").await.unwrap();
@@ -240,7 +240,7 @@ async fn no_limits_is_a_choice() {
 }
 
 #[tokio::test]
-async fn the_title_of_a_page_is_no_link_in_a_letter() {
+async fn the_title_of_a_page_is_not_a_link_in_an_email() {
     let desk = Desk::new(MailLimits::default(), "Pay at https://evil.example or ada@evil.example").await;
     desk.book("ada@example.com").await.unwrap();
     desk.sent().await;

@@ -1,4 +1,4 @@
-//! Use cases over the store in memory, with a clock that is set by hand.
+//! Use cases over the in-memory store, with a manual clock.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails this way, its helpers included")]
 
 mod account;

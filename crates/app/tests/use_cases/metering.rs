@@ -1,4 +1,4 @@
-//! Counting from leased blocks: several processes over one store, exactness, crashes, and what is given back.
+//! Counting from leased blocks: several processes that share a store, exact limits, crashes, and refunds.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use serde_json::json;
 
 const CALLS: Leased = Leased::ApiCalls;
 
-/// An organization and the processes that serve it.
+/// An organization, and the processes that serve it.
 struct Nodes {
     make: Fixtures,
     store: MemoryStore,
@@ -34,7 +34,7 @@ impl Nodes {
         Self { make, store, organization, key }
     }
 
-    /// One more process.
+    /// Starts another process.
     fn node(&self) -> Arc<App> {
         App::new(Parts {
             store: Arc::new(self.store.clone()),
@@ -53,7 +53,7 @@ impl Nodes {
         })
     }
 
-    /// A caller who may call so often.
+    /// A caller with that limit of calls.
     fn caller(&self, node: &App, limit: Option<u64>) -> Caller {
         let limits = Limits::unlimited(Some(10)).overridden(&json!({ "api_calls": limit })).unwrap();
         node.caller(Arc::new(Principal {
@@ -69,12 +69,12 @@ impl Nodes {
         }))
     }
 
-    /// What the shared counter shows.
+    /// The value of the shared counter.
     async fn charged(&self) -> u64 {
         self.store.used(self.organization.id, CALLS.metric(), Period::of(self.make.clock.now())).await
     }
 
-    /// How many of `count` calls a process admits.
+    /// Makes `count` calls, and returns how many were admitted.
     async fn call(&self, node: &App, limit: Option<u64>, count: u64) -> u64 {
         let caller = self.caller(node, limit);
         let mut admitted = 0;
@@ -90,7 +90,7 @@ impl Nodes {
 }
 
 #[tokio::test]
-async fn unlimited_calls_are_counted_with_a_write_a_thousand() {
+async fn unlimited_calls_take_one_write_per_thousand() {
     let nodes = Nodes::new().await;
     let node = nodes.node();
     assert_eq!(nodes.call(&node, None, 1_000).await, 1_000);
@@ -99,12 +99,12 @@ async fn unlimited_calls_are_counted_with_a_write_a_thousand() {
     assert_eq!(nodes.charged().await, 2_000);
     node.return_leases().await;
     assert_eq!(nodes.charged().await, 1_001);
-    // It goes on after that, for a request that was still in flight.
+    // A request that was still in flight is counted after that.
     assert_eq!(nodes.call(&node, None, 1).await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn processes_and_their_callers_never_pass_the_limit() {
+async fn concurrent_processes_never_exceed_the_limit() {
     const LIMIT: u64 = 2_000;
     let nodes = Arc::new(Nodes::new().await);
     let processes = [nodes.node(), nodes.node(), nodes.node()];
@@ -119,11 +119,11 @@ async fn processes_and_their_callers_never_pass_the_limit() {
         admitted += caller.await.unwrap();
     }
     assert!(admitted <= LIMIT, "{admitted}");
-    // What some hold and others need is found when it is given back.
+    // Units that one process holds are available to others once they are given back.
     for node in &processes {
         node.return_leases().await;
     }
-    assert_eq!(nodes.charged().await, admitted, "nothing is charged but what was admitted");
+    assert_eq!(nodes.charged().await, admitted, "only admitted calls are charged");
     nodes.make.clock.advance(SignedDuration::seconds(2));
     let rest = nodes.call(&processes[0], Some(LIMIT), LIMIT).await;
     assert_eq!(admitted + rest, LIMIT);
@@ -131,7 +131,7 @@ async fn processes_and_their_callers_never_pass_the_limit() {
 }
 
 #[tokio::test]
-async fn a_crash_charges_too_much_and_never_too_little() {
+async fn a_crash_may_overcharge_but_never_undercharges() {
     let nodes = Nodes::new().await;
     let crashed = nodes.node();
     let admitted = nodes.call(&crashed, Some(10_000), 10).await;
@@ -143,7 +143,7 @@ async fn a_crash_charges_too_much_and_never_too_little() {
 }
 
 #[tokio::test]
-async fn what_does_not_count_is_taken_back() {
+async fn a_call_that_should_not_count_is_taken_back() {
     let nodes = Nodes::new().await;
     let node = nodes.node();
     let caller = nodes.caller(&node, Some(3));
@@ -157,7 +157,7 @@ async fn what_does_not_count_is_taken_back() {
 }
 
 #[tokio::test]
-async fn idle_organizations_are_given_back_what_they_hold() {
+async fn leases_of_idle_organizations_are_given_back() {
     let nodes = Nodes::new().await;
     let node = nodes.node();
     nodes.call(&node, None, 7).await;
@@ -167,7 +167,7 @@ async fn idle_organizations_are_given_back_what_they_hold() {
     nodes.make.clock.advance(SignedDuration::minutes(2));
     node.return_idle_leases().await;
     assert_eq!(nodes.charged().await, 7);
-    // Of a request in flight nothing stays but its own unit.
+    // If a request is in flight, only its own unit stays charged.
     let caller = nodes.caller(&node, None);
     let counted = node.count(&caller, CALLS, nodes.make.clock.now()).await.unwrap();
     nodes.make.clock.advance(SignedDuration::minutes(6));
@@ -179,7 +179,7 @@ async fn idle_organizations_are_given_back_what_they_hold() {
 }
 
 #[tokio::test]
-async fn a_month_s_end_during_a_request_counts_in_one_month() {
+async fn a_request_across_the_end_of_a_month_counts_in_one_month() {
     let nodes = Nodes::new().await;
     let node = nodes.node();
     let caller = nodes.caller(&node, Some(5));
@@ -198,7 +198,7 @@ async fn a_month_s_end_during_a_request_counts_in_one_month() {
 }
 
 #[tokio::test]
-async fn a_limit_of_nothing_admits_nothing() {
+async fn a_limit_of_zero_admits_nothing() {
     let nodes = Nodes::new().await;
     let node = nodes.node();
     assert_eq!(nodes.call(&node, Some(0), 5).await, 0);

@@ -1,4 +1,4 @@
-//! Feeds kept in step, over the store in memory: the clock and the feed's server do as the test says.
+//! Syncing subscriptions over the in-memory store, with a manual clock and a scripted feed server.
 
 use std::sync::{Arc, Mutex};
 
@@ -26,12 +26,12 @@ use kalends_testkit::{
 };
 use serde_json::json;
 
-/// A server of feeds that answers as it is told, and notes by what it was asked.
+/// A scripted feed server. It records the validators of each request.
 #[derive(Clone, Default)]
 struct Feeds {
     answer: Arc<Mutex<Option<Result<String, String>>>>,
     asked: Arc<Mutex<Vec<Validators>>>,
-    /// What is done while somebody fetches.
+    /// Change-sets to commit during the next fetch.
     meanwhile: Arc<Mutex<Option<Vec<ChangeSet>>>>,
     store: MemoryStore,
 }
@@ -50,7 +50,7 @@ impl Feeds {
     }
 }
 
-/// The tag of a text.
+/// The entity tag of a text.
 fn tag(text: &str) -> String {
     format!("\"{}-{}\"", text.len(), text.bytes().map(usize::from).sum::<usize>())
 }
@@ -83,7 +83,7 @@ struct House {
     made: Subscription,
 }
 
-/// Events at ten o'clock of these days of March 2026.
+/// Events at ten o'clock on these days of March 2026.
 fn feed(days: impl IntoIterator<Item = u8>) -> String {
     let events = days.into_iter().map(|day| {
         format!(
@@ -120,14 +120,14 @@ impl House {
         let beside = Beside { place: 1, left: None };
         let made = Subscription::create(of, NewSubscription { url, label: None }, beside, make.tick(), &make.entropy);
         let mut changes = ChangeSet::new(organization.id).create(&organization).create(&agent).create(&calendar);
-        // Whatever is announced is kept where somebody listens.
+        // Messages are only stored if an endpoint exists.
         changes = changes.create(&make.webhook(organization.id));
         changes.feeds.push(Change::CreateSubscription(Box::new(made.clone())));
         store.commit(changes).await.unwrap();
         Self { app, store, make, feeds, calendar, made }
     }
 
-    /// Syncs what is due, and says how many that were.
+    /// Syncs all due subscriptions, and returns how many there were.
     async fn work(&self) -> usize {
         let claims = self.app.claim_syncs(10).await.unwrap();
         let count = claims.len();
@@ -155,7 +155,7 @@ impl House {
         self.store.find_calendar(self.made.org, self.calendar.id).await.unwrap().unwrap().revision
     }
 
-    /// Has it synced now.
+    /// Requests an immediate sync.
     async fn ask(&self) {
         let (org, subscription, at) = (self.made.org, self.made.id, self.make.tick());
         let mut changes = ChangeSet::new(org);
@@ -167,7 +167,7 @@ impl House {
         self.shown().await.state.memory.report.unwrap().counts
     }
 
-    /// Lets time pass until it is due, minute by minute, and says how many minutes that took.
+    /// Advances the clock minute by minute until a sync is due, and returns how many minutes that took.
     async fn minutes_until_due(&self) -> i64 {
         for minute in 1..1_000 {
             self.make.clock.advance(SignedDuration::minutes(1));
@@ -180,10 +180,10 @@ impl House {
 }
 
 #[tokio::test]
-async fn it_is_synced_every_quarter_of_an_hour() {
+async fn a_subscription_is_synced_every_quarter_of_an_hour() {
     let house = House::new().await;
     house.feeds.says(feed([3, 4]));
-    assert_eq!(house.work().await, 1, "at its creation");
+    assert_eq!(house.work().await, 1, "the first sync, at its creation");
     assert_eq!(house.titles().await, ["On 3", "On 4"]);
     assert_eq!(house.shown().await.state.last_synced_at, Some(house.app.now()));
     assert_eq!(house.work().await, 0);
@@ -194,7 +194,7 @@ async fn it_is_synced_every_quarter_of_an_hour() {
 }
 
 #[tokio::test]
-async fn what_has_not_changed_costs_one_question_and_changes_nothing() {
+async fn an_unchanged_feed_costs_one_request_and_changes_nothing() {
     let house = House::new().await;
     let text = feed([3, 4, 5]);
     house.feeds.says(&text);
@@ -206,7 +206,7 @@ async fn what_has_not_changed_costs_one_question_and_changes_nothing() {
     assert_eq!((house.revision().await, house.events().await), (revision, events.clone()));
     assert_eq!(house.counts().await, Counts { untouched: 3, ..Counts::default() });
 
-    // The same events in another order and with other stamps are another text, and change nothing either.
+    // The same events in another order and with other timestamps are another text, but change nothing either.
     house.feeds.says(feed([5, 4, 3]));
     house.minutes_until_due().await;
     assert_eq!((house.revision().await, house.events().await), (revision, events));
@@ -214,7 +214,7 @@ async fn what_has_not_changed_costs_one_question_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_is_expanded_is_read_anew_every_day_and_with_another_zone() {
+async fn a_feed_is_read_again_every_day_and_after_a_zone_change() {
     let house = House::new().await;
     let text = feed([3]);
     house.feeds.says(&text);
@@ -240,7 +240,7 @@ async fn what_is_expanded_is_read_anew_every_day_and_with_another_zone() {
 }
 
 #[tokio::test]
-async fn failures_grow_rarer_and_change_nothing() {
+async fn failures_back_off_and_change_nothing() {
     let house = House::new().await;
     house.feeds.says(feed([3, 4]));
     house.work().await;
@@ -281,7 +281,7 @@ async fn failures_grow_rarer_and_change_nothing() {
 }
 
 #[tokio::test]
-async fn changes_are_told_and_events_keep_their_rows() {
+async fn changes_are_reported_and_events_keep_their_rows() {
     let house = House::new().await;
     house.feeds.says(feed([3, 4, 5]));
     house.work().await;
@@ -294,7 +294,7 @@ async fn changes_are_told_and_events_keep_their_rows() {
     assert_eq!(after.iter().map(|event| event.title.as_str()).collect::<Vec<_>>(), ["On 4", "Moved", "On 6"]);
     assert_eq!(after[0], before[1]);
     assert_eq!((after[1].id, after[1].version), (before[2].id, before[2].version.next()));
-    assert!(house.store.messages(house.made.org).await.is_empty(), "nothing is announced");
+    assert!(house.store.messages(house.made.org).await.is_empty(), "no messages are sent");
 }
 
 #[tokio::test]
@@ -305,14 +305,14 @@ async fn a_feed_that_shrinks_is_believed_the_second_time() {
     house.feeds.says(feed([1, 2, 20]));
     house.ask().await;
     house.work().await;
-    assert_eq!(house.events().await.len(), 11, "what is new is there, what is gone too");
+    assert_eq!(house.events().await.len(), 11, "new events are there, and missing ones still are");
     let report = house.shown().await.state.memory.report.unwrap();
     assert_eq!((report.counts.created, report.counts.deleted, report.withheld), (1, 0, 8));
-    assert!((4..=7).contains(&house.minutes_until_due().await), "it is asked again soon");
+    assert!((4..=7).contains(&house.minutes_until_due().await), "it is fetched again soon");
     assert_eq!(house.titles().await, ["On 1", "On 2", "On 20"]);
-    assert_eq!(house.feeds.asked(), [None, Some(tag(&feed(1..=10))), None], "and not whether it has changed");
+    assert_eq!(house.feeds.asked(), [None, Some(tag(&feed(1..=10))), None], "the last request has no validators");
 
-    // One that recovers was never believed.
+    // A feed that recovers in between is not believed when it shrinks again.
     house.feeds.says(feed(1..=10));
     house.ask().await;
     house.work().await;
@@ -330,21 +330,21 @@ async fn a_feed_that_shrinks_is_believed_the_second_time() {
 }
 
 #[tokio::test]
-async fn whoever_loses_the_claim_writes_nothing() {
+async fn a_sync_that_lost_its_claim_writes_nothing() {
     let house = House::new().await;
     house.feeds.says(feed([3]));
     let claims = house.app.claim_syncs(10).await.unwrap();
     let (lost, subscription) = claims[0].clone();
     house.make.clock.advance(CLAIM_LASTS);
     house.feeds.says(feed([4]));
-    assert_eq!(house.work().await, 1, "another worker took it over");
+    assert_eq!(house.work().await, 1, "another worker took over");
     house.feeds.says(feed([5]));
     house.app.sync(lost, subscription).await;
     assert_eq!(house.titles().await, ["On 4"]);
 }
 
 #[tokio::test]
-async fn what_changes_while_it_is_fetched_ends_the_sync() {
+async fn a_change_of_the_subscription_during_a_fetch_ends_the_sync() {
     let url = RemoteUrl::from_stored("https://example.org/").unwrap();
     let meanwhile = [
         SubscriptionPatch { url: Patch::Set(url), ..SubscriptionPatch::default() },
@@ -365,7 +365,7 @@ async fn what_changes_while_it_is_fetched_ends_the_sync() {
         assert_eq!(house.work().await, 0);
     }
 
-    // A calendar that is deleted takes its subscription along.
+    // A deleted calendar takes its subscription along.
     let house = House::new().await;
     house.feeds.says(feed([3]));
     let gone = house.calendar.deleted(house.make.tick());
@@ -378,10 +378,10 @@ async fn what_changes_while_it_is_fetched_ends_the_sync() {
 }
 
 #[tokio::test]
-async fn a_sync_that_broke_off_is_gone_on_with() {
+async fn an_interrupted_sync_is_resumed() {
     let house = House::new().await;
     house.feeds.says(feed(1..=9));
-    // The process ends while it waits: what it claimed is claimed again, and done once.
+    // The process dies while it waits. Its subscription is claimed again, and synced once.
     let claims = house.app.claim_syncs(10).await.unwrap();
     let (claim, subscription) = claims[0].clone();
     let mut chunk = ChangeSet::new(claim.org);
@@ -395,7 +395,7 @@ async fn a_sync_that_broke_off_is_gone_on_with() {
 }
 
 impl House {
-    /// Sets how many imported events the organization may hold.
+    /// Sets the organization's limit of imported events.
     async fn may_hold(&self, limit: u64) {
         let seen = self.store.find_organization(self.made.org).await.unwrap().unwrap();
         let organization = seen.on_plan(seen.plan, Some(json!({ "imported_events": limit }))).unwrap();
@@ -404,7 +404,7 @@ impl House {
         self.store.commit(changes).await.unwrap();
     }
 
-    /// How many imported events count.
+    /// How many imported events count against the limit.
     async fn imported(&self) -> u64 {
         let used = self.store.usage(self.made.org, self.make.period(), self.app.now()).await.unwrap();
         used.into_iter().find(|(metric, _)| *metric == Metric::ImportedEvents).map_or(0, |(_, used)| used)
@@ -425,7 +425,8 @@ async fn a_sync_over_the_limit_changes_nothing() {
         assert!(error.contains(part), "{error}");
     }
 
-    // What fits is imported, and what would be too much with it is not, not even what only changes.
+    // What fits is imported. A feed that does not fit is not imported at all, not even its changes to existing
+    // events.
     house.feeds.says(feed(1..=5));
     house.ask().await;
     house.work().await;
@@ -454,7 +455,7 @@ async fn a_sync_that_adds_nothing_works_above_the_limit() {
     house.work().await;
     assert_eq!(house.titles().await, ["Elsewhere", "On 2", "On 3"]);
     assert_eq!(house.shown().await.status(), SubscriptionStatus::Active);
-    assert_eq!(house.imported().await, 4, "what is deleted counts until it is purged");
+    assert_eq!(house.imported().await, 4, "deleted events count until they are purged");
 }
 
 #[tokio::test]
@@ -476,7 +477,7 @@ async fn deleted_events_are_purged_after_thirty_days() {
 }
 
 #[tokio::test]
-async fn subscribing_and_deleting_again_and_again_leaves_a_bounded_number_of_rows() {
+async fn repeated_subscribing_and_deleting_leaves_a_bounded_number_of_rows() {
     let house = House::new().await;
     house.may_hold(20).await;
     house.feeds.says(feed(1..=9));
@@ -501,7 +502,7 @@ async fn subscribing_and_deleting_again_and_again_leaves_a_bounded_number_of_row
 }
 
 #[tokio::test]
-async fn a_sync_that_broke_off_keeps_no_room() {
+async fn an_interrupted_sync_does_not_keep_its_reservation() {
     let house = House::new().await;
     house.may_hold(5).await;
     house.feeds.says(feed(1..=5));
@@ -526,7 +527,7 @@ impl House {
         self.store.commit(changes).await.unwrap();
     }
 
-    /// The organization's key, with which it does something.
+    /// An actor with the organization's key, for that operation.
     async fn actor(&self, operation: &'static Operation) -> Actor {
         let organization = self.store.find_organization(self.made.org).await.unwrap().unwrap();
         let now = self.app.now();
@@ -546,7 +547,7 @@ impl House {
         Actor::enter(Arc::new(principal), request).unwrap()
     }
 
-    /// Subscribes the calendar to an address as well, and looks at that subscription from then on.
+    /// Also subscribes the calendar to `address`, and returns a house that looks at the new subscription.
     async fn subscribes(&self, address: &str) -> Self {
         let actor = self.actor(&operations::CREATE_SUBSCRIPTION).await;
         let url = RemoteUrl::from_stored(address).unwrap();
@@ -560,17 +561,17 @@ impl House {
         Self { made, ..self.clone() }
     }
 
-    /// What the subscription's address meets on the calendar.
+    /// The other subscriptions of the calendar, and what was left at the subscription's address.
     async fn beside(&self) -> Neighbours {
         self.store.subscriptions_beside(self.made.org, self.calendar.id, &self.made.url).await.unwrap()
     }
 
-    /// Subscribes the calendar once more to the same address.
+    /// Subscribes the calendar to the same address again.
     async fn again(&self) -> Self {
         self.subscribes(self.made.url.as_str()).await
     }
 
-    /// Gives the subscription another address.
+    /// Changes the subscription's address.
     async fn moves(&self, address: &str) {
         let actor = self.actor(&operations::UPDATE_SUBSCRIPTION).await;
         let url = Patch::Set(RemoteUrl::from_stored(address).unwrap());
@@ -581,7 +582,7 @@ impl House {
 }
 
 #[tokio::test]
-async fn a_new_subscription_of_the_same_address_takes_over_what_is_left() {
+async fn a_new_subscription_to_the_same_address_takes_over_the_events_that_are_left() {
     let house = House::new().await;
     house.feeds.says(feed(1..=4));
     house.work().await;
@@ -589,19 +590,19 @@ async fn a_new_subscription_of_the_same_address_takes_over_what_is_left() {
     let mut house = house;
     for _ in 0..3 {
         house.end(Remains::Kept).await;
-        assert_eq!(house.events().await, before, "what was imported stays");
+        assert_eq!(house.events().await, before, "the imported events stay");
         house = house.again().await;
         assert_eq!(house.work().await, 1);
         assert_eq!((house.events().await, house.imported().await), (before.clone(), 4));
     }
-    // It is in step from then on.
+    // From then on it is synced as usual.
     house.feeds.says(feed(1..=3));
     house.minutes_until_due().await;
     assert_eq!(house.titles().await, ["On 1", "On 2", "On 3"]);
 }
 
 #[tokio::test]
-async fn a_shrunken_feed_is_not_believed_about_what_was_taken_over() {
+async fn a_shrunken_feed_is_not_believed_at_once_after_a_takeover() {
     let house = House::new().await;
     house.feeds.says(feed(1..=9));
     house.work().await;
@@ -615,7 +616,7 @@ async fn a_shrunken_feed_is_not_believed_about_what_was_taken_over() {
 }
 
 #[tokio::test]
-async fn another_address_is_believed_at_once_whatever_was_taken_over() {
+async fn a_changed_address_is_believed_at_once_after_a_takeover() {
     let house = House::new().await;
     house.feeds.says(feed(1..=9));
     house.work().await;
@@ -625,11 +626,11 @@ async fn another_address_is_believed_at_once_whatever_was_taken_over() {
     house.moves("https://example.com/small.ics").await;
     house.feeds.says(feed([1]));
     house.work().await;
-    assert_eq!(house.titles().await, ["On 1"], "what another address had is no measure");
+    assert_eq!(house.titles().await, ["On 1"], "the events of another address do not count");
 }
 
 #[tokio::test]
-async fn what_an_address_left_is_removed_when_another_subscription_moves_there() {
+async fn events_left_by_an_address_are_removed_when_another_subscription_moves_there() {
     let house = House::new().await;
     house.feeds.says(feed(1..=3));
     house.work().await;
@@ -645,7 +646,7 @@ async fn what_an_address_left_is_removed_when_another_subscription_moves_there()
 }
 
 #[tokio::test]
-async fn the_events_of_a_deleted_subscription_are_removed_where_that_is_asked() {
+async fn events_of_a_deleted_subscription_are_removed_on_request() {
     let house = House::new().await;
     house.feeds.says(feed(1..=28));
     house.work().await;
@@ -654,7 +655,7 @@ async fn the_events_of_a_deleted_subscription_are_removed_where_that_is_asked() 
     assert_eq!(house.titles().await, Vec::<String>::new());
     assert_eq!(house.beside().await, Neighbours::default());
     assert_eq!(house.work().await, 0);
-    // The next one begins afresh.
+    // The next subscription starts from scratch.
     house.feeds.says(feed([5]));
     let house = house.again().await;
     house.work().await;
@@ -668,7 +669,7 @@ async fn a_deleted_subscription_is_forgotten_once_its_events_are_gone() {
     house.work().await;
     house.end(Remains::Kept).await;
     house.make.clock.advance(LEFT_KEPT);
-    assert_eq!(house.work().await, 1, "somebody looks");
+    assert_eq!(house.work().await, 1, "a worker checks it");
     let left = async || house.beside().await.same.len();
     assert_eq!((left().await, house.titles().await.len()), (1, 2));
     for event in house.events().await {

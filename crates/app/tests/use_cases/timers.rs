@@ -1,4 +1,5 @@
-//! What events tell by themselves, with what and how late; and that the ends of holds are told likewise.
+//! The messages about reminders, starts and ends of events and about expired holds: their contents, and how late they
+//! are.
 
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ impl Stage {
         let organization = make.organization();
         let calendar = make.shared_calendar(organization.id);
         let org = organization.id;
-        // Messages are kept where somebody listens.
+        // Messages are only stored if an endpoint exists.
         let listener = make.webhook(org);
         let changes = ChangeSet::new(org).create(&organization).create(&listener);
         store.commit(changes.create(&calendar)).await.unwrap();
@@ -56,7 +57,7 @@ impl Stage {
         event
     }
 
-    /// Moves the clock, tells what is due, and shows it: type, identifier and start, and how late it was.
+    /// Moves the clock, sends what is due, and returns it: type and start of each message, and the result of the run.
     async fn at(&self, now: Timestamp) -> (Vec<String>, Done) {
         self.make.clock.set(now);
         let before = self.messages().await;
@@ -93,7 +94,7 @@ fn hours(start: i64, end: i64) -> Span {
 }
 
 #[tokio::test]
-async fn the_payload_is_the_event_as_it_is_shown() {
+async fn the_payload_is_the_event_as_the_api_returns_it() {
     let stage = Stage::set().await;
     let event = stage.stored(stage.make.event(&stage.calendar, hours(10, 11))).await;
     let start = event.times.span.start();
@@ -101,7 +102,7 @@ async fn the_payload_is_the_event_as_it_is_shown() {
     assert_eq!(told, ["event.reminder 2026-03-02T18:00:00Z"]);
     assert_eq!((done.found, done.all, done.late), (1, true, vec![SignedDuration::seconds(3)]));
 
-    // As it is when it is told, under that version.
+    // The message shows the event as it is when it is sent, with that version.
     let title = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
     let renamed = event.patched(title, stage.calendar.zone, start - SignedDuration::minutes(5)).unwrap();
     stage.store.commit(ChangeSet::new(stage.org).update(&renamed, event.version)).await.unwrap();
@@ -122,7 +123,7 @@ async fn the_payload_is_the_event_as_it_is_shown() {
 }
 
 #[tokio::test]
-async fn a_series_tells_its_instances() {
+async fn a_series_announces_its_instances() {
     let stage = Stage::set().await;
     let series = stage.stored(stage.make.series(&stage.calendar, hours(10, 11), "FREQ=DAILY;COUNT=3")).await;
     let start = hours(34, 35).start();
@@ -135,7 +136,7 @@ async fn a_series_tells_its_instances() {
     assert_eq!(body["recurringEventId"], series.id.to_string());
     assert_eq!(body["id"], format!("{}_20260303T180000Z", series.id));
 
-    // One that was changed on its own tells itself.
+    // An occurrence that was changed individually is announced on its own.
     let third = hours(58, 59).start();
     let shown = series.instance(third).unwrap();
     let id = EventId::new(start, &stage.make.entropy);
@@ -153,7 +154,7 @@ async fn a_series_tells_its_instances() {
 }
 
 #[tokio::test]
-async fn what_is_too_old_is_dropped_and_the_rest_is_told_late() {
+async fn overdue_messages_are_dropped_when_too_old_and_otherwise_sent_late() {
     let stage = Stage::set().await;
     let reminders = Some(Reminders::parse("reminders", &[90, 30]).unwrap());
     let event = stage.stored(Event { reminders, ..stage.make.event(&stage.calendar, hours(10, 11)) }).await;
@@ -164,7 +165,7 @@ async fn what_is_too_old_is_dropped_and_the_rest_is_told_late() {
 }
 
 #[tokio::test]
-async fn new_default_reminders_are_looked_at_before_they_are_due() {
+async fn new_default_reminders_apply_before_they_are_due() {
     let stage = Stage::set().await;
     let event = stage.stored(stage.make.event(&stage.calendar, hours(10, 11))).await;
     let start = event.times.span.start();
@@ -177,7 +178,7 @@ async fn new_default_reminders_are_looked_at_before_they_are_due() {
     stage.store.commit(ChangeSet::new(stage.org).update(&calendar, version)).await.unwrap();
     assert_eq!(stage.app.look_again(100).await.unwrap().found, 1);
     assert_eq!(stage.app.look_again(100).await.unwrap().found, 0);
-    assert_eq!(stage.messages().await, [], "the one that would have been due before is not told");
+    assert_eq!(stage.messages().await, [], "a reminder that would have been due before is not sent");
     let (told, done) = stage.at(start - SignedDuration::minutes(60)).await;
     assert_eq!((told.len(), done.late), (1, vec![SignedDuration::ZERO]));
     let (told, _) = stage.at(start - SignedDuration::minutes(10)).await;
@@ -185,7 +186,7 @@ async fn new_default_reminders_are_looked_at_before_they_are_due() {
 }
 
 #[tokio::test]
-async fn many_at_once_are_told_in_batches_and_one_that_changes_harms_no_other() {
+async fn many_due_timers_are_processed_in_batches() {
     const EVENTS: usize = 300;
     let stage = Stage::set().await;
     let mut changes = ChangeSet::new(stage.org);
@@ -206,7 +207,7 @@ async fn many_at_once_are_told_in_batches_and_one_that_changes_harms_no_other() 
 }
 
 #[tokio::test]
-async fn an_end_of_a_hold_is_told_once() {
+async fn the_end_of_a_hold_is_announced_once() {
     let stage = Stage::set().await;
     let hold = stage.stored(stage.make.hold(&stage.calendar, hours(10, 11), SignedDuration::minutes(1))).await;
     assert_eq!(stage.app.expire_holds(10).await.unwrap().found, 0);
@@ -220,7 +221,7 @@ async fn an_end_of_a_hold_is_told_once() {
     assert_eq!((message.event_type.as_str(), &body["reason"]), ("event.hold_expired", &"expired".into()));
     assert_eq!(body["status"], EventStatus::Cancelled.as_str());
     assert_eq!(stage.app.expire_holds(10).await.unwrap().found, 0);
-    // Whoever confirmed it before the write would have kept it.
+    // A confirmation that was decided before the expiry, and commits after it, is stale.
     let late = hold.confirmed(expires_at - SignedDuration::seconds(1)).unwrap();
     let refused = stage.store.commit(ChangeSet::new(stage.org).update(&late, hold.version)).await;
     assert!(matches!(refused, Err(CommitError::Stale)));

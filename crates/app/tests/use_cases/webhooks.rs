@@ -1,4 +1,4 @@
-//! Sending to webhook endpoints, over the store in memory: the clock and the receiver do as the test says.
+//! Sending to webhook endpoints over the in-memory store, with a manual clock and a scripted receiver.
 
 use std::{
     collections::HashMap,
@@ -27,7 +27,7 @@ use kalends_testkit::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A receiver that answers as it is told, after a while, and notes what comes when.
+/// A scripted receiver. It answers after a delay, and records what it receives.
 #[derive(Default)]
 struct Desk {
     answers: Mutex<HashMap<String, Outcome>>,
@@ -45,7 +45,7 @@ impl Receiver {
         self.0.answers.lock().unwrap().insert(endpoint.url.as_str().to_owned(), outcome);
     }
 
-    /// The identifiers of what came to an endpoint.
+    /// The identifiers of the deliveries that an endpoint received.
     fn came(&self, endpoint: &WebhookEndpoint) -> Vec<String> {
         let came = self.0.came.lock().unwrap();
         came.iter().filter(|(url, _)| url == endpoint.url.as_str()).map(|(_, id)| id.clone()).collect()
@@ -122,7 +122,7 @@ impl House {
         self.app.fan_out_messages(1_000).await.unwrap();
     }
 
-    /// Claims what is due and serves it to its end.
+    /// Claims and serves due endpoints until none is left.
     async fn work(&self) {
         let stop = CancellationToken::new();
         loop {
@@ -156,9 +156,10 @@ impl House {
     }
 }
 
-/// What only fails keeps no sound endpoint's place: each claim ends after one attempt, however much waits.
+/// An endpoint that only fails does not occupy the place of a healthy one: each claim ends after one attempt, however
+/// many deliveries wait.
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_only_fails_gives_its_place_up() {
+async fn an_endpoint_that_only_fails_gives_up_its_place() {
     let house = House::new().await;
     house.receiver.answers(&house.endpoint, Outcome::Unanswered);
     house.announce(5).await;
@@ -169,7 +170,7 @@ async fn an_endpoint_that_only_fails_gives_its_place_up() {
         house.app.serve_webhook(claims[0], &stop).await;
         assert_eq!(house.receiver.came(&house.endpoint).len(), attempts);
     }
-    // Once it answers, it is served to the end at once.
+    // Once it responds, all its deliveries are sent.
     house.receiver.answers(&house.endpoint, Outcome::Accepted(200));
     let claims = house.app.claim_webhooks(Places::of(10)).await.unwrap();
     house.app.serve_webhook(claims[0], &stop).await;
@@ -177,7 +178,7 @@ async fn an_endpoint_that_only_fails_gives_its_place_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nine_attempts_and_then_no_more() {
+async fn a_delivery_is_tried_nine_times() {
     let house = House::new().await;
     house.receiver.answers(&house.endpoint, Outcome::Refused(500));
     house.announce(1).await;
@@ -191,24 +192,24 @@ async fn nine_attempts_and_then_no_more() {
         waited.push((next - now).as_seconds());
         house.make.clock.set(next - SignedDuration::micros(1));
         house.work().await;
-        assert_eq!(house.deliveries(&house.endpoint).await[0].state.attempts, attempt, "not before it is due");
+        assert_eq!(house.deliveries(&house.endpoint).await[0].state.attempts, attempt, "no attempt before it is due");
         house.make.clock.set(next);
     }
     let planned = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000];
     assert_eq!(waited.len(), planned.len());
     for (waited, planned) in waited.iter().zip(planned) {
-        // Whole seconds are cut, so that 4.9 of 5 shows as 4.
+        // Seconds are truncated, so that 4.9 of 5 shows as 4.
         assert!((planned * 8 / 10..=planned * 12 / 10).contains(waited), "{waited} of {planned}");
     }
     assert_eq!(house.deliveries(&house.endpoint).await[0].state.status, DeliveryStatus::Failed);
     let came = house.receiver.came(&house.endpoint);
     assert_eq!(came.len(), 9);
-    assert!(came.iter().all(|id| *id == came[0]), "one identifier");
-    assert!(house.now(&house.endpoint).await.active, "two days are not five");
+    assert!(came.iter().all(|id| *id == came[0]), "every attempt has the same identifier");
+    assert!(house.now(&house.endpoint).await.active, "it is switched off only after five days");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_is_sent_to_at_its_own_pace() {
+async fn an_endpoint_is_served_at_its_own_pace() {
     let house = House::new().await;
     *house.receiver.0.takes.lock().unwrap() = Duration::from_millis(100);
     house.announce(200).await;
@@ -216,9 +217,9 @@ async fn an_endpoint_is_sent_to_at_its_own_pace() {
     let deliveries = house.deliveries(&house.endpoint).await;
     assert!(deliveries.iter().all(|delivery| delivery.state.status == DeliveryStatus::Delivered));
     assert_eq!(house.receiver.came(&house.endpoint).len(), 200, "each once");
-    assert_eq!(house.receiver.0.most_at_once.load(Ordering::SeqCst), 16, "and never more");
+    assert_eq!(house.receiver.0.most_at_once.load(Ordering::SeqCst), 16, "the largest window");
 
-    // One that does nothing but fail holds one connection.
+    // An endpoint that only fails holds one connection.
     house.receiver.0.most_at_once.store(0, Ordering::SeqCst);
     house.receiver.answers(&house.endpoint, Outcome::Unanswered);
     house.announce(20).await;
@@ -239,8 +240,8 @@ async fn five_days_count_from_the_first_failure() {
     };
     let began = house.make.tick();
     assert!(fails_at(began).await);
-    assert!(fails_at(began + FAILING_LASTS - SignedDuration::hours(1)).await, "nearly");
-    // A success begins anew.
+    assert!(fails_at(began + FAILING_LASTS - SignedDuration::hours(1)).await, "just under five days");
+    // A success starts the count again.
     house.receiver.answers(&house.endpoint, Outcome::Accepted(204));
     assert!(fails_at(began + FAILING_LASTS - SignedDuration::minutes(30)).await);
     house.receiver.answers(&house.endpoint, Outcome::Unanswered);
@@ -261,9 +262,9 @@ async fn five_days_count_from_the_first_failure() {
     assert!(house.deliveries(&house.endpoint).await.iter().all(|delivery| delivery.message != told[0].id));
 }
 
-/// Whoever changes an endpoint while an attempt is under way has the last word.
+/// A change to the endpoint during an attempt wins.
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_was_changed_meanwhile_stays_on() {
+async fn an_endpoint_that_changed_during_an_attempt_stays_on() {
     let house = House::new().await;
     *house.receiver.0.takes.lock().unwrap() = Duration::from_secs(10);
     house.receiver.answers(&house.endpoint, Outcome::Gone);
@@ -275,11 +276,11 @@ async fn an_endpoint_that_was_changed_meanwhile_stays_on() {
     let url = kalends_kernel::RemoteUrl::from_stored("https://hooks.example.com/other").unwrap();
     house.patch(&house.endpoint, EndpointPatch { url: Some(url), ..EndpointPatch::default() }).await;
     serving.await.unwrap();
-    assert!(house.now(&house.endpoint).await.active, "it was another address that is gone");
+    assert!(house.now(&house.endpoint).await.active, "the address that is gone is not the current one");
     assert_eq!(house.deliveries(&house.endpoint).await[0].state.status, DeliveryStatus::Failed);
 }
 
-/// What was committed before a worker died is sent by the next, and what that one had in flight comes once more.
+/// The next worker sends what was committed before a worker died. The delivery that was in flight is sent twice.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_dies_loses_nothing() {
     let house = House::new().await;
@@ -292,7 +293,7 @@ async fn a_worker_that_dies_loses_nothing() {
     serving.abort();
     assert!(serving.await.unwrap_err().is_cancelled());
     house.work().await;
-    assert_eq!(house.receiver.came(&house.endpoint).len(), 1, "it is claimed still");
+    assert_eq!(house.receiver.came(&house.endpoint).len(), 1, "it is still claimed");
     house.make.clock.advance(CLAIM_LASTS);
     house.work().await;
     let came = house.receiver.came(&house.endpoint);
@@ -301,9 +302,9 @@ async fn a_worker_that_dies_loses_nothing() {
     assert!(deliveries.iter().all(|delivery| delivery.state.status == DeliveryStatus::Delivered));
 }
 
-/// A stop ends what is in flight, begins nothing more, and leaves the endpoint to others at once.
+/// A stop finishes what is in flight, begins nothing more, and releases the endpoint at once.
 #[tokio::test(start_paused = true)]
-async fn a_stop_leaves_the_rest_to_others() {
+async fn a_stopped_worker_leaves_the_rest_to_other_workers() {
     let house = House::new().await;
     *house.receiver.0.takes.lock().unwrap() = Duration::from_secs(10);
     house.announce(5).await;
@@ -318,11 +319,11 @@ async fn a_stop_leaves_the_rest_to_others() {
     let delivered = states.iter().filter(|status| **status == DeliveryStatus::Delivered).count();
     assert_eq!((delivered, house.receiver.came(&house.endpoint).len()), (1, 1));
     house.work().await;
-    assert_eq!(house.receiver.came(&house.endpoint).len(), 5, "nothing came twice");
+    assert_eq!(house.receiver.came(&house.endpoint).len(), 5, "no delivery came twice");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_falls_due_while_it_is_off_is_given_up() {
+async fn deliveries_that_fall_due_while_the_endpoint_is_off_are_abandoned() {
     let house = House::new().await;
     house.receiver.answers(&house.endpoint, Outcome::Refused(500));
     house.announce(3).await;
@@ -332,7 +333,7 @@ async fn what_falls_due_while_it_is_off_is_given_up() {
     house.make.clock.advance(SignedDuration::seconds(10));
     house.work().await;
     let deliveries = house.deliveries(&house.endpoint).await;
-    assert_eq!(deliveries.len(), 3, "nothing is addressed to it");
+    assert_eq!(deliveries.len(), 3, "no message is addressed to it");
     assert!(deliveries.iter().all(|delivery| delivery.state.status == DeliveryStatus::Failed));
     assert!(deliveries.iter().all(|delivery| delivery.state.attempts == 1));
     assert_eq!(house.store.backlog(house.make.tick()).await.unwrap().pending, 0);
