@@ -11,7 +11,7 @@ use crate::{
     patch::{Given, given, nothing_to_change, set, set_or_clear},
 };
 
-/// The most characters of an agent's description.
+/// The maximum length of an agent's description, in characters.
 const DESCRIPTION_MAX: usize = 5_000;
 
 /// An agent.
@@ -23,27 +23,27 @@ const DESCRIPTION_MAX: usize = 5_000;
     "updatedAt": "2026-03-02T08:00:00Z"
 }))]
 pub struct Agent {
-    /// `agt_…`
+    /// The identifier, `agt_…`.
     #[schema(value_type = String)]
     pub id: AgentId,
     /// The owning organization, `org_…`.
     #[schema(value_type = String)]
     pub org_id: OrgId,
-    /// 1-255 characters.
+    /// The name, 1-255 characters.
     pub name: String,
-    /// What the agent is.
+    /// The type of the agent.
     pub r#type: AgentType,
-    /// Free text.
+    /// A description, as free text.
     pub description: Option<String>,
-    /// Whether the agent acts.
+    /// The status of the agent.
     pub status: AgentStatus,
-    /// The caller's own data.
+    /// Your own data.
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
     /// When the agent was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the agent was last changed.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
@@ -64,21 +64,21 @@ impl From<domain::Agent> for Agent {
     }
 }
 
-/// What is needed to create an agent.
+/// The fields of a new agent.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Ada", "type": "ai", "description": "Plans the week" }))]
 pub struct CreateAgent {
-    /// 1-255 characters.
+    /// A name, 1-255 characters.
     #[schema(min_length = 1, max_length = 255)]
     pub name: String,
-    /// What the agent is.
+    /// The type of the agent.
     pub r#type: AgentType,
-    /// Free text of at most 5,000 characters.
+    /// A description of at most 5,000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 5000)]
     pub description: Option<String>,
-    /// An object of at most 16,384 bytes.
+    /// Your own data: an object of at most 16,384 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
@@ -88,7 +88,7 @@ impl CreateAgent {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<domain::NewAgent, FieldErrors> {
         let mut errors = FieldErrors::default();
         let name = errors.take(name(&self.name));
@@ -103,24 +103,24 @@ impl CreateAgent {
     }
 }
 
-/// What a PATCH of an agent may change; at least one field.
+/// The fields of an agent that a PATCH can change. At least one is required.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "status": "paused" }))]
 pub struct UpdateAgent {
-    /// 1-255 characters.
+    /// A new name, 1-255 characters.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
     pub name: Given<String>,
-    /// Free text; null clears it.
+    /// A new description. Null clears it.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 5000)]
     pub description: Given<String>,
-    /// Replaces the metadata.
+    /// Replaces the metadata as a whole.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>, nullable = false)]
     pub metadata: Given<Value>,
-    /// `active` or `paused`.
+    /// The new status: `active` or `paused`.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<AgentStatus>, nullable = false)]
     pub status: Given<AgentStatus>,
@@ -130,7 +130,7 @@ impl UpdateAgent {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault, or that there is none.
+    /// Lists every invalid field, or reports that no field was sent.
     pub fn parse(self) -> Result<domain::AgentPatch, FieldErrors> {
         if let Self { name: None, description: None, metadata: None, status: None } = self {
             return Err(nothing_to_change("name, description, metadata, status").into());
@@ -155,19 +155,19 @@ impl UpdateAgent {
     }
 }
 
-/// Which agents a list holds.
+/// Filters a list of agents.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListAgents {
     /// Only agents of this type.
     pub r#type: Option<AgentType>,
-    /// Only agents of this status.
+    /// Only agents with this status.
     pub status: Option<AgentStatus>,
-    /// The most entries of the page: 1-200.
+    /// The maximum number of entries per page, 1-200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<i64>,
-    /// How many entries to pass over.
+    /// The number of entries to skip.
     #[param(minimum = 0, default = 0)]
     pub offset: Option<i64>,
 }
@@ -176,7 +176,7 @@ impl ListAgents {
     /// Checks the bounds.
     ///
     /// # Errors
-    /// Each parameter outside its bounds.
+    /// Lists each parameter that is out of bounds.
     pub fn parse(&self) -> Result<(AgentFilter, Page), FieldErrors> {
         let filter = AgentFilter { kind: self.r#type.map(Into::into), status: self.status.map(Into::into) };
         Ok((filter, Page::parse(self.limit, self.offset)?))
@@ -187,7 +187,7 @@ pub(crate) fn name(text: &str) -> Result<String, FieldError> {
     bounded_text("name", text, 1, NAME_MAX)
 }
 
-/// Metadata at creation: absent and null are the empty object.
+/// Parses the metadata of a new resource. Absent and null mean the empty object.
 pub(crate) fn metadata(value: Option<Value>) -> Result<Metadata, FieldError> {
     value.map_or_else(|| Ok(Metadata::default()), |value| Metadata::parse("metadata", value))
 }

@@ -9,53 +9,53 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{event::instant, schemas::AuditAction};
 
-/// Which part of the audit log.
+/// Selects a part of the audit log.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListAudit {
-    /// The first instant, included; absent is as far back as the plan keeps.
+    /// The start of the range, inclusive. Defaults to the oldest entry that the plan retains.
     #[param(format = DateTime, example = "2026-03-02T08:00:00Z")]
     pub from: Option<String>,
-    /// The first instant after it; absent is now.
+    /// The end of the range, exclusive. Defaults to now.
     #[param(format = DateTime, example = "2026-03-03T08:00:00Z")]
     pub to: Option<String>,
-    /// Entries of this action only, such as `key.create`.
+    /// Only entries of this action, such as `key.create`.
     #[param(value_type = Option<AuditAction>, example = "event.create")]
     pub action: Option<String>,
-    /// Entries of one key only: its first 20 characters.
+    /// Only entries of one key, given by its first 20 characters.
     #[param(max_length = 20, example = "svc_sk_0123456789abc")]
     pub actor_key_prefix: Option<String>,
-    /// The `next_cursor` of the page before this one.
+    /// The `next_cursor` of the previous page.
     #[param(example = "AQAGTAXnVj0AAZDpDDJ5dNqXv3kTn5dlAA")]
     pub cursor: Option<String>,
-    /// The most entries of the page: 1-200.
+    /// The maximum number of entries per page, 1-200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<i64>,
 }
 
-/// A checked question for the audit log.
+/// A checked query for the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditQuery {
-    /// The first instant.
+    /// The start of the range, inclusive.
     pub from: Option<Timestamp>,
-    /// The first instant after it.
+    /// The end of the range, exclusive.
     pub to: Option<Timestamp>,
-    /// Entries of this action only.
+    /// Only entries of this action.
     pub action: Option<Action>,
-    /// Entries of the key that begins so only.
+    /// Only entries of the key with this prefix.
     pub actor_key_prefix: Option<String>,
-    /// Where the page before this one ended.
+    /// The position at which the previous page ended.
     pub after: Option<AuditCursor>,
-    /// The most entries.
+    /// The maximum number of entries.
     pub limit: u32,
 }
 
 impl ListAudit {
-    /// Checks every parameter. Nothing of a key is repeated in what is said of it.
+    /// Checks every parameter. The errors never repeat any part of a key.
     ///
     /// # Errors
-    /// Every parameter at fault.
+    /// Lists every invalid parameter.
     pub fn parse(self) -> Result<AuditQuery, FieldErrors> {
         let mut errors = FieldErrors::default();
         let from = errors.take(self.from.as_deref().map(|text| instant("from", text)).transpose());
@@ -101,33 +101,33 @@ fn key_prefix(text: String) -> Result<String, FieldError> {
 /// An entry of the audit log.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct AuditEntry {
-    /// `aud_…`
+    /// The identifier, `aud_…`.
     #[schema(value_type = String)]
     pub id: AuditId,
-    /// What was done.
+    /// The action that was performed.
     #[schema(value_type = AuditAction)]
     pub action: Cow<'static, str>,
-    /// The first characters of the key that did it, or of the identifier of the human; null for an operator or a sign-up.
+    /// The first characters of the key, or of the user's identifier. Null for an operator or a sign-up.
     pub actor_key_prefix: Option<String>,
     /// The agent concerned.
     #[schema(value_type = Option<String>)]
     pub agent_id: Option<AgentId>,
-    /// The identifier of what was changed.
+    /// The identifier of the changed resource.
     pub resource: String,
-    /// The caller's address; null for an operator.
+    /// The caller's IP address. Null for an operator.
     pub ip: Option<String>,
-    /// The status that was answered.
+    /// The HTTP status of the answer.
     pub status: u16,
     /// The HTTP method; `CLI` for an operator.
     pub method: String,
-    /// The route's template, identifiers replaced.
+    /// The route's template, with placeholders for identifiers.
     pub path: String,
-    /// From the request to the commit, in milliseconds.
+    /// The time from the request to the commit, in milliseconds.
     pub duration_ms: i64,
-    /// The request, as its answer named it.
+    /// The request's identifier, as in its answer.
     #[schema(value_type = String)]
     pub request_id: RequestId,
-    /// When it was done.
+    /// When the action was performed.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
@@ -151,7 +151,7 @@ impl From<accounts::AuditEntry> for AuditEntry {
     }
 }
 
-/// A page of the audit log, the newest entry first.
+/// A page of the audit log, newest entry first.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "data": [{
@@ -165,18 +165,18 @@ impl From<accounts::AuditEntry> for AuditEntry {
 pub struct AuditLog {
     /// The entries.
     pub data: Vec<AuditEntry>,
-    /// Where to go on.
+    /// The position of the next page.
     pub pagination: AuditPagination,
-    /// For how many days the plan keeps entries; null is without end.
+    /// The number of days for which the plan retains entries. Null means forever.
     pub retention_days: Option<u32>,
-    /// Whether `from` was older than what is kept.
+    /// Whether `from` was before the oldest retained entry.
     pub range_clamped: bool,
 }
 
-/// Where to go on.
+/// The position of the next page.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct AuditPagination {
-    /// The `cursor` of the next page; null at the end.
+    /// The `cursor` of the next page. Null on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_parameter_at_fault_is_named_and_no_key_is_repeated() {
+    fn errors_name_every_invalid_parameter_and_repeat_no_key() {
         let key = "svc_sk_0123456789abcdefghijklmnopqrstuvwxyz0123456";
         let asked = ListAudit {
             from: Some("yesterday".into()),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_to_be_asked() {
+    fn every_parameter_is_optional() {
         let asked = ListAudit::default().parse().unwrap();
         assert_eq!((asked.limit, asked.from, asked.to, asked.after), (50, None, None, None));
     }

@@ -1,5 +1,5 @@
-//! Availability: what is asked, and answers that are written straight into one buffer, since their
-//! bytes are the cost of a long one.
+//! Availability queries and answers. An answer is written directly into one buffer, because writing dominates the
+//! cost of a long answer.
 
 use std::{collections::BTreeMap, io::Write as _};
 
@@ -11,23 +11,23 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::event::instant;
 
-/// Half-hour slots unless told otherwise.
+/// Half-hour slots.
 const DEFAULT_LENGTH: SlotLength = SlotLength::DEFAULT;
-/// The most agents or calendars that a query may name before the plan's own limit is looked at.
+/// The maximum number of agents or calendars in a query, which is checked before the plan's own limit.
 const NAMED_MAX: usize = 1_000;
 
-/// The slots that a query asks for, checked.
+/// A checked query for slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SlotsRequest {
     /// The range and the slots.
     pub query: SlotQuery,
-    /// Whether busy times are wanted.
+    /// Whether busy times are requested.
     pub include_busy: bool,
-    /// Whether time is offered although the human busy times are old or not known.
+    /// Whether to offer times although busy times of human calendars are stale or unknown.
     pub allow_stale: bool,
 }
 
-/// When an agent or a calendar is free.
+/// Selects when an agent or a calendar is free.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -35,19 +35,20 @@ pub struct AvailabilityOf {
     /// The start of the range.
     #[param(format = DateTime, example = "2026-03-02T08:00:00Z")]
     pub start: String,
-    /// The end of the range: after the start and at most 366 days from it.
+    /// The end of the range: after the start, and at most 366 days later.
     #[param(format = DateTime, example = "2026-03-06T18:00:00Z")]
     pub end: String,
-    /// `5m` to `480m`, or `1h` to `8h`.
+    /// The length of a slot, `5m` to `480m` or `1h` to `8h`.
     #[param(default = "30m", example = "30m")]
     pub slot_duration: Option<String>,
-    /// From the start of one slot to the start of the next, written like the duration; the duration unless told.
+    /// The time from the start of one slot to the start of the next, in the format of `slot_duration`. Defaults to
+    /// `slot_duration`.
     #[param(example = "15m")]
     pub slot_step: Option<String>,
-    /// Whether busy times are answered too: as they are, without titles, buffers and working hours.
+    /// Whether to return busy times as well. They contain no titles, buffers or working hours.
     #[param(default = false)]
     pub include_busy: Option<bool>,
-    /// Whether time is offered although what connected human calendars say is older than 1 hour, or not known.
+    /// Whether to offer times although the busy times of connected human calendars are older than 1 hour or unknown.
     #[param(default = false)]
     pub allow_stale: Option<bool>,
 }
@@ -56,7 +57,7 @@ impl AvailabilityOf {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// All parameters at fault.
+    /// Lists every invalid parameter.
     pub fn parse(&self) -> Result<SlotsRequest, FieldErrors> {
         let query = slot_query(&self.start, &self.end, self.slot_duration.as_deref(), self.slot_step.as_deref())?;
         let (include_busy, allow_stale) = (self.include_busy.unwrap_or(false), self.allow_stale.unwrap_or(false));
@@ -64,10 +65,10 @@ impl AvailabilityOf {
     }
 }
 
-/// The parameters of queries that hold several values, separated by commas.
+/// The query parameters that contain several values, separated by commas.
 pub const LISTS: [&str; 2] = ["agents", "calendars"];
 
-/// When several agents are all free.
+/// Selects when several agents are all free.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -77,21 +78,22 @@ pub struct AcrossAgents {
     /// The start of the range.
     #[param(format = DateTime, example = "2026-03-02T08:00:00Z")]
     pub start: String,
-    /// The end of the range, after the start.
+    /// The end of the range. It must be after the start.
     #[param(format = DateTime, example = "2026-03-06T18:00:00Z")]
     pub end: String,
-    /// `5m` to `480m`, or `1h` to `8h`.
+    /// The length of a slot, `5m` to `480m` or `1h` to `8h`.
     #[param(default = "30m", example = "1h")]
     pub slot_duration: Option<String>,
-    /// From the start of one slot to the start of the next, written like the duration; the duration unless told.
+    /// The time from the start of one slot to the start of the next, in the format of `slot_duration`. Defaults to
+    /// `slot_duration`.
     #[param(example = "15m")]
     pub slot_step: Option<String>,
-    /// Only these calendars of the agents, separated by commas.
+    /// Only these calendars of the agents, as identifiers separated by commas.
     pub calendars: Option<String>,
-    /// Whether each agent's busy times are answered too: as they are, without titles, buffers and working hours.
+    /// Whether to return each agent's busy times as well. They contain no titles, buffers or working hours.
     #[param(default = false)]
     pub include_busy: Option<bool>,
-    /// Whether time is offered although what connected human calendars say is older than 1 hour, or not known.
+    /// Whether to offer times although the busy times of connected human calendars are older than 1 hour or unknown.
     #[param(default = false)]
     pub allow_stale: Option<bool>,
 }
@@ -99,19 +101,19 @@ pub struct AcrossAgents {
 /// A checked query across agents.
 #[derive(Debug, Clone)]
 pub struct Across {
-    /// The agents as written, in the order asked, duplicates merged.
+    /// The agents as written, in the order given, without duplicates.
     pub agents: Vec<String>,
-    /// The calendars as written, duplicates merged; `None` means all of the agents'.
+    /// The calendars as written, without duplicates. `None` means all calendars of the agents.
     pub calendars: Option<Vec<String>>,
     /// The range and the slots.
     pub slots: SlotsRequest,
 }
 
 impl AcrossAgents {
-    /// Checks every parameter but whether the identifiers exist.
+    /// Checks every parameter, except whether the identifiers exist.
     ///
     /// # Errors
-    /// All parameters at fault.
+    /// Lists every invalid parameter.
     pub fn parse(&self) -> Result<Across, FieldErrors> {
         let mut errors = FieldErrors::default();
         let agents = errors.take(names("agents", &self.agents));
@@ -169,17 +171,17 @@ pub(crate) fn range(start: Timestamp, end: Timestamp) -> Result<Span, FieldError
     Span::new(start, end).map_err(|error| FieldError::new("end", error.to_string()).with_code(Code::EndBeforeStart))
 }
 
-/// How much is known of the busy times that an answer rests on.
+/// How complete and current the busy times behind an answer are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AvailabilityState {
-    /// Everything, no older than 1 hour; also where no human calendar is connected.
+    /// All busy times are known and at most 1 hour old, or no human calendar is connected.
     Complete,
-    /// Everything, but some of it is older than 1 hour.
+    /// All busy times are known, but some are older than 1 hour.
     Stale,
-    /// Something of the range, but not all human calendars for all of it.
+    /// Some busy times are known, but not those of every human calendar for the whole range.
     Partial,
-    /// Nothing: human calendars are connected, and none has data of at most 24 hours.
+    /// Human calendars are connected, but none of them has busy times that are at most 24 hours old.
     Unavailable,
 }
 
@@ -194,39 +196,39 @@ impl From<availability::AvailabilityState> for AvailabilityState {
     }
 }
 
-/// What was found, ready to be written.
+/// A result to be written.
 pub struct Found<'a> {
-    /// Whose availability it is.
+    /// The calendar or agents that the result is about.
     pub of: Of<'a>,
     /// The range and the slots.
     pub query: SlotQuery,
-    /// All that is not offered, merged.
+    /// All time that is not offered, merged.
     pub taken: &'a BusySet,
-    /// A calendar's own busy times, where they were asked for, clipped to the range.
+    /// A calendar's own busy times, clipped to the range, if they were requested.
     pub busy: Option<&'a BusySet>,
-    /// Each agent's own busy times, where they were asked for, clipped to the range.
+    /// Each agent's own busy times, clipped to the range, if they were requested.
     pub per_agent: Option<&'a [(AgentId, &'a BusySet)]>,
-    /// How much is known of human busy times.
+    /// How complete and current the busy times of human calendars are.
     pub state: availability::AvailabilityState,
-    /// Why it is not everything.
+    /// Why they are not complete and current.
     pub warnings: &'a [Warning],
-    /// What it rests on.
+    /// The state of the calendars that the result is based on.
     pub as_of: &'a AsOf,
 }
 
-/// Whose availability an answer tells.
+/// The calendar or agents that an answer is about.
 #[derive(Debug, Clone, Copy)]
 pub enum Of<'a> {
-    /// One calendar's.
+    /// One calendar.
     Calendar(CalendarId),
-    /// These agents'.
+    /// These agents.
     Agents(&'a [AgentId]),
 }
 
-/// Writes an answer as JSON.
+/// Writes the answer as JSON.
 ///
 /// # Errors
-/// [`TooManySlots`] where more than 50,000 slots are free; nothing is written then.
+/// [`TooManySlots`] if more than 50,000 slots are free. Then nothing is written.
 pub fn render(found: &Found<'_>) -> Result<Vec<u8>, TooManySlots> {
     const SLOT_BYTES: usize = br#"{"start":"2026-03-02T09:00:00Z","end":"2026-03-02T09:30:00Z"},"#.len();
     let slots = found.query.count(found.taken)?;
@@ -260,10 +262,10 @@ pub fn render(found: &Found<'_>) -> Result<Vec<u8>, TooManySlots> {
     }
     let _ = write!(out, r#","availability_state":"{}","warnings":["#, found.state);
     for (index, warning) in found.warnings.iter().enumerate() {
-        // A warning is a sentence without anything that JSON escapes.
+        // A warning is a sentence without characters that JSON escapes.
         let _ = write!(out, r#"{}"{warning}""#, if index == 0 { "" } else { "," });
     }
-    // The alphabet of base64url has nothing that JSON escapes.
+    // base64url has no characters that JSON escapes.
     let _ = write!(out, r#"],"as_of":"{}"}}"#, found.as_of.to_text());
     Ok(out)
 }
@@ -275,9 +277,9 @@ fn write_spans(out: &mut Vec<u8>, spans: impl Iterator<Item = Span>) {
     let mut text = *br#",{"start":"0000-00-00T00:00:00Z","end":"0000-00-00T00:00:00Z"}"#;
     out.push(b'[');
     let mut days = Days::default();
-    // The end that stands in the text, with which most slots begin.
+    // The end that is in `text` already. Most slots start at the end of the one before.
     let mut written = None;
-    // The first span has nothing to be parted from.
+    // Skip the comma before the first span.
     let mut comma = 1;
     for span in spans {
         let goes_on = written == Some(span.start());
@@ -300,8 +302,8 @@ fn write_spans(out: &mut Vec<u8>, spans: impl Iterator<Item = Span>) {
     out.push(b']');
 }
 
-/// Writes instants most of which lie on the day of the one before: the date, which is the most work, is
-/// written once a day. Timestamps are what a long answer costs.
+/// Writes instants, most of which are on the same day as the one before. The date takes the most work, so it is
+/// computed only once per day. Timestamps dominate the cost of a long answer.
 #[derive(Default)]
 struct Days {
     /// The day's first microsecond and its date, up to the `T`.
@@ -311,8 +313,8 @@ struct Days {
 impl Days {
     const DATE: usize = b"2026-03-02T".len();
 
-    /// Overwrites the beginning of `text` as [`Timestamp::write_iso`] would; `false`, and nothing of use
-    /// written, where the instant has a fraction of a second, for which there is no room.
+    /// Overwrites the start of `text`, in the format of [`Timestamp::write_iso`]. Returns `false`, and writes nothing
+    /// useful, if the instant has a fraction of a second, for which there is no room.
     fn put(&mut self, text: &mut [u8], instant: Timestamp) -> bool {
         const MICROS_A_DAY: i64 = 86_400_000_000;
         let micros = instant.as_micros();
@@ -352,7 +354,7 @@ pub struct Slot {
     pub end: Timestamp,
 }
 
-/// When agents are free.
+/// The times at which agents are free.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "agents": ["agt_01jn8r6v9ke0bt3m5qz2c7xwdh"],
@@ -364,7 +366,7 @@ pub struct Slot {
     "as_of": "AQEBlVGDtF1ydbqRRpooC18ZKgA"
 }))]
 pub struct AgentAvailability {
-    /// The agents, in the order asked.
+    /// The agents, in the order given.
     pub agents: Vec<String>,
     /// The slots in which all of them are free.
     pub slots: Vec<Slot>,
@@ -372,15 +374,15 @@ pub struct AgentAvailability {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(required = false)]
     pub per_agent_busy: BTreeMap<String, Vec<Slot>>,
-    /// How much is known.
+    /// How complete and current the busy times of human calendars are.
     pub availability_state: AvailabilityState,
-    /// What to know about the answer.
+    /// Warnings about the answer.
     pub warnings: Vec<String>,
-    /// Which state of the calendars the answer shows, as an opaque token.
+    /// An opaque token of the state of the calendars that the answer is based on. Send it as `if_as_of` with a hold.
     pub as_of: String,
 }
 
-/// When a calendar is free.
+/// The times at which a calendar is free.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs",
@@ -398,11 +400,11 @@ pub struct CalendarAvailability {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub busy: Vec<Slot>,
-    /// How much is known.
+    /// How complete and current the busy times of human calendars are.
     pub availability_state: AvailabilityState,
-    /// What to know about the answer.
+    /// Warnings about the answer.
     pub warnings: Vec<String>,
-    /// Which state of the calendars the answer shows, as an opaque token.
+    /// An opaque token of the state of the calendars that the answer is based on. Send it as `if_as_of` with a hold.
     pub as_of: String,
 }
 
@@ -416,7 +418,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_json() {
+    fn a_rendered_answer_is_json() {
         let query = slot_query("2026-03-02T09:00:00Z", "2026-03-02T11:00:00Z", None, None).unwrap();
         let nine_to_ten = slot_query("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", None, None).unwrap().window();
         let quarter = slot_query("2026-03-02T09:30:00Z", "2026-03-02T09:45:00Z", None, None).unwrap().window();
@@ -455,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_named_as_in_the_domain() {
+    fn state_names_match_the_domain() {
         use availability::AvailabilityState::{Complete, Partial, Stale, Unavailable};
         for state in [Complete, Stale, Partial, Unavailable] {
             assert_eq!(serde_json::to_value(AvailabilityState::from(state)).unwrap(), state.as_str());
@@ -463,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_lengths_of_their_own() {
+    fn slot_step_is_independent_of_slot_duration() {
         let step = |length, step| slot_query("2026-03-02T09:00:00Z", "2026-03-02T11:00:00Z", length, step);
         let told = step(Some("1h"), Some("5m")).unwrap();
         assert_eq!((told.length().as_minutes(), told.step().as_minutes()), (60, 5));
@@ -477,10 +479,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn spans_are_written_as_their_instants(
+        fn spans_are_written_with_their_timestamps(
             micros in prop::collection::vec((0..Timestamp::HORIZON.as_micros() / 500_000 - 500_000, 1..200_000i64), 0..8),
         ) {
-            // Half seconds, so that fractions come up as often as whole seconds.
+            // Half seconds, so that fractions are as frequent as whole seconds.
             let at = |halves: i64| Timestamp::from_micros(halves * 500_000);
             let spans: Vec<Span> =
                 micros.iter().map(|(start, length)| Span::new(at(*start), at(start + length)).unwrap()).collect();
@@ -496,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn every_parameter_at_fault_is_named() {
+    fn every_invalid_parameter_is_named() {
         let errors = slot_query("today", "2026", Some("7"), Some("0m")).unwrap_err();
         assert_eq!(
             errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(),

@@ -1,4 +1,4 @@
-//! Booking pages, for their owners.
+//! Booking pages, as their owners see them.
 
 use kalends_availability::{Hours, Week, WrittenHours};
 use kalends_bookings::{
@@ -19,7 +19,7 @@ use crate::{
     patch::{Given, given, nothing_to_change, set, set_or_clear},
 };
 
-/// A page on which people book time of a calendar.
+/// A public page on which guests book slots of a calendar.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "bkp_01jn8r6v9ke0bt3m5qz2c7xwdh", "org_id": "org_01jn8r6v9ke0bt3m5qz2c7xwdh",
@@ -31,53 +31,53 @@ use crate::{
     "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:00:00Z"
 }))]
 pub struct BookingPage {
-    /// `bkp_…`
+    /// The identifier, `bkp_…`.
     #[schema(value_type = String)]
     pub id: BookingPageId,
-    /// The organization, `org_…`.
+    /// The owning organization, `org_…`.
     #[schema(value_type = String)]
     pub org_id: OrgId,
-    /// The calendar of which time is booked, `cal_…`.
+    /// The calendar that is booked, `cal_…`.
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
     /// The agent that owns the calendar; null for a shared calendar.
     #[schema(value_type = Option<String>)]
     pub agent_id: Option<AgentId>,
-    /// What the page's address ends with. Whoever has it may book.
+    /// The secret part at the end of the page's address. Anyone who has it can book.
     pub slug: String,
-    /// What is booked.
+    /// The title of the page, which says what is booked.
     pub title: String,
-    /// Free text.
+    /// A description, as free text.
     pub description: Option<String>,
-    /// How long a slot is.
+    /// The length of a slot, in minutes.
     pub duration_minutes: u16,
-    /// Minutes that stay free before and after what blocks.
+    /// Minutes kept free before and after everything that blocks.
     pub buffer_minutes: u8,
-    /// For how many days ahead slots are offered.
+    /// The number of days ahead for which slots are offered.
     pub window_days: u16,
-    /// How long before its start a slot can be booked at the latest.
+    /// The minimum time between a booking and the start of its slot, in minutes.
     pub min_notice_minutes: u32,
-    /// Whose clocks and dates the slots follow.
+    /// The IANA time zone of the slots.
     pub timezone: String,
-    /// When each weekday is open; one that is left out is closed. Null is any time.
+    /// The opening hours of each weekday. A weekday that is left out is closed. Null means any time.
     pub availability_constraints: Option<WorkingHours>,
-    /// Whether the page is open.
+    /// Whether the page accepts bookings.
     pub active: bool,
-    /// How many bookings were made on it; those that were cancelled stay counted.
+    /// The number of bookings that were made on the page, including cancelled ones.
     pub bookings_count: u64,
-    /// Where people book.
+    /// The address on which guests book.
     #[schema(format = "uri")]
     pub booking_url: String,
-    /// When it was made.
+    /// When the page was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it was last changed, not counting bookings.
+    /// When the page was last changed. Bookings do not count as changes.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 
 impl BookingPage {
-    /// The page of a service that is reached at `base_url`.
+    /// Builds the answer of a service that is reachable at `base_url`.
     pub fn new(page: &domain::BookingPage, base_url: &str) -> Self {
         let constraints = page.timetable.constraints.as_ref().map(Week::<WrittenHours>::from);
         Self {
@@ -103,7 +103,7 @@ impl BookingPage {
     }
 }
 
-/// What is needed to open a booking page.
+/// The fields of a new booking page.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -111,38 +111,38 @@ impl BookingPage {
     "timezone": "Europe/Berlin", "availability_constraints": { "mon": { "start": "09:00", "end": "17:00" } }
 }))]
 pub struct CreateBookingPage {
-    /// The calendar of which time is booked, `cal_…`.
+    /// The calendar to book, `cal_…`.
     pub calendar_id: String,
-    /// 1-255 characters: what is booked.
+    /// A title that says what is booked, 1-255 characters.
     #[schema(min_length = 1, max_length = 255)]
     pub title: String,
-    /// Up to 5,000 characters.
+    /// A description of up to 5,000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 5000)]
     pub description: Option<String>,
-    /// How long a slot is.
+    /// The length of a slot, in minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 5, maximum = 480, default = 30)]
     pub duration_minutes: Option<i64>,
-    /// Minutes that stay free before and after what blocks.
+    /// Minutes to keep free before and after everything that blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 120, default = 0)]
     pub buffer_minutes: Option<i64>,
-    /// For how many days ahead slots are offered.
+    /// The number of days ahead for which slots are offered.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 365, default = 14)]
     pub window_days: Option<i64>,
-    /// How long before its start a slot can be booked at the latest.
+    /// The minimum time between a booking and the start of its slot, in minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 525600, default = 0)]
     pub min_notice_minutes: Option<i64>,
-    /// The IANA time zone whose clocks and dates the slots follow; UTC unless told.
+    /// The IANA time zone of the slots. Defaults to UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
-    /// When each weekday is open; one that is left out is closed. Null is any time.
+    /// The opening hours of each weekday. A weekday that is left out is closed. Null means any time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub availability_constraints: Option<WorkingHours>,
-    /// Whether the page is open; true unless told.
+    /// Whether the page accepts bookings. Defaults to true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<bool>,
 }
@@ -151,7 +151,7 @@ fn title(text: &str) -> Result<String, FieldError> {
     bounded_text("title", text, 1, TITLE_MAX)
 }
 
-/// A number within bounds.
+/// Parses a number within bounds.
 fn number<T: TryFrom<i64> + PartialOrd + std::fmt::Display>(
     param: &str,
     given: i64,
@@ -191,7 +191,7 @@ impl CreateBookingPage {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<(String, NewBookingPage), FieldErrors> {
         let mut errors = FieldErrors::default();
         let title = errors.take(title(&self.title));
@@ -231,44 +231,44 @@ impl CreateBookingPage {
     }
 }
 
-/// What a PATCH of a booking page may change; at least one field.
+/// The fields of a booking page that a PATCH can change. At least one is required.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "active": false }))]
 pub struct UpdateBookingPage {
-    /// 1-255 characters.
+    /// A new title, 1-255 characters.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
     pub title: Given<String>,
-    /// Up to 5,000 characters; null takes it away.
+    /// A new description of up to 5,000 characters. Null clears it.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 5000)]
     pub description: Given<String>,
-    /// How long a slot is.
+    /// The length of a slot, in minutes.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 5, maximum = 480)]
     pub duration_minutes: Given<i64>,
-    /// Minutes that stay free before and after what blocks.
+    /// Minutes to keep free before and after everything that blocks.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 120)]
     pub buffer_minutes: Given<i64>,
-    /// For how many days ahead slots are offered.
+    /// The number of days ahead for which slots are offered.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 1, maximum = 365)]
     pub window_days: Given<i64>,
-    /// How long before its start a slot can be booked at the latest.
+    /// The minimum time between a booking and the start of its slot, in minutes.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 525600)]
     pub min_notice_minutes: Given<i64>,
-    /// The IANA time zone whose clocks and dates the slots follow.
+    /// The IANA time zone of the slots.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub timezone: Given<String>,
-    /// When each weekday is open, as a whole; null is any time.
+    /// Replaces the opening hours of all weekdays. Null means any time.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<WorkingHours>)]
     pub availability_constraints: Given<WorkingHours>,
-    /// Whether the page is open.
+    /// Whether the page accepts bookings.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<bool>, nullable = false)]
     pub active: Given<bool>,
@@ -278,7 +278,7 @@ impl UpdateBookingPage {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault, or that there is none.
+    /// Lists every invalid field, or reports that no field was sent.
     pub fn parse(self) -> Result<BookingPagePatch, FieldErrors> {
         const FIELDS: &str = "title, description, duration_minutes, buffer_minutes, window_days, min_notice_minutes, \
                               timezone, availability_constraints, active";
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_is_wrong_with_a_page_is_named() {
+    fn every_invalid_field_of_a_page_is_named() {
         let body = json!({
             "calendar_id": "cal_1", "title": " ", "description": "\0", "duration_minutes": 4, "buffer_minutes": 256,
             "window_days": 65_536, "min_notice_minutes": -1, "timezone": "Mars",

@@ -1,4 +1,4 @@
-//! What guests do on booking pages.
+//! What guests can do on booking pages.
 
 use std::borrow::Cow;
 
@@ -10,29 +10,29 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{Event, EventStatus, Slot, event::instant, schemas::BookingStatus};
 
-/// Of which time slots are asked for.
+/// Selects the time in which slots are listed.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SlotsOfPage {
-    /// Only slots that begin then or later: RFC 3339 with an offset, or a date of the page's zone. From now on unless
-    /// told.
+    /// Only slots that start at this time or later: RFC 3339 with an offset, or a date in the page's zone. Defaults
+    /// to now.
     pub from: Option<String>,
-    /// Only slots that end by then: RFC 3339 with an offset, or a date of the page's zone, which is included. To the end
-    /// of the page's window unless told.
+    /// Only slots that end by this time: RFC 3339 with an offset, or a date in the page's zone, inclusive. Defaults
+    /// to the end of the page's window.
     pub to: Option<String>,
 }
 
-/// One end of the time that is asked for.
+/// One end of the requested time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
-    /// An instant.
+    /// A timestamp.
     At(Timestamp),
     /// A date.
     On(CivilDate),
 }
 
-/// The time that is asked for, to be told by the clocks of a page.
+/// The requested time. Its dates are resolved in the zone of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AskedTime {
     from: Option<Asked>,
@@ -43,7 +43,7 @@ impl SlotsOfPage {
     /// Checks both parameters.
     ///
     /// # Errors
-    /// All parameters at fault.
+    /// Lists every invalid parameter.
     pub fn parse(self) -> Result<AskedTime, FieldErrors> {
         let mut errors = FieldErrors::default();
         let mut end = |param: &str, text: Option<&str>| errors.take(text.map(|text| asked(param, text)).transpose());
@@ -67,12 +67,12 @@ fn asked(param: &str, text: &str) -> Result<Asked, FieldError> {
 }
 
 impl AskedTime {
-    /// The time by the clocks of a page; `None` where nothing narrows its window.
+    /// Resolves the time in the zone of a page. Returns `None` if neither end was given.
     ///
     /// # Errors
     /// `end_before_start`.
     pub fn by_clocks_of(self, zone: Zone) -> Result<Option<Span>, FieldError> {
-        // Far enough, and far from where reckoning ends.
+        // Limits that cover every possible slot and that arithmetic cannot exceed.
         let (first, last) = (Timestamp::EARLIEST, Timestamp::HORIZON);
         let midnight = |date: CivilDate| zone.to_timestamp(date.midnight());
         let from = self.from.map_or(Some(first), |asked| match asked {
@@ -93,22 +93,22 @@ impl AskedTime {
     }
 }
 
-/// What guests see of a booking page.
+/// A booking page, as guests see it.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "slug": "x7Jd0aQ2mVtY5cKw9LrB3g", "title": "Intro call", "description": null, "duration_minutes": 30,
     "timezone": "Europe/Berlin"
 }))]
 pub struct OpenPage {
-    /// What the page's address ends with.
+    /// The secret part at the end of the page's address.
     pub slug: String,
-    /// What is booked.
+    /// The title of the page, which says what is booked.
     pub title: String,
-    /// Free text.
+    /// A description, as free text.
     pub description: Option<String>,
-    /// How long a slot is.
+    /// The length of a slot, in minutes.
     pub duration_minutes: u16,
-    /// Whose clocks and dates the slots follow.
+    /// The IANA time zone of the slots.
     pub timezone: String,
 }
 
@@ -124,36 +124,36 @@ impl From<&domain::BookingPage> for OpenPage {
     }
 }
 
-/// What can be booked on a page.
+/// The slots that can be booked on a page.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct BookingSlots {
     /// The page.
     pub booking_page: OpenPage,
-    /// The slots that are offered, by start; at most 5,000.
+    /// The offered slots, sorted by start. At most 5,000.
     #[schema(max_items = 5000)]
     pub slots: Vec<Slot>,
-    /// The start of the first slot beyond: ask again with this `from`. Absent where there is none.
+    /// The start of the first slot that is not listed: send it as `from` to continue. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub next_from: Option<Timestamp>,
-    /// Why the page offers nothing at all now, with the code `booking_closed`. Absent while bookings are taken.
+    /// Why the page offers no slots right now, with the code `booking_closed`. Absent while bookings are accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<PageNotice>,
 }
 
-/// Something to know about an answer that is no error.
+/// A remark about an answer that is not an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PageNotice {
-    /// A stable name: `booking_closed`, no booking is taken for now.
+    /// A stable name. `booking_closed`: no bookings are accepted right now.
     #[schema(value_type = String, example = "booking_closed")]
     pub code: Cow<'static, str>,
-    /// The same in words.
+    /// The remark as text.
     #[schema(value_type = String)]
     pub message: Cow<'static, str>,
 }
 
 impl PageNotice {
-    /// No booking is taken for now.
+    /// No bookings are accepted right now.
     pub const CLOSED: Self = Self {
         code: Cow::Borrowed("booking_closed"),
         message: Cow::Borrowed("booking is closed for now; bookings made before stay as they are"),
@@ -161,27 +161,29 @@ impl PageNotice {
 }
 
 impl BookingSlots {
-    /// The most slots of one answer: all of a fortnight of the shortest ones, or of a year of half hours by day.
+    /// The maximum number of slots in one answer. It covers two weeks of the shortest slots, or a year of half-hour
+    /// slots during the day.
     pub const MAX: usize = 5_000;
 
-    /// [`BookingSlots`] of a page that is closed for now, as JSON text.
+    /// Renders the [`BookingSlots`] of a page that is closed as JSON text.
     ///
     /// # Errors
-    /// If the page cannot be written, which does not happen.
+    /// If the page cannot be serialized, which does not happen.
     pub fn render_closed(page: &domain::BookingPage) -> Result<Vec<u8>, serde_json::Error> {
         let notices = vec![PageNotice::CLOSED];
         serde_json::to_vec(&Self { booking_page: page.into(), slots: Vec::new(), next_from: None, notices })
     }
 
-    /// [`BookingSlots`] as JSON text, of which no more is taken than is shown. Times are written as digits into one buffer.
+    /// Renders [`BookingSlots`] as JSON text. It takes only one more offer than it shows, and writes the digits of
+    /// all times into one buffer.
     ///
     /// # Errors
-    /// Where the page cannot be written, which cannot be.
+    /// If the page cannot be serialized, which does not happen.
     pub fn render(
         page: &domain::BookingPage,
         offers: impl Iterator<Item = Span>,
     ) -> Result<Vec<u8>, serde_json::Error> {
-        /// About how many bytes a slot takes.
+        /// The approximate size of a slot, in bytes.
         const SLOT: usize = 64;
         let mut slots: Vec<Span> = offers.take(Self::MAX + 1).collect();
         let next = if slots.len() > Self::MAX { slots.pop() } else { None };
@@ -207,24 +209,24 @@ impl BookingSlots {
     }
 }
 
-/// What a guest sends to book a slot.
+/// The fields of a guest's booking.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "name": "Ada Lovelace", "email": "ada@example.com", "notes": "I bring the engine.", "start": "2026-03-02T09:00:00Z"
 }))]
 pub struct SubmitBooking {
-    /// 1-200 characters.
+    /// Your name, 1-200 characters.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
-    /// Where the confirmation goes; at most 320 characters.
+    /// The address that receives the confirmation, at most 320 characters.
     #[schema(format = "email", max_length = 320)]
     pub email: String,
-    /// Up to 2,000 characters.
+    /// Notes for the host, up to 2,000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub notes: Option<String>,
-    /// The start of one of the slots that are offered, RFC 3339 with an offset.
+    /// The start of one of the offered slots. RFC 3339 with an offset.
     #[schema(format = DateTime)]
     pub start: String,
 }
@@ -233,7 +235,7 @@ impl SubmitBooking {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<(Timestamp, Guest), FieldErrors> {
         let mut errors = FieldErrors::default();
         let guest = errors.take_all(Guest::parse(&self.name, &self.email, self.notes.as_deref()));
@@ -245,12 +247,12 @@ impl SubmitBooking {
     }
 }
 
-/// To which slot a booking is moved.
+/// The slot to move a booking to.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "start": "2026-03-02T10:00:00Z" }))]
 pub struct MoveBooking {
-    /// The start of one of the slots that are offered, RFC 3339 with an offset.
+    /// The start of one of the offered slots. RFC 3339 with an offset.
     #[schema(format = DateTime)]
     pub start: String,
 }
@@ -259,43 +261,43 @@ impl MoveBooking {
     /// Checks the field.
     ///
     /// # Errors
-    /// The field, where it is at fault.
+    /// If the field is invalid.
     pub fn parse(self) -> Result<Timestamp, FieldErrors> {
         Ok(instant("start", &self.start)?)
     }
 }
 
-/// Where a guest goes on.
+/// The addresses at which a guest can change a booking.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BookingLinks {
-    /// Where the booking is cancelled: a POST without a body.
+    /// The address that cancels the booking with a POST without a body.
     #[schema(format = "uri")]
     pub cancel_url: String,
-    /// Where it is moved: a POST of `start`. Left out where the address that was asked is not good for that.
+    /// The address that moves the booking with a POST of `start`. Absent if the requested address may only cancel.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = "uri")]
     pub reschedule_url: Option<String>,
 }
 
-/// What of an event its guest sees.
+/// The part of an event that its guest sees.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "evt_01jn8r6v9ke0bt3m5qz2c7xwdh", "title": "Intro call: Ada Lovelace", "start_time": "2026-03-02T09:00:00Z",
     "end_time": "2026-03-02T09:30:00Z", "status": "confirmed"
 }))]
 pub struct GuestEvent {
-    /// `evt_…`
+    /// The identifier, `evt_…`.
     #[schema(value_type = String)]
     pub id: EventId,
-    /// Its title.
+    /// The event's title.
     pub title: String,
-    /// Its start.
+    /// The start.
     #[schema(value_type = String, format = DateTime)]
     pub start_time: Timestamp,
-    /// Its end.
+    /// The end, exclusive.
     #[schema(value_type = String, format = DateTime)]
     pub end_time: Timestamp,
-    /// Whether it takes place.
+    /// Whether the event takes place.
     pub status: EventStatus,
 }
 
@@ -311,52 +313,52 @@ impl From<&calendars::Event> for GuestEvent {
     }
 }
 
-/// What a guest has booked just now.
+/// A new booking.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Booked {
-    /// The page, `bkp_…`.
+    /// The booking page, `bkp_…`.
     #[schema(value_type = String)]
     pub booking_page_id: BookingPageId,
     /// The event.
     pub event: GuestEvent,
-    /// Where the guest goes on.
+    /// The addresses at which the guest can change the booking.
     #[serde(flatten)]
     pub links: BookingLinks,
 }
 
 impl Booked {
-    /// The answer to a guest.
+    /// Builds the answer to a guest.
     pub fn new(page: &domain::BookingPage, event: &calendars::Event, links: BookingLinks) -> Self {
         Self { booking_page_id: page.id, event: event.into(), links }
     }
 }
 
-/// A booking as its guest sees it.
+/// A booking, as its guest sees it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct GuestBooking {
-    /// The page, `bkp_…`.
+    /// The booking page, `bkp_…`.
     #[schema(value_type = String)]
     pub booking_page_id: BookingPageId,
-    /// What guests see of it.
+    /// The page, as guests see it.
     pub booking_page: OpenPage,
-    /// `confirmed`, or `cancelled` by the guest or by the owner of the calendar.
+    /// `confirmed`, or `cancelled` by the guest or the owner of the calendar.
     #[schema(value_type = BookingStatus, example = "confirmed")]
     pub status: Cow<'static, str>,
-    /// The event as it is now: whoever moves it in the calendar moves the booking. Null where it was deleted.
+    /// The event as it is now. If the owner moves it in the calendar, the booking moves too. Null if it was deleted.
     pub event: Option<GuestEvent>,
     /// The guest's name.
     pub name: String,
-    /// Where letters go.
+    /// The address that receives mail about the booking.
     pub email: String,
-    /// What the guest added.
+    /// The guest's notes.
     pub notes: Option<String>,
-    /// Where the guest goes on; left out of a booking that is cancelled.
+    /// The addresses at which the guest can change the booking. Absent if it is cancelled.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub links: Option<BookingLinks>,
 }
 
 impl GuestBooking {
-    /// The booking, shown to a token that moves it, or only cancels it.
+    /// Builds the booking. `moves` is whether the guest's token may move it; otherwise it may only cancel it.
     pub fn new(
         page: &domain::BookingPage,
         booking: &domain::Booking,
@@ -379,13 +381,13 @@ impl GuestBooking {
     }
 }
 
-/// An event of a booking, as webhooks tell it.
+/// An event of a booking, as the payload of webhook messages.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct BookedEvent {
     /// The event.
     #[serde(flatten)]
     pub event: Event,
-    /// The page on which it was booked, `bkp_…`.
+    /// The page on which the event was booked, `bkp_…`.
     #[schema(value_type = String)]
     pub booking_page_id: BookingPageId,
 }
@@ -416,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_are_written_like_everything_else() {
+    fn rendered_slots_match_the_serialized_type() {
         let page = page("UTC");
         let slot = |minute| {
             let start = "2026-03-02T09:00:00Z".parse::<Timestamp>().unwrap() + SignedDuration::minutes(minute);
@@ -438,7 +440,7 @@ mod tests {
     #[rstest]
     #[case::nothing(None, None, Ok(None))]
     #[case::a_date(Some("2026-03-29"), Some("2026-03-29"), Ok(Some("2026-03-28T23:00:00Z 2026-03-29T22:00:00Z")))]
-    #[case::the_date_of_25_hours(
+    #[case::a_date_with_25_hours(
         Some("2026-10-25"),
         Some("2026-10-25"),
         Ok(Some("2026-10-24T22:00:00Z 2026-10-25T23:00:00Z"))
@@ -453,9 +455,9 @@ mod tests {
     #[case::the_last_date(None, Some("2099-12-31"), Ok(Some("1970-01-01T00:00:00Z 2099-12-31T23:00:00Z")))]
     #[case::backwards(Some("2026-03-03"), Some("2026-03-02"), Err("to"))]
     #[case::no_offset(Some("2026-03-03T10:00:00"), None, Err("from"))]
-    #[case::no_date(None, Some("2026-02-29"), Err("to"))]
+    #[case::not_a_date(None, Some("2026-02-29"), Err("to"))]
     #[case::too_late(None, Some("2100-01-01"), Err("to"))]
-    fn the_time_that_is_asked_for(
+    fn requested_times_are_resolved_in_the_zone(
         #[case] from: Option<&str>,
         #[case] to: Option<&str>,
         #[case] expected: Result<Option<&str>, &str>,

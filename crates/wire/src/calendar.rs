@@ -27,48 +27,49 @@ use crate::{
     "ical_url": "https://calendar.example.com/ical/2vJ0kq7nW8yXb3TzLr5cPQ.ics"
 }))]
 pub struct Calendar {
-    /// `cal_…`
+    /// The identifier, `cal_…`.
     #[schema(value_type = String)]
     pub id: CalendarId,
     /// The owning organization, `org_…`.
     #[schema(value_type = String)]
     pub org_id: OrgId,
-    /// The owning agent; null for a calendar that the organization shares.
+    /// The owning agent. Null for a calendar that the organization shares.
     #[schema(value_type = Option<String>)]
     pub agent_id: Option<AgentId>,
-    /// 1-255 characters.
+    /// The name, 1-255 characters.
     pub name: String,
-    /// An IANA time zone.
+    /// The IANA time zone.
     pub timezone: Cow<'static, str>,
-    /// The caller's own data.
+    /// Your own data.
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
-    /// The provider's identifier, when bridged.
+    /// The provider's identifier of a bridged calendar. Otherwise null.
     pub external_id: Option<String>,
-    /// The provider, when bridged.
+    /// The provider of a bridged calendar. Otherwise null.
     pub provider: Option<Provider>,
-    /// When the calendar was deleted.
+    /// When the calendar was deleted. Null if it was not.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub deleted_at: Option<Timestamp>,
     /// When the calendar was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the calendar was last changed.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
-    /// What the agent says that it is doing.
+    /// What the agent reports that it is doing.
     #[serde(rename = "agent_status")]
     pub agent_status: AgentActivity,
-    /// Minutes before the start that events inherit; null means 10, an empty list none.
+    /// The reminders that events inherit, in minutes before the start. Null means one of 10 minutes; an empty list
+    /// means none.
     #[serde(rename = "default_reminders")]
     pub default_reminders: Option<Vec<u16>>,
-    /// The public feed.
+    /// The address of the calendar's public feed.
     #[serde(rename = "ical_url")]
     pub ical_url: String,
 }
 
 impl Calendar {
-    /// The calendar as answers show it; feeds live below `base_url`.
+    /// Builds the answer. Feed addresses start with `base_url`.
     pub fn new(calendar: domain::Calendar, base_url: &str) -> Self {
         Self {
             id: calendar.id,
@@ -89,24 +90,24 @@ impl Calendar {
     }
 }
 
-/// What is needed to create a calendar.
+/// The fields of a new calendar.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Work", "timezone": "Europe/Berlin", "default_reminders": [15] }))]
 pub struct CreateCalendar {
-    /// 1-255 characters.
+    /// A name, 1-255 characters.
     #[schema(min_length = 1, max_length = 255)]
     pub name: String,
-    /// An IANA time zone such as `Europe/Berlin`.
+    /// An IANA time zone, such as `Europe/Berlin`.
     pub timezone: String,
-    /// What the agent is doing; `idle` unless told.
+    /// What the agent is doing. Defaults to `idle`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_status: Option<AgentActivity>,
-    /// Up to 5 reminders of 1-40320 minutes.
+    /// Up to 5 default reminders, each 1-40320 minutes before the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 5)]
     pub default_reminders: Option<Vec<i64>>,
-    /// An object of at most 16,384 bytes.
+    /// Your own data: an object of at most 16,384 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
@@ -116,7 +117,7 @@ impl CreateCalendar {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<domain::NewCalendar, FieldErrors> {
         let mut errors = FieldErrors::default();
         let name = errors.take(name(&self.name));
@@ -137,12 +138,12 @@ impl CreateCalendar {
     }
 }
 
-/// What a PATCH of a calendar may change; at least one field.
+/// The fields of a calendar that a PATCH can change. At least one is required.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "agent_status": "working" }))]
 pub struct UpdateCalendar {
-    /// 1-255 characters.
+    /// A new name, 1-255 characters.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
     pub name: Given<String>,
@@ -154,11 +155,11 @@ pub struct UpdateCalendar {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<AgentActivity>, nullable = false)]
     pub agent_status: Given<AgentActivity>,
-    /// Up to 5 reminders; null restores the default of 10 minutes.
+    /// Up to 5 default reminders. Null restores the default of one reminder of 10 minutes.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<i64>>, max_items = 5)]
     pub default_reminders: Given<Vec<i64>>,
-    /// Replaces the metadata.
+    /// Replaces the metadata as a whole.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>, nullable = false)]
     pub metadata: Given<Value>,
@@ -168,7 +169,7 @@ impl UpdateCalendar {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault, or that there is none.
+    /// Lists every invalid field, or reports that no field was sent.
     pub fn parse(self) -> Result<domain::CalendarPatch, FieldErrors> {
         if let Self { name: None, timezone: None, agent_status: None, default_reminders: None, metadata: None } = self {
             return Err(nothing_to_change("name, timezone, agent_status, default_reminders, metadata").into());
@@ -189,25 +190,25 @@ impl UpdateCalendar {
     }
 }
 
-/// Which calendars a list adds to the agents' own.
+/// Which calendars a list contains in addition to those of agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IncludeCalendars {
-    /// The organization's shared ones.
+    /// The calendars that the organization shares.
     All,
 }
 
-/// Which calendars a list holds: the agents' own unless told otherwise (ruling 4.1).
+/// Selects the calendars of a list. By default, it contains those that agents own.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListCalendars {
     /// `all` adds the calendars that the organization shares.
     pub include: Option<IncludeCalendars>,
-    /// The most entries of the page: 1-200.
+    /// The maximum number of entries per page, 1-200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<i64>,
-    /// How many entries to pass over.
+    /// The number of entries to skip.
     #[param(minimum = 0, default = 0)]
     pub offset: Option<i64>,
 }
@@ -216,7 +217,7 @@ impl ListCalendars {
     /// Checks the bounds.
     ///
     /// # Errors
-    /// Each parameter outside its bounds.
+    /// Lists each parameter that is out of bounds.
     pub fn parse(&self) -> Result<(CalendarFilter, Page), FieldErrors> {
         let filter = match self.include {
             None => CalendarFilter::OfAgents,
@@ -226,12 +227,12 @@ impl ListCalendars {
     }
 }
 
-/// How a calendar is deleted.
+/// The options of a deletion.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DeleteCalendar {
-    /// Whether a calendar that still holds events is kept instead.
+    /// Whether to refuse the deletion if the calendar still has events.
     #[param(default = false)]
     pub if_empty: Option<bool>,
 }

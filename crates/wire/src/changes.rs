@@ -7,45 +7,45 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::Event;
 
-/// Which changes of a calendar.
+/// Selects changes of a calendar.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListChanges {
-    /// The `next` of the answer before this one; absent begins anew.
+    /// The `next` token of the previous answer. Leave it out to start from the beginning.
     #[param(example = "AZ0hK4_Q1mYyAZypDDJ5dNqXv3kTn5dlAAAAAAAAAAAq_____________________wAAAAAAAAAqAAZMBedWPQA")]
     pub since: Option<String>,
-    /// The most entries of the page: 1-200.
+    /// The maximum number of entries per page, 1-200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<i64>,
-    /// Whether events also tell their times in the calendar's zone, as `local`.
+    /// Whether events also show their times in the calendar's zone, as `local`.
     #[param(default = false)]
     pub local: Option<bool>,
 }
 
 impl ListChanges {
-    /// Checks all but whether the token is one.
+    /// Checks the parameters. The token itself is checked later.
     ///
     /// # Errors
-    /// A `limit` outside its bounds.
+    /// If `limit` is out of bounds.
     pub fn parse(self) -> Result<ChangesQuery, FieldErrors> {
         let Page { limit, .. } = Page::parse(self.limit, None)?;
         Ok(ChangesQuery { since: self.since, limit, local: self.local.unwrap_or(false) })
     }
 }
 
-/// A checked question for changes.
+/// A checked query for changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangesQuery {
     /// The token as written.
     pub since: Option<String>,
-    /// The most entries of the page.
+    /// The maximum number of entries per page.
     pub limit: u32,
-    /// Whether events tell their times in the calendar's zone.
+    /// Whether events show their times in the calendar's zone.
     pub local: bool,
 }
 
-/// What changed on a calendar since a token was given.
+/// What changed on a calendar since a token was issued.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "data": [{
@@ -60,36 +60,36 @@ pub struct ChangesQuery {
     "has_more": false
 }))]
 pub struct Changes {
-    /// What changed, to be applied in this order.
+    /// The changes. Apply them in this order.
     pub data: Vec<Change>,
-    /// Where to go on: `since` of the next request, now or later.
+    /// The token to continue with: send it as `since` in the next request, now or later.
     pub next: String,
-    /// Whether there is more already.
+    /// Whether more changes are available already.
     pub has_more: bool,
 }
 
-/// An event as it is now, or that it is gone.
+/// An event in its current state, or the note that it was deleted.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum Change {
-    /// The event: new, or in place of what it was.
+    /// The event: new, or the replacement of its earlier state.
     Event(Box<Event>),
-    /// The event is gone.
+    /// The event was deleted.
     Deleted(Deleted),
 }
 
-/// An event that is gone.
+/// A deleted event.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({ "id": "evt_01jn8r8f4h3gyqz7s9c1b5wnke", "deleted": true }))]
 pub struct Deleted {
-    /// The identifier under which it was shown.
+    /// The identifier under which the event was shown.
     pub id: String,
     /// Always true.
     pub deleted: bool,
 }
 
 impl Change {
-    /// The change; an event with its times in the zone `local`, if one is given.
+    /// Builds the change. If a zone is given as `local`, an event also shows its times in that zone.
     pub fn new(changed: domain::Changed, local: Option<Zone>) -> Self {
         match changed {
             domain::Changed::Written(event) => {
@@ -108,7 +108,8 @@ impl Change {
 }
 
 impl Changes {
-    /// The page; its events with their times in the zone `local`, if one is given: the calendar's.
+    /// Builds the page. If a zone is given as `local`, which is the calendar's, events also show their times in that
+    /// zone.
     pub fn new(page: domain::ChangesPage, local: Option<Zone>) -> Self {
         let domain::ChangesPage { changes, next, has_more } = page;
         let data = changes.into_iter().map(|changed| Change::new(changed, local)).collect();

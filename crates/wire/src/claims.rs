@@ -1,4 +1,4 @@
-//! Claims of humans on organizations that agents signed up.
+//! Claims of users on organizations that agents signed up.
 
 use kalends_accounts::{Claim, ClaimState, Code, Email};
 use kalends_kernel::{ClaimId, FieldError, FieldErrors, OrgId, Timestamp, bounded_text};
@@ -7,10 +7,10 @@ use utoipa::ToSchema;
 
 use crate::schemas::{ClaimStatusName, RevokedStatus};
 
-/// The most characters of a revocation token; ours have 43.
+/// The maximum length of a revocation token, in characters. Ours have 43.
 const TOKEN_MAX: usize = 256;
 
-/// Which organization is claimed.
+/// The organization to claim.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "email": "agent@example.com" }))]
@@ -24,26 +24,26 @@ impl InitiateClaim {
     /// Checks the address.
     ///
     /// # Errors
-    /// It is none.
+    /// If the address is invalid.
     pub fn parse(&self) -> Result<Email, FieldErrors> {
         Ok(Email::parse("email", &self.email)?)
     }
 }
 
-/// The answer to an initiation: the same for every address, whether or not there is something to claim.
+/// The answer to a new claim. It is the same for every address, whether or not an organization can be claimed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "claim_id": "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", "expires_at": "2026-03-02T08:10:00Z",
     "message": "If an organization can be claimed with the address, a code is on its way there."
 }))]
 pub struct ClaimInitiated {
-    /// `clm_…`, to be told with the code.
+    /// The identifier, `clm_…`. Send it with the code.
     #[schema(value_type = String)]
     pub claim_id: ClaimId,
-    /// When a code that was sent stops working.
+    /// When the code expires, if one was sent.
     #[schema(value_type = String, format = DateTime)]
     pub expires_at: Timestamp,
-    /// The same for every address.
+    /// A message that is the same for every address.
     pub message: &'static str,
 }
 
@@ -52,30 +52,31 @@ pub struct ClaimInitiated {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "claim_id": "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", "otp": "123456" }))]
 pub struct VerifyClaim {
-    /// The claim, as it was told when it was initiated.
+    /// The identifier that was returned when the claim was made.
     pub claim_id: String,
-    /// The six digits of the mail.
+    /// The six digits from the mail.
     #[schema(pattern = "^[0-9]{6}$")]
     pub otp: String,
 }
 
 impl VerifyClaim {
-    /// Checks the form of the code. What is no identifier is an unknown one, `None`.
+    /// Checks the format of the code. A text that is not an identifier counts as an unknown claim, `None`.
     ///
     /// # Errors
-    /// Not six digits.
+    /// If the code is not six digits.
     pub fn parse(&self) -> Result<(Option<ClaimId>, Code), FieldErrors> {
-        let code = Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits of the mail"))?;
+        let code =
+            Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits from the mail"))?;
         Ok((self.claim_id.parse().ok(), code))
     }
 }
 
-/// What revokes a claim on hold.
+/// The token that revokes a held claim.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "revocation_token": "Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT" }))]
 pub struct RevokeClaim {
-    /// The token of the mail.
+    /// The token from the mail.
     #[schema(min_length = 1, max_length = 256)]
     pub revocation_token: String,
 }
@@ -84,13 +85,13 @@ impl RevokeClaim {
     /// Checks the bounds.
     ///
     /// # Errors
-    /// The token is empty or too long.
+    /// If the token is empty or too long.
     pub fn parse(&self) -> Result<String, FieldErrors> {
         Ok(bounded_text("revocation_token", &self.revocation_token, 1, TOKEN_MAX)?)
     }
 }
 
-/// A claim as its human sees it.
+/// A claim, as shown to the user who made it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(example = json!({
     "id": "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "held", "org_id": "org_01jn8r6v9ke0bt3m5qz2c7xwdg",
@@ -98,33 +99,38 @@ impl RevokeClaim {
     "ended_at": null
 }))]
 pub struct AccountClaim {
-    /// `clm_…`
+    /// The identifier, `clm_…`.
     #[schema(value_type = String)]
     pub id: ClaimId,
-    /// `pending` (it waits for the code), `expired` (the code did), `held` (it waits for objections), `effective`
-    /// (the organization is yours), `revoked` (its mailbox's reader objected) or `void` (you initiated another, or
-    /// the organization got an owner).
+    /// The status:
+    ///
+    /// - `pending`: waits for the code
+    /// - `expired`: the code expired
+    /// - `held`: can be objected to until `takes_effect_at`
+    /// - `effective`: the organization is yours
+    /// - `revoked`: a reader of the organization's mailbox objected
+    /// - `void`: you made another claim, or the organization got an owner
     #[schema(value_type = ClaimStatusName)]
     pub status: &'static str,
-    /// The organization; null until you have proved that you read its mail.
+    /// The organization. Null until you have proved that you read its mail.
     #[schema(value_type = Option<String>)]
     pub org_id: Option<OrgId>,
-    /// When it was initiated.
+    /// When the claim was made.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When the code stops working; null once it was used.
+    /// When the code expires. Null once it was used.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
-    /// When the hold ends and the organization becomes yours; null but on hold.
+    /// When the hold ends and the organization becomes yours. Null unless the claim is held.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub takes_effect_at: Option<Timestamp>,
-    /// When it took effect, was revoked or became void.
+    /// When the claim took effect, was revoked or became void. Null before that.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Timestamp>,
 }
 
 impl AccountClaim {
-    /// What is shown of a claim at `now`.
+    /// The claim as shown at `now`.
     pub fn new(claim: &Claim, now: Timestamp) -> Self {
         let (expires_at, takes_effect_at, ended_at) = match claim.state {
             ClaimState::Initiated { expires_at, .. } => (Some(expires_at), None, None),
@@ -145,32 +151,32 @@ impl AccountClaim {
     }
 }
 
-/// A claim in an export: as its human sees it, with the token masked.
+/// A claim in an export, as its user sees it, with the token masked.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedClaim {
     /// The claim.
     #[serde(flatten)]
     pub claim: AccountClaim,
-    /// `***` where there is one; it was only ever sent to the organization's mailbox.
+    /// `***` if there is a token, which is only ever sent to the organization's mailbox. Otherwise null.
     pub revocation_token: Option<&'static str>,
 }
 
 impl ExportedClaim {
-    /// What an export at `now` tells of a claim.
+    /// The claim as exported at `now`.
     pub fn new(claim: &Claim, now: Timestamp) -> Self {
         let has_token = claim.state.stored().revocation.is_some();
         Self { claim: AccountClaim::new(claim, now), revocation_token: has_token.then_some("***") }
     }
 }
 
-/// The answer to an objection.
+/// The answer to a revocation.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({ "claim_id": "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "revoked" }))]
 pub struct ClaimRevoked {
-    /// `clm_…`
+    /// The identifier, `clm_…`.
     #[schema(value_type = String)]
     pub claim_id: ClaimId,
-    /// `revoked`
+    /// Always `revoked`.
     #[schema(value_type = RevokedStatus)]
     pub status: &'static str,
 }

@@ -1,4 +1,4 @@
-//! Connection links: how a human is asked to connect a calendar (ruling 9.1).
+//! Connection links, on which a user consents to connect a calendar.
 
 use std::borrow::Cow;
 
@@ -12,21 +12,21 @@ use crate::schemas::{CapabilityName, ConnectionLinkStatus, PolicyName, ProviderN
 
 pub(crate) const AVAILABILITY: &str = "availability";
 pub(crate) const PUBLISHING: &str = "publishing";
-/// The most characters of what a human's address ends with.
+/// The maximum length of the token at the end of a link's address, in characters.
 const TOKEN_MAX: usize = 64;
 
-/// What an agent asks of a human.
+/// The fields of a new connection link.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "capabilities": ["availability"], "publication_policy": "none" }))]
 pub struct CreateConnectionLink {
-    /// What the human's calendar is wanted for: `availability`, and `publishing` too if events are to be published there.
-    /// `availability` alone by default.
+    /// The access to ask for: `availability`, or `availability` and `publishing` to publish events to the calendar.
+    /// Defaults to `availability`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<CapabilityName>>, min_items = 1, max_items = 2, example = json!(["availability"]))]
     pub capabilities: Option<Vec<String>>,
-    /// Which events would be published: `none`, `confirmed` or `confirmed_tentative`. With `publishing` it is `confirmed` by
-    /// default, and without it `none`.
+    /// The events to publish: `none`, `confirmed` or `confirmed_tentative`. Defaults to `confirmed` with
+    /// `publishing`, and to `none` without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PolicyName>)]
     pub publication_policy: Option<String>,
@@ -36,7 +36,7 @@ impl CreateConnectionLink {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<NewLink, FieldErrors> {
         let mut errors = FieldErrors::default();
         let publishing = errors.take(self.capabilities.map_or(Ok(false), |names| publishing(&names)));
@@ -45,25 +45,25 @@ impl CreateConnectionLink {
         let default = if publishing { PublicationPolicy::Confirmed } else { PublicationPolicy::None };
         let policy = policy.unwrap_or(default);
         if !publishing && policy != PublicationPolicy::None {
-            let message = "must be none where capabilities do not hold publishing";
+            let message = "must be none unless capabilities contain publishing";
             return Err(FieldError::new("publication_policy", message).into());
         }
         Ok(NewLink { publishing, policy })
     }
 }
 
-/// Whether capabilities hold publishing beside availability.
+/// Whether the capabilities contain publishing in addition to availability.
 fn publishing(names: &[String]) -> Result<bool, FieldError> {
     let wrong = |message: String| Err(FieldError::new("capabilities", message));
     let mut known = names.iter().filter(|name| [AVAILABILITY, PUBLISHING].contains(&name.as_str()));
     if let Some(other) = names.iter().find(|name| ![AVAILABILITY, PUBLISHING].contains(&name.as_str())) {
-        return wrong(format!("must hold availability, and publishing at most beside it; got {other:?}"));
+        return wrong(format!("must be availability, or availability and publishing; got {other:?}"));
     }
     if names.len() > 2 || (names.len() == 2 && names[0] == names[1]) {
-        return wrong("must hold each of availability and publishing once at most".to_owned());
+        return wrong("must not repeat availability or publishing".to_owned());
     }
     if !known.any(|name| name == AVAILABILITY) {
-        return wrong("must hold availability, without which nothing is published".to_owned());
+        return wrong("must contain availability, which publishing requires".to_owned());
     }
     Ok(names.iter().any(|name| name == PUBLISHING))
 }
@@ -74,13 +74,13 @@ fn policy(name: &str) -> Result<PublicationPolicy, FieldError> {
     })
 }
 
-/// What a link asks for, by name.
+/// The names of the capabilities that a link asks for.
 fn capabilities(asked: NewLink) -> Vec<Cow<'static, str>> {
     let publishing = asked.publishing.then_some(PUBLISHING);
     [AVAILABILITY].into_iter().chain(publishing).map(Cow::Borrowed).collect()
 }
 
-/// How far a connection link is.
+/// A connection link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh", "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "awaiting_human",
@@ -88,25 +88,27 @@ fn capabilities(asked: NewLink) -> Vec<Cow<'static, str>> {
     "connection_id": null
 }))]
 pub struct ConnectionLink {
-    /// `cln_…`
+    /// The identifier, `cln_…`.
     #[schema(value_type = String)]
     pub id: ConnectionLinkId,
-    /// For which calendar a human's is wanted.
+    /// The calendar to which a human calendar is to be connected.
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
-    /// `awaiting_human`, `in_progress` (a human follows it), `completed`, `declined`, `expired` or `cancelled`.
+    /// The status: `awaiting_human`, `in_progress` (a user has opened the link), `completed`, `declined`, `expired`
+    /// or `cancelled`.
     #[schema(value_type = ConnectionLinkStatus)]
     pub status: Cow<'static, str>,
-    /// What is asked of the human: `availability`, and `publishing` or not.
+    /// The access that the link asks for: `availability`, possibly with `publishing`.
     #[schema(value_type = Vec<CapabilityName>)]
     pub capabilities: Vec<Cow<'static, str>>,
-    /// `none`, `confirmed` or `confirmed_tentative`.
+    /// The events to publish: `none`, `confirmed` or `confirmed_tentative`.
     #[schema(value_type = PolicyName)]
     pub publication_policy: Cow<'static, str>,
-    /// When it ends, if nothing becomes of it until then: 15 minutes after it was made, 30 after a human has opened it.
+    /// When the link expires if it is not completed: 15 minutes after its creation, or 30 minutes after a user opened
+    /// it.
     #[schema(value_type = String, format = DateTime)]
     pub expires_at: Timestamp,
-    /// What the human connected, `con_…`; null before that.
+    /// The connection that the user made, `con_…`. Null before that.
     #[schema(value_type = Option<String>)]
     pub connection_id: Option<ConnectionId>,
 }
@@ -126,7 +128,7 @@ impl ConnectionLink {
     }
 }
 
-/// A connection link, and where it leads.
+/// A connection link, with its address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh", "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "awaiting_human",
@@ -138,19 +140,20 @@ pub struct NewConnectionLink {
     /// The link.
     #[serde(flatten)]
     pub link: ConnectionLink,
-    /// Where the human goes, once; told now and never again. Null where the link is one that waits already.
+    /// The address to send the user to. It works once and is shown only in this answer. Null if an open link is
+    /// reused.
     #[schema(format = "uri")]
     pub setup_url: Option<String>,
-    /// Whether a link for the calendar waits for a human already: this one.
+    /// Whether the calendar already had an open link, which this answer returns.
     pub reused: bool,
 }
 
-/// What the address of a link ends with, as the human who followed it brings it.
+/// The token from a link's address, sent by the user who opened the link.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "token": "GCUQ1kCtWL3ZIG3FEPyvJ0sGTTnVYYLhxsXMzY0C6P8" }))]
 pub struct OpenConnectionLink {
-    /// What stands behind the `#` of `setup_url`.
+    /// The part of `setup_url` after the `#`.
     #[schema(min_length = 1, max_length = 64)]
     pub token: String,
 }
@@ -159,7 +162,7 @@ impl OpenConnectionLink {
     /// Checks the bounds.
     ///
     /// # Errors
-    /// It is empty or too long.
+    /// If the token is empty or too long.
     pub fn parse(self) -> Result<String, FieldErrors> {
         if (1..=TOKEN_MAX).contains(&self.token.len()) {
             return Ok(self.token);
@@ -168,7 +171,7 @@ impl OpenConnectionLink {
     }
 }
 
-/// A connection link, as the human sees it who follows it.
+/// A connection link, as shown to the user who opened it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh", "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "status": "in_progress",
@@ -180,20 +183,20 @@ pub struct FollowedLink {
     /// The link.
     #[serde(flatten)]
     pub link: ConnectionLink,
-    /// What the calendar is called for which yours is wanted; null where it is gone.
+    /// The name of the calendar that asks for access to yours. Null if it was deleted.
     pub calendar_name: Option<String>,
-    /// The agent that asks; null for the organization.
+    /// The agent that asks. Null for the organization.
     #[schema(value_type = Option<String>)]
     pub agent_id: Option<AgentId>,
-    /// What it is called.
+    /// The agent's name.
     pub agent_name: Option<String>,
-    /// The providers that can be connected here for what the link asks: `google`, `microsoft`, both or none.
+    /// The providers that can be connected for what the link asks: `google`, `microsoft`, both or none.
     #[schema(value_type = Vec<ProviderName>)]
     pub providers: Vec<&'static str>,
 }
 
 impl FollowedLink {
-    /// The link at `now`, for which calendar of which agent it is, and who can be connected.
+    /// Builds the answer: the link at `now`, the calendar and the agent that it is for, and the available providers.
     pub fn new(
         (link, now): (&domain::ConnectionLink, Timestamp),
         calendar: Option<&Calendar>,
@@ -235,19 +238,19 @@ mod tests {
         true,
         PublicationPolicy::ConfirmedTentative
     )]
-    fn what_is_asked(#[case] json: &str, #[case] publishing: bool, #[case] policy: PublicationPolicy) {
+    fn valid_requests(#[case] json: &str, #[case] publishing: bool, #[case] policy: PublicationPolicy) {
         assert_eq!(parse(json), Ok(NewLink { publishing, policy }));
     }
 
     #[rstest]
-    #[case::none(r#"{"capabilities":[]}"#, "capabilities")]
+    #[case::empty(r#"{"capabilities":[]}"#, "capabilities")]
     #[case::publishing_alone(r#"{"capabilities":["publishing"]}"#, "capabilities")]
-    #[case::twice(r#"{"capabilities":["availability","availability"]}"#, "capabilities")]
+    #[case::repeated(r#"{"capabilities":["availability","availability"]}"#, "capabilities")]
     #[case::three(r#"{"capabilities":["availability","publishing","availability"]}"#, "capabilities")]
     #[case::unknown(r#"{"capabilities":["availability","titles"]}"#, "capabilities")]
     #[case::unknown_policy(r#"{"publication_policy":"all"}"#, "publication_policy")]
-    #[case::policy_of_nothing(r#"{"publication_policy":"confirmed"}"#, "publication_policy")]
-    fn what_cannot_be_asked(#[case] json: &str, #[case] param: &str) {
+    #[case::policy_without_publishing(r#"{"publication_policy":"confirmed"}"#, "publication_policy")]
+    fn invalid_requests(#[case] json: &str, #[case] param: &str) {
         let error = parse(json).unwrap_err();
         assert!(error.starts_with(param), "{error}");
     }

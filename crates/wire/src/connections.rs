@@ -1,4 +1,4 @@
-//! Connected calendars of humans, and for whom they count, as the console shows them (rulings 9.2 and 9.3).
+//! Connected human calendars and grants, as the console shows them.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::{
     schemas::{ConnectionStatusName, DataWorth, GrantAudience, ProviderName, RefreshingStatus},
 };
 
-/// A connected account of a human.
+/// A connected account of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(example = json!({
     "id": "con_01jn8r6v9ke0bt3m5qz2c7xwdh", "provider": "google", "label": "Work", "status": "active",
@@ -24,38 +24,43 @@ use crate::{
     "created_at": "2026-03-02T07:55:00Z", "updated_at": "2026-03-02T07:55:00Z"
 }))]
 pub struct CalendarConnection {
-    /// `con_…`
+    /// The identifier, `con_…`.
     #[schema(value_type = String)]
     pub id: ConnectionId,
-    /// `google` or `microsoft`.
+    /// The provider: `google` or `microsoft`.
     #[schema(value_type = ProviderName)]
     pub provider: &'static str,
-    /// What you call it.
+    /// Your label for the connection.
     pub label: Option<String>,
-    /// `active`, `error` (the last refresh failed; it is tried again), `reauthorization_required` (the provider lets us in no
-    /// more) or `paused`.
+    /// The status:
+    ///
+    /// - `active`: busy times are read regularly
+    /// - `error`: the last refresh failed and will be repeated
+    /// - `reauthorization_required`: the provider no longer grants access
+    /// - `paused`: busy times are not read
     #[schema(value_type = ConnectionStatusName)]
     pub status: &'static str,
-    /// When its busy times were last read; null before the first time.
+    /// When the busy times were last read. Null before the first time.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_refreshed_at: Option<Timestamp>,
-    /// How much they are worth: `unread`, `fresh`, `stale` (older than 1 h) or `unavailable` (older than 24 h).
+    /// How current the busy times are: `unread`, `fresh`, `stale` (older than 1 hour) or `unavailable` (older than 24
+    /// hours).
     #[schema(value_type = DataWorth)]
     pub data: &'static str,
-    /// What went wrong, where the last refresh failed.
+    /// The error of the last refresh. Null if it succeeded.
     pub last_error: Option<String>,
-    /// When it was connected.
+    /// When the account was connected.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it was last changed, not counting refreshes.
+    /// When the connection was last changed. Refreshes do not count as changes.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 
-/// How much data can be worth.
+/// How current busy times can be.
 pub(crate) const WORTHS: [&str; 4] = ["unread", "fresh", "stale", "unavailable"];
 
-/// How much data are worth that were read then (ruling 9.3).
+/// Classifies busy times that were read at `read_at`.
 fn worth(read_at: Option<Timestamp>, now: Timestamp) -> &'static str {
     let [unread, fresh, stale, unavailable] = WORTHS;
     match read_at.map(|read_at| now - read_at) {
@@ -67,7 +72,7 @@ fn worth(read_at: Option<Timestamp>, now: Timestamp) -> &'static str {
 }
 
 impl CalendarConnection {
-    /// The connection as it is at `now`.
+    /// Builds the connection as it is at `now`.
     pub fn new(connection: &domain::Connection, now: Timestamp) -> Self {
         Self {
             id: connection.id,
@@ -83,12 +88,12 @@ impl CalendarConnection {
     }
 }
 
-/// What a PATCH of a connection may change.
+/// The fields of a connection that a PATCH can change.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "label": "Work" }))]
 pub struct UpdateConnection {
-    /// What you call it, 1-255 characters; null takes the label away.
+    /// Your label for the connection, 1-255 characters. Null clears it.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 255)]
     pub label: Given<String>,
@@ -98,7 +103,7 @@ impl UpdateConnection {
     /// Checks the field.
     ///
     /// # Errors
-    /// It is missing or out of bounds.
+    /// If the field is missing or out of bounds.
     pub fn parse(self) -> Result<Option<String>, FieldErrors> {
         match set_or_clear(self.label, |text| bounded_text("label", &text, 1, LABEL_MAX))? {
             kalends_calendars::Patch::Set(label) => Ok(label),
@@ -107,10 +112,10 @@ impl UpdateConnection {
     }
 }
 
-/// That a refresh is under way.
+/// The answer to a request for a refresh.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Refreshing {
-    /// `refreshing`
+    /// Always `refreshing`.
     #[schema(value_type = RefreshingStatus, example = "refreshing")]
     pub status: Cow<'static, str>,
 }
@@ -121,53 +126,54 @@ impl Default for Refreshing {
     }
 }
 
-/// Where consent is asked for.
+/// The options of a new connection.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "connection_link_id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh" }))]
 pub struct StartConnection {
-    /// The link that you follow, `cln_…`, if one asked for it.
+    /// The connection link that you opened, `cln_…`, if a link asked for the connection.
     pub connection_link_id: Option<String>,
 }
 
-/// Where a browser goes for consent.
+/// The address on which to consent.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({ "authorization_url": "https://accounts.google.com/o/oauth2/v2/auth?response_type=code&state=…" }))]
 pub struct ConsentBegun {
-    /// The provider's page, good for 10 minutes and for the browser that has this answer's cookie.
+    /// The provider's page. It is valid for 10 minutes, in the browser that received this answer's cookie.
     #[schema(format = "uri")]
     pub authorization_url: String,
 }
 
-/// A calendar of a connected account. No agent's key ever sees it.
+/// A calendar of a connected account. Agents' keys never see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(example = json!({
     "id": "xcl_01jn8r6v9ke0bt3m5qz2c7xwdh", "connection_id": "con_01jn8r6v9ke0bt3m5qz2c7xwdh", "name": "Private",
     "primary": true, "counts": true, "last_read_at": "2026-03-02T08:00:00Z", "data": "fresh"
 }))]
 pub struct ExternalCalendar {
-    /// `xcl_…`
+    /// The identifier, `xcl_…`.
     #[schema(value_type = String)]
     pub id: ExternalCalendarId,
-    /// The account.
+    /// The connection to which the calendar belongs.
     #[schema(value_type = String)]
     pub connection_id: ConnectionId,
-    /// What it is called there.
+    /// The calendar's name at the provider.
     pub name: String,
-    /// Whether it is the account's own.
+    /// Whether it is the account's primary calendar.
     pub primary: bool,
-    /// Whether a grant makes it count for anybody.
+    /// Whether a grant makes the calendar count as busy for an agent.
     pub counts: bool,
-    /// When its busy times were last read; null while they are not.
+    /// When the busy times were last read. Null if they are not read.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_read_at: Option<Timestamp>,
-    /// How much they are worth: `unread`, `fresh`, `stale` (older than 1 h) or `unavailable` (older than 24 h).
+    /// How current the busy times are: `unread`, `fresh`, `stale` (older than 1 hour) or `unavailable` (older than 24
+    /// hours).
     #[schema(value_type = DataWorth)]
     pub data: &'static str,
 }
 
 impl ExternalCalendar {
-    /// The calendar as it is at `now`.
+    /// Builds the calendar as it is at `now`.
     pub fn new(KnownCalendar { calendar, counts }: KnownCalendar, now: Timestamp) -> Self {
         let last_read_at = calendar.reading.as_ref().map(|reading| reading.read_at);
         Self {
@@ -185,30 +191,31 @@ impl ExternalCalendar {
 /// The calendars of a connected account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ExternalCalendars {
-    /// All of them, 100 at most.
+    /// All calendars of the account, at most 100.
     pub data: Vec<ExternalCalendar>,
 }
 
-/// For which agents calendars of a human count as busy.
+/// A grant: the agents for which human calendars count as busy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(example = json!({
     "id": "grt_01jn8r6v9ke0bt3m5qz2c7xwdh", "external_calendar_ids": ["xcl_01jn8r6v9ke0bt3m5qz2c7xwdh"],
     "audience": "selected", "agent_ids": ["agt_01jn8r6v9ke0bt3m5qz2c7xwdh"], "created_at": "2026-03-02T08:00:00Z"
 }))]
 pub struct AvailabilityGrant {
-    /// `grt_…`
+    /// The identifier, `grt_…`.
     #[schema(value_type = String)]
     pub id: GrantId,
-    /// The calendars.
+    /// The human calendars.
     #[schema(value_type = Vec<String>)]
     pub external_calendar_ids: Vec<ExternalCalendarId>,
-    /// `selected`, `all_current` or `all`.
+    /// The audience: `selected`, `all_current` or `all`.
     #[schema(value_type = GrantAudience)]
     pub audience: &'static str,
-    /// The agents: those selected, or those that there were; null where all count, also those to come.
+    /// The agents: those that were selected, or those that existed when the grant was made. Null with `all`, which
+    /// covers future agents too.
     #[schema(value_type = Option<Vec<String>>)]
     pub agent_ids: Option<Vec<AgentId>>,
-    /// When it was made.
+    /// When the grant was made.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
@@ -225,7 +232,7 @@ impl From<&domain::Grant> for AvailabilityGrant {
     }
 }
 
-/// What is needed to make a grant.
+/// The fields of a new grant.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -233,30 +240,30 @@ impl From<&domain::Grant> for AvailabilityGrant {
     "agent_ids": ["agt_01jn8r6v9ke0bt3m5qz2c7xwdh"], "connection_link_id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh"
 }))]
 pub struct CreateGrant {
-    /// Which of your calendars count as busy, `xcl_…`: 1-50.
+    /// The calendars of yours that count as busy, `xcl_…`: 1-50.
     #[schema(min_items = 1, max_items = 50)]
     pub external_calendar_ids: Vec<String>,
-    /// For whom: `selected` (the agents of `agent_ids`), `all_current` (every agent that there is now) or `all` (those to come
-    /// too, and the calendars that the organization shares).
+    /// The audience: `selected` (the agents in `agent_ids`), `all_current` (every agent that exists now) or `all`
+    /// (future agents and the organization's shared calendars too).
     #[schema(value_type = GrantAudience, example = "selected")]
     pub audience: String,
-    /// The agents, `agt_…`: 1-500 with `selected`, and none with the others.
+    /// The agents, `agt_…`: 1-500 with `selected`. Leave it out with any other audience.
     #[schema(min_items = 1, max_items = 500)]
     pub agent_ids: Option<Vec<String>>,
-    /// The link that you follow, `cln_…`, if one asked for it: it is completed.
+    /// The connection link that you opened, `cln_…`, if a link asked for the grant. The grant completes the link.
     pub connection_link_id: Option<String>,
 }
 
-/// A grant that is asked for, with identifiers as they were written.
+/// A requested grant, with identifiers as they were written.
 #[derive(Debug, PartialEq, Eq)]
 pub struct WantedGrant {
-    /// The calendars.
+    /// The human calendars.
     pub sources: Vec<String>,
-    /// For whom.
+    /// The audience.
     pub audience: Audience,
-    /// The agents of [`Audience::Selected`].
+    /// The agents, if the audience is [`Audience::Selected`].
     pub agents: Vec<String>,
-    /// The link.
+    /// The connection link.
     pub link: Option<String>,
 }
 
@@ -264,12 +271,12 @@ impl CreateGrant {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<WantedGrant, FieldErrors> {
         let mut errors = FieldErrors::default();
         let bounded = |name: &str, count: usize, max: usize| match count {
             count if (1..=max).contains(&count) => Ok(()),
-            count => Err(FieldError::new(name, format!("must hold 1-{max} identifiers, got {count}"))),
+            count => Err(FieldError::new(name, format!("must contain 1-{max} identifiers, got {count}"))),
         };
         let sources = bounded("external_calendar_ids", self.external_calendar_ids.len(), SOURCES_MAX);
         errors.take(sources);
@@ -297,7 +304,7 @@ impl CreateGrant {
     }
 }
 
-/// The names of providers, in the order of [`Provider::ALL`].
+/// The names of the offered providers, in the order of [`Provider::ALL`].
 pub fn provider_names(offered: impl Fn(Provider) -> bool) -> Vec<&'static str> {
     Provider::ALL.into_iter().filter(|provider| offered(*provider)).map(Provider::as_str).collect()
 }
@@ -337,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_holds_so_many_at_most() {
+    fn a_grant_has_a_maximum_number_of_calendars_and_agents() {
         let of = |calendars: usize, agents: usize| {
             let grant = CreateGrant {
                 external_calendar_ids: vec![String::new(); calendars],
@@ -356,7 +363,7 @@ mod tests {
     #[case(r#"{"label":null}"#, Ok(None))]
     #[case(r#"{"label":"Work"}"#, Ok(Some("Work")))]
     #[case(r#"{"label":""}"#, Err("label"))]
-    fn labels(#[case] json: &str, #[case] expected: Result<Option<&str>, &str>) {
+    fn a_label_is_required_and_checked(#[case] json: &str, #[case] expected: Result<Option<&str>, &str>) {
         let parsed = serde_json::from_str::<UpdateConnection>(json).unwrap().parse();
         let parsed = parsed.map_err(|errors| errors.first().param);
         assert_eq!(parsed, expected.map(|label| label.map(str::to_owned)).map_err(str::to_owned));

@@ -1,4 +1,4 @@
-//! Humans in the console: signing up and in, who they are, and what they own.
+//! Users in the console: sign-up, sign-in, their account and their organizations.
 
 use kalends_accounts::{self as accounts, Email, OrgName, Organization, Password, UserName, Waitlist};
 use kalends_calendars::Patch;
@@ -12,10 +12,10 @@ use crate::{
     schemas::ShownPlan,
 };
 
-/// The most characters of a token that sets a password; ours have 43.
+/// The maximum length of a password reset token, in characters. Ours have 43.
 const RESET_TOKEN_MAX: usize = 256;
 
-/// Reads a text that no error may repeat.
+/// Reads a text that no error message may repeat.
 fn secret<'de, D: Deserializer<'de>>(field: D) -> Result<String, D::Error> {
     match Value::deserialize(field)? {
         Value::String(text) => Ok(text),
@@ -23,7 +23,7 @@ fn secret<'de, D: Deserializer<'de>>(field: D) -> Result<String, D::Error> {
     }
 }
 
-/// What a human needs to sign up.
+/// The fields of a user's sign-up.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -34,32 +34,32 @@ pub struct ConsoleSignUp {
     /// The address to sign in with.
     #[schema(max_length = 320, format = Email)]
     pub email: String,
-    /// 10-128 characters of any kind.
+    /// The password: 10-128 characters of any kind.
     #[serde(deserialize_with = "secret")]
     #[schema(min_length = 10, max_length = 128, format = Password)]
     pub password: String,
-    /// The human's name: 1-100 characters.
+    /// Your name, 1-100 characters.
     #[schema(min_length = 1, max_length = 100)]
     pub name: String,
-    /// The organization's name: 1-255 characters; the human's where it is left out.
+    /// The organization's name, 1-255 characters. Defaults to your name.
     #[schema(min_length = 1, max_length = 255)]
     pub org_name: Option<String>,
-    /// The current terms, see `GET /v1/auth/terms/current`.
+    /// The version of the current terms (`GET /v1/auth/terms/current`). Signing up accepts them.
     pub tos_version: String,
 }
 
-/// A sign-up whose fields are checked; the terms are not yet.
+/// A sign-up with checked fields. The terms are checked later.
 #[derive(Debug, Clone)]
 pub struct CheckedConsoleSignUp {
     /// The address.
     pub email: Email,
     /// The password.
     pub password: Password,
-    /// The human's name.
+    /// The user's name.
     pub name: UserName,
     /// The organization's name.
     pub org_name: Option<OrgName>,
-    /// The terms that are accepted.
+    /// The version of the accepted terms.
     pub tos_version: String,
 }
 
@@ -67,7 +67,7 @@ impl ConsoleSignUp {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<CheckedConsoleSignUp, FieldErrors> {
         let mut errors = FieldErrors::default();
         let email = errors.take(Email::parse("email", &self.email));
@@ -85,7 +85,7 @@ impl ConsoleSignUp {
     }
 }
 
-/// What a human needs to sign in.
+/// The fields of a sign-in.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "email": "ada@example.com", "password": "correct horse battery staple" }))]
@@ -100,44 +100,44 @@ pub struct SignIn {
 }
 
 impl SignIn {
-    /// The address, and the password as it is tried; `None` for one that is too long to be anybody's.
+    /// Returns the address and the password to try. The password is `None` if it is too long to be anyone's.
     ///
     /// # Errors
-    /// The address is none.
+    /// If the address is invalid.
     pub fn parse(self) -> Result<(Email, Option<Password>), FieldErrors> {
         Ok((Email::parse("email", &self.email)?, Password::attempt(self.password)))
     }
 }
 
-/// Another password.
+/// The fields of a change of password.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "current_password": "correct horse battery staple", "new_password": "a fresh start for my horse"
 }))]
 pub struct ChangePassword {
-    /// The password until now.
+    /// Your current password.
     #[serde(deserialize_with = "secret")]
     #[schema(format = Password)]
     pub current_password: String,
-    /// The password from now on: 10-128 characters of any kind.
+    /// Your new password: 10-128 characters of any kind.
     #[serde(deserialize_with = "secret")]
     #[schema(min_length = 10, max_length = 128, format = Password)]
     pub new_password: String,
 }
 
 impl ChangePassword {
-    /// The password until now, as it is tried, and the new one.
+    /// Returns the current password to try, and the new one.
     ///
     /// # Errors
-    /// The new one is out of bounds.
+    /// If the new password is out of bounds.
     pub fn parse(self) -> Result<(Option<Password>, Password), FieldErrors> {
         let new = Password::parse("new_password", self.new_password)?;
         Ok((Password::attempt(self.current_password), new))
     }
 }
 
-/// The address of an account whose password is to be set.
+/// The address of an account whose password is forgotten.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "email": "ada@example.com" }))]
@@ -151,44 +151,44 @@ impl ForgotPassword {
     /// Checks the address.
     ///
     /// # Errors
-    /// Its syntax is wrong.
+    /// If the address is invalid.
     pub fn parse(&self) -> Result<Email, FieldErrors> {
         Ok(Email::parse("email", &self.email)?)
     }
 }
 
-/// The answer for every address, whether or not there is an account.
+/// The answer, which is the same whether or not there is an account.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({
     "message": "If there is an account with the address, a message with the next step is on its way."
 }))]
 pub struct PasswordForgotten {
-    /// The same for every address.
+    /// A message that is the same for every address.
     pub message: &'static str,
 }
 
-/// A password that is set with a mailed token.
+/// The fields of a password reset.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "token": "Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT", "password": "a fresh start for my horse"
 }))]
 pub struct ResetPassword {
-    /// The token of the mail.
+    /// The token from the mail.
     #[serde(deserialize_with = "secret")]
     #[schema(min_length = 1, max_length = 256)]
     pub token: String,
-    /// The password from now on: 10-128 characters of any kind.
+    /// Your new password: 10-128 characters of any kind.
     #[serde(deserialize_with = "secret")]
     #[schema(min_length = 10, max_length = 128, format = Password)]
     pub password: String,
 }
 
 impl ResetPassword {
-    /// The token and the password.
+    /// Returns the token and the password.
     ///
     /// # Errors
-    /// Every field that is out of bounds.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<(String, Password), FieldErrors> {
         let mut errors = FieldErrors::default();
         let token = errors.take(bounded_text("token", &self.token, 1, RESET_TOKEN_MAX));
@@ -200,22 +200,22 @@ impl ResetPassword {
     }
 }
 
-/// What a PATCH of oneself may change.
+/// The fields of your own account that a PATCH can change.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "name": "Ada King" }))]
 pub struct UpdateMe {
-    /// 1-100 characters.
+    /// Your new name, 1-100 characters.
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 100)]
     pub name: Given<String>,
 }
 
 impl UpdateMe {
-    /// The new name.
+    /// Returns the new name.
     ///
     /// # Errors
-    /// No field, or one at fault.
+    /// If the field is missing or invalid.
     pub fn parse(self) -> Result<UserName, FieldErrors> {
         match set("name", self.name, |name: String| UserName::parse("name", &name))? {
             Patch::Set(name) => Ok(name),
@@ -224,27 +224,27 @@ impl UpdateMe {
     }
 }
 
-/// A human.
+/// A user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct User {
-    /// `usr_…`
+    /// The identifier, `usr_…`.
     #[schema(value_type = String, example = "usr_01jn8r6v9ke0bt3m5qz2c7xwdf")]
     pub id: UserId,
-    /// The address.
+    /// The email address.
     #[schema(example = "ada@example.com")]
     pub email: String,
-    /// Whether it was proved that they read mail there.
+    /// Whether the user has proved that they receive mail at the address.
     #[schema(example = false)]
     pub email_verified: bool,
-    /// The name.
+    /// The user's name.
     #[schema(example = "Ada Lovelace")]
     pub name: String,
-    /// Whether they can sign in with a password.
+    /// Whether the user can sign in with a password.
     pub has_password: bool,
-    /// When they signed up.
+    /// When the user signed up.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When one of these fields last changed, or the password.
+    /// When one of these fields or the password was last changed.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
@@ -263,22 +263,22 @@ impl From<&accounts::User> for User {
     }
 }
 
-/// An organization as its owner sees it.
+/// An organization, as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Org {
-    /// `org_…`
+    /// The identifier, `org_…`.
     #[schema(value_type = String, example = "org_01jn8r6v9ke0bt3m5qz2c7xwdg")]
     pub id: OrgId,
-    /// The name.
+    /// The organization's name.
     #[schema(example = "Analytical Engines")]
     pub name: String,
     /// The plan: `free`, `pro` or `scale`.
     #[schema(value_type = ShownPlan, example = "free")]
     pub plan: &'static str,
-    /// Whether it is on the waiting list.
+    /// Whether the organization is on the waiting list.
     #[schema(example = false)]
     pub is_waitlisted: bool,
-    /// When it was made.
+    /// When the organization was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
@@ -295,14 +295,14 @@ impl From<&Organization> for Org {
     }
 }
 
-/// The answer to a human's sign-up. The key is shown this once.
+/// The answer to a user's sign-up. The key is shown only in this answer.
 #[derive(Serialize, ToSchema)]
 pub struct ConsoleSignedUp {
-    /// The organization.
+    /// The new organization.
     pub org: Org,
-    /// The human, who owns it.
+    /// The user, who owns it.
     pub user: User,
-    /// The organization's key.
+    /// The organization's API key.
     #[schema(example = "svc_sk_Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT")]
     pub api_key: String,
 }
@@ -310,32 +310,32 @@ pub struct ConsoleSignedUp {
 /// The answer to a sign-in.
 #[derive(Serialize, ToSchema)]
 pub struct SignedIn {
-    /// The session's token, which the cookie holds too: send it as `Authorization: Bearer` where there are no cookies.
+    /// The session's token, which is also in the cookie. Clients without cookies send it as `Authorization: Bearer`.
     #[schema(example = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c3JfMDEifQ.c2lnbmF0dXJl")]
     pub token: String,
-    /// The human.
+    /// The user who signed in.
     pub user: User,
-    /// The organization that is open.
+    /// The organization that the session is switched to.
     pub org: Org,
 }
 
-/// Who is signed in.
+/// The signed-in user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Me {
-    /// The human.
+    /// The user.
     pub user: User,
-    /// The organization that is open.
+    /// The organization that the session is switched to.
     pub org: Org,
     /// Its plan: `free`, `pro` or `scale`.
     #[schema(value_type = ShownPlan, example = "free")]
     pub plan: &'static str,
-    /// The terms that it accepted last; null where it never did.
+    /// The version of the terms that the organization accepted last. Null if it never did.
     #[schema(example = "2026-01-01")]
     pub accepted_terms_version: Option<String>,
 }
 
 impl Me {
-    /// The human in front of an organization of theirs.
+    /// Builds the answer from the user and the organization that the session is switched to.
     pub fn new(user: &accounts::User, organization: &Organization) -> Self {
         Self {
             user: user.into(),
@@ -346,33 +346,33 @@ impl Me {
     }
 }
 
-/// An organization of a human.
+/// An organization that the user owns.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OwnedOrg {
     /// The organization.
     #[serde(flatten)]
     pub org: Org,
-    /// Since when it is theirs.
+    /// Since when the user has owned it.
     #[schema(value_type = String, format = DateTime)]
     pub owned_since: Timestamp,
-    /// Whether this session is switched to it.
+    /// Whether the session is switched to it.
     pub active: bool,
 }
 
-/// Everything that a human owns.
+/// The organizations that the user owns.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OwnedOrgs {
-    /// The organizations, the longest owned first.
+    /// The organizations, in the order in which the user became their owner.
     pub orgs: Vec<OwnedOrg>,
 }
 
-/// A key in place of those before. It is shown this once.
+/// A key that replaces the earlier ones. It is shown only in this answer.
 #[derive(Serialize, ToSchema)]
 pub struct RegeneratedKey {
-    /// The key itself.
+    /// The key itself. Store it now: it is not shown again.
     #[schema(example = "svc_sk_Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT")]
     pub key: String,
-    /// Its first 20 characters.
+    /// The first 20 characters of the key.
     #[schema(example = "svc_sk_Zk9wQm7cXb2dR")]
     pub key_prefix: String,
 }

@@ -7,29 +7,29 @@ use utoipa::ToSchema;
 
 use crate::{AgentActivity, Event};
 
-/// What an agent needs to know of its calendar at this moment. Cancelled events are left out.
+/// What an agent needs to know about its calendar right now. Cancelled events are left out.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct CalendarContext {
     /// The calendar, `cal_…`.
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
-    /// The service's time.
+    /// The server's current time.
     #[schema(value_type = String, format = DateTime)]
     pub now: Timestamp,
-    /// What the agent says that it is doing.
+    /// What the agent reports that it is doing.
     pub agent_status: AgentActivity,
-    /// The event under way that began last.
+    /// The current event. If several overlap, the one that started last.
     pub current_event: Option<Event>,
-    /// The event that starts soonest.
+    /// The next event to start.
     pub next_event: Option<Event>,
-    /// Up to 3 events that ended last, the newest first.
+    /// Up to 3 events that ended most recently, newest first.
     pub recent_events: Vec<Event>,
-    /// Up to 5 events that start within 24 hours, the earliest first.
+    /// Up to 5 events that start within 24 hours, earliest first.
     pub upcoming: Vec<Event>,
 }
 
 impl CalendarContext {
-    /// The context; with `local`, the events tell their times in the calendar's zone too.
+    /// Builds the context. With `local`, events also show their times in the calendar's zone.
     pub fn new(context: domain::Context, local: bool) -> Self {
         let (events, zone) = (context.events, context.calendar.zone);
         let shown = |event: domain::Event| {

@@ -1,4 +1,4 @@
-//! The envelope of every error (ruling 2.1).
+//! The envelope of every error.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::{
     schemas::{FeatureName, RequiredPlan},
 };
 
-/// The body of every answer that is not a success.
+/// The body of every error response.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({ "error": {
     "type": "validation_error",
@@ -22,13 +22,13 @@ use crate::{
     "code": "end_before_start"
 } }))]
 pub struct ErrorEnvelope {
-    /// What went wrong.
+    /// The error.
     pub error: ErrorBody,
 }
 
 macro_rules! error_types {
     ($($(#[$doc:meta])* $name:ident = $text:tt,)*) => {
-        /// The kinds of errors: the service answers with no others.
+        /// The type of an error. The service returns no other types.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
         pub enum ErrorType { $($(#[$doc])* #[serde(rename = $text)] $name,)* }
 
@@ -41,80 +41,80 @@ macro_rules! error_types {
     };
 }
 
-// What differs in name alone differs in the specification (ruling 2.2).
+// Some types differ in name alone, because the routes that return them promise those names.
 error_types! {
-    /// No key, or none in force.
+    /// The API key is missing or not valid.
     Unauthorized = "unauthorized",
-    /// No session, or a wrong password.
+    /// There is no session, or the password is wrong.
     AuthenticationError = "authentication_error",
-    /// Not the caller's to do.
+    /// The caller may not do this.
     Forbidden = "forbidden",
-    /// The organization waits to be let in.
+    /// The organization is on the waiting list.
     AccountWaitlisted = "account_waitlisted",
-    /// The plan does not include it.
+    /// The plan does not include the feature.
     PlanRequired = "plan_required",
     /// A limit of the plan is reached.
     QuotaExceeded = "quota_exceeded",
-    /// Too fast.
+    /// The caller sends requests too fast.
     RateLimitError = "rate_limit_error",
     /// Too many exports.
     RateLimited = "rate_limited",
-    /// No such thing in the caller's organization, or no such route.
+    /// The resource does not exist in the caller's organization, or the route does not exist.
     NotFound = "not_found",
-    /// The state does not allow it.
+    /// The current state does not allow the request.
     Conflict = "conflict",
-    /// Other terms are in force than those that were accepted.
+    /// The accepted terms are not the current ones.
     TosVersionStale = "tos_version_stale",
-    /// A field or parameter is not valid.
+    /// A field or parameter is invalid.
     ValidationError = "validation_error",
-    /// The same, below `/v1/scheduling`.
+    /// A field or parameter is invalid (routes below `/v1/scheduling`).
     Validation = "validation",
-    /// The same, at `/v1/availability`.
+    /// A field or parameter is invalid (`/v1/availability`).
     BadRequest = "bad_request",
-    /// The request itself is malformed: no JSON, too long, too late.
+    /// The request itself is malformed: it is not JSON, too large or too slow.
     InvalidRequest = "invalid_request",
-    /// The service failed, or could not answer just now.
+    /// The service failed or could not answer at the moment.
     InternalError = "internal_error",
 }
 
-/// What went wrong.
+/// An error.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
-    /// The kind of error, from the specification's table.
-    // Text, so that whoever reads it bears kinds that are yet to come.
+    /// The type of the error.
+    // A string, so that a client can read types that are added later.
     #[schema(value_type = ErrorType)]
     pub r#type: Cow<'static, str>,
-    /// What was wrong, what is allowed and what was got.
+    /// What is wrong, what is allowed and what was received.
     pub message: String,
-    /// The same as the `X-Request-Id` header.
+    /// The request's identifier, which is also in the `X-Request-Id` header.
     pub request_id: String,
-    /// The field or parameter at fault, as a path such as `slots[2].end_time`.
+    /// The path of the invalid field or parameter, such as `slots[2].end_time`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub param: Option<String>,
-    /// A finer, stable name. Every error has one.
-    // Text that may be missing, so that a client bears services that are older or newer than it.
+    /// A more specific, stable name. Every error has one.
+    // An optional string, so that a client can read answers of older and newer services.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = ErrorCode, required = true)]
     pub code: Option<Cow<'static, str>>,
-    /// `plan_required`: the least plan that has the feature.
+    /// `plan_required`: the smallest plan that includes the feature.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<RequiredPlan>)]
     pub required_plan: Option<Cow<'static, str>>,
-    /// `plan_required`: the feature.
+    /// `plan_required`: the name of the feature.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<FeatureName>)]
     pub feature: Option<Cow<'static, str>>,
-    /// `plan_required`: where to change the plan; null if the operator names no such page.
+    /// `plan_required`: the page on which to change the plan. Null if the operator has not set one.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub upgrade_url: Option<Option<String>>,
-    /// `plan_required`: where the feature is described.
+    /// `plan_required`: the page that describes the feature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub docs_url: Option<String>,
-    /// `slot_taken` and `stale`: what stands in the way, by calendar and start.
+    /// `slot_taken` and `stale`: what blocks the time, sorted by calendar and start.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "known")]
     pub conflicts: Option<Vec<Conflict>>,
-    /// `slot_taken` and `stale`: up to three times of the same length that are free, the nearest first.
+    /// `slot_taken` and `stale`: up to three free times of the same length, nearest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_free: Option<Vec<Slot>>,
     /// `tos_version_stale`: the version to accept.
@@ -122,14 +122,14 @@ pub struct ErrorBody {
     pub current_version: Option<String>,
 }
 
-/// Reads what is known here: the refusal itself is to be understood where a newer service names another kind of obstacle.
+/// Reads the conflicts of a known kind and drops the others, so that an error of a newer service stays readable.
 fn known<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Vec<Conflict>>, D::Error> {
     let told = Option::<Vec<Value>>::deserialize(field)?;
     Ok(told.map(|all| all.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect()))
 }
 
 impl ErrorBody {
-    /// An error without any of the optional parts.
+    /// Builds an error without the optional fields.
     pub fn new(r#type: ErrorType, code: ErrorCode, message: String, request_id: String) -> Self {
         Self {
             r#type: Cow::Borrowed(r#type.as_str()),
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_is_read_where_an_obstacle_is_unknown() {
+    fn an_error_with_a_conflict_of_an_unknown_kind_is_readable() {
         let known = serde_json::json!({
             "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs", "kind": "event",
             "start": "2026-03-02T09:00:00Z", "end": "2026-03-02T10:00:00Z"

@@ -1,4 +1,4 @@
-//! The finer names of errors: the one list of them.
+//! The codes of errors, in a single list.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use utoipa::{
 
 macro_rules! error_codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal [$($status:literal),+],)*) => {
-        /// The finer name of an error. Every error has one, and a name never changes its meaning.
+        /// The code of an error. Every error has one, and a code never changes its meaning.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum ErrorCode {
             $($(#[doc = $doc])+ $name,)*
@@ -25,7 +25,7 @@ macro_rules! error_codes {
         impl ErrorCode {
             const PLAIN: &'static [Self] = &[$(Self::$name),*];
 
-            /// The name in the JSON.
+            /// The code in the JSON.
             pub fn name(self) -> Cow<'static, str> {
                 match self {
                     $(Self::$name => Cow::Borrowed($text),)*
@@ -33,7 +33,7 @@ macro_rules! error_codes {
                 }
             }
 
-            /// The statuses with which it comes.
+            /// The HTTP statuses with which the code is returned.
             pub const fn statuses(self) -> &'static [u16] {
                 match self {
                     $(Self::$name => &[$($status),+],)*
@@ -41,7 +41,7 @@ macro_rules! error_codes {
                 }
             }
 
-            /// What it means, as one or more sentences.
+            /// The meaning, as one or more sentences.
             pub fn meaning(self) -> String {
                 match self {
                     $(Self::$name => concat!($($doc),+).trim().to_owned(),)*
@@ -53,39 +53,39 @@ macro_rules! error_codes {
 }
 
 error_codes! {
-    /// A field or parameter is missing, of another type, or out of its bounds. `param` names it.
+    /// A field or parameter is missing, has the wrong type or is out of bounds. `param` names it.
     InvalidValue = "invalid_value" [400, 422],
-    /// A time without offset, or not RFC 3339 at all.
+    /// A time has no offset, or is not RFC 3339 at all.
     InvalidTimeFormat = "invalid_time_format" [400, 422],
     /// The end is not after the start.
     EndBeforeStart = "end_before_start" [400, 422],
     /// Not a zone of the IANA time-zone database.
     InvalidTimezone = "invalid_timezone" [400, 422],
-    /// Metadata is over 16,384 bytes.
+    /// The metadata is larger than 16,384 bytes.
     MetadataTooLarge = "metadata_too_large" [400, 422],
     /// The endpoint does not know the field or parameter. The message names the nearest known one.
     UnknownField = "unknown_field" [400, 422],
     /// The body is not JSON.
     InvalidJson = "invalid_json" [400],
-    /// The body nests too many arrays and objects.
+    /// The body nests arrays and objects too deeply.
     JsonTooDeep = "json_too_deep" [400],
-    /// The body holds too many JSON values.
+    /// The body contains too many JSON values.
     JsonTooLarge = "json_too_large" [400],
-    /// There is no `Host` header, or more than one.
+    /// The `Host` header is missing or repeated.
     InvalidHost = "invalid_host" [400],
-    /// The body did not arrive whole.
+    /// The body did not arrive completely.
     BodyIncomplete = "body_incomplete" [400],
     /// The request does not follow the Model Context Protocol.
     InvalidProtocol = "invalid_protocol" [400],
-    /// No API key, or none in force.
+    /// The API key is missing or not valid.
     InvalidKey = "invalid_key" [401],
-    /// No console session, or none in force.
+    /// There is no console session, or it has ended.
     NotSignedIn = "not_signed_in" [401],
     /// The address or the password is wrong.
     WrongPassword = "wrong_password" [401],
-    /// The key does not reach that far.
+    /// The key's scope does not cover the request.
     OutOfReach = "out_of_reach" [403],
-    /// The key's agent is paused: its keys may only read.
+    /// The key's agent is paused, so its keys may only read.
     AgentPaused = "agent_paused" [403],
     /// The organization is on the waiting list.
     AccountWaitlisted = "account_waitlisted" [403],
@@ -93,11 +93,11 @@ error_codes! {
     FeatureNotInPlan = "feature_not_in_plan" [403],
     /// Imported events are read-only.
     ExternalEventReadonly = "external_event_readonly" [403],
-    /// The agent does not take part in the proposal.
+    /// The agent is not a participant of the proposal.
     NotAParticipant = "not_a_participant" [403],
-    /// A write with a session comes from another site.
+    /// A write with a session came from another site.
     CrossSite = "cross_site" [403],
-    /// `Host` or `Origin` is another service's.
+    /// `Host` or `Origin` belongs to another service.
     ForeignOrigin = "foreign_origin" [403],
     /// There is no such route.
     RouteNotFound = "route_not_found" [404],
@@ -137,11 +137,11 @@ error_codes! {
     ConnectionLinkNotFound = "connection_link_not_found" [404],
     /// There is no such calendar connection.
     CalendarConnectionNotFound = "calendar_connection_not_found" [404],
-    /// There is no such calendar of a human.
+    /// There is no such human calendar.
     ExternalCalendarNotFound = "external_calendar_not_found" [404],
     /// There is no such availability grant.
     AvailabilityGrantNotFound = "availability_grant_not_found" [404],
-    /// The route does not know this method.
+    /// The route does not support the method.
     MethodNotAllowed = "method_not_allowed" [405],
     /// The body took too long to arrive.
     BodyTooSlow = "body_too_slow" [408],
@@ -149,116 +149,116 @@ error_codes! {
     AgentDecommissioned = "agent_decommissioned" [409],
     /// The calendar still has events.
     CalendarHasEvents = "calendar_has_events" [409],
-    /// The calendar takes more bytes as an iCalendar file than one may.
+    /// The calendar is too large for an iCalendar file.
     FeedTooLarge = "feed_too_large" [409],
-    /// The calendar is subscribed to this feed already.
+    /// The calendar already has a subscription to the feed.
     AlreadySubscribed = "already_subscribed" [409],
-    /// The event is not a hold, or not any more.
+    /// The event is not a hold, or not anymore.
     NotAHold = "not_a_hold" [409],
     /// The hold has expired.
     HoldExpired = "hold_expired" [409],
-    /// The status of a hold is not set by a PATCH.
+    /// A PATCH cannot change the status of a hold.
     HoldStatus = "hold_status" [409],
     /// Something blocks the time. `conflicts` names it, and `nearest_free` lists free times.
     SlotTaken = "slot_taken" [409],
     /// The proposal has ended.
     ProposalNotPending = "proposal_not_pending" [409],
-    /// The participant has responded already.
+    /// The participant has already responded.
     DuplicateResponse = "duplicate_response" [409],
     /// Nobody has responded to the proposal yet.
     NoResponses = "no_responses" [409],
-    /// Every slot of the proposal has begun.
+    /// Every slot of the proposal has started.
     NoSlotLeft = "no_slot_left" [409],
-    /// The booking cannot be changed any more.
+    /// The booking can no longer be changed.
     BookingOver = "booking_over" [409],
     /// An account with that address exists.
     EmailTaken = "email_taken" [409],
     /// Another claim is on hold, or the organization has an owner.
     ClaimTaken = "claim_taken" [409],
-    /// The accepted terms are not the current ones. `current_version` names those.
+    /// The accepted terms are not the current ones. `current_version` is the version to accept.
     TermsOutdated = "terms_outdated" [409],
     /// The connection link has ended.
     LinkOver = "link_over" [409],
-    /// Another human has opened the connection link.
+    /// Another user has opened the connection link.
     LinkOfAnother = "link_of_another" [409],
     /// Nobody has opened the connection link yet.
     LinkNotOpened = "link_not_opened" [409],
-    /// Nothing can be published to calendars of this provider.
+    /// Events cannot be published to calendars of this provider.
     PublishingUnsupported = "publishing_unsupported" [409],
     /// The connection is paused.
     ConnectionPaused = "connection_paused" [409],
-    /// The human has to consent to the connection again.
+    /// The user has to consent to the connection again.
     ReauthorizationRequired = "reauthorization_required" [409],
-    /// A worker is sending the delivery.
+    /// A worker is sending the delivery right now.
     DeliveryInFlight = "delivery_in_flight" [409],
-    /// The webhook is switched off.
+    /// The webhook is inactive.
     WebhookInactive = "webhook_inactive" [409],
-    /// The first request with this Idempotency-Key is still running.
+    /// The first request with this Idempotency-Key is still in progress.
     StillRunning = "still_running" [409],
-    /// Others kept changing the same thing. Repeat the request.
+    /// Other requests kept changing the same resource. Repeat the request.
     Contended = "contended" [409],
-    /// What was read has changed: `If-Match` names another version, or something that matters changed since `if_as_of`.
+    /// The resource has changed: `If-Match` names another version, or something relevant changed since `if_as_of`.
     Stale = "stale" [409, 412],
-    /// A copy has to begin again, without `since`.
+    /// The copy is too old to be continued. Start again without `since`.
     Resync = "resync" [410],
-    /// The hold of the claim is over.
+    /// The hold on the claim has ended.
     ClaimOver = "claim_over" [410],
-    /// The body is too long.
+    /// The body is too large.
     BodyTooLarge = "body_too_large" [413],
-    /// A message to the tools is over 1 MiB and not a call of the import.
+    /// A tools message is larger than 1 MiB and is not a call of the import.
     MessageTooLarge = "message_too_large" [413],
     /// The path and query are too long.
     UriTooLong = "uri_too_long" [414],
-    /// There are too many headers, or they are too long.
+    /// There are too many headers, or they are too large.
     HeadersTooLarge = "headers_too_large" [431],
-    /// The body is declared as another type than the route reads.
+    /// The route does not accept the body's content type.
     UnsupportedMediaType = "unsupported_media_type" [415],
-    /// The Idempotency-Key was used for another request.
+    /// The Idempotency-Key was used for a different request.
     IdempotencyMismatch = "idempotency_mismatch" [422],
-    /// The address of a feed may not be fetched.
+    /// The feed's address must not be fetched.
     UrlRefused = "url_refused" [422],
-    /// The caller sends more requests than its rate allows.
+    /// The caller sends requests faster than its rate allows.
     TooFast = "too_fast" [429],
-    /// The organization is sending another large body.
+    /// The organization is already sending another large body.
     UploadInProgress = "upload_in_progress" [429],
-    /// The organization has too many bytes of request bodies under way.
+    /// The organization is sending too many bytes of request bodies at once.
     BodiesUnderWay = "bodies_under_way" [429],
-    /// The organization has too many bytes of answers that are not read yet.
+    /// The organization has too many bytes of unread answers.
     AnswersUnread = "answers_unread" [429],
     /// Too many sign-ups with addresses of one mail domain.
     SignUpLimit = "sign_up_limit" [429],
     /// Too many claims.
     ClaimLimit = "claim_limit" [429],
-    /// Too many mails that reset the password of one account.
+    /// Too many password reset mails for one account.
     ResetLimit = "reset_limit" [429],
-    /// The organization has sent as much mail to others as it may in an hour.
+    /// The organization has used its hourly allowance of mail to third parties.
     MailLimit = "mail_limit" [429],
-    /// The recipient gets no more mail in this hour.
+    /// The recipient has received the maximum number of mails for this hour.
     RecipientLimit = "recipient_limit" [429],
     /// Too many exports.
     ExportLimit = "export_limit" [429],
-    /// Too much feedback in a day.
+    /// Too much feedback in one day.
     FeedbackLimit = "feedback_limit" [429],
-    /// The owner of the booking page has no events left this month.
+    /// The owner of the booking page has used this month's events.
     BookingClosed = "booking_closed" [429],
     /// The service failed. Quote the `request_id` to the operator.
     Internal = "internal" [500],
-    /// The database does not answer.
+    /// The database is not answering.
     DatabaseUnavailable = "database_unavailable" [503],
     /// The service did not answer in time.
     DeadlineExceeded = "deadline_exceeded" [503],
-    /// Too many are signing in.
+    /// Too many sign-ins are in progress.
     Busy = "busy" [503],
-    /// The service, or the caller's address, has as many connections as it may.
+    /// The service, or the caller's address, has reached its maximum number of connections.
     TooManyConnections = "too_many_connections" [503],
-    /// The service holds as many large bodies as it can.
+    /// The service is holding as many large bodies as it can.
     UploadsBusy = "uploads_busy" [503],
-    /// A mail that has to go out first was not accepted. Nothing has changed.
+    /// A mail that must be sent first was not accepted. Nothing has changed.
     MailUnavailable = "mail_unavailable" [503],
 }
 
 impl ErrorCode {
-    /// All of them, by status.
+    /// All codes, sorted by status.
     pub fn all() -> impl Iterator<Item = Self> {
         let mut all = Self::PLAIN.to_vec();
         all.extend(Metric::ALL.map(Self::Limit));
@@ -284,7 +284,7 @@ impl PartialSchema for ErrorCode {
         ObjectBuilder::new()
             .schema_type(Type::String)
             .enum_values(Some(Self::all().map(Self::name)))
-            .description(Some("The finer name of an error. Every error has one, and a name never changes its meaning."))
+            .description(Some("The code of an error. Every error has one, and a code never changes its meaning."))
             .build()
             .into()
     }
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_snake_case_and_none_comes_twice() {
+    fn codes_are_snake_case_and_unique() {
         let names: Vec<String> = ErrorCode::all().map(|code| code.name().into_owned()).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
         assert!(
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_fields_keeps_its_name() {
+    fn codes_of_field_errors_match_the_kernel() {
         for code in [
             Code::InvalidTimeFormat,
             Code::EndBeforeStart,

@@ -22,7 +22,7 @@ use crate::{
     schemas::{BatchedEvent, SettledStatus},
 };
 
-/// The most events of one batch.
+/// The maximum number of events in a batch.
 const BATCH_MAX: usize = 100;
 
 /// An event.
@@ -38,7 +38,7 @@ const BATCH_MAX: usize = 100;
     "deletedAt": null, "createdAt": "2026-03-02T08:00:00Z", "updatedAt": "2026-03-02T08:00:00Z"
 }))]
 pub struct Event {
-    /// `evt_…`; of an instance of a series, `<series>_<start as YYYYMMDDTHHMMSSZ>`.
+    /// The identifier, `evt_…`. An instance of a series has `<series>_<start as YYYYMMDDTHHMMSSZ>`.
     pub id: String,
     /// The calendar, `cal_…`.
     #[schema(value_type = String)]
@@ -46,9 +46,9 @@ pub struct Event {
     /// The owning organization, `org_…`.
     #[schema(value_type = String)]
     pub org_id: OrgId,
-    /// 1-500 characters.
+    /// The title, 1-500 characters.
     pub title: String,
-    /// Free text.
+    /// A description, as free text.
     pub description: Option<String>,
     /// The start.
     #[schema(value_type = String, format = DateTime)]
@@ -58,65 +58,67 @@ pub struct Event {
     pub end_time: Timestamp,
     /// Whether the event takes whole days.
     pub all_day: bool,
-    /// Whether the event takes place.
+    /// The status of the event.
     pub status: EventStatus,
-    /// Where it comes from.
+    /// The origin of the event.
     pub source: EventSource,
-    /// The caller's own data.
+    /// Your own data.
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
-    /// Minutes before the start; null inherits the calendar's, an empty list means none.
+    /// Reminders, in minutes before the start. Null inherits those of the calendar; an empty list means none.
     pub reminders: Option<Vec<u16>>,
-    /// When a hold expires, or did; null on what is no hold. One that expired is `cancelled`.
+    /// When the hold expires or expired. Null if the event is not a hold. An expired hold is `cancelled`.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub hold_expires_at: Option<Timestamp>,
-    /// The priority of a hold; null on what is no hold.
+    /// The priority of the hold. Null if the event is not a hold.
     pub hold_priority: Option<u8>,
-    /// The hold set with which it was placed, `hst_…`; only on events of one, also when they are no holds any more.
+    /// The hold set with which the event was placed, `hst_…`. Absent on all other events. It stays when the hold is
+    /// confirmed or released.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub hold_set_id: Option<HoldSetId>,
-    /// True on what takes no time from availability although it takes place, as iCalendar text may say; else absent.
+    /// True if the event does not block its time although it takes place (`TRANSP:TRANSPARENT` in iCalendar).
+    /// Otherwise absent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schema(nullable = false)]
     pub transparent: bool,
-    /// The rule of a series; null on a one-off event and on an instance.
+    /// The recurrence rule of a series. Null on a one-off event and on an instance.
     pub recurrence_rule: Option<String>,
     /// The starts of the cancelled occurrences of a series.
     #[schema(value_type = Vec<String>)]
     pub recurrence_exdates: Vec<Timestamp>,
-    /// The zone whose wall clock a series follows; null on a one-off event and on an instance.
+    /// The zone of the wall clock that a series follows. Null on a one-off event and on an instance.
     pub recurrence_timezone: Option<String>,
-    /// The series; only on its instances.
+    /// The series. Only on its instances.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub recurring_event_id: Option<EventId>,
-    /// The start that the series' rule gives this instance; only on instances.
+    /// The start that the series' rule gives this instance. Only on instances.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
     pub original_start_time: Option<Timestamp>,
-    /// The copy at a connected human calendar; only in answers to writes.
+    /// The event's copy on a connected human calendar. Only in answers to writes.
     #[serde(rename = "external_sync", skip_serializing_if = "Option::is_none")]
     pub external_sync: Option<ExternalSync>,
-    /// When it takes place by the clocks of its calendar's zone; only with `local=true`.
+    /// The time on the wall clock of the calendar's zone. Only with `local=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Local>, nullable = false)]
     pub local: Option<Box<Local>>,
-    /// When the event was deleted.
+    /// When the event was deleted. Null if it was not.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub deleted_at: Option<Timestamp>,
     /// When the event was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the event was last changed.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 
-/// The copy of an event at a connected human calendar.
+/// The state of an event's copy on a connected human calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ExternalSync {
-    /// How far the copy has come.
+    /// The status of the copy.
     pub status: ExternalSyncStatus,
 }
 
@@ -162,14 +164,14 @@ impl From<domain::Event> for Event {
 }
 
 impl Event {
-    /// The same event with what became of its copy.
+    /// Returns the event with the state of its copy.
     #[must_use]
     pub fn with_external_sync(mut self, status: domain::ExternalSync) -> Self {
         self.external_sync = Some(ExternalSync { status: status.into() });
         self
     }
 
-    /// The same event with its times in `zone`, its calendar's.
+    /// Returns the event with its times in `zone`, which is its calendar's.
     #[must_use]
     pub fn with_local(mut self, zone: Zone) -> Self {
         self.local = Span::new(self.start_time, self.end_time).ok().map(|span| Box::new(Local::of(span, zone)));
@@ -177,7 +179,7 @@ impl Event {
     }
 }
 
-/// What is needed to create an event.
+/// The fields of a new event.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -185,57 +187,57 @@ impl Event {
     "recurrence_rule": "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=12", "recurrence_timezone": "Europe/Berlin"
 }))]
 pub struct CreateEvent {
-    /// 1-500 characters.
+    /// A title, 1-500 characters.
     #[schema(min_length = 1, max_length = 500)]
     pub title: String,
-    /// RFC 3339 with an offset; a plain date with `all_day`.
+    /// The start. RFC 3339 with an offset, or a plain date with `all_day`.
     pub start_time: String,
-    /// RFC 3339 with an offset; a plain date with `all_day`. Exclusive.
+    /// The end, exclusive. RFC 3339 with an offset, or a plain date with `all_day`.
     pub end_time: String,
-    /// Free text of at most 20,000 characters.
+    /// A description of at most 20,000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 20000)]
     pub description: Option<String>,
-    /// Whether the event takes whole days of the calendar's zone.
+    /// Whether the event takes whole days in the calendar's zone.
     #[serde(default)]
     pub all_day: bool,
-    /// `confirmed` unless told. `hold` places a hold, which needs a paid plan.
+    /// The status. Defaults to `confirmed`. `hold` places a hold, which requires a paid plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<EventStatus>,
-    /// Makes the event a hold, which takes its time until then: 30 seconds to 15 minutes ahead.
+    /// Makes the event a hold and sets when it expires, 30 seconds to 15 minutes from now.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub hold_expires_at: Option<String>,
-    /// The priority of a hold: 0 unless told. It pre-empts overlapping holds of a lower one.
+    /// The priority of a hold. Defaults to 0. The hold pre-empts overlapping holds of a lower priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 100)]
     pub hold_priority: Option<i64>,
-    /// Which calendars a hold must fit: its own unless told, or with `agent` all calendars of the agent that owns
-    /// it. Of an agent's holds on other calendars those of a lower priority are pre-empted then.
+    /// Which calendars a hold must fit. By default only its own; with `agent`, all calendars of the agent that owns
+    /// its calendar. The hold then also pre-empts the agent's holds of a lower priority on those other calendars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<HoldScope>,
-    /// The `as_of` of the availability answer on which the decision for a hold rests: the hold is refused (409,
-    /// code `stale`) where something that blocks and overlaps the time, buffers counted, or a rule changed since.
+    /// The `as_of` of the availability answer on which a hold is based. The hold is refused (409, code `stale`) if a
+    /// rule changed since, or anything that blocks and overlaps the time including buffers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_as_of: Option<String>,
-    /// An object of at most 16,384 bytes.
+    /// Your own data: an object of at most 16,384 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
-    /// Up to 5 reminders of 1-40320 minutes; absent inherits the calendar's.
+    /// Up to 5 reminders, each 1-40320 minutes before the start. If absent, the event inherits those of the calendar.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 5)]
     pub reminders: Option<Vec<i64>>,
-    /// Makes the event a series: an RFC 5545 RRULE of the supported subset, without `RRULE:`. Needs a paid
-    /// plan without an end within 90 days of the start.
+    /// Makes the event a series. An RFC 5545 RRULE of the supported subset, without `RRULE:`. A series that does not
+    /// end within 90 days of its start requires a paid plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 256, example = "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=12")]
     pub recurrence_rule: Option<String>,
-    /// The starts of occurrences that are cancelled, at most 1,000; plain dates with `all_day`.
+    /// The starts of cancelled occurrences, at most 1,000. Plain dates with `all_day`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 1000)]
     pub recurrence_exdates: Option<Vec<String>>,
-    /// The IANA zone whose wall clock the series follows; UTC unless told. All-day series follow their
+    /// The IANA zone of the wall clock that the series follows. Defaults to UTC. An all-day series follows its
     /// calendar's zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "Europe/Berlin")]
@@ -246,7 +248,7 @@ impl CreateEvent {
     /// Checks every field that can be checked without the calendar.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<domain::NewEvent, FieldErrors> {
         let mut errors = FieldErrors::default();
         let title = errors.take(title(&self.title));
@@ -329,7 +331,7 @@ fn recurrence(
     }
 }
 
-/// Up to 100 events that are created together or not at all.
+/// Up to 100 events. Either all of them are created or none.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateEventBatch {
@@ -342,18 +344,18 @@ impl CreateEventBatch {
     /// Checks every field of every event.
     ///
     /// # Errors
-    /// All fields at fault, as `events[3].title`.
+    /// Lists every invalid field with its path, such as `events[3].title`.
     pub fn parse(self) -> Result<Vec<domain::NewEvent>, FieldErrors> {
         let count = self.events.len();
         if !(1..=BATCH_MAX).contains(&count) {
-            return Err(FieldError::new("events", format!("must hold 1 to {BATCH_MAX} events, got {count}")).into());
+            return Err(FieldError::new("events", format!("must contain 1 to {BATCH_MAX} events, got {count}")).into());
         }
         let mut errors = FieldErrors::default();
         let mut events = Vec::with_capacity(count);
         for (index, event) in self.events.into_iter().enumerate() {
             match event.parse() {
                 Ok(event) if event.hold.is_some() => {
-                    let message = "must be no hold in a batch; place holds one by one, or on several calendars as a \
+                    let message = "must not be a hold in a batch; place holds one by one, or on several calendars as a \
                         hold set";
                     errors.push(FieldError::new(format!("events[{index}].status"), message));
                 }
@@ -366,32 +368,33 @@ impl CreateEventBatch {
     }
 }
 
-/// The events of a batch, in the order in which they were given.
+/// The events of a batch, in the order in which they were sent.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct EventBatch {
     /// The created events.
     pub data: Vec<Event>,
 }
 
-/// What a PATCH of an event may change; at least one field.
+/// The fields of an event that a PATCH can change. At least one is required.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "title": "Standup (short)", "end_time": "2026-03-02T10:10:00+01:00" }))]
 pub struct UpdateEvent {
-    /// 1-500 characters.
+    /// A new title, 1-500 characters.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 500)]
     pub title: Given<String>,
-    /// Free text; null clears it.
+    /// A new description. Null clears it.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 20000)]
     pub description: Given<String>,
-    /// RFC 3339 with an offset; a plain date with `all_day`. Alone it moves the event, which keeps its length: the end
-    /// moves with it, and an all-day event keeps its days.
+    /// A new start. RFC 3339 with an offset, or a plain date with `all_day`. Without `end_time`, the event moves and
+    /// keeps its length; an all-day event keeps its number of days.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub start_time: Given<String>,
-    /// RFC 3339 with an offset; a plain date with `all_day`. Exclusive. Alone it changes the length.
+    /// A new end, exclusive. RFC 3339 with an offset, or a plain date with `all_day`. Without `start_time`, it
+    /// changes the length.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub end_time: Given<String>,
@@ -399,28 +402,28 @@ pub struct UpdateEvent {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<bool>, nullable = false)]
     pub all_day: Given<bool>,
-    /// `confirmed`, `tentative` or `cancelled`.
+    /// A new status: `confirmed`, `tentative` or `cancelled`.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<SettledStatus>, nullable = false)]
     pub status: Given<EventStatus>,
-    /// Replaces the metadata.
+    /// Replaces the metadata as a whole.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>, nullable = false)]
     pub metadata: Given<Value>,
-    /// Up to 5 reminders; null inherits the calendar's.
+    /// Up to 5 reminders. Null inherits those of the calendar.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<i64>>, max_items = 5)]
     pub reminders: Given<Vec<i64>>,
-    /// Another rule; null makes the series a one-off event. Cancelled and changed occurrences that are still
-    /// occurrences stay so, the others are dropped.
+    /// A new recurrence rule. Null makes the series a one-off event. Cancelled and changed occurrences stay as they
+    /// are if the new rule still contains them. Otherwise they are dropped.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub recurrence_rule: Given<String>,
-    /// Replaces the cancelled occurrences; null cancels none.
+    /// Replaces the cancelled occurrences. Null cancels none.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, max_items = 1000)]
     pub recurrence_exdates: Given<Vec<String>>,
-    /// Another zone; null is UTC.
+    /// A new zone. Null means UTC.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub recurrence_timezone: Given<String>,
@@ -430,7 +433,7 @@ impl UpdateEvent {
     /// Checks every field that can be checked without the event.
     ///
     /// # Errors
-    /// All fields at fault, or that there is none.
+    /// Lists every invalid field, or reports that no field was sent.
     pub fn parse(self) -> Result<domain::EventPatch, FieldErrors> {
         if let Self {
             title: None,
@@ -492,50 +495,50 @@ impl UpdateEvent {
     }
 }
 
-/// What a list of events is asked for.
+/// What a list of events contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
-    /// Events, each series being one.
+    /// Events. A series is one event.
     Events(EventFilter),
-    /// Events and the instances of series in a window.
+    /// One-off events and the instances of series, in a window.
     Instances(InstanceFilter),
 }
 
-/// Which events a list holds.
+/// Filters a list of events.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListEvents {
-    /// Only events that start at this time or later. With `expand`, what ends after it.
+    /// Only events that start at or after this time. With `expand`, what ends after it.
     #[param(format = DateTime)]
     pub start_after: Option<String>,
     /// Only events that start before this time. With `expand`, at most 366 days after `start_after`.
     #[param(format = DateTime)]
     pub start_before: Option<String>,
-    /// Only events of this status.
+    /// Only events with this status.
     pub status: Option<EventStatus>,
-    /// Only events of this source.
+    /// Only events from this source.
     pub source: Option<EventSource>,
-    /// Whether series show as their instances instead of themselves: all events and instances that overlap
-    /// the time from `start_after` to `start_before`, both of which are required then.
+    /// Whether to list the instances of series instead of the series themselves. The list then contains every event
+    /// and instance that overlaps the time from `start_after` to `start_before`, and both parameters are required.
     #[param(default = false)]
     pub expand: Option<bool>,
-    /// Whether events also tell their times in their calendar's zone, as `local`.
+    /// Whether events also show their times in their calendar's zone, as `local`.
     #[param(default = false)]
     pub local: Option<bool>,
-    /// The most entries of the page: 1-200.
+    /// The maximum number of entries per page, 1-200.
     #[param(minimum = 1, maximum = 200, default = 50)]
     pub limit: Option<i64>,
-    /// How many entries to pass over.
+    /// The number of entries to skip.
     #[param(minimum = 0, default = 0)]
     pub offset: Option<i64>,
 }
 
 impl ListEvents {
-    /// Checks every parameter. `now` decides whether a hold is over.
+    /// Checks every parameter. `now` decides whether a hold has expired.
     ///
     /// # Errors
-    /// All parameters at fault.
+    /// Lists every invalid parameter.
     pub fn parse(&self, now: Timestamp) -> Result<(Listing, Page), FieldErrors> {
         let mut errors = FieldErrors::default();
         let mut bound = |param: &str, text: Option<&str>| text.and_then(|text| errors.take(instant(param, text)));
@@ -560,11 +563,11 @@ impl ListEvents {
     }
 }
 
-/// The window of a list of instances.
+/// The window in which instances are listed.
 fn window(after: Option<Timestamp>, before: Option<Timestamp>) -> Result<Span, FieldErrors> {
     let mut errors = FieldErrors::default();
     let missing =
-        |param: &str| FieldError::new(param, "is required with expand=true, which shows what is inside a window");
+        |param: &str| FieldError::new(param, "is required with expand=true, which lists the instances in a window");
     let after = errors.take(after.ok_or_else(|| missing("start_after")));
     let before = errors.take(before.ok_or_else(|| missing("start_before")));
     let (Some(after), Some(before)) = (after, before) else { return Err(errors) };
@@ -578,16 +581,16 @@ fn window(after: Option<Timestamp>, before: Option<Timestamp>) -> Result<Span, F
     Ok(window)
 }
 
-/// Which occurrence a DELETE of a series cancels.
+/// Selects the occurrence of a series to cancel.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DeleteEvent {
-    /// Cancels the occurrence of a series that starts at this time by its rule, and leaves the series: 200
-    /// with the series as it is then.
+    /// Cancels only the occurrence that starts at this time by the series' rule. The answer is 200 with the changed
+    /// series.
     #[param(format = DateTime, example = "2026-03-04T09:00:00Z")]
     pub occurrence_start: Option<String>,
-    /// Whether the series also tells its times in its calendar's zone, as `local`.
+    /// Whether the series also shows its times in its calendar's zone, as `local`.
     #[param(default = false)]
     pub local: Option<bool>,
 }
@@ -596,14 +599,14 @@ impl DeleteEvent {
     /// Checks the parameter.
     ///
     /// # Errors
-    /// `invalid_time_format`.
+    /// `invalid_time_format` if the time is invalid.
     pub fn parse(&self) -> Result<Option<Timestamp>, FieldErrors> {
         let start = self.occurrence_start.as_deref().map(|text| instant("occurrence_start", text));
         start.transpose().map_err(FieldErrors::from)
     }
 }
 
-/// An instant of a query or body.
+/// Parses a timestamp of a query or body.
 pub(crate) fn instant(param: &str, text: &str) -> Result<Timestamp, FieldError> {
     text.parse().map_err(|error: kalends_kernel::ParseTimestampError| {
         FieldError::new(param, error.to_string()).with_code(kalends_kernel::Code::InvalidTimeFormat)

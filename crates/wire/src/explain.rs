@@ -1,4 +1,4 @@
-//! Why a time is not offered.
+//! Explains why a time is not offered.
 
 use kalends_availability::{self as availability, Warning};
 use kalends_kernel::{CalendarId, FieldError, FieldErrors, SignedDuration, Span, Timestamp};
@@ -7,62 +7,62 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::{AvailabilityState, availability::range, event::instant};
 
-/// The longest time that may be asked about.
+/// The longest time that a query can ask about.
 const LONGEST: SignedDuration = SignedDuration::days(LONGEST_DAYS);
 const LONGEST_DAYS: i64 = 7;
 
-/// Why an agent or a calendar is not free at a time. Exactly one of `agent` and `calendar`.
+/// Asks why an agent or a calendar is not free at a time. Send exactly one of `agent` and `calendar`.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ExplainAvailability {
-    /// The agent, `agt_…`, all of whose calendars are looked at.
+    /// The agent, `agt_…`. All of its calendars are considered.
     pub agent: Option<String>,
     /// The calendar, `cal_…`.
     pub calendar: Option<String>,
     /// The start of the time.
     #[param(format = DateTime, example = "2026-03-02T09:45:00Z")]
     pub start: String,
-    /// The end of the time: after the start and at most 7 days from it.
+    /// The end of the time: after the start, and at most 7 days later.
     #[param(format = DateTime, example = "2026-03-02T10:45:00Z")]
     pub end: String,
-    /// Whether the answer is for a query with `allow_stale=true`.
+    /// Whether to explain the answer to a query with `allow_stale=true`.
     #[param(default = false)]
     pub allow_stale: Option<bool>,
 }
 
-/// Whose time is asked about, the identifier as written.
+/// The agent or calendar that the query is about, with its identifier as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExplainOf {
-    /// An agent's.
+    /// An agent.
     Agent(String),
-    /// A calendar's.
+    /// A calendar.
     Calendar(String),
 }
 
-/// A checked question why.
+/// A checked query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExplainAsked {
-    /// Whose time.
+    /// The agent or calendar.
     pub of: ExplainOf,
     /// The time.
     pub time: Span,
-    /// Whether old and unknown human busy times are let pass.
+    /// Whether stale and unknown busy times of human calendars are allowed.
     pub allow_stale: bool,
 }
 
 impl ExplainAvailability {
-    /// Checks every parameter but whether the identifier exists.
+    /// Checks every parameter, except whether the identifier exists.
     ///
     /// # Errors
-    /// All parameters at fault.
+    /// Lists every invalid parameter.
     pub fn parse(self) -> Result<ExplainAsked, FieldErrors> {
         let mut errors = FieldErrors::default();
         let of = errors.take(match (self.agent, self.calendar) {
             (Some(agent), None) => Ok(ExplainOf::Agent(agent)),
             (None, Some(calendar)) => Ok(ExplainOf::Calendar(calendar)),
             (None, None) => Err(FieldError::new("agent", "is required, unless calendar is given")),
-            (Some(_), Some(_)) => Err(FieldError::new("calendar", "must be left out where agent is given")),
+            (Some(_), Some(_)) => Err(FieldError::new("calendar", "must be left out if agent is given")),
         });
         let start = errors.take(instant("start", &self.start));
         let end = errors.take(instant("end", &self.end));
@@ -85,27 +85,27 @@ fn short(time: Span) -> Result<Span, FieldError> {
     Err(FieldError::new("end", format!("must be at most {LONGEST_DAYS} days after the start, got {hours} hours")))
 }
 
-/// What keeps a time from being offered.
+/// A reason why a time is not offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReasonKind {
-    /// An event is then.
+    /// An event blocks the time.
     Event,
-    /// A hold is then.
+    /// A hold blocks the time.
     Hold,
-    /// An imported event is then.
+    /// An imported event blocks the time.
     ExternalEvent,
-    /// A human is busy then, or not known to be free.
+    /// A human calendar is busy at that time, or is not known to be free.
     HumanBusy,
-    /// A pending proposal keeps it free for itself.
+    /// A pending proposal reserves the time.
     Reservation,
-    /// It must stay free before or after something that blocks.
+    /// The time is in the buffer before or after something that blocks.
     Buffer,
-    /// The hours of the weekday do not contain it.
+    /// The time is outside the working hours of the weekday.
     OutsideWorkingHours,
-    /// An override closes it, although the hours of the weekday would not.
+    /// A date override closes the time, although the working hours of the weekday do not.
     Override,
-    /// It does not lie in the range that is offered at all.
+    /// The time is outside the range in which anything is offered.
     OutsideRange,
 }
 
@@ -126,17 +126,17 @@ impl From<availability::ReasonKind> for ReasonKind {
     }
 }
 
-/// One reason. Nothing tells titles, or which human calendar it is.
+/// One reason. It reveals neither titles nor which human calendar is busy.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Reason {
-    /// The calendar whose events or rules it is; null where the range itself does not reach so far, and where a
-    /// human is busy for an agent that has no calendar.
+    /// The calendar whose events or rules are the reason. Null if the time is outside the range, and if a human
+    /// calendar is busy for an agent without calendars.
     #[schema(value_type = Option<String>)]
     pub calendar_id: Option<CalendarId>,
-    /// What it is.
+    /// The kind of the reason.
     pub reason: ReasonKind,
-    /// The start: of an event or a hold, its own; else that of the part inside the time asked about, to which the buffers
-    /// count where a human is busy.
+    /// The start. For an event or a hold, its own start. Otherwise, the start of the part within the queried time.
+    /// The busy time of a human calendar includes its buffers.
     #[schema(value_type = String, format = DateTime)]
     pub start: Timestamp,
     /// The end, exclusive.
@@ -151,7 +151,7 @@ impl From<availability::Reason> for Reason {
     }
 }
 
-/// Why a time is not offered.
+/// The reasons why a time is not offered.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "start": "2026-03-02T09:45:00Z", "end": "2026-03-02T10:45:00Z", "offered": false,
@@ -164,27 +164,27 @@ impl From<availability::Reason> for Reason {
     "has_more": false, "availability_state": "complete", "warnings": []
 }))]
 pub struct Explanation {
-    /// The start of the time asked about.
+    /// The start of the queried time.
     #[schema(value_type = String, format = DateTime)]
     pub start: Timestamp,
-    /// Its end, exclusive.
+    /// The end of the queried time, exclusive.
     #[schema(value_type = String, format = DateTime)]
     pub end: Timestamp,
-    /// Whether all of it is free: it can be offered as a slot. There are no reasons then.
+    /// Whether all of the time is free, so that it can be offered as a slot. If true, there are no reasons.
     pub offered: bool,
-    /// Every reason against it, by start and then calendar; the first 1,000.
+    /// The reasons, sorted by start and then by calendar. At most 1,000.
     pub reasons: Vec<Reason>,
-    /// Whether there are more; ask about a shorter time.
+    /// Whether there are more reasons. To see them, ask about a shorter time.
     pub has_more: bool,
-    /// How much is known of human busy times.
+    /// How complete and current the busy times of human calendars are.
     pub availability_state: AvailabilityState,
-    /// What to know about the answer.
+    /// Warnings about the answer.
     pub warnings: Vec<String>,
 }
 
 impl Explanation {
-    /// The answer about `time`, of which at most `most` reasons are shown. `cut` tells that there are
-    /// more than those given.
+    /// Builds the answer about `time` with at most `most` of the reasons. `cut` means that there are more reasons
+    /// than those given.
     pub fn new(
         time: Span,
         reasons: &[availability::Reason],
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_both_is_named() {
+    fn exactly_one_of_agent_and_calendar_is_required() {
         let (start, end) = ("2026-03-02T09:00:00Z", "2026-03-09T09:00:00Z");
         let of = |agent, calendar| asked(agent, calendar, start, end).parse().map(|asked| asked.of);
         assert_eq!(of(Some("agt_x"), None), Ok(ExplainOf::Agent("agt_x".to_owned())));
@@ -235,7 +235,7 @@ mod tests {
     #[rstest]
     #[case::backwards("2026-03-02T09:00:00Z", "2026-03-02T09:00:00Z", &["end"])]
     #[case::too_long("2026-03-02T09:00:00Z", "2026-03-09T09:00:00.000001Z", &["end"])]
-    #[case::no_times("noon", "2026-03-02", &["start", "end"])]
+    #[case::not_timestamps("noon", "2026-03-02", &["start", "end"])]
     fn times_are_checked(#[case] start: &str, #[case] end: &str, #[case] params: &[&str]) {
         let errors = asked(Some("agt_x"), None, start, end).parse().unwrap_err();
         assert_eq!(errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), params);

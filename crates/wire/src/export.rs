@@ -1,4 +1,4 @@
-//! The export of an account, and its deletion.
+//! The export of an account.
 
 use kalends_accounts::{Acceptance, KeyView};
 use kalends_kernel::{AgentId, KeyId, OrgId, ProposalId, Timestamp};
@@ -11,54 +11,54 @@ use crate::{
     schemas::{MetricName, ShownPlan, SignUpSourceName},
 };
 
-/// Everything that an organization has. It is written piece by piece; this is what the whole looks like.
+/// All data of an organization. It is written piece by piece; this schema describes the whole.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Export {
-    /// When the export was begun.
+    /// When the export started.
     #[schema(value_type = String, format = DateTime)]
     pub exported_at: Timestamp,
-    /// The form of the export.
+    /// The version of the export format.
     #[schema(minimum = 1)]
     pub format_version: u32,
     /// The organization.
     pub org: ExportedOrg,
-    /// Its agents, decommissioned ones too.
+    /// Its agents, including decommissioned ones.
     pub agents: Vec<Agent>,
     /// Its calendars.
     pub calendars: Vec<ExportedCalendar>,
-    /// Their events; series with their rule, and their changed occurrences.
+    /// The events on them. A series is listed with its rule, together with its changed occurrences.
     pub events: Vec<Event>,
-    /// The calendars' availability rules.
+    /// The availability rules of the calendars.
     pub availability_rules: Vec<AvailabilityRules>,
     /// Subscriptions to iCal feeds.
     pub ical_subscriptions: Vec<Subscription>,
     /// Booking pages.
     pub booking_pages: Vec<crate::BookingPage>,
-    /// Connected accounts of humans, without what lets into them.
+    /// Connected accounts of users, without their credentials.
     pub calendar_connections: Vec<ExportedConnection>,
-    /// For which agents their calendars count as busy.
+    /// The grants: the agents for which those calendars count as busy.
     pub availability_grants: Vec<AvailabilityGrant>,
-    /// Webhook endpoints with their secrets.
+    /// Webhook endpoints, with their secrets.
     pub webhook_subscriptions: Vec<ExportedWebhook>,
-    /// The keys in force, by their beginning.
+    /// The keys in force, each with its first characters.
     pub api_keys: Vec<ExportedKey>,
     /// Scheduling proposals.
     pub scheduling_proposals: Vec<ProposalSummary>,
-    /// Their slots.
+    /// The slots of the proposals.
     pub proposal_slots: Vec<ExportedSlot>,
-    /// The responses to them.
+    /// The responses to the proposals.
     pub proposal_responses: Vec<ExportedResponse>,
-    /// What was used, by month.
+    /// Usage by month.
     pub usage_records: Vec<ExportedUse>,
-    /// What is used of this month's quotas.
+    /// The usage of this month's quotas.
     pub quota_counters: Vec<ExportedCounter>,
     /// Every acceptance of terms.
     pub tos_acceptances: Vec<ExportedAcceptance>,
-    /// The claims on organizations of agents that the human initiated who exports.
+    /// The claims on organizations of agents that the exporting user made.
     pub account_claims_initiated: Vec<ExportedClaim>,
 }
 
-/// A time that a proposal offers.
+/// A slot of a proposal.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedSlot {
     /// The proposal, `spr_…`.
@@ -70,96 +70,96 @@ pub struct ExportedSlot {
 }
 
 impl ExportedSlot {
-    /// A slot of that proposal.
+    /// Builds the exported form of a slot.
     pub fn of(proposal: &kalends_proposals::Proposal, slot: &kalends_proposals::Slot) -> Self {
         Self { proposal_id: proposal.id, slot: slot.into() }
     }
 }
 
-/// What a participant said to a proposal.
+/// A participant's response to a proposal.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedResponse {
     /// The proposal, `spr_…`.
     #[schema(value_type = String)]
     pub proposal_id: ProposalId,
-    /// What was said.
+    /// The response.
     #[serde(flatten)]
     pub response: ProposalResponse,
 }
 
 impl ExportedResponse {
-    /// A response to that proposal.
+    /// Builds the exported form of a response.
     pub fn of(proposal: &kalends_proposals::Proposal, response: &kalends_proposals::Response) -> Self {
         Self { proposal_id: proposal.id, response: response.into() }
     }
 }
 
-/// A connected account of a human with its calendars.
+/// A connected account of a user, with its calendars.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedConnection {
     /// The account.
     #[serde(flatten)]
     pub connection: CalendarConnection,
-    /// Its calendars.
+    /// The calendars of the account.
     pub external_calendars: Vec<ExternalCalendar>,
 }
 
 /// The organization.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedOrg {
-    /// `org_…`
+    /// The identifier, `org_…`.
     #[schema(value_type = String)]
     pub id: OrgId,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its address.
+    /// The email address.
     pub email: Option<String>,
-    /// Its plan: `free`, `pro` or `scale`.
+    /// The plan: `free`, `pro` or `scale`.
     #[schema(value_type = ShownPlan)]
     pub plan: &'static str,
-    /// When the address was verified.
+    /// When the email address was verified. Null before that.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub verified_at: Option<Timestamp>,
-    /// Since when it waits to be let in.
+    /// When the organization joined the waiting list. Null if it is not waiting.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub waitlisted_at: Option<Timestamp>,
-    /// How it came to be: `agent`, `waitlist`, `operator` or `console`.
+    /// How the organization was created: `agent`, `waitlist`, `operator` or `console`.
     #[schema(value_type = SignUpSourceName)]
     pub signup_source: &'static str,
-    /// The terms accepted last.
+    /// The version of the terms that were accepted last.
     pub accepted_terms_version: Option<String>,
-    /// When they were accepted.
+    /// When those terms were accepted.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub accepted_terms_at: Option<Timestamp>,
-    /// When it was made.
+    /// When the organization was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
 
-/// A calendar with the token of its feed.
+/// A calendar, with the token of its feed.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedCalendar {
     /// The calendar.
     #[serde(flatten)]
     pub calendar: Calendar,
-    /// The token of its feed.
+    /// The token in the address of its feed.
     pub ical_token: String,
 }
 
-/// A key that is in force.
+/// A key in force.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedKey {
-    /// `key_…`
+    /// The identifier, `key_…`.
     #[schema(value_type = String)]
     pub id: KeyId,
-    /// Its first characters.
+    /// The first characters of the key.
     pub key_prefix: String,
-    /// The agent that it speaks for; null for a key of the organization.
+    /// The agent that the key is scoped to. Null for a key of the organization.
     #[schema(value_type = Option<String>)]
     pub agent_id: Option<AgentId>,
-    /// What it is called.
+    /// The label.
     pub label: Option<String>,
-    /// When it was made.
+    /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
@@ -176,7 +176,7 @@ impl From<KeyView> for ExportedKey {
     }
 }
 
-/// What was used of a metric in a month.
+/// The usage of a metric in a month.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedUse {
     /// The metric.
@@ -184,26 +184,26 @@ pub struct ExportedUse {
     pub metric: &'static str,
     /// The UTC month, such as `2026-03`.
     pub period: String,
-    /// How much.
+    /// The amount used.
     pub used: u64,
 }
 
-/// What is used of a quota.
+/// The usage of a quota.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedCounter {
-    /// What is counted.
+    /// The metric and its usage.
     #[serde(flatten)]
     pub counted: ExportedUse,
-    /// The plan's limit; null is unlimited.
+    /// The plan's limit. Null means unlimited.
     pub limit: Option<u64>,
 }
 
 /// An acceptance of terms.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedAcceptance {
-    /// The version.
+    /// The version of the terms.
     pub version: String,
-    /// When it was accepted.
+    /// When the terms were accepted.
     #[schema(value_type = String, format = DateTime)]
     pub accepted_at: Timestamp,
 }

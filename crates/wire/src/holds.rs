@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::{Event, EventStatus, HoldEnd, HoldScope, ReasonKind, Slot, event::instant};
 
-/// The hold that the fields of a hold make, if they do (ruling 4.8).
+/// Builds a hold from the fields of an event, if they describe one.
 pub(crate) fn hold(
     status: Option<EventStatus>,
     expires_at: Option<&str>,
@@ -52,7 +52,7 @@ fn no_other_status(status: Option<EventStatus>) -> Result<(), FieldError> {
     }
 }
 
-/// Null counts as 0 (ruling 4.4).
+/// Null counts as 0.
 fn hold_priority(given: Option<i64>) -> Result<u8, FieldError> {
     let priority = given.unwrap_or(0);
     u8::try_from(priority)
@@ -61,7 +61,7 @@ fn hold_priority(given: Option<i64>) -> Result<u8, FieldError> {
         .ok_or_else(|| FieldError::new("hold_priority", format!("must be 0 to {HOLD_PRIORITY_MAX}, got {priority}")))
 }
 
-/// What is needed to place holds on several calendars, all or none.
+/// The fields of a new hold set. Either all of its holds are placed or none.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -70,40 +70,40 @@ fn hold_priority(given: Option<i64>) -> Result<u8, FieldError> {
     "hold_expires_at": "2026-03-01T10:05:00Z", "hold_priority": 10
 }))]
 pub struct CreateHoldSet {
-    /// 1-500 characters: the title of each hold.
+    /// The title of every hold, 1-500 characters.
     #[schema(min_length = 1, max_length = 500)]
     pub title: String,
-    /// RFC 3339 with an offset.
+    /// The start. RFC 3339 with an offset.
     #[schema(format = DateTime)]
     pub start_time: String,
-    /// RFC 3339 with an offset. Exclusive.
+    /// The end, exclusive. RFC 3339 with an offset.
     #[schema(format = DateTime)]
     pub end_time: String,
-    /// 1-20 calendars, each once.
+    /// 1-20 calendars, without duplicates.
     #[schema(min_items = 1, max_items = 20)]
     pub calendar_ids: Vec<String>,
-    /// Until when the holds take their time: 30 seconds to 15 minutes ahead.
+    /// When the holds expire, 30 seconds to 15 minutes from now.
     #[schema(format = DateTime)]
     pub hold_expires_at: String,
-    /// Their priority: 0 unless told. They pre-empt overlapping holds of a lower one.
+    /// The priority of the holds. Defaults to 0. The holds pre-empt overlapping holds of a lower priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 100)]
     pub hold_priority: Option<i64>,
-    /// The `as_of` of an availability answer: see the creation of an event.
+    /// The `as_of` of an availability answer. It works as in the creation of an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_as_of: Option<String>,
 }
 
-/// A checked wish for a hold set.
+/// A checked request for a hold set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewHoldSet {
-    /// The title of each hold.
+    /// The title of every hold.
     pub title: String,
-    /// When.
+    /// The time of the holds.
     pub span: Span,
-    /// The calendars as written, each once.
+    /// The calendars as written, without duplicates.
     pub calendars: Vec<String>,
-    /// What makes the events holds.
+    /// The expiry, the priority and the scope of the holds.
     pub hold: NewHold,
 }
 
@@ -111,7 +111,7 @@ impl CreateHoldSet {
     /// Checks every field that can be checked without the calendars and the clock.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<NewHoldSet, FieldErrors> {
         let mut errors = FieldErrors::default();
         let title = errors.take(bounded_text("title", &self.title, 1, TITLE_MAX));
@@ -143,12 +143,10 @@ fn calendars(ids: Vec<String>) -> Result<Vec<String>, FieldError> {
         let message = format!("must name 1 to {HOLD_SET_MAX} calendars, got {}", ids.len());
         return Err(FieldError::new("calendar_ids", message));
     }
-    // An identifier has one written form, so that comparing the text compares the calendar.
+    // An identifier has only one written form, so equal texts mean equal calendars.
     let repeated = ids.iter().enumerate().find(|(index, id)| ids.iter().take(*index).any(|earlier| earlier == *id));
     match repeated {
-        Some((index, _)) => {
-            Err(FieldError::new(format!("calendar_ids[{index}]"), "names a calendar for a second time"))
-        }
+        Some((index, _)) => Err(FieldError::new(format!("calendar_ids[{index}]"), "repeats a calendar")),
         None => Ok(ids),
     }
 }
@@ -156,41 +154,41 @@ fn calendars(ids: Vec<String>) -> Result<Vec<String>, FieldError> {
 /// Holds that were placed together.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct HoldSet {
-    /// `hst_…`.
+    /// The identifier, `hst_…`.
     #[schema(value_type = String)]
     pub id: HoldSetId,
-    /// The events, one a calendar, whatever became of them.
+    /// The holds, one per calendar, in whatever state they are now.
     pub holds: Vec<Event>,
 }
 
-/// A hold that ended by itself, as `event.hold_expired` tells it.
+/// A hold that expired or was pre-empted: the payload of `event.hold_expired`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct EndedHold {
     /// The cancelled event.
     #[serde(flatten)]
     pub event: Event,
-    /// Why.
+    /// Why it ended.
     pub reason: HoldEnd,
 }
 
-/// What stands in the way of a hold.
+/// What blocks the time of a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Conflict {
-    /// The calendar that is taken, `cal_…`.
+    /// The blocked calendar, `cal_…`.
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
-    /// What takes it.
+    /// What blocks it.
     pub kind: ReasonKind,
-    /// The start of what takes it.
+    /// The start of what blocks it.
     #[schema(value_type = String, format = DateTime)]
     pub start: Timestamp,
-    /// The end of what takes it.
+    /// The end of what blocks it.
     #[schema(value_type = String, format = DateTime)]
     pub end: Timestamp,
 }
 
 impl Conflict {
-    /// Something that takes the time of a calendar.
+    /// Builds the conflict of a calendar with a block.
     pub fn new(calendar: CalendarId, block: Block) -> Self {
         let kind = kalends_availability::ReasonKind::from(block.kind).into();
         Self { calendar_id: calendar, kind, start: block.span.start(), end: block.span.end() }

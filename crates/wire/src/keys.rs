@@ -1,4 +1,4 @@
-//! Keys that speak for one agent.
+//! Keys that are scoped to one agent.
 
 use kalends_accounts as domain;
 use kalends_accounts::KeyLabel;
@@ -6,64 +6,64 @@ use kalends_kernel::{AgentId, FieldErrors, KeyId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A key that speaks for one agent. Its text was shown when it was made.
+/// A key that is scoped to one agent. The secret itself was shown once, when the key was created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ScopedKey {
-    /// `key_…`
+    /// The identifier, `key_…`.
     #[schema(value_type = String, example = "key_01jn8r6v9ke0bt3m5qz2c7xwdh")]
     pub id: KeyId,
-    /// The first 20 characters, to tell keys apart.
+    /// The first 20 characters of the key, to identify it.
     #[schema(example = "svc_ak_Zk9wQm7cXb2dR")]
     pub key_prefix: String,
-    /// The agent that it speaks for.
+    /// The agent that the key is scoped to.
     #[schema(value_type = String, example = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh")]
     pub agent_id: AgentId,
-    /// What it is called; null where it has no name.
+    /// The label. Null if the key has none.
     #[schema(example = "laptop")]
     pub label: Option<String>,
-    /// When it was made.
+    /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
 
-/// A fresh key that speaks for one agent, with its text, which is shown this once.
+/// A new key that is scoped to one agent. The secret is shown only in this answer.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct NewScopedKey {
-    /// `key_…`
+    /// The identifier, `key_…`.
     #[schema(value_type = String, example = "key_01jn8r6v9ke0bt3m5qz2c7xwdh")]
     pub id: KeyId,
-    /// The key itself. Keep it: it is not shown again.
+    /// The key itself. Store it now: it is not shown again.
     #[schema(example = "svc_ak_Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT")]
     pub key: String,
-    /// The first 20 characters, to tell keys apart.
+    /// The first 20 characters of the key, to identify it.
     #[schema(example = "svc_ak_Zk9wQm7cXb2dR")]
     pub key_prefix: String,
-    /// The agent that it speaks for.
+    /// The agent that the key is scoped to.
     #[schema(value_type = String, example = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh")]
     pub agent_id: AgentId,
-    /// What it is called; null where it has no name.
+    /// The label. Null if the key has none.
     #[schema(example = "laptop")]
     pub label: Option<String>,
-    /// When it was made.
+    /// When the key was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
 
-/// All keys of an organization that speak for agents.
+/// All agent-scoped keys of an organization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ScopedKeys {
-    /// The keys, the oldest first.
+    /// The keys, oldest first.
     pub keys: Vec<ScopedKey>,
 }
 
-/// A key to be made.
+/// The fields of a new agent-scoped key.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateScopedKey {
-    /// The agent for which it shall speak.
+    /// The agent that the key is scoped to.
     #[schema(example = "agt_01jn8r6v9ke0bt3m5qz2c7xwdh")]
     pub agent_id: String,
-    /// What it is called: 1-100 characters.
+    /// A label, 1-100 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 100, example = "laptop")]
     pub label: Option<String>,
@@ -88,7 +88,7 @@ impl From<Vec<domain::ScopedKey>> for ScopedKeys {
 }
 
 impl NewScopedKey {
-    /// The key with its text.
+    /// Builds the answer that contains the secret.
     pub fn new(fresh: &domain::NewScopedKey) -> Self {
         let ScopedKey { id, key_prefix, agent_id, label, created_at } = fresh.key.clone().into();
         Self { id, key: fresh.text.clone(), key_prefix, agent_id, label, created_at }
@@ -96,10 +96,10 @@ impl NewScopedKey {
 }
 
 impl CreateScopedKey {
-    /// The agent's identifier as the caller wrote it, and the label.
+    /// Returns the agent's identifier as written, and the label.
     ///
     /// # Errors
-    /// Names every field at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<(String, Option<KeyLabel>), FieldErrors> {
         let label = self.label.as_deref().map(|label| KeyLabel::parse("label", label)).transpose()?;
         Ok((self.agent_id, label))

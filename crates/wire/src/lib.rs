@@ -1,12 +1,13 @@
-//! The JSON of every resource: the same over REST, webhooks, export and tools.
+//! The JSON of every resource. REST, webhooks, exports and tools share it.
 //!
-//! Answers are built from domain values and never the other way round; requests are read by serde and
-//! then parsed into domain commands, collecting every field error with its path (`reminders[2]`).
-//! Both are written and read by serde in either direction: what the service answers, a client reads. What
-//! no key reaches, such as claims and the console, goes one way. Answers are read whatever else they hold,
-//! since a newer service may tell more; requests are not.
-//! Agents, calendars and events answer in camelCase and are asked in snake_case, as the specification
-//! has it.
+//! Responses are built from domain values, never the other way round. serde reads requests, which are then parsed
+//! into domain commands. Parsing collects every field error with its path (`reminders[2]`).
+//!
+//! serde reads and writes both directions, so a client can read every answer of the service. Types that no key
+//! reaches, such as claims and the console, go one way only. A client ignores unknown fields in an answer, because a
+//! newer service may send more. The service rejects unknown fields in a request.
+//!
+//! Agents, calendars and events use camelCase in answers and snake_case in requests.
 
 mod agent;
 mod audit;
@@ -113,5 +114,5 @@ pub use webhooks::{
     TestedDelivery, UpdateWebhook, Webhook, WebhookDeactivated, WebhookPaging, WebhookSecret,
 };
 
-/// Why a request is not valid: every field at fault.
+/// Why a request is invalid: every invalid field.
 pub use kalends_kernel::FieldErrors;

@@ -1,4 +1,4 @@
-//! Times as the wall clocks of a calendar's zone show them.
+//! Times on the wall clock of a calendar's zone.
 
 use std::borrow::Cow;
 
@@ -6,40 +6,40 @@ use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// How events are shown.
+/// Selects how events are shown.
 #[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ShowEvents {
-    /// Whether events also tell their times in their calendar's zone, as `local`.
+    /// Whether events also show their times in their calendar's zone, as `local`.
     #[param(default = false)]
     pub local: Option<bool>,
 }
 
 impl ShowEvents {
-    /// Whether local times are asked for.
+    /// Whether local times were requested.
     pub fn local(self) -> bool {
         self.local.unwrap_or(false)
     }
 }
 
-/// When an event takes place by the clocks of its calendar's zone.
+/// The time of an event on the wall clock of its calendar's zone.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "start": "2026-03-29T09:00:00+02:00", "end": "2026-03-29T09:15:00+02:00", "timezone": "Europe/Berlin",
     "weekday": "sunday"
 }))]
 pub struct Local {
-    /// The start, with the offset from UTC that holds then.
+    /// The start, with the UTC offset in force at that time.
     #[schema(format = DateTime)]
     pub start: String,
-    /// The end, exclusive, with the offset from UTC that holds then.
+    /// The end, exclusive, with the UTC offset in force at that time.
     #[schema(format = DateTime)]
     pub end: String,
     /// The calendar's zone.
     #[schema(value_type = String)]
     pub timezone: Cow<'static, str>,
-    /// The day of the week on which the event starts there.
+    /// The day of the week on which the event starts in that zone.
     pub weekday: Weekday,
 }
 
@@ -47,24 +47,24 @@ pub struct Local {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Weekday {
-    /// The first of the week.
+    /// Monday, the first day of the week.
     Monday,
-    /// The second.
+    /// Tuesday.
     Tuesday,
-    /// The third.
+    /// Wednesday.
     Wednesday,
-    /// The fourth.
+    /// Thursday.
     Thursday,
-    /// The fifth.
+    /// Friday.
     Friday,
-    /// The sixth.
+    /// Saturday.
     Saturday,
-    /// The last.
+    /// Sunday, the last day of the week.
     Sunday,
 }
 
 impl Local {
-    /// What the clocks of `zone` show at both ends.
+    /// The wall clock times of `zone` at both ends of the span.
     pub fn of(span: Span, zone: Zone) -> Self {
         let days = [
             Weekday::Monday,
@@ -84,8 +84,9 @@ impl Local {
     }
 }
 
-/// What a clock in the zone shows, as if it were UTC, and how many minutes it is ahead. Offsets of a fraction of a
-/// minute, which end in 1972, are cut to what RFC 3339 can say: the text then still names the instant.
+/// Returns the wall clock time in the zone, as if it were UTC, and the offset in minutes. RFC 3339 offsets have no
+/// seconds, so an offset with a fraction of a minute (the last one ended in 1972) is rounded down. The text still
+/// denotes the same instant.
 fn shown(instant: Timestamp, zone: Zone) -> (Timestamp, i64) {
     let minutes = zone.offset_at(instant).as_seconds().div_euclid(60);
     (instant + SignedDuration::minutes(minutes), minutes)
@@ -94,7 +95,7 @@ fn shown(instant: Timestamp, zone: Zone) -> (Timestamp, i64) {
 fn with_offset(instant: Timestamp, zone: Zone) -> String {
     let (clock, minutes) = shown(instant, zone);
     let mut text = clock.to_string();
-    // The mark of UTC gives way to the offset.
+    // Replace the `Z` with the offset.
     text.pop();
     let (sign, ahead) = if minutes < 0 { ('-', -minutes) } else { ('+', minutes) };
     text.push_str(&format!("{sign}{:02}:{:02}", ahead / 60, ahead % 60));
@@ -116,19 +117,19 @@ mod tests {
     #[case::utc("UTC", "2026-03-02T09:00:00Z", "2026-03-02T09:00:00+00:00", Weekday::Monday)]
     #[case::before_the_gap("Europe/Berlin", "2026-03-29T00:59:59Z", "2026-03-29T01:59:59+01:00", Weekday::Sunday)]
     #[case::after_the_gap("Europe/Berlin", "2026-03-29T01:00:00Z", "2026-03-29T03:00:00+02:00", Weekday::Sunday)]
-    #[case::the_first_of_two("Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T02:30:00+02:00", Weekday::Sunday)]
-    #[case::the_second_of_two("Europe/Berlin", "2026-10-25T01:30:00Z", "2026-10-25T02:30:00+01:00", Weekday::Sunday)]
-    #[case::half_an_hour("Asia/Kolkata", "2026-03-02T18:30:00Z", "2026-03-03T00:00:00+05:30", Weekday::Tuesday)]
-    #[case::a_quarter("Asia/Kathmandu", "2026-03-02T18:14:59.5Z", "2026-03-02T23:59:59.5+05:45", Weekday::Monday)]
-    #[case::behind("America/St_Johns", "2026-01-01T03:29:59Z", "2025-12-31T23:59:59-03:30", Weekday::Wednesday)]
-    #[case::half_an_hour_of_summer(
+    #[case::first_of_overlap("Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T02:30:00+02:00", Weekday::Sunday)]
+    #[case::second_of_overlap("Europe/Berlin", "2026-10-25T01:30:00Z", "2026-10-25T02:30:00+01:00", Weekday::Sunday)]
+    #[case::half_hour("Asia/Kolkata", "2026-03-02T18:30:00Z", "2026-03-03T00:00:00+05:30", Weekday::Tuesday)]
+    #[case::quarter_hour("Asia/Kathmandu", "2026-03-02T18:14:59.5Z", "2026-03-02T23:59:59.5+05:45", Weekday::Monday)]
+    #[case::west_of_utc("America/St_Johns", "2026-01-01T03:29:59Z", "2025-12-31T23:59:59-03:30", Weekday::Wednesday)]
+    #[case::half_hour_of_daylight_saving(
         "Australia/Lord_Howe",
         "2026-01-01T13:00:00Z",
         "2026-01-02T00:00:00+11:00",
         Weekday::Friday
     )]
     #[case::far_ahead("Pacific/Kiritimati", "2026-03-02T10:00:00Z", "2026-03-03T00:00:00+14:00", Weekday::Tuesday)]
-    #[case::seconds_of_an_offset(
+    #[case::offset_with_seconds(
         "Africa/Monrovia",
         "1970-06-01T12:00:00Z",
         "1970-06-01T11:15:00-00:45",
@@ -140,13 +141,18 @@ mod tests {
         "1969-12-31T19:00:00-05:00",
         Weekday::Wednesday
     )]
-    fn what_the_clocks_show(#[case] zone: &str, #[case] start: &str, #[case] shown: &str, #[case] weekday: Weekday) {
+    fn local_times_follow_the_zone(
+        #[case] zone: &str,
+        #[case] start: &str,
+        #[case] shown: &str,
+        #[case] weekday: Weekday,
+    ) {
         let told = local(zone, start, "2099-12-31T23:00:00Z");
         assert_eq!((told.start.as_str(), told.weekday, &*told.timezone), (shown, weekday, zone));
     }
 
     #[test]
-    fn both_ends_have_their_own_offset() {
+    fn each_end_has_its_own_offset() {
         let night = local("America/New_York", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z");
         assert_eq!(
             (night.start.as_str(), night.end.as_str()),
@@ -156,13 +162,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_text_names_the_instant(
+        fn the_text_denotes_the_same_instant(
             micros in 0..Timestamp::HORIZON.as_micros() - 86_400_000_000,
             zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "Africa/Monrovia", "Pacific/Apia", "America/Caracas"]),
         ) {
             let (start, end) = (Timestamp::from_micros(micros), Timestamp::from_micros(micros + 1));
             let told = Local::of(Span::new(start, end).unwrap(), zone.parse().unwrap());
-            // Years before 1970 are shown, though no request may name them.
+            // Local times before 1970 can be written, but a request cannot contain them.
             if !told.start.starts_with("1969") && !told.end.starts_with("1969") {
                 prop_assert_eq!(told.start.parse(), Ok(start));
                 prop_assert_eq!(told.end.parse(), Ok(end));

@@ -1,4 +1,4 @@
-//! The enumerations of the domain as JSON names. A value added there fails to compile here.
+//! The enumerations of the domain as JSON names. A value that is added to the domain but not here fails to compile.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -25,55 +25,55 @@ macro_rules! mirror {
 }
 
 mirror! {
-    /// What an agent is.
+    /// The kind of an agent.
     AgentType {
         /// Software that acts on its own.
         Ai,
         /// A person.
         Human,
-        /// Something that is booked but does not act.
+        /// A thing that is booked but does not act, such as a room.
         Resource,
     }
 
-    /// Whether an agent acts.
+    /// The status of an agent.
     AgentStatus {
-        /// It acts.
+        /// The agent is in use.
         Active,
-        /// It rests; its keys may only read.
+        /// The agent is paused. Its keys may only read.
         Paused,
-        /// It is gone for good.
+        /// The agent was removed permanently.
         Decommissioned,
     }
 
-    /// What the agent behind a calendar is doing.
+    /// What the agent of a calendar is doing.
     AgentActivity {
         /// Nothing in particular.
         Idle,
-        /// At work.
+        /// Working.
         Working,
         /// Waiting.
         Waiting,
-        /// In trouble.
+        /// Failing.
         Error,
     }
 
     /// Which calendars a hold must fit.
     HoldScope {
-        /// Its own.
+        /// Only its own calendar.
         Calendar,
-        /// All calendars of the agent that owns its own.
+        /// All calendars of the agent that owns the hold's calendar.
         Agent,
     }
 
-    /// Why a hold ended by itself.
+    /// Why a hold ended without being confirmed or released.
     HoldEnd {
-        /// Its time was over.
+        /// It expired.
         Expired,
-        /// It gave way to a hold of a higher priority.
+        /// A hold of a higher priority pre-empted it.
         Preempted,
     }
 
-    /// Where a bridged calendar lives.
+    /// The provider of a bridged calendar.
     Provider {
         /// Google.
         Google,
@@ -83,43 +83,43 @@ mirror! {
         Apple,
     }
 
-    /// Whether an event takes place.
+    /// The status of an event.
     EventStatus {
-        /// It does.
+        /// The event takes place.
         Confirmed,
-        /// It may.
+        /// The event may take place.
         Tentative,
-        /// It does not.
+        /// The event does not take place.
         Cancelled,
-        /// The time is reserved for a while.
+        /// The event is a hold: it keeps its time for a while.
         Hold,
     }
 
-    /// Where an event comes from.
+    /// The origin of an event.
     EventSource {
-        /// From a caller.
+        /// A caller created it.
         Internal,
-        /// From an imported feed.
+        /// It was imported from a feed.
         ExternalIcal,
     }
 }
 
-/// How far the copy of an event at a connected human calendar has come.
+/// The state of an event's copy on a connected human calendar.
 pub use ExternalSync as ExternalSyncStatus;
 
 mirror! {
-    /// How far the copy of an event at a connected human calendar has come.
+    /// The state of an event's copy on a connected human calendar.
     #[schema(as = ExternalSyncStatus)]
     ExternalSync {
-        /// No publishing connection.
+        /// No connection publishes events.
         NotConfigured,
-        /// Waiting.
+        /// Waiting to be published.
         Queued,
         /// Published.
         Published,
-        /// Left out by the policy.
+        /// Left out by the publication policy.
         Skipped,
-        /// Given up.
+        /// Publishing failed permanently.
         Failed,
     }
 }
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_domain() {
+    fn names_match_the_domain() {
         for status in kalends_calendars::EventStatus::ALL {
             let wire = serde_json::to_value(EventStatus::from(*status)).unwrap();
             assert_eq!(wire, status.as_str());

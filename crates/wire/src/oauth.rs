@@ -1,28 +1,28 @@
-//! Signing in with a provider.
+//! Sign-in with a provider.
 
 use kalends_accounts::oauth::{ReturnTo, parse_terms_version};
 use kalends_kernel::FieldErrors;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// What is told when an attempt begins.
+/// The parameters that start a sign-in with a provider.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SignInWith {
-    /// The current terms, see `GET /v1/auth/terms/current`: what somebody new accepts.
+    /// The version of the current terms (`GET /v1/auth/terms/current`). A new user accepts them by signing in.
     #[param(example = "2026-01-01", min_length = 1, max_length = 64)]
     pub tos_version: Option<String>,
-    /// The page to return to: `connect` or `connections`; without it, the console.
+    /// The page to return to: `connect` or `connections`. Defaults to the console.
     #[param(example = "connect", pattern = "^(connect|connections)$")]
     pub return_to: Option<String>,
 }
 
 impl SignInWith {
-    /// The version of the terms, and the page to return to.
+    /// Returns the version of the terms and the page to return to.
     ///
     /// # Errors
-    /// A version out of bounds, or an unknown page.
+    /// If the version is out of bounds or the page is unknown.
     pub fn parse(&self) -> Result<(Option<String>, Option<ReturnTo>), FieldErrors> {
         let terms = self.tos_version.as_deref().map(parse_terms_version).transpose()?;
         let page = self.return_to.as_deref().map(|name| ReturnTo::parse("return_to", name)).transpose()?;
@@ -30,16 +30,16 @@ impl SignInWith {
     }
 }
 
-/// What a provider sends a browser back with.
+/// The parameters with which a provider redirects the browser back.
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct SignInAnswer {
-    /// What the attempt began with.
+    /// The state that the sign-in began with.
     pub state: Option<String>,
-    /// The code.
+    /// The authorization code.
     pub code: Option<String>,
-    /// The provider's error in place of a code.
+    /// The provider's error, which replaces the code.
     pub error: Option<String>,
-    /// The provider, where it says so (RFC 9207).
+    /// The provider, if it identifies itself (RFC 9207).
     pub iss: Option<String>,
 }

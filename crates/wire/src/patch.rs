@@ -1,13 +1,13 @@
-//! Reading the fields of a PATCH: absent, null or given (ruling 2.3).
+//! The fields of a PATCH: absent, null or given.
 
 use kalends_calendars::Patch;
 use kalends_kernel::FieldError;
 use serde::{Deserialize, Deserializer};
 
-/// A field of a PATCH as it came: `None` was absent, `Some(None)` was null.
+/// A field of a PATCH as it was sent. `None` is absent, `Some(None)` is null.
 pub(crate) type Given<T> = Option<Option<T>>;
 
-/// Tells a field that is null from one that is absent.
+/// Distinguishes a field that is null from one that is absent.
 pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Given<T>, D::Error> {
     Option::deserialize(field).map(Some)
 }
@@ -37,7 +37,7 @@ pub(crate) fn set_or_clear<T, U>(
     }
 }
 
-/// The error of a PATCH without any field.
+/// The error for a PATCH without fields.
 pub(crate) fn nothing_to_change(fields: &str) -> FieldError {
-    FieldError::new("body", format!("must hold at least one of {fields}"))
+    FieldError::new("body", format!("must contain at least one of {fields}"))
 }

@@ -1,4 +1,4 @@
-//! What each type of webhook message carries.
+//! The payload of each type of webhook message.
 
 use kalends_notifications::EventType;
 use utoipa::ToSchema;
@@ -8,7 +8,7 @@ use crate::{
     Webhook, WebhookDeactivated,
 };
 
-/// The name of the schema of what a message of that type carries.
+/// The name of the schema of that type's payload.
 pub fn payload_of(event_type: EventType) -> String {
     match event_type {
         EventType::EventCreated

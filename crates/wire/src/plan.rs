@@ -1,4 +1,4 @@
-//! The plans as `GET /v1/plans` lists them.
+//! The plans that `GET /v1/plans` returns.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use utoipa::ToSchema;
 
 use crate::{patch::given, schemas::PublicPlanName};
 
-/// The plans that anybody may choose.
+/// The public plans.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Plans {
-    /// From the smallest to the largest.
+    /// The plans, smallest first.
     pub plans: Vec<Plan>,
 }
 
-/// Limits by metric; null is unlimited.
+/// Limits by metric. Null means unlimited.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(
     value_type = BTreeMap<String, Option<u64>>,
@@ -33,29 +33,29 @@ pub struct Plan {
     pub id: Cow<'static, str>,
     /// The display name.
     pub name: Cow<'static, str>,
-    /// One line.
+    /// A one-line description.
     pub tagline: Cow<'static, str>,
-    /// A month's price in the currency's smallest unit; null where the operator sets it.
+    /// The price per month, in the currency's smallest unit. Null if the operator sets it.
     pub price: Option<u32>,
-    /// Lower-case ISO 4217.
+    /// The currency, as a lower-case ISO 4217 code.
     pub currency: Option<Cow<'static, str>>,
-    /// Limits by metric; null where they are negotiated.
+    /// Limits by metric. Null if they are negotiated.
     pub limits: Option<PlanLimits>,
-    /// What the plan offers, in words; not for capability checks.
+    /// The plan's features, as text to display. Do not check capabilities with it.
     pub display_features: Vec<Cow<'static, str>>,
-    /// Whether the plan is the suggested one.
+    /// Whether this is the suggested plan.
     pub recommended: bool,
-    /// True on `custom` only.
+    /// True on `custom`. Otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_pricing: Option<bool>,
-    /// Where to ask; on `custom` only, null if the operator names no such page.
+    /// The page on which to ask about the plan. Only on `custom`; null if the operator has not set one.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub contact_url: Option<Option<String>>,
 }
 
 impl Plans {
-    /// The public plans; `contact_url` answers questions about the custom one, if there is such a page.
+    /// Lists the public plans. `contact_url` is the page for questions about the custom plan, if there is one.
     pub fn public(contact_url: Option<&str>) -> Self {
         Self { plans: Domain::PUBLIC.into_iter().map(|plan| Plan::new(plan, contact_url)).collect() }
     }

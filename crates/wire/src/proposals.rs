@@ -20,10 +20,10 @@ use crate::{
     schemas::{ProposalCancelReason, ProposalStatus, ResolutionReason, ResolutionStatus, ResponseName},
 };
 
-/// Under which name an event's metadata tells from which proposal it is.
+/// The key in an event's metadata that contains the identifier of its proposal.
 pub const PROPOSAL_ID: &str = "proposal_id";
 
-/// A proposal as lists show it.
+/// A proposal, as lists show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "spr_01jn8r6v9ke0bt3m5qz2c7xwdh", "title": "Kick-off", "description": null,
@@ -34,54 +34,54 @@ pub const PROPOSAL_ID: &str = "proposal_id";
     "metadata": {}, "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:00:00Z"
 }))]
 pub struct ProposalSummary {
-    /// `spr_…`
+    /// The identifier, `spr_…`.
     #[schema(value_type = String)]
     pub id: ProposalId,
-    /// Also the event's.
+    /// The title, which the event gets too.
     pub title: String,
-    /// Also the event's.
+    /// The description, which the event gets too.
     pub description: Option<String>,
-    /// Whose proposal it is.
+    /// The agent that organizes the proposal.
     #[schema(value_type = String)]
     pub organizer_agent_id: AgentId,
-    /// Who is asked.
+    /// The agents that are asked to respond.
     #[schema(value_type = Vec<String>)]
     pub participant_agent_ids: Vec<AgentId>,
-    /// Where the event is to stand, unless its slot says otherwise.
+    /// The calendar on which the event is created, unless its slot names another.
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
-    /// `pending`, `confirmed`, `expired` or `cancelled`.
+    /// The status: `pending`, `confirmed`, `expired` or `cancelled`.
     #[schema(value_type = ProposalStatus)]
     pub status: Cow<'static, str>,
-    /// When it expires, or did, unless it was settled before.
+    /// When the proposal expires or would have expired.
     #[schema(value_type = String, format = DateTime)]
     pub expires_at: Timestamp,
-    /// Whether its slots are kept free while it is pending.
+    /// Whether the slots are reserved while the proposal is pending.
     pub hold_slots: bool,
-    /// Whether resolving passes over slots that are taken.
+    /// Whether resolving the proposal skips slots that are taken.
     pub skip_taken: bool,
-    /// The slot that won; null unless it is confirmed.
+    /// The winning slot. Null unless the proposal is confirmed.
     #[schema(value_type = Option<String>)]
     pub resolved_slot_id: Option<SlotId>,
-    /// The event that the slot became; null unless it is confirmed.
+    /// The event that was created from the slot. Null unless the proposal is confirmed.
     #[schema(value_type = Option<String>)]
     pub created_event_id: Option<EventId>,
-    /// `all_declined` or `organizer_cancelled`; null unless it is cancelled.
+    /// Why the proposal was cancelled: `all_declined` or `organizer_cancelled`. Null unless it is cancelled.
     #[schema(value_type = Option<ProposalCancelReason>)]
     pub reason: Option<Cow<'static, str>>,
-    /// The caller's own data.
+    /// Your own data.
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
-    /// When it was made.
+    /// When the proposal was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the proposal was last changed.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 
 impl ProposalSummary {
-    /// The proposal as it is at `now`.
+    /// Builds the proposal as it is at `now`.
     pub fn of(proposal: &domain::Proposal, now: Timestamp) -> Self {
         let state = proposal.state_at(now);
         let (won, reason) = state.details();
@@ -107,7 +107,7 @@ impl ProposalSummary {
     }
 }
 
-/// A proposal with its slots and what participants said.
+/// A proposal with its slots and responses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "spr_01jn8r6v9ke0bt3m5qz2c7xwdh", "title": "Kick-off", "description": null,
@@ -127,17 +127,17 @@ impl ProposalSummary {
     }]
 }))]
 pub struct Proposal {
-    /// What lists show.
+    /// The fields that lists show.
     #[serde(flatten)]
     pub summary: ProposalSummary,
-    /// The times that are offered, in the order given.
+    /// The offered slots, in the order given.
     pub slots: Vec<ProposalSlot>,
-    /// What participants have said, in that order.
+    /// The participants' responses, oldest first.
     pub responses: Vec<ProposalResponse>,
 }
 
 impl Proposal {
-    /// The proposal as it is at `now`.
+    /// Builds the proposal as it is at `now`.
     pub fn of(proposal: &domain::Proposal, now: Timestamp) -> Self {
         Self {
             summary: ProposalSummary::of(proposal, now),
@@ -147,10 +147,10 @@ impl Proposal {
     }
 }
 
-/// A time that a proposal offers.
+/// A slot of a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalSlot {
-    /// `slt_…`
+    /// The identifier, `slt_…`.
     #[schema(value_type = String)]
     pub id: SlotId,
     /// The start.
@@ -159,9 +159,9 @@ pub struct ProposalSlot {
     /// The end, exclusive.
     #[schema(value_type = String, format = DateTime)]
     pub end_time: Timestamp,
-    /// How much the organizer likes it: 0 to 10.
+    /// The organizer's preference for the slot, 0 to 10.
     pub weight: f64,
-    /// Where the event is to stand; null means the proposal's calendar.
+    /// The calendar on which the event is created. Null means the proposal's calendar.
     #[schema(value_type = Option<String>)]
     pub calendar_id: Option<CalendarId>,
 }
@@ -178,26 +178,26 @@ impl From<&domain::Slot> for ProposalSlot {
     }
 }
 
-/// What a participant said.
+/// A participant's response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProposalResponse {
-    /// `rsp_…`
+    /// The identifier, `rsp_…`.
     #[schema(value_type = String)]
     pub id: ResponseId,
-    /// Who said it.
+    /// The agent that responded.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
-    /// `accept`, `decline` or `counter`.
+    /// The response: `accept`, `decline` or `counter`.
     #[schema(value_type = ResponseName)]
     pub response: Cow<'static, str>,
-    /// The slot in question.
+    /// The slot that the response is about.
     #[schema(value_type = Option<String>)]
     pub selected_slot_id: Option<SlotId>,
-    /// Times that would be better.
+    /// Times that the participant would prefer.
     pub counter_slots: Vec<CounterSlot>,
-    /// Words for the organizer.
+    /// A message to the organizer.
     pub message: Option<String>,
-    /// When it was said.
+    /// When the participant responded.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
 }
@@ -216,7 +216,7 @@ impl From<&domain::Response> for ProposalResponse {
     }
 }
 
-/// A time that a participant would like better.
+/// A time that a participant would prefer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CounterSlot {
     /// The start.
@@ -233,7 +233,7 @@ impl From<&Span> for CounterSlot {
     }
 }
 
-/// What resolving or cancelling a proposal came to.
+/// The outcome of resolving or cancelling a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "status": "confirmed",
@@ -244,25 +244,25 @@ impl From<&Span> for CounterSlot {
     "created_event_id": "evt_01jn8r8f4h3gyqz7s9c1b5wnkd"
 }))]
 pub struct Resolution {
-    /// `confirmed` or `cancelled`.
+    /// The new status of the proposal: `confirmed` or `cancelled`.
     #[schema(value_type = ResolutionStatus)]
     pub status: Cow<'static, str>,
-    /// The slot that won; only where one did.
+    /// The winning slot. Absent if none won.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub resolved_slot: Option<ProposalSlot>,
-    /// The event that it became; only where one did.
+    /// The event that was created from the slot. Absent if no slot won.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub created_event_id: Option<EventId>,
-    /// `all_declined`; only where whoever responded declined.
+    /// `all_declined` if every participant who responded declined. Otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ResolutionReason>, nullable = false)]
     pub reason: Option<Cow<'static, str>>,
 }
 
 impl Resolution {
-    /// A slot won.
+    /// The outcome if a slot won.
     pub fn confirmed(proposal: &domain::Proposal, slot: &domain::Slot) -> Self {
         Self {
             status: Status::Confirmed.as_str().into(),
@@ -272,12 +272,12 @@ impl Resolution {
         }
     }
 
-    /// Whoever responded declined.
+    /// The outcome if everyone who responded declined.
     pub fn all_declined() -> Self {
         Self { reason: Some(CancelReason::AllDeclined.as_str().into()), ..Self::cancelled() }
     }
 
-    /// The organizer gave it up.
+    /// The outcome if the organizer cancelled the proposal.
     pub fn cancelled() -> Self {
         Self { status: Status::Cancelled.as_str().into(), resolved_slot: None, created_event_id: None, reason: None }
     }
@@ -296,16 +296,16 @@ pub struct ProposalResponded {
     /// The proposal.
     #[schema(value_type = String)]
     pub proposal_id: ProposalId,
-    /// Who responded.
+    /// The agent that responded.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
-    /// `accept`, `decline` or `counter`.
+    /// The response: `accept`, `decline` or `counter`.
     #[schema(value_type = ResponseName)]
     pub response: Cow<'static, str>,
 }
 
 impl ProposalResponded {
-    /// That of a response.
+    /// Builds the payload for a response.
     pub fn of(proposal: &domain::Proposal, response: &domain::Response) -> Self {
         Self { proposal_id: proposal.id, agent_id: response.agent, response: response.kind.as_str().into() }
     }
@@ -317,15 +317,15 @@ pub struct ProposalConfirmed {
     /// The proposal.
     #[schema(value_type = String)]
     pub proposal_id: ProposalId,
-    /// The slot that won.
+    /// The winning slot.
     pub resolved_slot: ProposalSlot,
-    /// The event that it became.
+    /// The event that was created from the slot.
     #[schema(value_type = Option<String>)]
     pub created_event_id: Option<EventId>,
 }
 
 impl ProposalConfirmed {
-    /// That of a proposal which `slot` won.
+    /// Builds the payload for a proposal that `slot` won.
     pub fn of(proposal: &domain::Proposal, slot: &domain::Slot) -> Self {
         Self { proposal_id: proposal.id, resolved_slot: slot.into(), created_event_id: created_event(proposal) }
     }
@@ -337,13 +337,13 @@ pub struct ProposalCancelled {
     /// The proposal.
     #[schema(value_type = String)]
     pub proposal_id: ProposalId,
-    /// `organizer_cancelled` or `all_declined`.
+    /// Why the proposal was cancelled: `organizer_cancelled` or `all_declined`.
     #[schema(value_type = ProposalCancelReason)]
     pub reason: Cow<'static, str>,
 }
 
 impl ProposalCancelled {
-    /// That of a proposal.
+    /// Builds the payload for a cancelled proposal.
     pub fn of(proposal: &domain::Proposal, reason: CancelReason) -> Self {
         Self { proposal_id: proposal.id, reason: reason.as_str().into() }
     }
@@ -357,7 +357,7 @@ pub struct ProposalExpired {
     pub proposal_id: ProposalId,
 }
 
-/// What is needed to offer agents some times.
+/// The fields of a new proposal.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -370,91 +370,91 @@ pub struct ProposalExpired {
     ]
 }))]
 pub struct CreateProposal {
-    /// 1-500 characters: also the event's.
+    /// A title, 1-500 characters. The event gets it too.
     #[schema(min_length = 1, max_length = 500)]
     pub title: String,
-    /// Free text of at most 5,000 characters: also the event's.
+    /// A description of at most 5,000 characters. The event gets it too.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 5000)]
     pub description: Option<String>,
-    /// Whose proposal it is, `agt_…`.
+    /// The agent that organizes the proposal, `agt_…`.
     pub organizer_agent_id: String,
-    /// Who is asked: 1-50 agents, each once. The organizer may be one of them.
+    /// The agents to ask: 1-50, without duplicates. The organizer may be one of them.
     #[schema(min_items = 1, max_items = 50)]
     pub participant_agent_ids: Vec<String>,
-    /// Where the event is to stand, `cal_…`.
+    /// The calendar on which the event is created, `cal_…`.
     pub calendar_id: String,
-    /// The times that are offered: 1-20.
+    /// The slots to offer: 1-20.
     #[schema(min_items = 1, max_items = 20)]
     pub slots: Vec<OfferedSlot>,
-    /// When the proposal expires, RFC 3339 with an offset; by default when the last slot starts.
+    /// When the proposal expires. RFC 3339 with an offset. Defaults to the start of the last slot.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// Keeps the slots free while the proposal is pending: others find them taken.
+    /// Whether to reserve the slots while the proposal is pending, so that nobody else can take them.
     #[serde(default)]
     pub hold_slots: bool,
-    /// Passes over slots that are taken by the time it is resolved.
+    /// Whether resolving the proposal skips slots that were taken in the meantime.
     #[serde(default)]
     pub skip_taken: bool,
-    /// Your own data, at most 16 KB.
+    /// Your own data: an object of at most 16,384 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
 }
 
-/// A time that is to be offered.
+/// A slot to offer.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfferedSlot {
-    /// RFC 3339 with an offset, in the future.
+    /// The start, in the future. RFC 3339 with an offset.
     #[schema(format = DateTime)]
     pub start_time: String,
-    /// RFC 3339 with an offset. Exclusive.
+    /// The end, exclusive. RFC 3339 with an offset.
     #[schema(format = DateTime)]
     pub end_time: String,
-    /// How much you like it: 0 to 10, 1 unless told.
+    /// Your preference for the slot, 0 to 10. Defaults to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 10)]
     pub weight: Option<f64>,
-    /// Where the event is to stand, if not on the proposal's calendar, `cal_…`.
+    /// The calendar on which the event is created, `cal_…`, if not the proposal's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calendar_id: Option<String>,
 }
 
-/// A checked wish for a proposal, its identifiers as written.
+/// A checked request for a proposal, with identifiers as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WantedProposal {
-    /// 1-500 characters.
+    /// The title.
     pub title: String,
-    /// Free text.
+    /// The description.
     pub description: Option<String>,
-    /// Whose proposal it is.
+    /// The agent that organizes the proposal.
     pub organizer: String,
-    /// Who is asked.
+    /// The agents to ask.
     pub participants: Vec<String>,
-    /// Where the event is to stand.
+    /// The calendar on which the event is created.
     pub calendar: String,
-    /// The times that are offered.
+    /// The slots to offer.
     pub slots: Vec<WantedSlot>,
-    /// When it expires.
+    /// When the proposal expires.
     pub expires_at: Option<Timestamp>,
-    /// Whether its slots are kept free.
+    /// Whether the slots are reserved.
     pub hold_slots: bool,
-    /// Whether resolving passes over what is taken.
+    /// Whether resolving the proposal skips taken slots.
     pub skip_taken: bool,
     /// The caller's own data.
     pub metadata: Metadata,
 }
 
-/// A checked time that is to be offered.
+/// A checked slot to offer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WantedSlot {
-    /// When.
+    /// The time of the slot.
     pub span: Span,
-    /// How much the organizer likes it.
+    /// The organizer's preference.
     pub weight: Weight,
-    /// Where the event is to stand.
+    /// The calendar on which the event is created, if not the proposal's.
     pub calendar: Option<String>,
 }
 
@@ -462,7 +462,7 @@ impl CreateProposal {
     /// Checks every field that can be checked without the clock and the store.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<WantedProposal, FieldErrors> {
         let mut errors = FieldErrors::default();
         let title = errors.take(bounded_text("title", &self.title, 1, TITLE_MAX));
@@ -491,8 +491,8 @@ impl CreateProposal {
     }
 }
 
-/// As many as may be looked up, and each once: an identifier has one written form, so that comparing the text compares
-/// the agent.
+/// Checks that there are not too many participants to look up, and no duplicates. An identifier has only one written
+/// form, so equal texts mean equal agents.
 fn participants(ids: Vec<String>) -> Result<Vec<String>, FieldError> {
     if !(1..=PARTICIPANTS_MAX).contains(&ids.len()) {
         let message = format!("must name 1 to {PARTICIPANTS_MAX} agents, got {}", ids.len());
@@ -500,16 +500,16 @@ fn participants(ids: Vec<String>) -> Result<Vec<String>, FieldError> {
     }
     let repeated = ids.iter().enumerate().find(|(index, id)| ids.iter().take(*index).any(|earlier| earlier == *id));
     match repeated {
-        Some((index, _)) => {
-            Err(FieldError::new(format!("participant_agent_ids[{index}]"), "names an agent for a second time"))
-        }
+        Some((index, _)) => Err(FieldError::new(format!("participant_agent_ids[{index}]"), "repeats an agent")),
         None => Ok(ids),
     }
 }
 
 fn slots(slots: Vec<OfferedSlot>) -> Result<Vec<WantedSlot>, FieldErrors> {
     if !(1..=SLOTS_MAX).contains(&slots.len()) {
-        return Err(FieldError::new("slots", format!("must hold 1 to {SLOTS_MAX} slots, got {}", slots.len())).into());
+        return Err(
+            FieldError::new("slots", format!("must contain 1 to {SLOTS_MAX} slots, got {}", slots.len())).into()
+        );
     }
     let mut errors = FieldErrors::default();
     let mut wanted = Vec::with_capacity(slots.len());
@@ -525,7 +525,7 @@ fn slots(slots: Vec<OfferedSlot>) -> Result<Vec<WantedSlot>, FieldErrors> {
     Ok(wanted)
 }
 
-/// The time from one text to the other, whose fields `name` names.
+/// Parses the time between two texts. `name` returns the paths of their fields.
 fn span(name: impl Fn(&str) -> String, (start, end): (&str, &str), errors: &mut FieldErrors) -> Option<Span> {
     let start = errors.take(instant(&name("start_time"), start));
     let end = errors.take(instant(&name("end_time"), end));
@@ -535,30 +535,30 @@ fn span(name: impl Fn(&str) -> String, (start, end): (&str, &str), errors: &mut 
     )
 }
 
-/// Which proposals a list holds.
+/// Filters a list of proposals.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListProposals {
-    /// Only those of this status.
+    /// Only proposals with this status.
     #[param(value_type = Option<ProposalStatus>)]
     pub status: Option<String>,
-    /// Only those that this agent organizes, `agt_…`.
+    /// Only proposals that this agent organizes, `agt_…`.
     pub organizer_agent_id: Option<String>,
-    /// How many, 1-200; 50 by default.
+    /// The maximum number of entries per page, 1-200. Defaults to 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<i64>,
-    /// How many to pass over.
+    /// The number of entries to skip.
     #[param(minimum = 0)]
     pub offset: Option<i64>,
 }
 
-/// A checked question for proposals.
+/// A checked query for proposals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WantedProposals {
-    /// Only those of this status.
+    /// Only proposals with this status.
     pub status: Option<Status>,
-    /// Only those that this agent organizes.
+    /// Only proposals that this agent organizes.
     pub organizer: Option<String>,
 }
 
@@ -566,7 +566,7 @@ impl ListProposals {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// All parameters at fault.
+    /// Lists every invalid parameter.
     pub fn parse(self) -> Result<(WantedProposals, Page), FieldErrors> {
         let mut errors = FieldErrors::default();
         let status = self.status.map(|name| {
@@ -584,7 +584,7 @@ impl ListProposals {
     }
 }
 
-/// What a participant says.
+/// The fields of a participant's response.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -592,47 +592,47 @@ impl ListProposals {
     "selected_slot_id": "slt_01jn8r6v9ke0bt3m5qz2c7xwdm"
 }))]
 pub struct RespondToProposal {
-    /// The participant, `agt_…`.
+    /// The participant that responds, `agt_…`.
     pub agent_id: String,
-    /// `accept` a slot, `decline` all of them, or `counter` with other times.
+    /// The response: `accept` a slot, `decline` all of them, or `counter` with other times.
     #[schema(value_type = ResponseName)]
     pub response: String,
-    /// The slot in question, `slt_…`; required to accept.
+    /// The slot that the response is about, `slt_…`. Required with `accept`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_slot_id: Option<String>,
-    /// Up to 20 times that would be better, for the organizer to read.
+    /// Up to 20 times that the participant would prefer. They are information for the organizer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 20)]
     pub counter_slots: Option<Vec<OfferedCounterSlot>>,
-    /// At most 2,000 characters for the organizer.
+    /// A message to the organizer, at most 2,000 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub message: Option<String>,
 }
 
-/// A time that a participant would like better.
+/// A time that a participant would prefer.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfferedCounterSlot {
-    /// RFC 3339 with an offset.
+    /// The start. RFC 3339 with an offset.
     #[schema(format = DateTime)]
     pub start_time: String,
-    /// RFC 3339 with an offset. Exclusive.
+    /// The end, exclusive. RFC 3339 with an offset.
     #[schema(format = DateTime)]
     pub end_time: String,
 }
 
 impl RespondToProposal {
-    /// Checks every field that can be checked without the proposal, and tells who responds.
+    /// Checks every field that can be checked without the proposal, and returns the agent that responds.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<(String, NewResponse), FieldErrors> {
         let mut errors = FieldErrors::default();
         let kind = errors.take(ResponseKind::from_name(&self.response).ok_or_else(|| {
             FieldError::new("response", format!("must be accept, decline or counter, got {:?}", self.response))
         }));
-        // No other text is a slot of any proposal.
+        // Any other text is not a slot of this proposal.
         let selected = self.selected_slot_id.as_deref().map(|id| {
             id.parse().map_err(|_| FieldError::new("selected_slot_id", "must be a slot of this proposal (slt_…)"))
         });
@@ -654,7 +654,7 @@ impl RespondToProposal {
 
 fn counter_slots(slots: &[OfferedCounterSlot]) -> Result<Vec<Span>, FieldErrors> {
     if slots.len() > COUNTER_SLOTS_MAX {
-        let message = format!("must hold at most {COUNTER_SLOTS_MAX} slots, got {}", slots.len());
+        let message = format!("must contain at most {COUNTER_SLOTS_MAX} slots, got {}", slots.len());
         return Err(FieldError::new("counter_slots", message).into());
     }
     let mut errors = FieldErrors::default();
@@ -684,7 +684,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_has_its_default() {
+    fn fields_left_out_have_their_defaults() {
         let wanted = wanted(&json!({})).unwrap();
         assert_eq!((wanted.hold_slots, wanted.skip_taken, wanted.expires_at), (false, false, None));
         assert_eq!((wanted.slots[0].weight, &wanted.slots[0].calendar), (Weight::ONE, &None));
@@ -702,7 +702,7 @@ mod tests {
         &["slots[0].end_time", "slots[0].weight"])]
     #[case(json!({ "expires_at": "2026-03-03" }), &["expires_at"])]
     #[case(json!({ "metadata": [] }), &["metadata"])]
-    fn fields_at_fault_are_named(#[case] changed: Value, #[case] params: &[&str]) {
+    fn every_invalid_field_is_named(#[case] changed: Value, #[case] params: &[&str]) {
         let errors = wanted(&changed).unwrap_err();
         assert_eq!(errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), params);
     }
@@ -716,7 +716,7 @@ mod tests {
         &["counter_slots"])]
     #[case(json!({ "response": "counter", "counter_slots": [{ "start_time": "2026-03-03T11:00:00Z", "end_time": "x" }] }),
         &["counter_slots[0].end_time"])]
-    fn a_response_at_fault_is_told_why(#[case] mut body: Value, #[case] params: &[&str]) {
+    fn invalid_fields_of_a_response_are_named(#[case] mut body: Value, #[case] params: &[&str]) {
         body["agent_id"] = json!("agt_b");
         let errors = serde_json::from_value::<RespondToProposal>(body).unwrap().parse().unwrap_err();
         assert_eq!(errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), params);

@@ -1,4 +1,4 @@
-//! Every answer is read back as it was written, and every request written as it was read.
+//! Every answer can be read back as it was written, and every request can be written as it was read.
 
 use rstest::rstest;
 use serde::{Serialize, de::DeserializeOwned};
@@ -7,7 +7,7 @@ use utoipa::PartialSchema;
 
 use crate::*;
 
-/// The example that the description shows of a type.
+/// The example of a type in the OpenAPI description.
 fn example<T: PartialSchema>() -> Value {
     let schema = serde_json::to_value(T::schema()).unwrap();
     let example = schema["example"].clone();
@@ -16,10 +16,10 @@ fn example<T: PartialSchema>() -> Value {
 }
 
 fn returns<T: Serialize + DeserializeOwned>(json: &Value) {
-    // As text, as it comes over the wire.
+    // As text, as it is sent.
     let read: T = serde_json::from_str(&json.to_string()).unwrap_or_else(|error| panic!("{error}: {json:#}"));
     assert_eq!(&serde_json::to_value(&read).unwrap(), json);
-    // A newer service may tell more.
+    // A newer service may send more fields.
     if let Value::Object(fields) = json {
         let mut more = fields.clone();
         more.insert("of_a_later_version".to_owned(), json!([1]));
@@ -28,7 +28,7 @@ fn returns<T: Serialize + DeserializeOwned>(json: &Value) {
     }
 }
 
-/// A request is written with all that its example says; flags that are not told may be added.
+/// Checks that a request is written with everything in its example. Flags that the example leaves out may be added.
 fn is_sent<T: PartialSchema + Serialize + DeserializeOwned>() {
     let example = example::<T>();
     let sent = serde_json::to_value(serde_json::from_value::<T>(example.clone()).unwrap()).unwrap();
@@ -41,7 +41,7 @@ fn contains(sent: &Value, told: &Value) {
             for (name, value) in sent {
                 match told.get(name) {
                     Some(told) => contains(value, told),
-                    None => assert_eq!(value, &Value::Bool(false), "{name} was not told"),
+                    None => assert_eq!(value, &Value::Bool(false), "{name} is not in the example"),
                 }
             }
             assert!(told.keys().all(|name| sent.contains_key(name)), "{sent:?} lacks some of {told:?}");
@@ -64,7 +64,7 @@ macro_rules! each {
 }
 
 #[test]
-fn the_examples_of_answers() {
+fn examples_of_answers_round_trip() {
     let answers = each![
         Terms,
         Accepted,
@@ -103,7 +103,7 @@ fn the_examples_of_answers() {
 }
 
 #[test]
-fn the_examples_of_requests() {
+fn examples_of_requests_round_trip() {
     is_sent::<AcceptTerms>();
     is_sent::<CreateAgent>();
     is_sent::<CreateCalendar>();
@@ -132,9 +132,9 @@ fn id(prefix: &str) -> Value {
     format!("{prefix}_{ID}").into()
 }
 
-/// Answers that the description puts together from others, and what is only sometimes there.
+/// Answers that the description composes from others, and fields that are only sometimes present.
 #[test]
-fn other_answers() {
+fn composed_answers_round_trip() {
     let slot = json!({ "start": AT, "end": "2026-03-02T08:30:00Z" });
     returns::<List<Agent>>(&json!({ "data": [example::<Agent>()], "total": 3, "limit": 1, "offset": 0 }));
     returns::<EventBatch>(&json!({ "data": [example::<Event>()] }));
@@ -187,7 +187,7 @@ fn other_answers() {
 }
 
 #[test]
-fn answers_about_keys_and_webhooks() {
+fn answers_about_keys_and_webhooks_round_trip() {
     let key = json!({
         "id": id("key"), "key_prefix": "svc_ak_0123", "agent_id": id("agt"), "label": null, "created_at": AT
     });
@@ -236,7 +236,7 @@ fn answers_about_keys_and_webhooks() {
 }
 
 #[test]
-fn a_value_that_is_unknown_is_an_error() {
+fn an_unknown_value_is_an_error() {
     let mut agent = example::<Agent>();
     agent["status"] = "asleep".into();
     let error = serde_json::from_value::<Agent>(agent).unwrap_err().to_string();
@@ -250,7 +250,7 @@ fn a_value_that_is_unknown_is_an_error() {
     UpdateEvent { title: Some(Some("x".to_owned())), reminders: Some(Some(vec![5])), ..UpdateEvent::default() },
     json!({ "title": "x", "reminders": [5] })
 )]
-fn a_patch_tells_null_from_absent(#[case] patch: UpdateEvent, #[case] json: Value) {
+fn a_patch_distinguishes_null_from_absent(#[case] patch: UpdateEvent, #[case] json: Value) {
     assert_eq!(serde_json::to_value(&patch).unwrap(), json);
     returns_strict(&json);
 }

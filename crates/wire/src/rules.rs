@@ -6,20 +6,20 @@ use kalends_kernel::{CalendarId, FieldErrors, RulesId, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// When a weekday, or one date, is open.
+/// The opening hours of a weekday or of one date.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "start": "09:00", "end": "17:00" }))]
 pub struct OpenHours {
-    /// `HH:MM` from `00:00` to `23:59`.
+    /// The opening time, `HH:MM` from `00:00` to `23:59`.
     #[schema(example = "09:00")]
     pub start: String,
-    /// `HH:MM` from `00:01` to `24:00`, after the start.
+    /// The closing time, `HH:MM` from `00:01` to `24:00`. It must be after the start.
     #[schema(example = "17:00")]
     pub end: String,
 }
 
-/// When each weekday is open; one that is left out is closed.
+/// The opening hours of each weekday. A weekday that is left out is closed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "mon": { "start": "09:00", "end": "17:00" }, "fri": { "start": "09:00", "end": "12:30" } }))]
@@ -47,15 +47,15 @@ pub struct WorkingHours {
     pub sun: Option<OpenHours>,
 }
 
-/// A date with hours of its own, instead of those of its weekday.
+/// A date with its own opening hours, which replace those of its weekday.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "date": "2026-12-24", "working_hours": null }))]
 pub struct DateHours {
-    /// `YYYY-MM-DD` in the years 1970 to 2099, by the dates of the rules' zone.
+    /// The date, `YYYY-MM-DD` in the years 1970 to 2099, in the zone of the rules.
     #[schema(example = "2026-12-24")]
     pub date: String,
-    /// When the date is open; null closes it. Must be given.
+    /// The opening hours of the date. Null closes it. The field is required.
     #[serde(deserialize_with = "Option::deserialize")]
     #[schema(required = true)]
     pub working_hours: Option<OpenHours>,
@@ -72,28 +72,28 @@ pub struct DateHours {
     "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:00:00Z"
 }))]
 pub struct AvailabilityRules {
-    /// `avr_…`
+    /// The identifier, `avr_…`.
     #[schema(value_type = String)]
     pub id: RulesId,
     /// The calendar, `cal_…`.
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
-    /// Minutes that stay free before whatever blocks.
+    /// Minutes kept free before everything that blocks.
     #[schema(minimum = 0, maximum = 120)]
     pub buffer_before_minutes: i64,
-    /// Minutes that stay free after whatever blocks.
+    /// Minutes kept free after everything that blocks.
     #[schema(minimum = 0, maximum = 120)]
     pub buffer_after_minutes: i64,
-    /// When each weekday is open; null restricts nothing.
+    /// The opening hours of each weekday. Null means no restriction.
     pub working_hours: Option<WorkingHours>,
-    /// The IANA time zone whose clocks and dates are meant.
+    /// The IANA time zone of the hours and dates.
     pub timezone: String,
-    /// Dates with hours of their own, in order.
+    /// Dates with their own opening hours, in order.
     pub overrides: Vec<DateHours>,
-    /// When the calendar got rules, having had none.
+    /// When the rules were created. Replacing them does not change this time.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When they last changed.
+    /// When the rules were last changed.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
@@ -115,8 +115,7 @@ impl From<domain::AvailabilityRules> for AvailabilityRules {
     }
 }
 
-/// What the rules of a calendar shall be, as a whole: a field that is left out gets its default, whatever
-/// it was before.
+/// The complete rules of a calendar. A field that is left out gets its default value, whatever it was before.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
@@ -126,21 +125,21 @@ impl From<domain::AvailabilityRules> for AvailabilityRules {
     "overrides": [{ "date": "2026-12-22", "working_hours": null }]
 }))]
 pub struct PutAvailabilityRules {
-    /// Minutes to keep free before whatever blocks.
+    /// Minutes to keep free before everything that blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 120, default = 0)]
     pub buffer_before_minutes: Option<i64>,
-    /// Minutes to keep free after whatever blocks.
+    /// Minutes to keep free after everything that blocks.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 120, default = 0)]
     pub buffer_after_minutes: Option<i64>,
-    /// When each weekday is open; null restricts nothing, and `{}` closes every day.
+    /// The opening hours of each weekday. Null means no restriction, and `{}` closes every day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working_hours: Option<WorkingHours>,
-    /// The IANA time zone whose clocks and dates are meant; the calendar's unless told.
+    /// The IANA time zone of the hours and dates. Defaults to the calendar's zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
-    /// Dates with hours of their own, each once.
+    /// Dates with their own opening hours, without duplicates.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 366)]
     pub overrides: Option<Vec<DateHours>>,
@@ -150,7 +149,7 @@ impl PutAvailabilityRules {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<NewRules, FieldErrors> {
         let own_zone = self.timezone.is_some();
         let rules = availability::Rules::try_from(availability::WrittenRules {
@@ -189,7 +188,7 @@ impl From<availability::WrittenOverride> for DateHours {
     }
 }
 
-/// Day by day, in both directions.
+/// Converts each day, in both directions.
 macro_rules! weekdays {
     ($($day:ident)*) => {
         impl From<WorkingHours> for availability::Week<availability::WrittenHours> {
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_is_what_is_shown() {
+    fn rules_are_returned_as_they_were_sent() {
         let asked = json!({
             "buffer_before_minutes": 120, "buffer_after_minutes": 1,
             "working_hours": {
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_restricts_nothing() {
+    fn fields_left_out_restrict_nothing() {
         let new = parse(json!({})).unwrap();
         assert_eq!((&new.rules, new.zone), (&availability::Rules::default(), None));
         let shown = shown(new);
@@ -265,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_at_fault_is_named() {
+    fn every_invalid_field_is_named() {
         let errors = parse(json!({
             "buffer_before_minutes": 121, "buffer_after_minutes": -1,
             "working_hours": { "wed": { "start": "9:00", "end": "24:01" }, "sun": { "start": "10:00", "end": "10:00" } },
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn an_override_says_whether_its_date_is_open() {
+    fn an_override_requires_working_hours() {
         let body = json!({ "overrides": [{ "date": "2026-12-24" }] });
         let error = serde_json::from_value::<PutAvailabilityRules>(body).unwrap_err().to_string();
         assert!(error.starts_with("missing field `working_hours`"), "{error}");

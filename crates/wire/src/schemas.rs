@@ -1,5 +1,5 @@
-//! Schemas of what requests name, where that is parsed in words of ours rather than by the type: one source for both, the
-//! domain's own lists.
+//! Schemas of values that our own code parses instead of the type's deserializer. The schemas and the parsers share
+//! one source: the lists of the domain.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -26,7 +26,7 @@ use crate::{
 
 type NamedSchema = (String, RefOr<Schema>);
 
-/// What an event may be that is no hold.
+/// The status of an event that is not a hold.
 pub(crate) struct SettledStatus;
 
 fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> RefOr<Schema> {
@@ -60,67 +60,67 @@ macro_rules! names {
 }
 
 closed_sets! {
-    /// What an endpoint may subscribe to: every type of a message, or `*` for all of them.
+    /// An event type that an endpoint can subscribe to, or `*` for all of them.
     EventName = names!(EventType).chain(["*"]);
-    /// What a message announces.
+    /// The type of a webhook message.
     MessageType = names!(EventType).chain([EventType::WebhookTest.as_str()]);
-    /// Why an endpoint was switched off.
+    /// Why an endpoint was deactivated.
     DeactivationReason = [Deactivation::Gone, Deactivation::Failing].map(Deactivation::as_str);
-    /// What a participant may say.
+    /// A participant's response.
     ResponseName = names!(ResponseKind);
-    /// How far a proposal has come.
+    /// The status of a proposal.
     ProposalStatus = names!(Status);
     /// Why a proposal was cancelled.
     ProposalCancelReason = names!(CancelReason);
-    /// What resolving a proposal comes to.
+    /// The outcome of resolving a proposal.
     ResolutionStatus = [Status::Confirmed, Status::Cancelled].map(Status::as_str);
-    /// What resolving a proposal cancels it for.
+    /// Why resolving a proposal cancelled it.
     ResolutionReason = [CancelReason::AllDeclined.as_str()];
-    /// What a connection may be wanted for.
+    /// A capability that a connection link can ask for.
     CapabilityName = [AVAILABILITY, PUBLISHING];
     /// Which events may be published.
     PolicyName = names!(PublicationPolicy);
-    /// How far a connection link has come.
+    /// The status of a connection link.
     ConnectionLinkStatus = names!(LinkStatus);
-    /// What became of a connection.
+    /// The status of a connection.
     ConnectionStatusName = names!(ConnectionStatus);
-    /// For whom a human's calendars count.
+    /// The agents for which a human calendar counts.
     GrantAudience = names!(Audience);
-    /// Who provides a human's calendars.
+    /// The provider of a human calendar.
     ProviderName = names!(OfHumans);
-    /// How much what was read of a human's calendars is worth.
+    /// How current the busy times of a human calendar are.
     DataWorth = WORTHS;
-    /// What became of a subscription.
+    /// The status of a subscription.
     SubscriptionStatusName = names!(SubscriptionStatus);
-    /// What a caller makes of a subscription.
+    /// The status that a caller can give a subscription.
     WantedSubscriptionStatus = [SubscriptionStatus::Paused, SubscriptionStatus::Active].map(SubscriptionStatus::as_str);
-    /// A plan as usage shows it.
+    /// A plan, as usage shows it.
     ShownPlan = [Plan::Free, Plan::Pro, Plan::Custom].map(Plan::shown);
-    /// A plan that is offered.
+    /// A public plan.
     PublicPlanName = Plan::PUBLIC.map(|public| public.plan.as_str());
-    /// A plan that has a feature which others lack.
+    /// A plan with a feature that smaller plans lack.
     RequiredPlan = BTreeSet::from(Feature::ALL.map(|feature| feature.required_plan().as_str()));
-    /// What a plan may lack.
+    /// A feature that only some plans include.
     FeatureName = names!(Feature);
-    /// What a plan limits.
+    /// A metric that a plan limits.
     MetricName = names!(Metric);
-    /// How an organization came to be.
+    /// How an organization was created.
     SignUpSourceName = names!(SignUpSource);
-    /// What became of a claim.
+    /// The status of a claim.
     ClaimStatusName = names!(ClaimStatus);
-    /// What a revoked claim is.
+    /// The status of a revoked claim.
     RevokedStatus = [ClaimStatus::Revoked.as_str()];
-    /// What the audit log records.
+    /// An action that the audit log records.
     AuditAction = names!(Action);
-    /// What became of a guest's booking.
+    /// The status of a guest's booking.
     BookingStatus = [calendars::EventStatus::Confirmed, calendars::EventStatus::Cancelled].map(calendars::EventStatus::as_str);
-    /// What a service says that runs.
+    /// The status of a healthy service.
     HealthStatus = ["ok"];
-    /// What is said of feedback.
+    /// The answer to feedback.
     AcceptedStatus = ["accepted"];
-    /// What is said of a connection that is being refreshed.
+    /// The answer to a request for a refresh of a connection.
     RefreshingStatus = ["refreshing"];
-    /// What is said of a subscription that is being synced.
+    /// The answer to a request for a sync of a subscription.
     SyncingStatus = ["syncing"];
 }
 
@@ -149,10 +149,10 @@ impl ToSchema for SettledStatus {
     }
 }
 
-/// What only a hold has.
+/// The fields that only a hold has.
 const OF_HOLDS: [&str; 4] = ["hold_expires_at", "hold_priority", "scope", "if_as_of"];
 
-/// An event of a batch: one that is created alone, without what makes it a hold.
+/// An event of a batch: the fields of a single new event, without those of a hold.
 pub(crate) struct BatchedEvent;
 
 impl PartialSchema for BatchedEvent {
@@ -161,9 +161,9 @@ impl PartialSchema for BatchedEvent {
         event.properties.retain(|name, _| !OF_HOLDS.contains(&name.as_str()));
         let nothing = ObjectBuilder::new().schema_type(Type::Null);
         let status = OneOfBuilder::new().item(nothing).item(Ref::from_schema_name(SettledStatus::name()));
-        let status = status.description(Some("`confirmed` unless told."));
+        let status = status.description(Some("Defaults to `confirmed`."));
         event.properties.insert("status".into(), Schema::OneOf(status.build()).into());
-        event.description = Some("An event of a batch, which is no hold.".into());
+        event.description = Some("An event of a batch. It cannot be a hold.".into());
         Schema::Object(event).into()
     }
 }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_that_are_read() {
+    fn schemas_list_the_names_that_are_parsed() {
         let names = |schema: Value| schema["enum"].as_array().unwrap().clone();
         let events = names(shown::<EventName>());
         assert_eq!((events.len(), &events[0], &events[18]), (19, &json!("event.created"), &json!("*")));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_offer_what_they_take() {
+    fn request_schemas_list_the_accepted_values() {
         for (schema, place, name) in [
             (shown::<CreateWebhook>(), "/properties/events/items", "EventName"),
             (shown::<UpdateWebhook>(), "/properties/events/items", "EventName"),

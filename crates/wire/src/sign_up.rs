@@ -1,4 +1,4 @@
-//! An agent's self-signup, and the terms that it accepts.
+//! Self-service sign-up of an agent, and the terms that it accepts.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use kalends_kernel::{AgentId, FieldError, FieldErrors, OrgId, bounded_text};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What is needed to sign up.
+/// The fields of a sign-up.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "email": "ada@example.com", "agent_name": "Ada", "tos_version": "2026-01-01" }))]
@@ -15,21 +15,21 @@ pub struct SignUp {
     /// The address that receives the verification code.
     #[schema(max_length = 320, format = Email)]
     pub email: String,
-    /// The first agent's name: 1-100 characters.
+    /// The first agent's name, 1-100 characters.
     #[schema(min_length = 1, max_length = 100)]
     pub agent_name: String,
-    /// The current terms, see `GET /v1/auth/terms/current`.
+    /// The version of the current terms (`GET /v1/auth/terms/current`). Signing up accepts them.
     pub tos_version: String,
 }
 
-/// A sign-up whose fields are checked; the terms are not yet.
+/// A sign-up with checked fields. The terms are checked later.
 #[derive(Debug, Clone)]
 pub struct CheckedSignUp {
     /// The address.
     pub email: Email,
     /// The agent's name.
     pub agent_name: String,
-    /// The terms that are accepted.
+    /// The version of the accepted terms.
     pub tos_version: String,
 }
 
@@ -37,7 +37,7 @@ impl SignUp {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<CheckedSignUp, FieldErrors> {
         let mut errors = FieldErrors::default();
         let email = errors.take(Email::parse("email", &self.email));
@@ -50,7 +50,7 @@ impl SignUp {
     }
 }
 
-/// The answer to a first sign-up. The key is shown this once.
+/// The answer to the first sign-up with an address. The key is shown only in this answer.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "org_id": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
@@ -63,20 +63,20 @@ pub struct SignedUp {
     /// Its first agent.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
-    /// The key: it works at once, within the sandbox.
+    /// The API key. It works at once, with the sandbox limits.
     pub api_key: String,
-    /// The same for every address.
+    /// A message that is the same for every address.
     pub message: Cow<'static, str>,
 }
 
-/// The answer where the address is already known.
+/// The answer if the address is known already.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct SignUpExisting {
-    /// The same for every address.
+    /// A message that is the same for every address.
     pub message: Cow<'static, str>,
 }
 
-/// The answer to a sign-up: it tells more for a new address than for a known one.
+/// The answer to a sign-up. It contains more for a new address than for a known one.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum SignUpAnswer {
@@ -91,44 +91,44 @@ pub enum SignUpAnswer {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "otp": "123456" }))]
 pub struct Verify {
-    /// The six digits of the mail.
+    /// The six digits from the mail.
     #[schema(pattern = "^[0-9]{6}$")]
     pub otp: String,
 }
 
 impl Verify {
-    /// Checks the form.
+    /// Checks the format.
     ///
     /// # Errors
-    /// Not six digits.
+    /// If it is not six digits.
     pub fn parse(&self) -> Result<Code, FieldErrors> {
-        Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits of the mail").into())
+        Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits from the mail").into())
     }
 }
 
-/// The answer to the right code.
+/// The answer to a correct code.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Verified {
     /// Always true.
     pub verified: bool,
-    /// What changes with it.
+    /// What changes now that the address is verified.
     pub message: Cow<'static, str>,
 }
 
-/// The terms now in force.
+/// The terms in force.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "version": "2026-01-01", "effective_at": "2026-01-01", "url": "https://calendar.example.com/terms", "material": true
 }))]
 pub struct Terms {
-    /// An opaque version, passed verbatim as `tos_version`.
+    /// An opaque version. Send it unchanged as `tos_version`.
     pub version: String,
-    /// The day on which it took effect.
+    /// The date on which this version took effect.
     #[schema(format = Date)]
     pub effective_at: String,
-    /// Where it can be read.
+    /// The address of the text.
     pub url: String,
-    /// Whether organizations that accepted another version are told.
+    /// Whether the change is material: organizations that accepted another version are then notified.
     pub material: bool,
 }
 

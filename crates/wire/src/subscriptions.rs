@@ -24,7 +24,7 @@ use crate::{
     schemas::{SubscriptionStatusName, SyncingStatus, WantedSubscriptionStatus},
 };
 
-/// A subscription of a calendar to a feed.
+/// A calendar's subscription to a feed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "isub_01jn8r6v9ke0bt3m5qz2c7xwdh", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
@@ -36,64 +36,65 @@ use crate::{
     "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:00:00Z"
 }))]
 pub struct Subscription {
-    /// `isub_…`
+    /// The identifier, `isub_…`.
     #[schema(value_type = String)]
     pub id: SubscriptionId,
     /// The agent that owns the calendar.
     #[schema(value_type = String)]
     pub agent_id: AgentId,
-    /// Onto which calendar the feed's events are imported.
+    /// The calendar that the feed's events are imported into.
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
-    /// Where the feed is.
+    /// The address of the feed.
     pub url: String,
-    /// What it is called.
+    /// The label.
     pub label: Option<String>,
-    /// `active`, `error` (the last sync failed) or `paused`.
+    /// The status: `active`, `error` (the last sync failed) or `paused`.
     #[schema(value_type = SubscriptionStatusName)]
     pub status: Cow<'static, str>,
-    /// When a sync last ended well; null before the first.
+    /// When a sync last succeeded. Null before the first one.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_synced_at: Option<Timestamp>,
-    /// What went wrong, where the last sync failed.
+    /// The error of the last sync. Null if it succeeded.
     pub last_error: Option<String>,
-    /// What the last good sync came to; null before the first.
+    /// The result of the last successful sync. Null before the first one.
     pub last_sync: Option<SyncReport>,
-    /// When it was made.
+    /// When the subscription was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it was last changed, not counting syncs.
+    /// When the subscription was last changed. Syncs do not count as changes.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 
-/// What a sync came to.
+/// The result of a sync.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SyncReport {
-    /// How many events are new.
+    /// The number of new events.
     pub created: u32,
-    /// How many have changed.
+    /// The number of changed events.
     pub updated: u32,
-    /// How many were gone from the feed, and are deleted.
+    /// The number of events that were deleted because the feed no longer contains them.
     pub deleted: u32,
-    /// How many are as they were.
+    /// The number of unchanged events.
     pub untouched: u32,
-    /// How many could not be taken over.
+    /// The number of events that could not be imported.
     pub skipped: u32,
-    /// How many are gone from a feed that shrank by more than half; they are deleted if the next fetch says so too.
+    /// The number of events that are missing from a feed that shrank by more than half. They are deleted only if they
+    /// are missing from the next fetch too.
     pub withheld: u32,
-    /// The first hundred that could not be taken over.
+    /// The first 100 events that could not be imported.
     pub skipped_events: Vec<SkippedEvent>,
-    /// The first hundred of what was read as well as possible.
+    /// The first 100 warnings about events that could be imported only in part.
     pub warnings: Vec<String>,
 }
 
-/// An event that could not be taken over.
+/// An event that could not be imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SkippedEvent {
-    /// Its `UID`, as far as it was read.
+    /// The event's `UID`, as far as it could be read.
     pub uid: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -130,10 +131,10 @@ impl From<&domain::Subscription> for Subscription {
     }
 }
 
-/// That a sync is under way.
+/// The answer to a request for a sync.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Syncing {
-    /// `syncing`
+    /// Always `syncing`.
     #[schema(value_type = SyncingStatus, example = "syncing")]
     pub status: Cow<'static, str>,
 }
@@ -144,32 +145,33 @@ impl Default for Syncing {
     }
 }
 
-/// `events`: they stay as they are.
+/// `events`: leave them as they are.
 const KEEP: &str = "keep";
-/// `events`: they are deleted too.
+/// `events`: delete them too.
 const DELETE: &str = "delete";
 
-/// The values of `events`. No body has them, so no schema of the components is made of them: they are written here.
+/// The values of `events`. No body contains them, so they are not among the schemas of the components and are written
+/// here.
 fn remains() -> Schema {
     let values = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([KEEP, DELETE]));
     values.default(Some(json!(KEEP))).build().into()
 }
 
-/// How a subscription is deleted.
+/// The options of a deletion.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DeleteSubscription {
-    /// What becomes of its events: `keep` (the default) leaves them as they are, `delete` deletes them too.
+    /// What happens to the imported events: `keep` (the default) leaves them as they are, `delete` deletes them too.
     #[param(schema_with = remains, required = false)]
     pub events: Option<String>,
 }
 
 impl DeleteSubscription {
-    /// Reads the choice.
+    /// Parses the option.
     ///
     /// # Errors
-    /// Names the parameter and what it may say.
+    /// Names the parameter and its allowed values.
     pub fn parse(&self) -> Result<Remains, FieldError> {
         match self.events.as_deref() {
             None | Some(KEEP) => Ok(Remains::Kept),
@@ -179,19 +181,19 @@ impl DeleteSubscription {
     }
 }
 
-/// What is needed to subscribe a calendar to a feed.
+/// The fields of a new subscription.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({
     "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "url": "https://example.com/work.ics", "label": "Work"
 }))]
 pub struct CreateSubscription {
-    /// A calendar of the agent, `cal_…`.
+    /// A calendar that an agent owns, `cal_…`.
     pub calendar_id: String,
-    /// An https URL of the public internet without credentials, at most 2,048 characters.
+    /// An https URL on the public internet without credentials, at most 2,048 characters long.
     #[schema(format = "uri", max_length = 2048)]
     pub url: String,
-    /// What it is called, 1-255 characters.
+    /// A label, 1-255 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 255)]
     pub label: Option<String>,
@@ -202,10 +204,10 @@ fn label(text: &str) -> Result<String, FieldError> {
 }
 
 impl CreateSubscription {
-    /// Checks every field; `exempt` tells which host and port may be reached although private.
+    /// Checks every field. `exempt` decides which private host and port may be reached anyway.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self, exempt: impl Fn(&str, u16) -> bool) -> Result<(String, NewSubscription), FieldErrors> {
         let mut errors = FieldErrors::default();
         let url = errors.take(RemoteUrl::parse("url", &self.url, exempt));
@@ -217,26 +219,26 @@ impl CreateSubscription {
     }
 }
 
-/// What a PATCH of a subscription may change; at least one field.
+/// The fields of a subscription that a PATCH can change. At least one is required.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "status": "paused" }))]
 pub struct UpdateSubscription {
-    /// An https URL of the public internet without credentials, at most 2,048 characters.
+    /// An https URL on the public internet without credentials, at most 2,048 characters long.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, format = "uri", max_length = 2048)]
     pub url: Given<String>,
-    /// What it is called, 1-255 characters; null takes the label away.
+    /// A label, 1-255 characters. Null clears it.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, min_length = 1, max_length = 255)]
     pub label: Given<String>,
-    /// `paused` or `active`.
+    /// The new status: `paused` or `active`.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<WantedSubscriptionStatus>, nullable = false)]
     pub status: Given<String>,
 }
 
-/// Whether the status that a PATCH asks for is that of a pause. An `error` comes and goes by itself.
+/// Whether the status in a PATCH pauses the subscription. A caller cannot set `error`.
 fn paused(status: &str) -> Result<bool, FieldError> {
     match SubscriptionStatus::from_name(status) {
         Some(SubscriptionStatus::Paused) => Ok(true),
@@ -248,15 +250,15 @@ fn paused(status: &str) -> Result<bool, FieldError> {
 }
 
 impl UpdateSubscription {
-    /// Whether the address is null.
+    /// Whether the request sets the address to null.
     pub const fn clears_url(&self) -> bool {
         matches!(self.url, Some(None))
     }
 
-    /// Checks every field; `exempt` tells which host and port may be reached although private.
+    /// Checks every field. `exempt` decides which private host and port may be reached anyway.
     ///
     /// # Errors
-    /// All fields at fault, or that there is none.
+    /// Lists every invalid field, or reports that no field was sent.
     pub fn parse(self, exempt: impl Fn(&str, u16) -> bool) -> Result<SubscriptionPatch, FieldErrors> {
         let mut errors = FieldErrors::default();
         let url = errors.take(set("url", self.url, |url| RemoteUrl::parse("url", &url, exempt)));
@@ -271,18 +273,18 @@ impl UpdateSubscription {
     }
 }
 
-/// Which subscriptions a list holds.
+/// Filters a list of subscriptions.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListSubscriptions {
-    /// Only those of this status.
+    /// Only subscriptions with this status.
     #[param(value_type = Option<SubscriptionStatusName>)]
     pub status: Option<String>,
-    /// How many, 1-200; 50 by default.
+    /// The maximum number of entries per page, 1-200. Defaults to 50.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<i64>,
-    /// How many to pass over.
+    /// The number of entries to skip.
     #[param(minimum = 0)]
     pub offset: Option<i64>,
 }
@@ -291,7 +293,7 @@ impl ListSubscriptions {
     /// Checks every parameter.
     ///
     /// # Errors
-    /// All parameters at fault.
+    /// Lists every invalid parameter.
     pub fn parse(self) -> Result<(Option<SubscriptionStatus>, Page), FieldErrors> {
         let mut errors = FieldErrors::default();
         let status = self.status.map(|name| {
@@ -313,20 +315,20 @@ impl ListSubscriptions {
     }
 }
 
-/// What an import of a file came to.
+/// The result of an import of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ImportReport {
-    /// How many events are new.
+    /// The number of new events.
     pub created: u32,
-    /// How many were imported before, and have changed in the file since.
+    /// The number of events that an earlier import created and that have changed in the file since.
     pub updated: u32,
-    /// How many were imported before, and are as they were in the file.
+    /// The number of events that an earlier import created and that have not changed in the file.
     pub untouched: u32,
-    /// How many could not be taken over.
+    /// The number of events that could not be imported.
     pub skipped: u32,
-    /// The first hundred that could not be taken over.
+    /// The first 100 events that could not be imported.
     pub skipped_events: Vec<SkippedEvent>,
-    /// The first hundred of what was read as well as possible.
+    /// The first 100 warnings about events that could be imported only in part.
     pub warnings: Vec<String>,
 }
 

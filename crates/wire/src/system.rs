@@ -1,4 +1,4 @@
-//! Answers about the service itself.
+//! The service's health.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub struct Health {
     /// Always `ok`.
     #[schema(value_type = HealthStatus)]
     pub status: Cow<'static, str>,
-    /// The service's time.
+    /// The server's current time.
     #[schema(value_type = String, format = DateTime)]
     pub ts: Timestamp,
 }

@@ -1,4 +1,4 @@
-//! What an organization uses, and what its plan grants (ruling 3.5).
+//! An organization's usage and the limits of its plan.
 
 use std::borrow::Cow;
 
@@ -9,55 +9,55 @@ use utoipa::ToSchema;
 
 use crate::schemas::ShownPlan;
 
-/// Use of one thing that a plan limits.
+/// The usage of one metric that a plan limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Used {
-    /// What exists now, or was used since the start of the UTC month. May be more than the limit after a change to
-    /// a smaller plan.
+    /// The number that exists now, or the number used since the start of the UTC month. It can exceed the limit after
+    /// a change to a smaller plan.
     #[schema(example = 3)]
     pub used: u64,
-    /// The most; null means unlimited.
+    /// The limit. Null means unlimited.
     #[schema(example = 50)]
     pub limit: Option<u64>,
 }
 
-/// Use of the API.
+/// The usage of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UsedCalls {
     /// Authenticated requests since the start of the UTC month.
     #[schema(example = 127)]
     pub used: u64,
-    /// The most; null means unlimited.
+    /// The limit. Null means unlimited.
     #[schema(example = 50_000)]
     pub limit: Option<u64>,
-    /// What is left; null means unlimited.
+    /// The number of requests left. Null means unlimited.
     #[schema(example = 49_873)]
     pub remaining: Option<u64>,
 }
 
-/// What an organization uses.
+/// An organization's usage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Usage {
-    /// `free`, `pro` or `scale`.
+    /// The plan: `free`, `pro` or `scale`.
     #[schema(value_type = ShownPlan, example = "free")]
     pub plan: Cow<'static, str>,
-    /// The start of the UTC month.
+    /// The start of the current UTC month.
     #[schema(value_type = String, format = DateTime)]
     pub period_start: Timestamp,
-    /// The start of the next one, when what is counted by the month begins anew.
+    /// The start of the next UTC month, when monthly counters reset.
     #[schema(value_type = String, format = DateTime)]
     pub period_end: Timestamp,
-    /// Authenticated requests in the month. Those that are answered with 401 or 429 do not count.
+    /// Authenticated requests in the month. Requests answered with 401 or 429 do not count.
     pub api_calls: UsedCalls,
     /// Agents that are not decommissioned.
     pub agents: Used,
-    /// Calendars.
+    /// Calendars that exist.
     pub calendars: Used,
     /// Events created in the month.
     pub events: Used,
-    /// Webhook messages in the month, once per endpoint.
+    /// Webhook messages in the month, counted once per endpoint.
     pub webhook_deliveries: Used,
-    /// Availability reads in the month.
+    /// Availability queries in the month.
     pub availability_queries: Used,
     /// iCal subscriptions.
     pub ical_subscriptions: Used,
@@ -65,14 +65,14 @@ pub struct Usage {
     pub proposals: Used,
     /// Webhook endpoints.
     pub webhook_endpoints: Used,
-    /// Keys that speak for agents.
+    /// Keys that are scoped to an agent.
     pub scoped_keys: Used,
     /// Series that have not ended.
     pub recurring_events: Used,
     /// Booking pages.
     pub booking_pages: Used,
-    /// Events imported from feeds that are still stored: those of deleted subscriptions too, and deleted ones for 30
-    /// days.
+    /// Stored events that were imported from feeds. Events of deleted subscriptions count too, and deleted events
+    /// count for 30 days.
     pub imported_events: Used,
 }
 

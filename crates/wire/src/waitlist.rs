@@ -10,32 +10,32 @@ use utoipa::ToSchema;
 
 use crate::schemas::{AcceptedStatus, SignUpSourceName};
 
-/// What is needed to join the waiting list.
+/// The fields of a request to join the waiting list.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "email": "ada@example.com", "name": "Ada Lovelace", "tos_version": "2026-01-01" }))]
 pub struct JoinWaitlist {
-    /// The address that is told of the activation.
+    /// The address that is notified when the account is activated.
     #[schema(max_length = 320, format = Email)]
     pub email: String,
-    /// 2-100 characters; the part of the address before the @ unless told.
+    /// A name, 2-100 characters. Defaults to the part of the address before the @.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 2, max_length = 100)]
     pub name: Option<String>,
-    /// The current terms, see `GET /v1/auth/terms/current`, where they are accepted already.
+    /// The version of the current terms (`GET /v1/auth/terms/current`), to accept them when joining.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 64)]
     pub tos_version: Option<String>,
 }
 
-/// A request to join whose fields are checked; the terms are not yet.
+/// A request to join, with checked fields. The terms are checked later.
 #[derive(Debug, Clone)]
 pub struct CheckedJoin {
     /// The address.
     pub email: Email,
     /// The name.
     pub name: WaitingName,
-    /// The terms that are accepted, if any.
+    /// The version of the accepted terms, if any.
     pub tos_version: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl JoinWaitlist {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<CheckedJoin, FieldErrors> {
         let mut errors = FieldErrors::default();
         let email = errors.take(Email::parse("email", &self.email));
@@ -60,22 +60,22 @@ impl JoinWaitlist {
     }
 }
 
-/// A place on the waiting list.
+/// An entry of the waiting list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct WaitlistEntry {
-    /// The organization that waits, `org_…`.
+    /// The waiting organization, `org_…`.
     #[schema(value_type = String)]
     pub id: OrgId,
-    /// Its name.
+    /// The organization's name.
     pub name: String,
-    /// Its address.
+    /// The organization's email address.
     pub email: Option<String>,
-    /// Whether it waits.
+    /// Whether the organization is still waiting.
     pub is_waitlisted: bool,
-    /// Since when it waits; null once it is active.
+    /// When it joined the waiting list. Null once it is active.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub waitlisted_at: Option<Timestamp>,
-    /// How it came to be: `waitlist`, `agent`, `operator` or `console`.
+    /// How the organization was created: `waitlist`, `agent`, `operator` or `console`.
     #[schema(value_type = SignUpSourceName)]
     pub signup_source: Cow<'static, str>,
 }
@@ -97,7 +97,7 @@ impl From<&Organization> for WaitlistEntry {
     }
 }
 
-/// The answer to joining, and to an activation.
+/// The answer to a request to join, and to an activation.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "data": {
@@ -107,18 +107,18 @@ impl From<&Organization> for WaitlistEntry {
     "message": "The address is on the waiting list. You will get an email when the account is activated."
 }))]
 pub struct JoinedWaitlist {
-    /// The place.
+    /// The entry.
     pub data: WaitlistEntry,
     /// What happens next.
     pub message: Cow<'static, str>,
 }
 
-/// The terms that are accepted.
+/// The terms to accept.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "tos_version": "2026-01-01" }))]
 pub struct AcceptTerms {
-    /// The current version, see `GET /v1/auth/terms/current`.
+    /// The version of the current terms (`GET /v1/auth/terms/current`).
     pub tos_version: String,
 }
 
@@ -126,33 +126,33 @@ impl AcceptTerms {
     /// Checks the bounds.
     ///
     /// # Errors
-    /// A version out of bounds.
+    /// If the version is out of bounds.
     pub fn parse(&self) -> Result<String, FieldErrors> {
         bounded_text("tos_version", &self.tos_version, 1, 64).map_err(FieldErrors::from)
     }
 }
 
-/// The acceptance of terms.
+/// An acceptance of terms.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "data": { "accepted_terms_version": "2026-01-01", "accepted_terms_at": "2026-03-02T08:00:00Z" }
 }))]
 pub struct TermsAccepted {
-    /// What was accepted, and when.
+    /// The accepted version, and when it was accepted.
     pub data: AcceptedTerms,
 }
 
-/// What was accepted, and when.
+/// The accepted version, and when it was accepted.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct AcceptedTerms {
-    /// The version.
+    /// The version of the terms.
     pub accepted_terms_version: String,
-    /// When it was accepted.
+    /// When the terms were accepted.
     #[schema(value_type = String, format = DateTime)]
     pub accepted_terms_at: Timestamp,
 }
 
-/// What feedback is about.
+/// The type of feedback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FeedbackType {
@@ -165,7 +165,7 @@ pub enum FeedbackType {
 }
 
 impl FeedbackType {
-    /// The name.
+    /// The JSON name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Bug => "bug",
@@ -183,26 +183,26 @@ impl FeedbackType {
     "context": { "endpoint": "POST /v1/calendars/:id/events", "http_status": 400 }
 }))]
 pub struct Feedback {
-    /// What it is about.
+    /// The type of the feedback.
     pub r#type: FeedbackType,
-    /// 10-2000 characters.
+    /// The message, 10-2000 characters.
     #[schema(min_length = 10, max_length = 2000)]
     pub message: String,
-    /// Whatever helps, at most 16 KiB: `sdk_name`, `sdk_version`, `endpoint`, `request_id`, `error_type` and
-    /// `http_status` by convention.
+    /// Additional data, at most 16 KiB. Conventional keys are `sdk_name`, `sdk_version`, `endpoint`, `request_id`,
+    /// `error_type` and `http_status`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub context: Option<Map<String, Value>>,
 }
 
-/// Feedback whose fields are checked.
+/// Feedback with checked fields.
 #[derive(Debug, Clone)]
 pub struct CheckedFeedback {
-    /// What it is about.
+    /// The type of the feedback.
     pub kind: FeedbackType,
     /// The message.
     pub message: String,
-    /// What helps.
+    /// The additional data.
     pub context: Metadata,
 }
 
@@ -210,7 +210,7 @@ impl Feedback {
     /// Checks every field.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self) -> Result<CheckedFeedback, FieldErrors> {
         let mut errors = FieldErrors::default();
         let message = errors.take(bounded_text("message", &self.message, 10, 2_000));
@@ -222,11 +222,11 @@ impl Feedback {
     }
 }
 
-/// That something was taken in.
+/// The confirmation that a request was accepted.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({ "status": "accepted" }))]
 pub struct Accepted {
-    /// `accepted`
+    /// Always `accepted`.
     #[schema(value_type = AcceptedStatus)]
     pub status: Cow<'static, str>,
 }

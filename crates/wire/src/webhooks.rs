@@ -15,10 +15,10 @@ use crate::{
     schemas::{DeactivationReason, EventName, MessageType},
 };
 
-/// How many entries a page of these lists holds unless the caller says otherwise.
+/// The default number of entries per page.
 const LIMIT_DEFAULT: i64 = 20;
 
-/// A webhook endpoint. Its secret was shown when it was made.
+/// A webhook endpoint. Its secret was shown once, when the endpoint was created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "whk_01jn8r6v9ke0bt3m5qz2c7xwdh", "url": "https://example.com/hooks/kalends",
@@ -26,24 +26,24 @@ const LIMIT_DEFAULT: i64 = 20;
     "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:00:00Z"
 }))]
 pub struct Webhook {
-    /// `whk_…`
+    /// The identifier, `whk_…`.
     #[schema(value_type = String)]
     pub id: WebhookId,
-    /// Where messages are posted.
+    /// The address that messages are posted to.
     pub url: String,
-    /// The event types that it hears; `*` alone is all of them.
+    /// The event types that it receives. `*` alone means all of them.
     #[schema(value_type = Vec<EventName>)]
     pub events: Vec<Cow<'static, str>>,
-    /// Whether messages are sent to it.
+    /// Whether the endpoint receives messages.
     pub active: bool,
-    /// Why the service switched it off: `gone` (it answered 410) or `failing` (five days of nothing but failures);
-    /// null where it did not.
+    /// Why the service deactivated the endpoint: `gone` (it answered 410) or `failing` (all deliveries failed for
+    /// five days). Null if the service did not deactivate it.
     #[schema(value_type = Option<DeactivationReason>)]
     pub deactivated_reason: Option<Cow<'static, str>>,
-    /// When it was made.
+    /// When the endpoint was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the endpoint was last changed.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
@@ -62,30 +62,30 @@ impl From<&WebhookEndpoint> for Webhook {
     }
 }
 
-/// A fresh webhook endpoint with its secret, which is shown this once.
+/// A new webhook endpoint, with its secret. The secret is shown only in this answer.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct NewWebhook {
-    /// `whk_…`
+    /// The identifier, `whk_…`.
     #[schema(value_type = String, example = "whk_01jn8r6v9ke0bt3m5qz2c7xwdh")]
     pub id: WebhookId,
-    /// Where messages are posted.
+    /// The address that messages are posted to.
     #[schema(example = "https://example.com/hooks/kalends")]
     pub url: String,
-    /// The event types that it hears.
+    /// The event types that it receives.
     #[schema(value_type = Vec<EventName>, example = json!(["event.created", "event.updated"]))]
     pub events: Vec<Cow<'static, str>>,
-    /// What signs the messages. Keep it: it is not shown again.
+    /// The secret that signs the messages. Store it now: it is not shown again.
     #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=")]
     pub secret: String,
-    /// Whether messages are sent to it.
+    /// Whether the endpoint receives messages.
     pub active: bool,
-    /// Null: nobody switched it off.
+    /// Always null in this answer, because the endpoint is new.
     #[schema(value_type = Option<DeactivationReason>)]
     pub deactivated_reason: Option<Cow<'static, str>>,
-    /// When it was made.
+    /// When the endpoint was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When it last changed.
+    /// When the endpoint was last changed.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
@@ -98,16 +98,16 @@ impl From<&WebhookEndpoint> for NewWebhook {
     }
 }
 
-/// The new secret of an endpoint, which is shown this once.
+/// The new secret of an endpoint. It is shown only in this answer.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct WebhookSecret {
     /// The endpoint, `whk_…`.
     #[schema(value_type = String, example = "whk_01jn8r6v9ke0bt3m5qz2c7xwdh")]
     pub id: WebhookId,
-    /// What signs the messages from now on. Keep it: it is not shown again.
+    /// The secret that signs the messages from now on. Store it now: it is not shown again.
     #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=")]
     pub secret: String,
-    /// Until when the secret before it signs too.
+    /// The time until which the previous secret signs too.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub previous_secret_expires_at: Option<Timestamp>,
 }
@@ -133,13 +133,13 @@ pub struct WebhookDeactivated {
     pub reason: Cow<'static, str>,
 }
 
-/// An endpoint in an export: with what is shown nowhere else.
+/// An endpoint in an export, together with its secret.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct ExportedWebhook {
     /// The endpoint.
     #[serde(flatten)]
     pub webhook: Webhook,
-    /// What signs.
+    /// The secret that signs the messages.
     pub secret: String,
 }
 
@@ -149,24 +149,24 @@ impl From<&WebhookEndpoint> for ExportedWebhook {
     }
 }
 
-/// What is needed to make a webhook endpoint.
+/// The fields of a new webhook endpoint.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "url": "https://example.com/hooks/kalends", "events": ["event.created", "event.updated"] }))]
 pub struct CreateWebhook {
-    /// An https URL of the public internet without credentials, at most 2,048 characters.
+    /// An https URL on the public internet without credentials, at most 2,048 characters long.
     #[schema(format = "uri", max_length = 2048)]
     pub url: String,
-    /// The event types to hear, at least one; `*` for all of them.
+    /// The event types to receive, at least one. `*` means all of them.
     #[schema(value_type = Vec<EventName>, min_items = 1, max_items = 19)]
     pub events: Vec<String>,
 }
 
 impl CreateWebhook {
-    /// Checks every field; `exempt` tells which host and port may be reached although private.
+    /// Checks every field. `exempt` decides which private host and port may be reached anyway.
     ///
     /// # Errors
-    /// All fields at fault.
+    /// Lists every invalid field.
     pub fn parse(self, exempt: impl Fn(&str, u16) -> bool) -> Result<NewEndpoint, FieldErrors> {
         let mut errors = FieldErrors::default();
         let url = errors.take(RemoteUrl::parse("url", &self.url, exempt));
@@ -186,12 +186,12 @@ impl CreateWebhook {
     }
 }
 
-/// What a PATCH of a webhook endpoint may change; at least one field.
+/// The fields of a webhook endpoint that a PATCH can change. At least one is required.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "active": true }))]
 pub struct UpdateWebhook {
-    /// An https URL of the public internet without credentials, at most 2,048 characters.
+    /// An https URL on the public internet without credentials, at most 2,048 characters long.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, format = "uri", max_length = 2048)]
     pub url: Given<String>,
@@ -199,17 +199,17 @@ pub struct UpdateWebhook {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<EventName>>, nullable = false, min_items = 1, max_items = 19)]
     pub events: Given<Vec<String>>,
-    /// False pauses the endpoint; true switches it on, whyever it was off.
+    /// False pauses the endpoint. True activates it, whatever deactivated it.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<bool>, nullable = false)]
     pub active: Given<bool>,
 }
 
 impl UpdateWebhook {
-    /// Checks every field; `exempt` tells which host and port may be reached although private.
+    /// Checks every field. `exempt` decides which private host and port may be reached anyway.
     ///
     /// # Errors
-    /// All fields at fault, or that there is none.
+    /// Lists every invalid field, or reports that no field was sent.
     pub fn parse(self, exempt: impl Fn(&str, u16) -> bool) -> Result<EndpointPatch, FieldErrors> {
         if let Self { url: None, events: None, active: None } = self {
             return Err(nothing_to_change("url, events, active").into());
@@ -245,15 +245,15 @@ fn value<T>(patch: kalends_calendars::Patch<T>) -> Option<T> {
     }
 }
 
-/// Which page of the endpoints.
+/// Selects a page of the endpoints.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct WebhookPaging {
-    /// The most entries of the page: 1-200.
+    /// The maximum number of entries per page, 1-200.
     #[param(minimum = 1, maximum = 200, default = 20)]
     pub limit: Option<i64>,
-    /// How many entries to pass over.
+    /// The number of entries to skip.
     #[param(minimum = 0, default = 0)]
     pub offset: Option<i64>,
 }
@@ -262,23 +262,23 @@ impl WebhookPaging {
     /// Checks the bounds.
     ///
     /// # Errors
-    /// Each parameter outside its bounds.
+    /// Lists each parameter that is out of bounds.
     pub fn parse(&self) -> Result<Page, FieldErrors> {
         Page::parse(self.limit.or(Some(LIMIT_DEFAULT)), self.offset)
     }
 }
 
-/// Where a delivery stands.
+/// The status of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryStatus {
-    /// It is to be sent, or sent again.
+    /// The delivery waits to be sent or sent again.
     Pending,
-    /// The receiver has it.
+    /// The receiver accepted it.
     Delivered,
-    /// It was given up.
+    /// All attempts failed.
     Failed,
-    /// It was never sent: the quota of the month was used up.
+    /// It was never sent, because the monthly quota was used up.
     Skipped,
 }
 
@@ -304,7 +304,7 @@ impl From<DeliveryStatus> for domain::DeliveryStatus {
     }
 }
 
-/// One message to one endpoint.
+/// The delivery of one message to one endpoint.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "whd_01jn8r6v9ke0bt3m5qz2c7xwdh", "event_type": "event.created", "status": "pending", "attempts": 1,
@@ -312,28 +312,28 @@ impl From<DeliveryStatus> for domain::DeliveryStatus {
     "created_at": "2026-03-02T08:00:00Z"
 }))]
 pub struct Delivery {
-    /// `whd_…`; the same in every attempt, as `X-Delivery-Id` and `webhook-id`.
+    /// The identifier, `whd_…`. It is the same in every attempt, as `X-Delivery-Id` and `webhook-id`.
     #[schema(value_type = String)]
     pub id: DeliveryId,
-    /// What it announces.
+    /// The type of the message.
     #[schema(value_type = MessageType)]
     pub event_type: Cow<'static, str>,
-    /// Where it stands.
+    /// The status of the delivery.
     pub status: DeliveryStatus,
-    /// How many attempts were made.
+    /// The number of attempts.
     pub attempts: u32,
-    /// When the last one ended.
+    /// When the last attempt ended. Null before the first one.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub last_attempt_at: Option<Timestamp>,
-    /// When the next one is due, while it is pending.
+    /// When the next attempt is due. Null unless the delivery is pending.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub next_retry_at: Option<Timestamp>,
-    /// The status of the last answer; null where there was none.
+    /// The HTTP status of the last answer. Null if there was none.
     pub response_status: Option<u16>,
-    /// When it was addressed to the endpoint.
+    /// When the message was addressed to the endpoint.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// What is sent, where it was asked for; null where it is kept no longer.
+    /// The payload, if it was requested. Null if it is no longer stored.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub payload: Option<Option<Box<RawValue>>>,
@@ -357,21 +357,21 @@ impl From<domain::Delivery> for Delivery {
 }
 
 impl Delivery {
-    /// The delivery with what is sent.
+    /// Builds the delivery with its payload.
     pub fn with_payload(seen: DeliverySeen) -> Self {
         let payload = seen.payload.and_then(|text| RawValue::from_string(text).ok());
         Self { payload: Some(payload), ..seen.delivery.into() }
     }
 }
 
-/// How many deliveries stand how, of those that are kept.
+/// The number of stored deliveries per status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeliveryStats {
-    /// To be sent, or sent again.
+    /// Waiting to be sent or sent again.
     pub pending: u64,
-    /// Received.
+    /// Accepted by the receiver.
     pub delivered: u64,
-    /// Given up.
+    /// All attempts failed.
     pub failed: u64,
     /// Never sent.
     pub skipped: u64,
@@ -389,57 +389,57 @@ impl From<domain::ports::DeliveryStats> for DeliveryStats {
 pub struct DeliveryList {
     /// The deliveries of this page, the oldest message first.
     pub data: Vec<Delivery>,
-    /// How many the filter matches, on all pages.
+    /// The number of deliveries that match the filter, over all pages.
     pub total: u64,
-    /// The most entries of a page; on a page that ended early, how many it has.
+    /// The maximum number of entries per page. On a page that ended early, the number of entries on it.
     pub limit: u32,
-    /// How many entries were passed over.
+    /// The number of entries that were skipped.
     pub offset: u32,
-    /// True on a page that ended early because it would have passed 8 MiB; absent on all others.
+    /// True if the page ended early because it would have exceeded 8 MiB. Otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub has_more: Option<bool>,
-    /// All of the endpoint's deliveries of the last 30 days, whatever the filter.
+    /// Counts of all of the endpoint's deliveries of the last 30 days, regardless of the filter.
     pub stats: DeliveryStats,
 }
 
-/// Which deliveries a list holds.
+/// Filters a list of deliveries.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListDeliveries {
-    /// Only deliveries of this status.
+    /// Only deliveries with this status.
     pub status: Option<DeliveryStatus>,
-    /// Whether each comes with what is sent.
+    /// Whether to include the payload of each delivery.
     #[param(default = false)]
     pub include_payload: Option<bool>,
-    /// The most entries of the page: 1-200.
+    /// The maximum number of entries per page, 1-200.
     #[param(minimum = 1, maximum = 200, default = 20)]
     pub limit: Option<i64>,
-    /// How many entries to pass over.
+    /// The number of entries to skip.
     #[param(minimum = 0, default = 0)]
     pub offset: Option<i64>,
 }
 
 impl ListDeliveries {
-    /// The status, whether payloads are asked for, and the page.
+    /// Returns the status, whether payloads were requested, and the page.
     ///
     /// # Errors
-    /// Each parameter outside its bounds.
+    /// Lists each parameter that is out of bounds.
     pub fn parse(&self) -> Result<(Option<domain::DeliveryStatus>, bool, Page), FieldErrors> {
         let page = Page::parse(self.limit.or(Some(LIMIT_DEFAULT)), self.offset)?;
         Ok((self.status.map(Into::into), self.include_payload.unwrap_or(false), page))
     }
 }
 
-/// What came of a test.
+/// The result of a test delivery.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct TestedDelivery {
-    /// The delivery, which is kept in the list like any other.
+    /// The delivery, which is listed like any other.
     pub delivery: Delivery,
-    /// How long it took.
+    /// The duration of the attempt, in milliseconds.
     pub duration_ms: u64,
-    /// Why there was no answer; null where there was one.
+    /// Why there was no answer. Null if there was one.
     pub error: Option<String>,
 }
 
@@ -461,7 +461,7 @@ mod tests {
     #[case("http://127.0.0.1:9001/x", &["event.created"], &["url"])]
     #[case("http://example.com/x", &[], &["url", "events"])]
     #[case("https://example.com/x", &["webhook.test", "event.created", "x"], &["events[0]", "events[2]"])]
-    fn every_field_at_fault_is_named(#[case] url: &str, #[case] events: &[&str], #[case] params: &[&str]) {
+    fn every_invalid_field_is_named(#[case] url: &str, #[case] events: &[&str], #[case] params: &[&str]) {
         let wrong = create(url, events).err().unwrap_or_default();
         assert_eq!(wrong.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), params);
     }
@@ -475,7 +475,7 @@ mod tests {
     #[case(json!({ "url": "https://localhost/" }), Some("url"))]
     #[case(json!({ "active": false }), None)]
     #[case(json!({ "url": "https://example.com/", "events": ["*"] }), None)]
-    fn a_patch_names_what_it_changes(#[case] body: serde_json::Value, #[case] param: Option<&str>) {
+    fn a_patch_changes_only_the_given_fields(#[case] body: serde_json::Value, #[case] param: Option<&str>) {
         let patch: UpdateWebhook = serde_json::from_value(body.clone()).unwrap();
         match patch.parse(|_, _| false) {
             Ok(patch) => {
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_are_shown_unless_told() {
+    fn twenty_entries_are_the_default() {
         assert_eq!(WebhookPaging::default().parse().unwrap(), Page { limit: 20, offset: 0 });
         assert_eq!(ListDeliveries::default().parse().unwrap(), (None, false, Page { limit: 20, offset: 0 }));
     }
