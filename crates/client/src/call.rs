@@ -1,4 +1,4 @@
-//! A request, its repetitions, and its answer.
+//! A request, its retries and its answer.
 
 use std::{fmt, future::IntoFuture, marker::PhantomData, pin::Pin};
 
@@ -15,16 +15,16 @@ use crate::{
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// The most bytes of an answer that are read, after decompression, unless the caller says otherwise
-/// ([`Builder::answer_max`](crate::Builder::answer_max)): 64 MiB. The export of a calendar holds all of its events, and
-/// may be longer.
+/// The default maximum size of an answer, in bytes after decompression: 64 MiB.
+/// [`Builder::answer_max`](crate::Builder::answer_max) changes it. The export of a calendar contains all of its
+/// events and can be larger.
 pub const ANSWER_MAX: usize = 64 * 1024 * 1024;
 
-/// A call of an operation, which is sent when it is awaited.
+/// A call of an operation. It is sent when it is awaited.
 ///
-/// Awaiting gives the value; [`Call::send`] gives the headers as well. Either repeats the request as the client's
-/// [`Retry`](crate::Retry) allows. Every write carries an idempotency key, the same in each attempt, so that a repetition
-/// never does it twice.
+/// Awaiting returns the value; [`Call::send`] returns the headers as well. Both retry the request as the client's
+/// [`Retry`](crate::Retry) allows. Every write carries an idempotency key, which is the same in every attempt, so a
+/// retry never performs the write twice.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call<T> {
     client: Client,
@@ -32,7 +32,7 @@ pub struct Call<T> {
     value: PhantomData<fn() -> T>,
 }
 
-/// Headers and bodies are not shown: they may hold keys.
+/// Hides the headers and the body, which can contain keys.
 impl<T> fmt::Debug for Call<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call").field("client", &self.client).finish_non_exhaustive()
@@ -56,27 +56,28 @@ impl<T> Call<T> {
         self.with(|request| request.header(CONTENT_TYPE, "text/calendar").body(file.to_owned()))
     }
 
-    /// Sends the request under this key instead of one of its own: 1 to 255 visible ASCII characters, at least 20 from
-    /// callers without an API key. Choose one for each thing that is to be done, and keep it, to ask for the same again
-    /// after the program was started anew. Reading takes no key. Of several keys the last counts.
+    /// Sets the idempotency key instead of generating one: 1 to 255 visible ASCII characters, at least 20 for callers
+    /// without an API key. To be able to repeat a request after your program restarts, choose one key per operation
+    /// and store it. Reads need no key. If set several times, the last key counts.
     pub fn idempotency_key(self, key: &str) -> Self {
         self.header(IDEMPOTENCY_KEY, key)
     }
 
-    /// Makes the change hold for this version only ([`Reply::etag`]): 412 where somebody was faster. Agents, calendars,
-    /// events, rules and booking pages heed it when they are changed or deleted. Of several versions the last counts.
+    /// Applies the change only if the resource still has this version ([`Reply::etag`]). Otherwise the call fails
+    /// with 412. Changes and deletions of agents, calendars, events, rules and booking pages support it. If set
+    /// several times, the last version counts.
     pub fn if_match(self, etag: &str) -> Self {
         self.header(IF_MATCH, etag)
     }
 
-    /// Asks for the value only where it is no longer this version; `None` where it still is. Plans, feeds and exports of
-    /// calendars heed it, others answer with their value.
+    /// Returns the value only if it no longer has this version, and `None` if it still has. Plans, feeds and exports
+    /// of calendars support it. Other operations always return their value.
     pub fn if_none_match(self, etag: &str) -> Call<Option<T>> {
         let Call { client, request, .. } = self.header(IF_NONE_MATCH, etag);
         Call::new(client, request)
     }
 
-    /// Sets a header, in place of what it was: `RequestBuilder::header` would add a second one.
+    /// Sets a header and replaces an earlier value. `RequestBuilder::header` would add a second one.
     fn header(self, name: HeaderName, value: &str) -> Self {
         let headers = HeaderValue::from_str(value).map(|value| HeaderMap::from_iter([(name, value)]));
         let headers = headers.map_err(|error| Error::Request(error.to_string().into()));
@@ -90,10 +91,10 @@ impl<T> Call<T> {
 }
 
 impl<T: DeserializeOwned> Call<T> {
-    /// Sends the request, and gives the value with what the headers tell.
+    /// Sends the request, and returns the value together with the information in the headers.
     ///
     /// # Errors
-    /// What the last attempt ended with.
+    /// The error of the last attempt.
     pub async fn send(self) -> Result<Reply<T>, Error> {
         let Self { client, request, .. } = self;
         let mut request = request?.build().map_err(|error| unmade(&error))?;
@@ -102,7 +103,7 @@ impl<T: DeserializeOwned> Call<T> {
         }
         let mut attempt = 1;
         loop {
-            // Only a body that is a stream cannot be sent twice, and none is.
+            // Only a body that is a stream cannot be sent twice, and we use no streams.
             let again = request.try_clone();
             let ended = exchange(&client, request).await;
             let outcome = match &ended {
@@ -130,9 +131,9 @@ impl<T: DeserializeOwned + 'static> IntoFuture for Call<T> {
     }
 }
 
-/// Sends a request once, and reads the answer to its end.
+/// Sends the request once, and reads the complete answer.
 async fn exchange(client: &Client, request: Request) -> Result<Answer, Error> {
-    // Addresses of bookings and feeds open what they name: they do not belong in a log.
+    // Addresses of bookings and feeds grant access, so they must not appear in a log.
     let lost = |error: reqwest::Error| Error::Transport(error.without_url());
     let mut response = client.http().execute(request).await.map_err(lost)?;
     let limit = client.answer_max();
@@ -146,19 +147,19 @@ async fn exchange(client: &Client, request: Request) -> Result<Answer, Error> {
     Ok(Answer { status: response.status(), headers: response.headers().clone(), body })
 }
 
-/// What is wrong with a request, without the address that it was for.
+/// Describes what is wrong with a request, without its address.
 fn unmade(error: &reqwest::Error) -> Error {
     let cause = std::error::Error::source(error).map(ToString::to_string);
     Error::Request(cause.unwrap_or_else(|| "it is malformed".to_owned()).into())
 }
 
-/// 128 random bits: no two calls have the same.
+/// 128 random bits, so that no two calls share a key.
 fn fresh_key() -> Result<HeaderValue, Error> {
     let key = format!("{:032x}", u128::from_ne_bytes(random()?));
     HeaderValue::try_from(key).map_err(|error| Error::Request(error.to_string().into()))
 }
 
-#[expect(clippy::disallowed_methods, reason = "a program beside the service has no port to draw from")]
+#[expect(clippy::disallowed_methods, reason = "a client of the service has no port for randomness")]
 fn random<const N: usize>() -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| Error::Request(error.to_string().into()))?;

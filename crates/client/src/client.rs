@@ -1,4 +1,4 @@
-//! Who calls, and where.
+//! The caller and the service that it calls.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -10,13 +10,13 @@ use reqwest::{
 
 use crate::{ANSWER_MAX, Call, Error, Retry, path};
 
-/// How long one attempt may take unless the caller says otherwise: more than the service gives itself for anything but
-/// the largest imports.
+/// The default timeout of one attempt. It is longer than the service's own limit for everything except the largest
+/// imports.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Calls one service as one caller. Clones share their connections.
+/// Calls one service with one key, or with none. Clones share their connections.
 ///
-/// Each operation is a method that returns a [`Call`], which is sent when it is awaited.
+/// Each operation is a method that returns a [`Call`]. The call is sent when it is awaited.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -24,14 +24,14 @@ pub struct Client {
 
 struct Shared {
     http: reqwest::Client,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     base: String,
     retry: Retry,
     answer_max: usize,
     is_anonymous: bool,
 }
 
-/// The key is not shown.
+/// Hides the key.
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shared { base, retry, answer_max, is_anonymous, http: _ } = &*self.shared;
@@ -45,15 +45,15 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// A client of the service at `base_url` that presents `key`.
+    /// Creates a client of the service at `base_url` that sends `key`.
     ///
     /// # Errors
-    /// As [`Builder::build`].
+    /// The errors of [`Builder::build`].
     pub fn new(base_url: &str, key: &str) -> Result<Self, Error> {
         Self::builder(base_url).key(key).build()
     }
 
-    /// Begins a client of the service at `base_url`, which is anonymous unless it gets a key.
+    /// Starts to build a client of the service at `base_url`. Without a key, it is anonymous.
     pub fn builder(base_url: &str) -> Builder {
         Builder {
             base_url: base_url.to_owned(),
@@ -64,7 +64,7 @@ impl Client {
         }
     }
 
-    /// Begins the call of an operation.
+    /// Creates the call of an operation.
     pub(crate) fn call<T>(&self, method: Method, template: &str, parameters: &[&dyn fmt::Display]) -> Call<T> {
         let path = path::filled(template, parameters);
         let request = path.map(|path| self.shared.http.request(method, format!("{}{path}", self.shared.base)));
@@ -84,7 +84,7 @@ impl Client {
     }
 }
 
-/// A client that is being put together.
+/// A client under construction.
 #[derive(Clone)]
 #[must_use = "a builder does nothing until it builds"]
 pub struct Builder {
@@ -95,7 +95,7 @@ pub struct Builder {
     answer_max: usize,
 }
 
-/// The key is not shown.
+/// Hides the key.
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
@@ -107,38 +107,38 @@ impl fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// Presents this key with every request.
+    /// Sends this key with every request.
     pub fn key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
         self
     }
 
-    /// How long one attempt may take, from the connection to the answer's last byte: 60 seconds unless told. A call
-    /// may take this long for each of its attempts, and the waits between them.
+    /// Sets the timeout of one attempt, from the connection to the last byte of the answer. The default is 60
+    /// seconds. A call can take this long for each of its attempts, plus the waits between them.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How often a request is sent, and how long it may wait in between.
+    /// Sets how often a request is sent, and how long to wait between attempts.
     pub const fn retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
         self
     }
 
-    /// The most bytes of an answer that are read, after decompression: [`ANSWER_MAX`] unless told. A longer answer is
-    /// [`Error::TooLarge`]. Exports of large calendars may need more.
+    /// Sets the maximum size of an answer, in bytes after decompression. The default is [`ANSWER_MAX`]. A larger
+    /// answer is [`Error::TooLarge`]. Exports of large calendars may need a higher limit.
     pub const fn answer_max(mut self, bytes: usize) -> Self {
         self.answer_max = bytes;
         self
     }
 
-    /// The client. Redirects are not followed: the key is for the service that was named. The system's proxies and
-    /// trusted certificates apply.
+    /// Builds the client. It does not follow redirects, because the key is meant for the given service only. It uses
+    /// the system's proxies and trusted certificates.
     ///
     /// # Errors
-    /// [`Error::Address`] for a base URL that is none, [`Error::Request`] for a key that no header can carry, and
-    /// [`Error::Transport`] where TLS cannot be set up.
+    /// [`Error::Address`] for an invalid base URL, [`Error::Request`] for a key that a header cannot contain, and
+    /// [`Error::Transport`] if TLS cannot be set up.
     pub fn build(self) -> Result<Client, Error> {
         let base = base(&self.base_url)?;
         let mut headers = HeaderMap::new();
@@ -161,14 +161,14 @@ impl Builder {
     }
 }
 
-/// The base URL without a slash at its end. What is wrong with it is told without it: it may hold a password.
+/// Returns the base URL without a trailing slash. Errors do not repeat the URL, which may contain a password.
 fn base(text: &str) -> Result<String, Error> {
     let url: Url = text.parse().map_err(|_| Error::Address("must be a URL, such as https://calendar.example.com"))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(Error::Address("must begin with https:// or http://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Error::Address("must not hold a user name or a password"));
+        return Err(Error::Address("must not contain a user name or a password"));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(Error::Address("must end with its path, without a query or a fragment"));
@@ -187,7 +187,7 @@ mod tests {
     #[case("https://calendar.example.com/", "https://calendar.example.com")]
     #[case("http://127.0.0.1:8080", "http://127.0.0.1:8080")]
     #[case::below_a_path("https://example.com/kalends/", "https://example.com/kalends")]
-    fn base_urls(#[case] given: &str, #[case] expected: &str) {
+    fn valid_base_urls(#[case] given: &str, #[case] expected: &str) {
         assert_eq!(base(given).unwrap(), expected);
     }
 
@@ -197,15 +197,15 @@ mod tests {
     #[case::a_password("https://ada:secret@calendar.example.com")]
     #[case::a_query("https://calendar.example.com/?a=b")]
     #[case::a_fragment("https://calendar.example.com/#a")]
-    #[case::nothing("")]
-    fn no_base_urls(#[case] given: &str) {
+    #[case::empty("")]
+    fn invalid_base_urls(#[case] given: &str) {
         let error = Client::builder(given).build().unwrap_err();
         assert!(matches!(error, Error::Address(_)), "{error:?}");
         assert!(!format!("{error:?} {error}").contains("secret"));
     }
 
     #[test]
-    fn the_key_is_not_shown() {
+    fn debug_output_hides_the_key() {
         let builder = Client::builder("https://calendar.example.com").key("svc_sk_secret");
         let client = builder.clone().build().unwrap();
         let call = client.get_usage();

@@ -1,4 +1,4 @@
-//! Why there is no value.
+//! Why a call failed.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -8,52 +8,50 @@ use kalends_wire::ErrorBody;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The base URL is none of a service. Nothing was sent.
+    /// The base URL is invalid. Nothing was sent.
     #[error("the base URL {0}")]
     Address(&'static str),
-    /// The request cannot be made as it was asked for: a path parameter is empty, or a header's value is none. Nothing
-    /// was sent.
+    /// The request cannot be built: a path parameter is empty or a header's value is invalid. Nothing was sent.
     #[error("the request cannot be made: {0}")]
     Request(Cow<'static, str>),
-    /// The service refused.
+    /// The service returned an error.
     #[error("{status} {}: {}", error.r#type, error.message)]
     Api {
         /// The HTTP status.
         status: u16,
-        /// What it said: its message tells what was wrong, what is allowed and what was got.
+        /// The error. Its message says what is wrong, what is allowed and what was received.
         error: Box<ErrorBody>,
-        /// After what time the request may be repeated, where the service said so.
+        /// The time after which the request may be repeated, if the service named one.
         retry_after: Option<Duration>,
     },
-    /// No connection was made, it broke before the answer was complete, or time ran out.
+    /// The connection failed or broke before the answer was complete, or the attempt timed out.
     #[error("the service was not reached, or its answer did not arrive")]
     Transport(#[source] reqwest::Error),
-    /// The answer is not what it should be. Where something between the caller and the service answers for it, it is
-    /// often this.
-    #[error("the answer is no {expected}: status {status}, request {}", request_id.as_deref().unwrap_or("unknown"))]
+    /// The answer has an unexpected form. Often, a proxy between the client and the service sent it.
+    #[error("the answer is not {expected}: status {status}, request {}", request_id.as_deref().unwrap_or("unknown"))]
     Decode {
-        /// The type that should have come.
+        /// The expected type.
         expected: &'static str,
         /// The HTTP status.
         status: u16,
-        /// The service's name for the request, if it is the service that answered.
+        /// The request's identifier, if the service itself answered.
         request_id: Option<String>,
-        /// What is wrong with it.
+        /// What is wrong with the answer.
         #[source]
         source: serde_json::Error,
     },
-    /// The answer is longer than it may be. What was asked for was done.
+    /// The answer is larger than the limit. The request was executed.
     #[error("the answer is longer than {limit} bytes: request {}", request_id.as_deref().unwrap_or("unknown"))]
     TooLarge {
-        /// The most bytes, after decompression.
+        /// The limit, in bytes after decompression.
         limit: usize,
-        /// The service's name for the request.
+        /// The request's identifier.
         request_id: Option<String>,
     },
 }
 
 impl Error {
-    /// What the service said, if it refused.
+    /// The error that the service returned, if any.
     pub fn body(&self) -> Option<&ErrorBody> {
         match self {
             Self::Api { error, .. } => Some(error),
@@ -61,22 +59,22 @@ impl Error {
         }
     }
 
-    /// The kind of refusal, such as `validation_error` or `quota_exceeded`.
+    /// The type of the service's error, such as `validation_error` or `quota_exceeded`.
     pub fn kind(&self) -> Option<&str> {
         self.body().map(|error| &*error.r#type)
     }
 
-    /// The finer name of the refusal, such as `slot_taken`, where there is one.
+    /// The code of the service's error, such as `slot_taken`, if it has one.
     pub fn code(&self) -> Option<&str> {
         self.body()?.code.as_deref()
     }
 
-    /// The field or parameter at fault, as a path such as `slots[2].end_time`.
+    /// The path of the invalid field or parameter, such as `slots[2].end_time`.
     pub fn param(&self) -> Option<&str> {
         self.body()?.param.as_deref()
     }
 
-    /// The HTTP status, where the answer was read to its end.
+    /// The HTTP status, if the answer was read completely.
     pub const fn status(&self) -> Option<u16> {
         match self {
             Self::Api { status, .. } | Self::Decode { status, .. } => Some(*status),
@@ -84,7 +82,7 @@ impl Error {
         }
     }
 
-    /// The service's name for the request: quote it to whoever runs the service.
+    /// The request's identifier. Quote it to the operator of the service.
     pub fn request_id(&self) -> Option<&str> {
         match self {
             Self::Api { error, .. } => Some(&error.request_id),

@@ -1,7 +1,8 @@
-//! Calls the REST API of Kalends from Rust.
+//! A client of the Kalends REST API.
 //!
-//! Every operation that an API key or nobody may call is a method of [`Client`], named by its `operationId`. It takes and
-//! gives the types of [`wire`], which are the service's own, and returns a [`Call`], which is sent when it is awaited.
+//! Every operation that is callable with an API key or anonymously is a method of [`Client`], named after its
+//! `operationId`. It takes and returns the types of [`wire`], which the service itself uses. It returns a [`Call`],
+//! which is sent when it is awaited.
 //!
 //! ```no_run
 //! use kalends_client::{
@@ -24,12 +25,12 @@
 //! };
 //! let made = client.create_event(work.id, &ShowEvents::default(), &standup).send().await?;
 //!
-//! // The description is cleared if nobody has changed the event since.
+//! // Clear the description, unless the event was changed since.
 //! if let Some(etag) = &made.etag {
 //!     let cleared = UpdateEvent { description: Some(None), ..UpdateEvent::default() };
 //!     match client.update_event(&made.value.id, &ShowEvents::default(), &cleared).if_match(etag).await {
 //!         Ok(event) => println!("{}", event.title),
-//!         Err(error) if error.code() == Some("stale") => println!("somebody was faster"),
+//!         Err(error) if error.code() == Some("stale") => println!("the event was changed in the meantime"),
 //!         Err(error) => return Err(error),
 //!     }
 //! }
@@ -37,8 +38,8 @@
 //! # }
 //! ```
 //!
-//! Requests that got lost, that came too fast, or that the service could not answer just now are repeated within bounds
-//! ([`Retry`]). Each write carries an idempotency key that its repetitions share, so that it is done once.
+//! Requests are retried within limits ([`Retry`]) if they were lost or sent too fast, or if the service could not
+//! answer at that moment. Each write carries an idempotency key that its retries share, so it is performed only once.
 
 mod call;
 mod client;
@@ -57,7 +58,7 @@ pub use operations::{OPERATIONS, Operation};
 pub use reply::{RateLimit, Reply};
 pub use retry::{Outcome, Retry};
 
-/// The words that the types of [`wire`] are made of: identifiers and instants.
+/// The basic types of [`wire`]: identifiers and timestamps.
 pub use kalends_kernel as kernel;
-/// What is sent and what is answered.
+/// The types of requests and answers.
 pub use kalends_wire as wire;

@@ -1,4 +1,4 @@
-//! The operations of the API: one table, from which the methods are made.
+//! The operations of the API. The methods are generated from one table.
 
 use std::fmt::Display;
 
@@ -24,7 +24,7 @@ use crate::{Call, Client};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Operation {
-    /// The `operationId` of the service's description.
+    /// The `operationId` in the service's OpenAPI description.
     pub id: &'static str,
     /// The method's name in [`Client`].
     pub name: &'static str,
@@ -32,19 +32,19 @@ pub struct Operation {
     pub method: &'static str,
     /// The route's template.
     pub path: &'static str,
-    /// The parameters of the template, in the order in which the method takes them.
+    /// The parameters of the template, in the order of the method's arguments.
     pub parameters: &'static [&'static str],
 }
 
-/// Makes the table and the methods. In parentheses stand the parameters of the path, and after semicolons what else is
-/// sent: `query` and `body` are types of `kalends_wire`, `file` is iCalendar text.
+/// Generates the table and the methods. The parentheses contain the path parameters and, after semicolons, everything
+/// else that is sent: `query` and `body` are types of `kalends_wire`, `file` is iCalendar text.
 macro_rules! operations {
     ($(
         $(#[$doc:meta])+
         $id:ident $name:ident: $method:ident $path:literal
             ($($parameter:ident),* $(; query: $query:ty)? $(; body: $body:ty)? $(; file: $file:ty)?) -> $answer:ty;
     )*) => {
-        /// Every operation that [`Client`] has a method for.
+        /// Every operation for which [`Client`] has a method.
         pub const OPERATIONS: &[Operation] = &[$(Operation {
             id: stringify!($id),
             name: stringify!($name),
@@ -75,19 +75,19 @@ macro_rules! operations {
 }
 
 operations! {
-    /// Tells that the service runs.
+    /// Checks that the service is running.
     getHealth get_health: GET "/health" () -> Health;
-    /// Tells whether the service can answer: whether its database does.
+    /// Checks that the service can answer, which includes its database.
     getReady get_ready: GET "/ready" () -> Health;
-    /// Describes the API.
+    /// Returns the OpenAPI description of the API.
     getOpenApi get_open_api: GET "/openapi.json" () -> Value;
     /// Lists the plans.
     listPlans list_plans: GET "/v1/plans" () -> Plans;
-    /// Tells the terms now in force.
+    /// Returns the terms in force.
     getCurrentTerms get_current_terms: GET "/v1/auth/terms/current" () -> Terms;
     /// Signs an agent up.
     agentSignUp agent_sign_up: POST "/v1/agent/sign-up" (; body: SignUp) -> SignUpAnswer;
-    /// Verifies the organization with the code of the mail.
+    /// Verifies the organization with the code from the mail.
     agentVerify agent_verify: POST "/v1/agent/verify" (; body: Verify) -> Verified;
     /// Accepts the current terms for the organization.
     acceptTerms accept_terms: POST "/v1/terms/accept" (; body: AcceptTerms) -> TermsAccepted;
@@ -95,13 +95,13 @@ operations! {
     joinWaitlist join_waitlist: POST "/v1/waitlist" (; body: JoinWaitlist) -> JoinedWaitlist;
     /// Sends feedback to the operator of the service.
     sendFeedback send_feedback: POST "/v1/feedback" (; body: Feedback) -> Accepted;
-    /// Reads the audit log, the newest entry first.
+    /// Lists the audit log, newest entry first.
     listAuditLog list_audit_log: GET "/v1/audit-log" (; query: ListAudit) -> AuditLog;
     /// Creates an agent.
     createAgent create_agent: POST "/v1/agents" (; body: CreateAgent) -> Agent;
-    /// Lists agents, the oldest first.
+    /// Lists agents, oldest first.
     listAgents list_agents: GET "/v1/agents" (; query: ListAgents) -> List<Agent>;
-    /// Reads an agent.
+    /// Returns an agent.
     getAgent get_agent: GET "/v1/agents/{id}" (id) -> Agent;
     /// Changes an agent.
     updateAgent update_agent: PATCH "/v1/agents/{id}" (id; body: UpdateAgent) -> Agent;
@@ -109,89 +109,89 @@ operations! {
     deleteAgent delete_agent: DELETE "/v1/agents/{id}" (id) -> ();
     /// Creates a calendar that the organization shares.
     createCalendar create_calendar: POST "/v1/calendars" (; body: CreateCalendar) -> Calendar;
-    /// Creates a calendar of an agent.
+    /// Creates a calendar that an agent owns.
     createAgentCalendar create_agent_calendar: POST "/v1/agents/{agent_id}/calendars"
         (agent_id; body: CreateCalendar) -> Calendar;
-    /// Lists the calendars of all agents, the oldest first.
+    /// Lists the calendars of all agents, oldest first.
     listCalendars list_calendars: GET "/v1/calendars" (; query: ListCalendars) -> List<Calendar>;
-    /// Lists the calendars of an agent, the oldest first.
+    /// Lists the calendars of an agent, oldest first.
     listAgentCalendars list_agent_calendars: GET "/v1/agents/{agent_id}/calendars"
         (agent_id; query: Paging) -> List<Calendar>;
-    /// Reads a calendar.
+    /// Returns a calendar.
     getCalendar get_calendar: GET "/v1/calendars/{id}" (id) -> Calendar;
     /// Changes a calendar.
     updateCalendar update_calendar: PATCH "/v1/calendars/{id}" (id; body: UpdateCalendar) -> Calendar;
-    /// Deletes a calendar with all its events.
+    /// Deletes a calendar and all of its events.
     deleteCalendar delete_calendar: DELETE "/v1/calendars/{id}" (id; query: DeleteCalendar) -> ();
-    /// Gives a calendar a new feed address.
+    /// Replaces the address of a calendar's feed.
     rotateCalendarFeedToken rotate_calendar_feed_token: POST "/v1/calendars/{id}/ical-token/rotate" (id) -> Calendar;
-    /// Shows a calendar to whoever has the address of its feed, as iCalendar text. `feed` is the last part of the
-    /// calendar's `ical_url`.
+    /// Returns a calendar's public feed as iCalendar text. `feed` is the last part of the calendar's `ical_url`.
     getFeed get_feed: GET "/ical/{feed}" (feed) -> String;
     /// Exports a calendar as iCalendar text.
     exportCalendar export_calendar: GET "/v1/calendars/{id}/export.ics" (id) -> String;
-    /// Tells what is going on around this moment.
+    /// Returns the current, next and recent events of a calendar.
     getCalendarContext get_calendar_context: GET "/v1/calendars/{id}/context"
         (id; query: ShowEvents) -> CalendarContext;
-    /// Tells what changed, so that a copy of the calendar can be kept.
+    /// Lists what changed on a calendar, to keep a copy up to date.
     listCalendarChanges list_calendar_changes: GET "/v1/calendars/{id}/changes" (id; query: ListChanges) -> Changes;
     /// Creates an event.
     createEvent create_event: POST "/v1/calendars/{cal_id}/events"
         (cal_id; query: ShowEvents; body: CreateEvent) -> Event;
-    /// Creates up to 100 events, all or none.
+    /// Creates up to 100 events. Either all of them are created or none.
     createEventBatch create_event_batch: POST "/v1/calendars/{cal_id}/events/batch"
         (cal_id; query: ShowEvents; body: CreateEventBatch) -> EventBatch;
-    /// Lists the events of a calendar by start.
+    /// Lists the events of a calendar, sorted by start.
     listCalendarEvents list_calendar_events: GET "/v1/calendars/{cal_id}/events"
         (cal_id; query: ListEvents) -> List<Event>;
-    /// Lists the events of all calendars of an agent by start.
+    /// Lists the events on all calendars of an agent, sorted by start.
     listAgentEvents list_agent_events: GET "/v1/agents/{agent_id}/events" (agent_id; query: ListEvents) -> List<Event>;
-    /// Reads an event.
+    /// Returns an event.
     getCalendarEvent get_calendar_event: GET "/v1/calendars/{cal_id}/events/{id}"
         (cal_id, id; query: ShowEvents) -> Event;
     /// Changes an event.
     updateCalendarEvent update_calendar_event: PATCH "/v1/calendars/{cal_id}/events/{id}"
         (cal_id, id; query: ShowEvents; body: UpdateEvent) -> Event;
-    /// Deletes an event; with `occurrence_start` only that occurrence, and gives the series.
+    /// Deletes an event. With `occurrence_start`, cancels only that occurrence and returns the series.
     deleteCalendarEvent delete_calendar_event: DELETE "/v1/calendars/{cal_id}/events/{id}"
         (cal_id, id; query: DeleteEvent) -> Option<Event>;
-    /// Reads an event by its identifier alone.
+    /// Returns an event by its identifier alone.
     getEvent get_event: GET "/v1/events/{id}" (id; query: ShowEvents) -> Event;
     /// Changes an event by its identifier alone.
     updateEvent update_event: PATCH "/v1/events/{id}" (id; query: ShowEvents; body: UpdateEvent) -> Event;
-    /// Deletes an event by its identifier alone; with `occurrence_start` only that occurrence, and gives the series.
+    /// Deletes an event by its identifier alone. With `occurrence_start`, cancels only that occurrence and returns
+    /// the series.
     deleteEvent delete_event: DELETE "/v1/events/{id}" (id; query: DeleteEvent) -> Option<Event>;
     /// Confirms a hold.
     confirmHold confirm_hold: PUT "/v1/events/{id}/confirm" (id; query: ShowEvents) -> Event;
-    /// Gives a hold up.
+    /// Releases a hold.
     releaseHold release_hold: PUT "/v1/events/{id}/release" (id; query: ShowEvents) -> Event;
-    /// Places one hold on each of several calendars, or none.
+    /// Places a hold on each of several calendars. Either all of them are placed or none.
     createHoldSet create_hold_set: POST "/v1/hold-sets" (; query: ShowEvents; body: CreateHoldSet) -> HoldSet;
-    /// Confirms all holds of a set, or none.
+    /// Confirms all holds of a set. Either all of them are confirmed or none.
     confirmHoldSet confirm_hold_set: PUT "/v1/hold-sets/{id}/confirm" (id; query: ShowEvents) -> HoldSet;
-    /// Gives all holds of a set up.
+    /// Releases all holds of a set.
     releaseHoldSet release_hold_set: PUT "/v1/hold-sets/{id}/release" (id; query: ShowEvents) -> HoldSet;
-    /// Makes a key that speaks for one agent.
+    /// Creates a key that is scoped to one agent.
     createScopedKey create_scoped_key: POST "/v1/keys" (; body: CreateScopedKey) -> NewScopedKey;
-    /// Lists the keys that speak for agents, the oldest first.
+    /// Lists the agent-scoped keys, oldest first.
     listScopedKeys list_scoped_keys: GET "/v1/keys" () -> ScopedKeys;
-    /// Revokes a key that speaks for an agent.
+    /// Revokes an agent-scoped key.
     deleteScopedKey delete_scoped_key: DELETE "/v1/keys/{id}" (id) -> ();
-    /// Makes a webhook endpoint.
+    /// Creates a webhook endpoint.
     createWebhook create_webhook: POST "/v1/webhooks" (; body: CreateWebhook) -> NewWebhook;
-    /// Lists webhook endpoints, the oldest first.
+    /// Lists webhook endpoints, oldest first.
     listWebhooks list_webhooks: GET "/v1/webhooks" (; query: WebhookPaging) -> List<Webhook>;
-    /// Reads a webhook endpoint.
+    /// Returns a webhook endpoint.
     getWebhook get_webhook: GET "/v1/webhooks/{id}" (id) -> Webhook;
     /// Changes a webhook endpoint.
     updateWebhook update_webhook: PATCH "/v1/webhooks/{id}" (id; body: UpdateWebhook) -> Webhook;
-    /// Removes a webhook endpoint.
+    /// Deletes a webhook endpoint.
     deleteWebhook delete_webhook: DELETE "/v1/webhooks/{id}" (id) -> ();
-    /// Gives a webhook endpoint a new secret.
+    /// Replaces the secret of a webhook endpoint.
     rotateWebhookSecret rotate_webhook_secret: POST "/v1/webhooks/{id}/rotate-secret" (id) -> WebhookSecret;
-    /// Sends a test to a webhook endpoint.
+    /// Sends a test message to a webhook endpoint.
     testWebhook test_webhook: POST "/v1/webhooks/{id}/test" (id) -> TestedDelivery;
-    /// Lists the deliveries of a webhook endpoint, the oldest message first.
+    /// Lists the deliveries of a webhook endpoint, oldest message first.
     listWebhookDeliveries list_webhook_deliveries: GET "/v1/webhooks/{id}/deliveries"
         (id; query: ListDeliveries) -> DeliveryList;
     /// Sends a delivery again.
@@ -200,80 +200,80 @@ operations! {
     /// Subscribes a calendar to an iCal feed.
     createIcalSubscription create_ical_subscription: POST "/v1/agents/{agent_id}/ical-subscriptions"
         (agent_id; body: CreateSubscription) -> Subscription;
-    /// Lists the iCal subscriptions of an agent, the oldest first.
+    /// Lists the iCal subscriptions of an agent, oldest first.
     listIcalSubscriptions list_ical_subscriptions: GET "/v1/agents/{agent_id}/ical-subscriptions"
         (agent_id; query: ListSubscriptions) -> List<Subscription>;
-    /// Reads an iCal subscription.
+    /// Returns an iCal subscription.
     getIcalSubscription get_ical_subscription: GET "/v1/ical-subscriptions/{id}" (id) -> Subscription;
     /// Changes an iCal subscription.
     updateIcalSubscription update_ical_subscription: PATCH "/v1/ical-subscriptions/{id}"
         (id; body: UpdateSubscription) -> Subscription;
-    /// Has an iCal subscription synced at once.
+    /// Syncs an iCal subscription now.
     syncIcalSubscription sync_ical_subscription: POST "/v1/ical-subscriptions/{id}/sync" (id) -> Syncing;
-    /// Ends an iCal subscription.
+    /// Deletes an iCal subscription.
     deleteIcalSubscription delete_ical_subscription: DELETE "/v1/ical-subscriptions/{id}"
         (id; query: DeleteSubscription) -> ();
     /// Imports iCalendar text into a calendar.
     importCalendar import_calendar: POST "/v1/calendars/{id}/import" (id; file: str) -> ImportReport;
-    /// Asks a human to connect a calendar of theirs; the answer tells where to send them.
+    /// Creates a link on which a user can connect a calendar. The answer contains its address.
     createConnectionLink create_connection_link: POST "/v1/calendars/{id}/connection-links"
         (id; body: CreateConnectionLink) -> NewConnectionLink;
-    /// Polls a connection link.
+    /// Returns the state of a connection link.
     getConnectionLink get_connection_link: GET "/v1/connection-links/{id}" (id) -> ConnectionLink;
     /// Cancels a connection link.
     cancelConnectionLink cancel_connection_link: DELETE "/v1/connection-links/{id}" (id) -> ();
-    /// Offers agents some times.
+    /// Creates a proposal with candidate slots.
     createProposal create_proposal: POST "/v1/scheduling/proposals" (; body: CreateProposal) -> Proposal;
-    /// Lists proposals, the oldest first.
+    /// Lists proposals, oldest first.
     listProposals list_proposals: GET "/v1/scheduling/proposals" (; query: ListProposals) -> List<ProposalSummary>;
-    /// Reads a proposal with its slots and what participants said.
+    /// Returns a proposal with its slots and responses.
     getProposal get_proposal: GET "/v1/scheduling/proposals/{id}" (id) -> Proposal;
-    /// Says what a participant thinks of a proposal.
+    /// Records a participant's response to a proposal.
     respondToProposal respond_to_proposal: POST "/v1/scheduling/proposals/{id}/respond"
         (id; body: RespondToProposal) -> Proposal;
-    /// Resolves a proposal with the responses that there are.
+    /// Resolves a proposal with the responses so far.
     resolveProposal resolve_proposal: POST "/v1/scheduling/proposals/{id}/resolve" (id) -> Resolution;
-    /// Gives a proposal up.
+    /// Cancels a proposal.
     cancelProposal cancel_proposal: POST "/v1/scheduling/proposals/{id}/cancel" (id) -> Resolution;
-    /// Opens a booking page for a calendar.
+    /// Creates a booking page for a calendar.
     createBookingPage create_booking_page: POST "/v1/booking-pages" (; body: CreateBookingPage) -> BookingPage;
-    /// Lists booking pages, the oldest first.
+    /// Lists booking pages, oldest first.
     listBookingPages list_booking_pages: GET "/v1/booking-pages" (; query: Paging) -> List<BookingPage>;
-    /// Reads a booking page.
+    /// Returns a booking page.
     getBookingPage get_booking_page: GET "/v1/booking-pages/{id}" (id) -> BookingPage;
     /// Changes a booking page.
     updateBookingPage update_booking_page: PATCH "/v1/booking-pages/{id}" (id; body: UpdateBookingPage) -> BookingPage;
     /// Deletes a booking page.
     deleteBookingPage delete_booking_page: DELETE "/v1/booking-pages/{id}" (id) -> ();
-    /// Lists the slots that a booking page offers now.
+    /// Lists the slots that a booking page offers right now.
     listBookingSlots list_booking_slots: GET "/book/{slug}/slots" (slug; query: SlotsOfPage) -> BookingSlots;
-    /// Books a slot of a booking page.
+    /// Books a slot on a booking page.
     createBooking create_booking: POST "/book/{slug}" (slug; body: SubmitBooking) -> Booked;
-    /// Reads a booking, for its guest.
+    /// Returns a booking to its guest.
     getBooking get_booking: GET "/book/{slug}/bookings/{token}" (slug, token) -> GuestBooking;
     /// Cancels a booking, as its guest.
     cancelBooking cancel_booking: POST "/book/{slug}/bookings/{token}/cancel" (slug, token) -> GuestBooking;
     /// Moves a booking to another slot, as its guest.
     moveBooking move_booking: POST "/book/{slug}/bookings/{token}/move"
         (slug, token; body: MoveBooking) -> GuestBooking;
-    /// Tells what the organization uses, and what its plan grants.
+    /// Returns the organization's usage and the limits of its plan.
     getUsage get_usage: GET "/v1/usage" () -> Usage;
-    /// Tells when an agent is free.
+    /// Returns free times of an agent.
     getAgentAvailability get_agent_availability: GET "/v1/agents/{id}/availability"
         (id; query: AvailabilityOf) -> AgentAvailability;
-    /// Tells when a calendar is free.
+    /// Returns free times of a calendar.
     getCalendarAvailability get_calendar_availability: GET "/v1/calendars/{id}/availability"
         (id; query: AvailabilityOf) -> CalendarAvailability;
-    /// Reads a calendar's availability rules.
+    /// Returns a calendar's availability rules.
     getAvailabilityRules get_availability_rules: GET "/v1/calendars/{id}/availability-rules" (id) -> AvailabilityRules;
-    /// Gives a calendar availability rules.
+    /// Sets a calendar's availability rules.
     putAvailabilityRules put_availability_rules: PUT "/v1/calendars/{id}/availability-rules"
         (id; body: PutAvailabilityRules) -> AvailabilityRules;
-    /// Takes a calendar its availability rules.
+    /// Deletes a calendar's availability rules.
     deleteAvailabilityRules delete_availability_rules: DELETE "/v1/calendars/{id}/availability-rules" (id) -> ();
-    /// Tells when several agents are all free.
+    /// Returns the times at which several agents are all free.
     getAvailability get_availability: GET "/v1/availability" (; query: AcrossAgents) -> AgentAvailability;
-    /// Tells why a time is not offered.
+    /// Explains why a time is not offered.
     explainAvailability explain_availability: GET "/v1/availability/explain"
         (; query: ExplainAvailability) -> Explanation;
 }

@@ -1,4 +1,4 @@
-//! Paths from their templates.
+//! Builds paths from their templates.
 
 use std::fmt::Display;
 
@@ -6,13 +6,13 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::Error;
 
-/// Whatever a segment does not carry as it is (RFC 3986 section 2.3).
+/// The characters that are escaped in a segment: all that are not unreserved (RFC 3986 section 2.3).
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The template with its parameters in order, each as one segment.
+/// Fills in the parameters of a template in order, each as one segment.
 ///
-/// A parameter that is empty, `.` or `..` is refused: no encoding keeps it a segment, and what it became would be the
-/// path of another operation.
+/// A parameter that is empty, `.` or `..` is an error. No encoding keeps it a segment, so the path would become that
+/// of another operation.
 pub(crate) fn filled(template: &str, parameters: &[&dyn Display]) -> Result<String, Error> {
     let mut path = String::with_capacity(template.len() + 32 * parameters.len());
     let mut parameters = parameters.iter();
@@ -39,10 +39,10 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case::an_identifier("evt_01jn8r8f4h3gyqz7s9c1b5wnkd", "evt_01jn8r8f4h3gyqz7s9c1b5wnkd")]
+    #[case::identifier("evt_01jn8r8f4h3gyqz7s9c1b5wnkd", "evt_01jn8r8f4h3gyqz7s9c1b5wnkd")]
     #[case::a_feed("2vJ0kq7nW8yXb3TzLr5cPQ.ics", "2vJ0kq7nW8yXb3TzLr5cPQ.ics")]
     #[case::a_slash("a/b", "a%2Fb")]
-    #[case::a_way_out("../agents", "..%2Fagents")]
+    #[case::parent_directory("../agents", "..%2Fagents")]
     #[case::a_query("a?b=c#d", "a%3Fb%3Dc%23d")]
     #[case::escapes_are_text("%2e%2e", "%252e%252e")]
     #[case::a_space("a b", "a%20b")]
@@ -57,7 +57,7 @@ mod tests {
     #[case("")]
     #[case(".")]
     #[case("..")]
-    fn what_cannot_be_a_segment_is_refused(#[case] value: &str) {
+    fn empty_and_dot_segments_are_refused(#[case] value: &str) {
         let error = filled("/v1/agents/{id}", &[&value]).unwrap_err();
         assert_eq!(error.to_string(), format!("the request cannot be made: id must be an identifier, got {value:?}"));
     }

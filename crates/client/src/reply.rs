@@ -1,4 +1,4 @@
-//! What an answer carries beside its value.
+//! An answer's value and the information in its headers.
 
 use std::time::Duration;
 
@@ -13,39 +13,39 @@ use crate::{Error, Outcome, wire::ErrorEnvelope};
 
 const REQUEST_ID: &str = "x-request-id";
 
-/// An answer: its value, and what the headers tell.
+/// An answer: its value, and the information in its headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reply<T> {
-    /// What was asked for.
+    /// The value.
     pub value: T,
     /// The HTTP status.
     pub status: u16,
-    /// The version of the resource that is shown, for [`Call::if_match`](crate::Call::if_match).
+    /// The version of the returned resource, for [`Call::if_match`](crate::Call::if_match).
     pub etag: Option<String>,
-    /// The service's name for the request.
+    /// The request's identifier.
     pub request_id: Option<String>,
     /// The plan of the caller's organization.
     pub plan: Option<String>,
-    /// Whether this is the answer to an earlier, same request: nothing was done now.
+    /// Whether this is the stored answer to the same request, sent earlier. This request then changed nothing.
     pub replayed: bool,
-    /// What is left of the plan's limit; absent where there is none.
+    /// What is left of the plan's limit. `None` if there is no limit.
     pub rate_limit: Option<RateLimit>,
-    /// The version of the terms that the organization has yet to accept.
+    /// The version of the terms that the organization has not accepted yet.
     pub terms_to_accept: Option<String>,
 }
 
-/// A limit and what is left of it, as the headers `RateLimit-Policy` and `RateLimit` tell.
+/// A limit and what is left of it, from the headers `RateLimit-Policy` and `RateLimit`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RateLimit {
-    /// What is counted, such as `api_calls`.
+    /// The name of the limit, such as `api_calls`.
     pub name: String,
-    /// How many there are in all.
+    /// The limit.
     pub limit: u64,
-    /// How many are left.
+    /// The number that is left.
     pub remaining: u64,
-    /// In what time all of them are there again.
+    /// The time until the full limit is available again.
     pub resets_in: Duration,
 }
 
@@ -67,7 +67,7 @@ impl RateLimit {
     }
 }
 
-/// An answer as it came.
+/// A raw answer.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -75,7 +75,7 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// How the attempt ended.
+    /// The outcome of the attempt.
     pub(crate) fn outcome(&self) -> Outcome {
         Outcome::Answered { status: self.status.as_u16(), retry_after: self.retry_after() }
     }
@@ -84,10 +84,10 @@ impl Answer {
         Some(Duration::from_secs(text(&self.headers, RETRY_AFTER.as_str())?.parse().ok()?))
     }
 
-    /// The reply with the value of this answer, or the refusal that it is.
+    /// Parses the answer into a reply or into the error that it contains.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<Reply<T>, Error> {
         let status = self.status.as_u16();
-        // Whoever asked for what is newer than they have is told that there is nothing.
+        // 304 is the answer if the client has the newest version. It has no body, so its value is `None`.
         if self.status.is_success() || self.status == StatusCode::NOT_MODIFIED {
             let value = self.value().map_err(|source| self.unexpected(std::any::type_name::<T>(), source))?;
             let told = |name: &str| text(&self.headers, name).map(str::to_owned);
@@ -103,12 +103,12 @@ impl Answer {
             });
         }
         let ErrorEnvelope { error } =
-            serde_json::from_slice(&self.body).map_err(|source| self.unexpected("error of the service", source))?;
+            serde_json::from_slice(&self.body).map_err(|source| self.unexpected("an error of the service", source))?;
         Err(Error::Api { status, error: Box::new(error), retry_after: self.retry_after() })
     }
 
-    /// JSON as it is; other text as one JSON string, and no body as null, so that `String`, `()` and `Option` are read
-    /// like any other type.
+    /// Parses JSON as it is. Other text becomes one JSON string, and an empty body becomes null, so that `String`,
+    /// `()` and `Option` are parsed like any other type.
     fn value<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         if self.body.is_empty() {
             return serde_json::from_value(Value::Null);
@@ -124,7 +124,7 @@ impl Answer {
     }
 }
 
-/// The service's name for a request.
+/// The request's identifier.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     text(headers, REQUEST_ID).map(str::to_owned)
 }
@@ -144,10 +144,10 @@ mod tests {
     #[rstest]
     #[case::a_month("\"api_calls\";q=50000;w=2592000;pk=:b3Jn:", "\"api_calls\";r=49873;t=864000", Some((50_000, 49_873, 864_000)))]
     #[case::a_second("\"burst\";q=10;w=1", "\"burst\";r=0;t=1", Some((10, 0, 1)))]
-    #[case::of_two_things("\"burst\";q=10;w=1", "\"api_calls\";r=0;t=1", None)]
-    #[case::no_number("\"burst\";q=ten;w=1", "\"burst\";r=0;t=1", None)]
+    #[case::different_names("\"burst\";q=10;w=1", "\"api_calls\";r=0;t=1", None)]
+    #[case::not_a_number("\"burst\";q=ten;w=1", "\"burst\";r=0;t=1", None)]
     #[case::nothing("", "", None)]
-    fn limits_are_told(#[case] policy: &str, #[case] limit: &str, #[case] expected: Option<(u64, u64, u64)>) {
+    fn rate_limits_are_parsed(#[case] policy: &str, #[case] limit: &str, #[case] expected: Option<(u64, u64, u64)>) {
         let mut headers = HeaderMap::new();
         assert_eq!(RateLimit::of(&headers), None);
         headers.insert("ratelimit-policy", HeaderValue::from_str(policy).unwrap());

@@ -1,20 +1,20 @@
-//! When a request is repeated, and after what time.
+//! When to retry a request, and after what wait.
 
 use std::time::Duration;
 
-/// What the shortest wait grows from where the service did not say how long to wait: a fraction of a second is what a
-/// restart of one of several processes takes.
+/// The base of the first wait if the service named none. A fraction of a second is how long the restart of one of
+/// several processes takes.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 
-/// How often a request is sent, and how long it may wait in between.
+/// How often to send a request, and how long to wait between attempts.
 ///
-/// The default is 4 attempts, and at most 10 seconds before each repetition.
+/// The default is 4 attempts, with waits of at most 10 seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
-    /// How often a request is sent at most, the first time included. 1 repeats nothing, and so does 0.
+    /// The maximum number of attempts, including the first one. 1 and 0 disable retries.
     pub attempts: u32,
-    /// The longest wait before a repetition. Where the service asks for more, its answer is given at once: a month's
-    /// quota does not come back while anybody waits.
+    /// The longest wait before a retry. If the service asks for a longer one, the call returns the service's answer
+    /// at once, because a monthly quota does not come back while the caller waits.
     pub longest_wait: Duration,
 }
 
@@ -24,39 +24,41 @@ impl Default for Retry {
     }
 }
 
-/// How an attempt ended, as far as that decides on another.
+/// The part of an attempt's outcome that decides whether to retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// There is an answer.
+    /// There was an answer.
     Answered {
         /// Its HTTP status.
         status: u16,
-        /// What `Retry-After` says, if it is there and in seconds.
+        /// The value of `Retry-After`, if it was sent in seconds.
         retry_after: Option<Duration>,
     },
-    /// There is none: no connection was made, it broke, or time ran out. Whether the request was done is not known.
+    /// There was no answer: the connection failed or broke, or the attempt timed out. It is unknown whether the
+    /// request was executed.
     Lost,
 }
 
 impl Retry {
-    /// Nothing is repeated.
+    /// Never retries.
     pub const NEVER: Self = Self { attempts: 1, longest_wait: Duration::ZERO };
 
-    /// How long to wait before the next attempt; `None` where there is none.
+    /// Returns how long to wait before the next attempt, or `None` to stop.
     ///
-    /// `attempt` is the number of the attempt that ended, from 1. A wait that the service did not choose doubles each
-    /// time, from 250 ms to `longest_wait`, and is between a half and all of that, as `jitter` says (0 to 255): callers
-    /// who were cut off together do not come back together.
+    /// `attempt` is the number of the attempt that ended, starting at 1. Without a wait named by the service, the
+    /// maximum wait doubles with each attempt, from 250 ms to `longest_wait`. `jitter` (0 to 255) picks a point
+    /// between half of it and all of it, so that callers that failed together do not retry together.
     pub fn wait(&self, attempt: u32, outcome: Outcome, jitter: u8) -> Option<Duration> {
         if attempt >= self.attempts {
             return None;
         }
         match outcome {
-            // 409 has the header where the first request under the same key still runs, or others were faster.
+            // 409 has the header if the first request with the same key is still running, or if other requests were
+            // faster.
             Outcome::Answered { status: 409 | 429 | 502..=504, retry_after: Some(wait) } => {
                 (wait <= self.longest_wait).then_some(wait)
             }
-            // What stands between caller and service answers for it, and knows no more.
+            // A proxy between the client and the service answered, and sent no `Retry-After`.
             Outcome::Answered { status: 502..=504, retry_after: None } | Outcome::Lost => {
                 let doubled = 2_u32.saturating_pow(attempt.saturating_sub(1));
                 let most = FIRST_WAIT.saturating_mul(doubled).min(self.longest_wait);
@@ -85,38 +87,38 @@ mod tests {
 
     #[rstest]
     #[case::too_fast(429, Some(1), Some(1_000))]
-    #[case::at_once(429, Some(0), Some(0))]
-    #[case::up_to_the_bound(429, Some(10), Some(10_000))]
-    #[case::over_the_bound(429, Some(11), None)]
-    #[case::a_months_quota(429, Some(864_000), None)]
-    #[case::nothing_said(429, None, None)]
-    #[case::the_first_still_runs(409, Some(1), Some(1_000))]
-    #[case::a_conflict(409, None, None)]
-    #[case::the_database_is_away(503, Some(1), Some(1_000))]
-    #[case::away_for_long(503, Some(3_600), None)]
-    #[case::a_proxy_waits_too(502, Some(2), Some(2_000))]
+    #[case::zero(429, Some(0), Some(0))]
+    #[case::at_the_limit(429, Some(10), Some(10_000))]
+    #[case::over_the_limit(429, Some(11), None)]
+    #[case::monthly_quota(429, Some(864_000), None)]
+    #[case::no_header(429, None, None)]
+    #[case::first_request_still_running(409, Some(1), Some(1_000))]
+    #[case::conflict(409, None, None)]
+    #[case::database_unavailable(503, Some(1), Some(1_000))]
+    #[case::unavailable_for_an_hour(503, Some(3_600), None)]
+    #[case::proxy_with_header(502, Some(2), Some(2_000))]
     #[case::no_upstream(502, None, Some(250))]
     #[case::overloaded(503, None, Some(250))]
-    #[case::a_slow_upstream(504, None, Some(250))]
-    #[case::a_fault(500, None, None)]
-    #[case::a_fault_with_a_time(500, Some(1), None)]
+    #[case::slow_upstream(504, None, Some(250))]
+    #[case::internal_error(500, None, None)]
+    #[case::internal_error_with_header(500, Some(1), None)]
     #[case::success(200, Some(1), None)]
     #[case::not_found(404, Some(1), None)]
     #[case::stale(412, None, None)]
-    fn what_is_repeated(#[case] status: u16, #[case] retry_after: Option<u64>, #[case] millis: Option<u64>) {
+    fn some_outcomes_are_retried(#[case] status: u16, #[case] retry_after: Option<u64>, #[case] millis: Option<u64>) {
         let wait = RETRY.wait(1, answered(status, retry_after), u8::MAX);
         assert_eq!(wait, millis.map(Duration::from_millis));
     }
 
     #[rstest]
-    #[case::the_least(1, 0, 125)]
-    #[case::the_most(1, 255, 250)]
+    #[case::minimum(1, 0, 125)]
+    #[case::maximum(1, 255, 250)]
     #[case::between(1, 51, 150)]
     #[case::doubled(2, 255, 500)]
     #[case::doubled_again(3, 0, 500)]
-    #[case::never_over_the_bound(30, 255, 10_000)]
-    #[case::however_often(1_000, 0, 5_000)]
-    fn waits_of_our_own(#[case] attempt: u32, #[case] jitter: u8, #[case] millis: u64) {
+    #[case::capped(30, 255, 10_000)]
+    #[case::capped_after_many_attempts(1_000, 0, 5_000)]
+    fn waits_without_retry_after_double(#[case] attempt: u32, #[case] jitter: u8, #[case] millis: u64) {
         let patient = Retry { attempts: u32::MAX, ..RETRY };
         assert_eq!(patient.wait(attempt, Outcome::Lost, jitter), Some(Duration::from_millis(millis)));
     }

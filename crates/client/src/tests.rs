@@ -1,4 +1,4 @@
-//! What is sent, what is repeated, and what becomes of answers.
+//! Requests, retries and the parsing of answers.
 
 mod stub;
 mod table;
@@ -25,14 +25,14 @@ fn answers(head: &'static str, body: &str) -> Does {
     Does::Answers(head, body.to_owned())
 }
 
-/// Nothing waits: the service says 0 seconds, and what it does not say is bounded by 2 ms.
+/// Nothing really waits: the service asks for 0 seconds, and other waits are capped at 2 ms.
 fn client(stub: &Stub) -> Client {
     let retry = Retry { longest_wait: Duration::from_millis(2), ..Retry::default() };
     Client::builder(&stub.url).key("svc_sk_secret").retry(retry).build().unwrap()
 }
 
 #[tokio::test]
-async fn a_write_is_repeated_under_one_key() {
+async fn a_write_is_retried_with_the_same_key() {
     let stub = Stub::that(vec![
         answers(TOO_FAST, REFUSED),
         Does::HangsUp,
@@ -47,7 +47,7 @@ async fn a_write_is_repeated_under_one_key() {
     let asked = stub.asked();
     assert_eq!(asked.len(), 4);
     for request in &asked {
-        assert_eq!(request, &asked[0], "a repetition is the same request");
+        assert_eq!(request, &asked[0], "a retry is the same request");
     }
     assert_eq!(asked[0].line, "PATCH /v1/agents/agt_x");
     assert_eq!(asked[0].body, r#"{"name":"Ada","description":null}"#);
@@ -58,7 +58,7 @@ async fn a_write_is_repeated_under_one_key() {
 }
 
 #[tokio::test]
-async fn each_call_has_a_key_of_its_own_unless_it_is_given_one() {
+async fn each_call_generates_a_key_unless_one_is_set() {
     let stub = Stub::that(vec![answers(GONE, "")]).await;
     let client = client(&stub);
     client.delete_agent("a").await.unwrap();
@@ -72,7 +72,7 @@ async fn each_call_has_a_key_of_its_own_unless_it_is_given_one() {
 }
 
 #[tokio::test]
-async fn of_several_values_of_a_header_the_last_is_sent() {
+async fn the_last_value_of_a_header_is_sent() {
     let stub = Stub::that(vec![answers(JSON, AGENT)]).await;
     let call = client(&stub).update_agent("a", &UpdateAgent::default());
     call.idempotency_key("one").if_match("\"1\"").idempotency_key("two").if_match("\"2\"").await.unwrap();
@@ -84,7 +84,7 @@ async fn of_several_values_of_a_header_the_last_is_sent() {
 }
 
 #[tokio::test]
-async fn reading_has_no_key() {
+async fn reads_have_no_idempotency_key() {
     let stub = Stub::that(vec![answers("200 OK\r\ncontent-type: text/calendar", "BEGIN:VCALENDAR")]).await;
     let anonymous = Client::builder(&stub.url).build().unwrap();
     assert_eq!(anonymous.get_feed("a b.ics").await.unwrap(), "BEGIN:VCALENDAR");
@@ -97,11 +97,11 @@ async fn reading_has_no_key() {
 #[case::too_fast(answers(TOO_FAST, REFUSED), 4)]
 #[case::overloaded(answers("503 Service Unavailable", "busy"), 4)]
 #[case::lost(Does::HangsUp, 4)]
-#[case::a_months_quota(answers("429 Too Many Requests\r\nretry-after: 86400", REFUSED), 1)]
-#[case::refused(answers("404 Not Found", REFUSED), 1)]
-#[case::a_fault(answers("500 Internal Server Error", REFUSED), 1)]
-#[case::nonsense(answers(JSON, "{}"), 1)]
-#[case::elsewhere(answers("302 Found\r\nlocation: /v1/agents/b", ""), 1)]
+#[case::monthly_quota(answers("429 Too Many Requests\r\nretry-after: 86400", REFUSED), 1)]
+#[case::not_found(answers("404 Not Found", REFUSED), 1)]
+#[case::internal_error(answers("500 Internal Server Error", REFUSED), 1)]
+#[case::wrong_body(answers(JSON, "{}"), 1)]
+#[case::redirect(answers("302 Found\r\nlocation: /v1/agents/b", ""), 1)]
 #[tokio::test]
 async fn attempts_are_bounded(#[case] does: Does, #[case] attempts: usize) {
     let stub = Stub::that(vec![does]).await;
@@ -113,7 +113,7 @@ async fn attempts_are_bounded(#[case] does: Does, #[case] attempts: usize) {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told() {
+async fn an_error_of_the_service_is_returned() {
     let head = "429 Too Many Requests\r\nretry-after: 86400\r\ncontent-type: application/json";
     let body =
         r#"{"error":{"type":"quota_exceeded","message":"all used","request_id":"req_3","code":"c","param":"p"}}"#;
@@ -126,13 +126,13 @@ async fn a_refusal_is_told() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_says_what_was_expected() {
+async fn an_unreadable_answer_names_the_expected_type() {
     let stub = Stub::that(vec![answers(JSON, "{}"), answers("404 Not Found", "<html>")]).await;
     let client = client(&stub);
     let error = client.get_agent("a").await.unwrap_err();
-    assert_eq!(error.to_string(), "the answer is no kalends_wire::agent::Agent: status 200, request req_1");
+    assert_eq!(error.to_string(), "the answer is not kalends_wire::agent::Agent: status 200, request req_1");
     let error = client.get_agent("a").await.unwrap_err();
-    assert_eq!(error.to_string(), "the answer is no error of the service: status 404, request unknown");
+    assert_eq!(error.to_string(), "the answer is not an error of the service: status 404, request unknown");
     assert_eq!((error.status(), error.kind()), (Some(404), None));
 }
 
@@ -141,11 +141,11 @@ async fn an_endless_answer_is_an_error() {
     let stub = Stub::that(vec![Does::GoesOn]).await;
     let error = client(&stub).export_calendar("cal_x").await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { limit: 67_108_864, .. }), "{error:?}");
-    assert_eq!(stub.asked().len(), 1, "it would be no shorter a second time");
+    assert_eq!(stub.asked().len(), 1, "a retry would be just as long");
 }
 
 #[tokio::test]
-async fn the_bound_of_answers_is_chosen() {
+async fn answer_max_sets_the_limit() {
     let head = "200 OK\r\ncontent-type: text/calendar\r\nx-request-id: req_1";
     let stub = Stub::that(vec![answers(head, "BEGIN")]).await;
     let that_reads = |bytes| Client::builder(&stub.url).answer_max(bytes).build().unwrap();
@@ -156,17 +156,17 @@ async fn the_bound_of_answers_is_chosen() {
 }
 
 #[tokio::test]
-async fn time_is_bounded() {
+async fn an_attempt_times_out() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    // The connection is made by the system, and nobody answers on it.
+    // The operating system accepts the connection, but nobody answers on it.
     let client = Client::builder(&url).timeout(Duration::from_millis(20)).retry(Retry::NEVER).build().unwrap();
     let error = client.get_health().await.unwrap_err();
     assert!(matches!(&error, Error::Transport(cause) if cause.is_timeout() && cause.url().is_none()), "{error:?}");
 }
 
 #[tokio::test]
-async fn what_is_unchanged_is_none() {
+async fn an_unchanged_value_is_none() {
     let stub = Stub::that(vec![
         answers("304 Not Modified\r\netag: \"1\"", ""),
         answers("200 OK\r\ncontent-type: text/calendar; charset=utf-8", "BEGIN"),
@@ -204,7 +204,7 @@ async fn queries_and_parameters_are_encoded() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_sent_is_not() {
+async fn an_invalid_request_is_not_sent() {
     let stub = Stub::that(vec![answers(GONE, "")]).await;
     let client = client(&stub);
     let show = ShowEvents::default();

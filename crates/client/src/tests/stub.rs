@@ -1,4 +1,4 @@
-//! A service that answers what it is told to, and remembers what it was asked.
+//! A server that plays a script and records the requests that it receives.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,33 +7,33 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReceivedRequest {
     /// The method and the target.
     pub(super) line: String,
-    /// Names in lower case, in the order in which they came.
+    /// Names in lower case, in the order received.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: String,
 }
 
 impl ReceivedRequest {
-    /// A header; the empty text where it is absent.
+    /// The value of a header, or an empty string if it is absent.
     pub(super) fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 }
 
-/// What the service does with a request.
+/// How the server handles a request.
 #[derive(Debug, Clone)]
 pub(super) enum Does {
-    /// Answers with this head after `HTTP/1.1 `, and this body.
+    /// Answers with this head, after `HTTP/1.1 `, and this body.
     Answers(&'static str, String),
-    /// Hangs up without an answer.
+    /// Closes the connection without an answer.
     HangsUp,
-    /// Answers with a body that ends too early.
+    /// Answers with a truncated body.
     BreaksOff,
-    /// Answers with more than anybody reads.
+    /// Answers with an endless body.
     GoesOn,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Stub {
 }
 
 impl Stub {
-    /// Does these things in turn, and the last of them from then on.
+    /// Plays the script in order and then repeats its last step.
     pub(super) async fn that(script: Vec<Does>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -63,7 +63,7 @@ impl Stub {
     }
 }
 
-/// One request a connection.
+/// Serves one request per connection.
 async fn serve(mut stream: TcpStream, script: &[Does], asked: &Mutex<Vec<ReceivedRequest>>) {
     let Some(request) = read(&mut stream).await else { return };
     let number = {

@@ -1,13 +1,13 @@
-//! The table holds every operation that it should.
+//! Checks that the table contains every operation that it should.
 
 use std::collections::BTreeSet;
 
 use crate::OPERATIONS;
 
-/// What there is no method for, by reason.
+/// The operations without a method, grouped by reason.
 const LEFT_OUT: &[(&str, &[&str])] = &[
     (
-        "a human's session of the console, which no key opens",
+        "needs a user's console session, not a key",
         &[
             "signUp",
             "signIn",
@@ -45,9 +45,9 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
             "deleteAvailabilityGrant",
         ],
     ),
-    ("a redirect of a browser", &["startSignInWith", "endSignInWith", "endCalendarConnection"]),
-    ("the operator's, which no key opens", &["activateOrganization"]),
-    ("a page for people", &["showBookingPage", "getBookingAsset", "showCancellation", "showMove"]),
+    ("redirects a browser", &["startSignInWith", "endSignInWith", "endCalendarConnection"]),
+    ("is for the operator, not for a key", &["activateOrganization"]),
+    ("is a web page", &["showBookingPage", "getBookingAsset", "showCancellation", "showMove"]),
 ];
 
 /// The operations of the service: method, path and identifier.
@@ -62,18 +62,18 @@ fn listed() -> Vec<(&'static str, &'static str, &'static str)> {
 }
 
 #[test]
-fn every_operation_is_there_or_left_out_for_a_reason() {
+fn every_operation_has_a_method_or_a_reason_not_to() {
     let left_out: Vec<&str> = LEFT_OUT.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
     let there = OPERATIONS.iter().map(|operation| (operation.method, operation.path, operation.id));
     let expected: BTreeSet<_> = listed().into_iter().filter(|(_, _, id)| !left_out.contains(id)).collect();
     assert_eq!(there.collect::<BTreeSet<_>>(), expected);
     let known: BTreeSet<&str> = listed().into_iter().map(|(_, _, id)| id).collect();
     let gone: Vec<_> = left_out.iter().filter(|id| !known.contains(*id)).collect();
-    assert!(gone.is_empty(), "left out, but not there: {gone:?}");
+    assert!(gone.is_empty(), "left out, but unknown to the service: {gone:?}");
 }
 
 #[test]
-fn methods_are_named_and_called_after_their_operations() {
+fn methods_are_named_after_their_operations() {
     for operation in OPERATIONS {
         let snake = operation.id.chars().fold(String::new(), |mut name, letter| {
             if letter.is_ascii_uppercase() {
