@@ -1,5 +1,6 @@
-//! How much memory one organization may hold: with answers, from the moment that they are made until they are read, and
-//! with bodies that are still arriving. An organization that holds too much waits for itself, and nobody else does.
+//! Bounds the memory that one organization can hold: its answers, from the moment they are made until they are read,
+//! and its request bodies that are still arriving. An organization that holds too much waits for its own memory and
+//! delays nobody else.
 
 use std::{
     collections::HashMap,
@@ -30,47 +31,48 @@ use url::form_urlencoded;
 
 use crate::{BODY_MAX, error::ApiError};
 
-/// An answer or a body of at most this many bytes is not counted.
+/// Answers and bodies of at most this many bytes are not counted.
 pub(crate) const SMALL: usize = 64 << 10;
-/// How many bytes of bodies an organization may have under way.
+/// The maximum number of bytes of bodies that an organization can be sending at once.
 pub(crate) const BODIES_MAX: usize = 16 << 20;
 /// How long a request waits for memory that its organization holds.
 const WAITS: Duration = Duration::from_secs(5);
-/// About how many bytes the largest entry of a list takes: an event with the longest description, and metadata.
+/// The approximate maximum size of a list entry, in bytes: an event with the longest description and metadata.
 const ENTRY_MAX: usize = 96 << 10;
-/// How often the result of a tool holds the answer: as it is, as text and as a tree.
+/// The number of copies of an answer in a tool's result: the answer itself, as text and as a tree.
 const OF_TOOLS: usize = 3;
-/// How many organizations may hold all that they may before each is allowed one thing at a time.
+/// The number of organizations that may hold their full budget. Beyond it, an organization may only hold one thing at
+/// a time.
 const SEVERAL: usize = 4;
 
-/// The memory of answers in this process: pages for as many requests as there are cores, and for one more, which may wait
-/// for the database meanwhile.
+/// The memory for answers in this process. It fits one page per core, and one more page that may be waiting for the
+/// database.
 pub(crate) static ANSWERS: LazyLock<Budget> = LazyLock::new(|| {
     let cores = available_parallelism().map_or(1, NonZero::get);
     Budget::new((cores + 1) * PAGE_BYTES_MAX)
 });
 
-/// The memory of bodies in this process.
+/// The memory for bodies in this process.
 pub(crate) static BODIES: LazyLock<Budget> = LazyLock::new(|| Budget::new(BODIES_MAX));
 
-/// Memory in bytes that every organization may hold.
+/// A budget of memory, in bytes, for every organization.
 pub(crate) struct Budget {
-    /// How much each may hold.
+    /// The budget of each organization.
     each: usize,
-    /// How much all hold.
+    /// The total that all organizations hold.
     held: Arc<AtomicUsize>,
     shares: Mutex<Shares>,
 }
 
-/// What each organization has left.
+/// What is left of each organization's budget.
 #[derive(Default)]
 struct Shares {
     left: HashMap<OrgId, Arc<Semaphore>>,
-    /// From how many entries on those of organizations that hold nothing are removed.
+    /// The number of entries at which those of organizations that hold nothing are removed.
     sweep_at: usize,
 }
 
-/// Memory that an organization holds. It is given back when this is dropped.
+/// Memory that an organization holds. Dropping this returns it.
 #[derive(Debug)]
 pub(crate) struct Room {
     permit: OwnedSemaphorePermit,
@@ -82,7 +84,7 @@ impl Budget {
         Self { each: each.min(Semaphore::MAX_PERMITS), held: Arc::default(), shares: Mutex::default() }
     }
 
-    /// The bytes that an organization may hold.
+    /// The budget of each organization, in bytes.
     pub(crate) const fn each(&self) -> usize {
         self.each
     }
@@ -90,15 +92,15 @@ impl Budget {
     fn share(&self, org: OrgId) -> Arc<Semaphore> {
         let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
         if shares.left.len() >= shares.sweep_at {
-            // Who holds something, or waits, has its semaphore.
+            // A task that holds memory or waits for it has a clone of the semaphore.
             shares.left.retain(|_, left| Arc::strong_count(left) > 1);
             shares.sweep_at = (2 * shares.left.len()).max(1_024);
         }
         Arc::clone(shares.left.entry(org).or_insert_with(|| Arc::new(Semaphore::new(self.each))))
     }
 
-    /// Room for that many bytes, or for all that the organization may hold if that is less. Waits a while for room that
-    /// the organization holds itself; `None` if it keeps it.
+    /// Reserves `bytes`, or the whole budget if that is less. If the organization itself holds the memory, waits for
+    /// a while, and returns `None` if it is not released.
     pub(crate) async fn reserve(&self, org: OrgId, bytes: usize) -> Option<Room> {
         let share = self.share(org);
         let crowded = self.held.load(Ordering::Relaxed) >= SEVERAL * self.each;
@@ -109,7 +111,7 @@ impl Budget {
         Some(self.room(permit))
     }
 
-    /// Room for that many bytes, or for all that the organization may hold if that is less; `None` if there is none now.
+    /// Takes `bytes`, or the whole budget if that is less. Returns `None` if they are not available now.
     pub(crate) fn take(&self, org: OrgId, bytes: usize) -> Option<Room> {
         let permit = self.share(org).try_acquire_many_owned(self.permits(bytes)).ok()?;
         Some(self.room(permit))
@@ -126,13 +128,13 @@ impl Budget {
 }
 
 impl Room {
-    /// Takes room for that many bytes out of it, or what is left.
+    /// Splits off `bytes`, or what is left.
     fn split(&mut self, bytes: usize) -> Option<Self> {
         let permit = self.permit.split(bytes.min(self.permit.num_permits()))?;
         Some(Self { permit, held: Arc::clone(&self.held) })
     }
 
-    /// Gives back all but that many bytes.
+    /// Returns all but `bytes`.
     fn shrink_to(&mut self, bytes: usize) {
         drop(self.split(self.permit.num_permits().saturating_sub(bytes)));
     }
@@ -144,7 +146,8 @@ impl Drop for Room {
     }
 }
 
-/// The room that a tool's call has reserved, on the answer of its request: the result of the tool holds it.
+/// The memory that a tool call has reserved. It is attached to the answer of the call's request, and the tool's
+/// result takes it over.
 #[derive(Clone)]
 pub(crate) struct Reserved(Arc<Mutex<Option<Room>>>);
 
@@ -153,13 +156,13 @@ impl Reserved {
         Self(Arc::new(Mutex::new(room)))
     }
 
-    /// The room, once.
+    /// Takes the memory. Only the first call returns it.
     pub(crate) fn take(&self) -> Option<Room> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// How much memory the answer to a request with this query may need. What answers with little needs none.
+/// The memory that the answer to a request with this query may need. Operations with small answers need none.
 pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool) -> usize {
     let pages = [
         operations::LIST_AGENTS.id,
@@ -175,7 +178,7 @@ pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool)
     ];
     let bytes = match operation.id {
         id if pages.contains(&id) => PAGE_BYTES_MAX.min(entries(query).saturating_mul(ENTRY_MAX)),
-        // It answers with what was sent.
+        // The answer contains what was sent.
         id if id == operations::CREATE_EVENT_BATCH.id => BODY_MAX,
         id if id == operations::EXPORT_CALENDAR.id && for_tool => usize::MAX,
         _ => 0,
@@ -183,18 +186,18 @@ pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool)
     if for_tool { bytes.saturating_mul(OF_TOOLS) } else { bytes }
 }
 
-/// How many entries a page may have.
+/// The maximum number of entries on the page.
 fn entries(query: Option<&str>) -> usize {
     let limit = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).find(|(name, _)| name == "limit");
-    // What is no limit is refused before anything is read.
+    // An invalid limit is rejected before anything is read.
     limit.and_then(|(_, limit)| limit.parse().ok()).unwrap_or(LIMIT_DEFAULT) as usize
 }
 
-/// Lets an answer hold `room`, or room of its own, for the part of it that is not sent yet. An answer that must not be lost, because its
-/// request changed something, is sent even if there is none.
+/// Makes an answer hold memory for the part of it that is not sent yet: `room`, or memory taken from the budget. If
+/// the request changed something, the answer must not be lost, so it is sent even if there is no memory.
 ///
 /// # Errors
-/// [`ApiError::AnswersUnread`] if there is no room for an answer that can be asked for again.
+/// [`ApiError::AnswersUnread`] if there is no memory for an answer that can be requested again.
 pub(crate) fn hold(
     budget: &Budget,
     org: OrgId,
@@ -220,13 +223,13 @@ pub(crate) fn hold(
     }
 }
 
-/// A body that holds room for what is not sent yet.
+/// A body that holds memory for the part that is not sent yet.
 struct Counted {
     body: Body,
     room: Room,
 }
 
-/// A part of a body, with its room: other layers may hold it for long before it is sent.
+/// A part of a body with its memory. Other layers may keep it for a long time before it is sent.
 struct Part {
     bytes: Bytes,
     _room: Option<Room>,
@@ -283,10 +286,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_organization_waits_for_itself_alone() {
+    async fn an_organization_waits_only_for_its_own_memory() {
         let (budget, (org, other)) = (Arc::new(Budget::new(EACH)), orgs());
         let all = budget.reserve(org, usize::MAX).await.unwrap();
-        assert!(budget.reserve(org, 1).await.is_none(), "after a while it is refused");
+        assert!(budget.reserve(org, 1).await.is_none(), "the wait times out");
         assert!(budget.take(org, 1).is_none());
         assert!(budget.reserve(other, EACH).await.is_some());
 
@@ -301,7 +304,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn many_organizations_hold_one_thing_each() {
+    async fn many_organizations_may_hold_one_thing_each() {
         let (budget, make) = (Budget::new(EACH), Fixtures::new());
         let holders: Vec<OrgId> = (0..SEVERAL).map(|_| make.organization().id).collect();
         let mut held = Vec::new();
@@ -309,7 +312,7 @@ mod tests {
             held.push(budget.reserve(*org, EACH / 2).await.unwrap());
             held.push(budget.reserve(*org, EACH / 2 - 1).await.unwrap());
         }
-        assert!(budget.reserve(holders[0], 1).await.is_some(), "together they hold less than that");
+        assert!(budget.reserve(holders[0], 1).await.is_some(), "together they hold less than the limit");
         let newcomer = budget.reserve(make.organization().id, EACH).await.unwrap();
         assert!(budget.reserve(holders[0], 1).await.is_none());
         drop(newcomer);
@@ -317,7 +320,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_holds_what_is_not_read_of_it() {
+    async fn an_answer_holds_memory_for_its_unread_part() {
         let (budget, (org, _)) = (Budget::new(EACH), orgs());
         let room = budget.reserve(org, EACH).await;
         let pieces =
@@ -327,7 +330,7 @@ mod tests {
         assert_eq!(left(&budget, org), EACH - 2 * SMALL);
         assert_eq!(response.body().size_hint().exact(), Some(2 * SMALL as u64));
         let piece = response.body_mut().frame().await.unwrap().unwrap();
-        assert_eq!(left(&budget, org), EACH - 2 * SMALL, "it is handed on, and not sent");
+        assert_eq!(left(&budget, org), EACH - 2 * SMALL, "it was handed on but not sent");
         drop(piece);
         assert_eq!(left(&budget, org), EACH - SMALL);
         drop(response);
@@ -335,7 +338,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn small_answers_hold_nothing() {
+    async fn small_answers_hold_no_memory() {
         let (budget, (org, _)) = (Budget::new(EACH), orgs());
         let room = budget.reserve(org, EACH).await;
         let response = hold(&budget, org, room, true, answer(SMALL)).unwrap();
@@ -344,18 +347,18 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn only_what_can_be_asked_for_again_is_refused() {
+    async fn only_repeatable_answers_are_refused() {
         let (budget, (org, _)) = (Budget::new(EACH), orgs());
         let held = hold(&budget, org, None, true, answer(EACH)).unwrap();
         assert!(matches!(hold(&budget, org, None, true, answer(SMALL + 1)), Err(ApiError::AnswersUnread(EACH))));
         assert!(hold(&budget, org, None, false, answer(SMALL + 1)).is_ok());
         assert!(hold(&budget, org, None, true, answer(SMALL)).is_ok());
         drop(held);
-        assert!(hold(&budget, org, None, true, answer(2 * EACH)).is_ok(), "one that is larger than all passes alone");
+        assert!(hold(&budget, org, None, true, answer(2 * EACH)).is_ok(), "an oversized answer passes alone");
     }
 
     #[tokio::test]
-    async fn organizations_that_hold_nothing_are_forgotten() {
+    async fn organizations_without_memory_are_removed() {
         let (budget, make) = (Budget::new(EACH), Fixtures::new());
         let holder = make.organization().id;
         let held = budget.reserve(holder, EACH).await;
@@ -368,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_need_what_their_entries_may_take() {
+    fn lists_reserve_the_maximum_size_of_their_entries() {
         let list = |query| needed(&operations::LIST_EVENTS, query, false);
         assert_eq!(list(Some("limit=200")), PAGE_BYTES_MAX);
         assert_eq!(list(Some("status=confirmed&limit=20")), 20 * ENTRY_MAX);
@@ -380,7 +383,7 @@ mod tests {
         assert_eq!(needed(&operations::GET_EVENT, Some("limit=200"), true), 0);
     }
 
-    /// A body that says how long it is.
+    /// A body with a known length.
     struct WithLength<B>(B, usize);
 
     impl<B: HttpBody + Unpin> HttpBody for WithLength<B> {

@@ -1,5 +1,5 @@
-//! CORS. Pages of origins that the operator names may read every answer. Pages of other origins may read public answers.
-//! Cookies are never accepted.
+//! CORS. Pages on origins that the operator configured may read every answer. Pages on other origins may read only
+//! public answers. Cookies are never accepted.
 
 use axum::{
     body::Body,
@@ -8,33 +8,33 @@ use axum::{
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use kalends_app::operations::Operation;
 
-/// What scripts may send.
+/// The methods that scripts may use.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
-/// The headers that scripts may send, besides those that every page may.
+/// The headers that scripts may send, in addition to those that are always allowed.
 const SENT: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, idempotency-key, if-match, if-none-match, mcp-protocol-version",
 );
-/// The headers of answers that scripts may read, besides those that every page may.
+/// The headers that scripts may read, in addition to those that are always readable.
 const READ: HeaderValue = HeaderValue::from_static(
     "etag, idempotency-replayed, location, ratelimit, ratelimit-policy, retry-after, service-terms-upgrade-required, \
      x-request-id, x-service-plan",
 );
-/// For how many seconds a browser may keep the answer to a preflight.
+/// How long a browser may cache the answer to a preflight, in seconds.
 const KEPT: HeaderValue = HeaderValue::from_static("600");
 const ORIGIN: HeaderValue = HeaderValue::from_static("origin");
 const ANY: HeaderValue = HeaderValue::from_static("*");
 
-/// The origin of one request, judged.
+/// The result of checking the origin of a request.
 #[derive(Debug)]
 pub(crate) struct Cors {
-    /// The origin, if it is one that the operator names.
+    /// The origin, if the operator configured it.
     allowed: Option<HeaderValue>,
-    /// Whether answers differ by origin at all.
+    /// Whether answers depend on the origin at all.
     varies: bool,
 }
 
 impl Cors {
-    /// Judges the request's `Origin` by the origins that the operator names.
+    /// Checks the request's `Origin` against the configured origins.
     pub(crate) fn of(named: &[String], headers: &HeaderMap) -> Self {
         if named.is_empty() {
             return Self { allowed: None, varies: false };
@@ -45,7 +45,7 @@ impl Cors {
         Self { allowed: allowed.cloned(), varies: true }
     }
 
-    /// The answer to a preflight of an origin that is allowed; `None` for any other request.
+    /// Answers a preflight from an allowed origin. Returns `None` for any other request.
     pub(crate) fn preflight(&self, method: &Method, headers: &HeaderMap) -> Option<Response> {
         let asks = method == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
         if !asks || self.allowed.is_none() {
@@ -59,9 +59,9 @@ impl Cors {
         Some(response)
     }
 
-    /// Says on an answer who may read it.
+    /// Sets the CORS headers of an answer.
     pub(crate) fn describe(&self, operation: Option<&Operation>, headers: &mut HeaderMap) {
-        // A public answer is the same for every origin, so shared caches may keep it.
+        // A public answer is the same for every origin, so shared caches may store it.
         let public =
             operation.is_some_and(|operation| operation.is_public() && !operation.writes() && !operation.redirects());
         if !public && self.varies {

@@ -1,5 +1,5 @@
-//! What every operation of the description has in common is added here, so that no endpoint can
-//! forget it: errors, headers, security, the server.
+//! Completes the OpenAPI description. It adds what all operations have in common, so that no endpoint can forget it:
+//! errors, headers, security and the server.
 
 mod catalogue;
 mod messages;
@@ -19,10 +19,10 @@ use crate::{
 
 pub(crate) use self::catalogue::{header_of, of_caller};
 
-/// The description of the whole API as JSON text.
+/// Returns the description of the whole API as JSON text.
 pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
     let mut document = serde_json::to_value(description).unwrap_or_default();
-    // The version of the API is fixed; this is the software's.
+    // `info.version` is the version of the API, which is fixed. This is the version of the software.
     document["info"]["x-kalends-version"] = json!(env!("CARGO_PKG_VERSION"));
     refer_to_items(&mut document["components"]["schemas"]);
     let schemas = document["components"]["schemas"].clone();
@@ -37,10 +37,10 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
         "apiKey": { "type": "http", "scheme": "bearer", "description": "An organization's or an agent's API key." },
         "session": {
             "type": "apiKey", "in": "cookie", "name": "service_session",
-            "description": "A human's console session. A write with it needs a same-origin Origin or Sec-Fetch-Site."
+            "description": "A user's console session. Writes require a same-origin Origin or Sec-Fetch-Site header."
         },
         "sessionToken": {
-            "type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "The same session as a token."
+            "type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "The same session, as a token."
         },
         "adminToken": { "type": "http", "scheme": "bearer", "description": "The operator's token, KALENDS_ADMIN_TOKEN." }
     });
@@ -66,7 +66,7 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
     document.to_string()
 }
 
-/// Has each list refer to the schema of its entries, of which it holds a copy.
+/// Makes each list refer to the schema of its entries instead of containing a copy.
 fn refer_to_items(schemas: &mut Value) {
     let known: HashSet<String> = schemas.as_object().into_iter().flat_map(Map::keys).cloned().collect();
     for (name, schema) in schemas.as_object_mut().into_iter().flatten() {
@@ -76,7 +76,7 @@ fn refer_to_items(schemas: &mut Value) {
     }
 }
 
-/// Says of each object of the caller's own, which has no fields of ours, that it may have any.
+/// Marks objects that are the caller's own data, and so have no fields of ours, as allowing any field.
 fn open_objects(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
@@ -96,8 +96,8 @@ fn open_objects(schema: &mut Value) {
     }
 }
 
-/// Corrects the choices of a schema that exclude nothing, but would have to with `oneOf`: an answer with more fields
-/// than another is both, and a part that is written among the fields of its owner may be missing, with all of its fields.
+/// Relaxes `oneOf` in a schema whose choices do not exclude each other. An answer with more fields than another one
+/// matches both. A flattened part may be missing together with all of its fields.
 fn loosen(schema: &mut Value, schemas: &Value) {
     for part in schema.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten() {
         let Some([written, missing]) = part.get_mut("oneOf").and_then(Value::as_array_mut).map(Vec::as_mut_slice)
@@ -117,15 +117,15 @@ fn loosen(schema: &mut Value, schemas: &Value) {
     }
 }
 
-/// The fields of text that people read. `kalends_kernel::bounded_text` judges them all alike.
+/// The fields with text for people. `kalends_kernel::bounded_text` checks them all alike.
 const TEXTS: [&str; 6] = ["agent_name", "label", "message", "name", "org_name", "title"];
 
-/// Says what no bound of a text's length says. Only schemas of requests bound it.
+/// Documents the rules for text that the length bounds do not express. Only the schemas of requests have such bounds.
 fn tell_of_text(schema: &mut Value) {
     for (name, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         if TEXTS.contains(&name.as_str()) && field["minLength"].is_u64() {
             let about = field["description"].as_str().unwrap_or_default();
-            field["description"] = format!("{about} Not white space alone, and without NUL.").trim_start().into();
+            field["description"] = format!("{about} Must not be blank or contain NUL.").trim_start().into();
         }
     }
 }
@@ -138,8 +138,8 @@ fn rename(schema: &mut Value, from: &str, to: &str) {
     }
 }
 
-/// The operations whose query takes no parameters, by identifier. That is checked in one place, so
-/// that no endpoint can forget it.
+/// The identifiers of the operations without query parameters. One place checks them, so that no endpoint can forget
+/// it.
 pub(crate) fn without_query(description: &OpenApi) -> HashSet<&'static str> {
     let document = serde_json::to_value(description).unwrap_or_default();
     let takes_query = |operation: &Operation| {
@@ -149,7 +149,7 @@ pub(crate) fn without_query(description: &OpenApi) -> HashSet<&'static str> {
     operations::ALL.iter().filter(|operation| !takes_query(operation)).map(|operation| operation.id).collect()
 }
 
-/// Gives every body of the operation an example: what was sent or answered in a test, else one of its schema.
+/// Gives every body of the operation an example: the recorded one of a test, or one built from its schema.
 fn show_examples(described: &mut Value, operation: &Operation, schemas: &Value) {
     let show = |content: Option<&mut Value>, recorded: Option<&Value>| {
         for (media_type, media) in content.and_then(Value::as_object_mut).into_iter().flatten() {
@@ -166,7 +166,7 @@ fn show_examples(described: &mut Value, operation: &Operation, schemas: &Value) 
     }
 }
 
-/// An example of a schema: its own, else one that is put together from its parts.
+/// Builds an example of a schema: its own example, or one composed from its parts.
 fn example(schema: &Value, schemas: &Value) -> Value {
     if let Some(example) = schema.get("example").or_else(|| schema.get("default")) {
         return example.clone();
@@ -209,8 +209,8 @@ fn describe(described: &mut Value, operation: &Operation) {
         parameters.push(json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
             "description": format!(
-                "{shortest} to {IDEMPOTENCY_KEY_MAX} visible ASCII characters of your choice. The same key and request \
-                 within 24 hours get the first answer again."
+                "{shortest} to {IDEMPOTENCY_KEY_MAX} visible ASCII characters of your choice. If you repeat the \
+                 request with the same key within 24 hours, the first answer is returned again."
             ),
             "schema": { "type": "string", "minLength": shortest, "maxLength": IDEMPOTENCY_KEY_MAX }
         }));
@@ -218,7 +218,7 @@ fn describe(described: &mut Value, operation: &Operation) {
     if takes_if_match(operation) {
         parameters.push(json!({
             "name": "If-Match", "in": "header", "required": false,
-            "description": "The ETag that was read: the change holds for that version only.",
+            "description": "The ETag of the version that you read. The change applies only to that version.",
             "schema": { "type": "string" }
         }));
     }
@@ -246,12 +246,12 @@ fn takes_if_match(operation: &Operation) -> bool {
     changes_a_row || operation.id == operations::PUT_RULES.id
 }
 
-/// Whether a browser is answered with a page, errors included ([`crate::pages`]).
+/// Whether a browser is answered with a page, including errors ([`crate::pages`]).
 fn shows_pages(operation: &Operation) -> bool {
     operation.path.starts_with("/book/") && operation.id != operations::LIST_BOOKING_SLOTS.id
 }
 
-/// Whether a success shows one resource under its entity tag.
+/// Whether a success returns one resource with its entity tag.
 fn tagged(operation: &Operation) -> bool {
     let resource = [
         "/v1/agents/{id}",
@@ -294,12 +294,12 @@ fn tagged(operation: &Operation) -> bool {
         .contains(&operation.id)
 }
 
-/// Whether a key opens it.
+/// Whether the operation accepts a key.
 fn takes_key(operation: &Operation) -> bool {
     !operation.is_public() && !operation.is_console() && operation.touch != Touch::Admin
 }
 
-/// Whether a success begins or ends a session, or an attempt at a provider.
+/// Whether a success starts or ends a session, or starts a sign-in or connection at a provider.
 fn sets_cookie(operation: &Operation) -> bool {
     [
         operations::CONSOLE_SIGN_UP.id,
@@ -351,7 +351,7 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     response["headers"] = names.into_iter().map(header_of).collect::<Map<_, _>>().into();
 }
 
-/// The statuses of failure that an operation can answer.
+/// The statuses with which an operation can fail.
 fn failures(operation: &Operation) -> Vec<&'static str> {
     let mut statuses = vec!["500"];
     let takes_input = (operation.path.starts_with("/v1/") || operation.path.starts_with("/book/"))
@@ -410,7 +410,7 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
         statuses.push("412");
     }
     if [operations::SHOW_BOOKING_PAGE.id, operations::SHOW_MOVE.id].contains(&operation.id) {
-        // The slot that was chosen is taken.
+        // The chosen slot is taken.
         statuses.push("409");
     }
     if operation.id == operations::INITIATE_CLAIM.id {
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_is_described_and_nothing_else() {
+    fn exactly_the_listed_operations_are_described() {
         let document = document();
         let mut described = BTreeSet::new();
         for (path, methods) in document["paths"].as_object().unwrap() {
@@ -451,11 +451,11 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_requests_say_that_blank_ones_are_refused() {
+    fn texts_of_requests_are_documented_as_not_blank() {
         let document = document();
         let told = |schema: &str, field: &str| {
             let about = &document["components"]["schemas"][schema]["properties"][field]["description"];
-            about.as_str().unwrap().contains("Not white space alone, and without NUL.")
+            about.as_str().unwrap().contains("Must not be blank or contain NUL.")
         };
         for (schema, field) in [
             ("CreateEvent", "title"),
@@ -465,11 +465,11 @@ mod tests {
         ] {
             assert!(told(schema, field), "{schema}.{field}");
         }
-        assert!(!told("Event", "title"), "what is answered has no bounds");
+        assert!(!told("Event", "title"), "answers have no bounds");
     }
 
     #[test]
-    fn every_list_of_a_query_is_known_as_one() {
+    fn query_parameters_with_lists_are_registered() {
         let document = document();
         let operations =
             document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_an_answer_may_be_kept_is_told() {
+    fn cacheable_answers_document_cache_control() {
         let document = document();
         for operation in [&operations::PLANS, &operations::GET_FEED, &operations::EXPORT_CALENDAR, &operations::EXPORT]
         {
@@ -493,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_callers_without_a_name_are_long() {
+    fn idempotency_keys_of_anonymous_callers_are_long() {
         let document = document();
         let shortest = |operation: &Operation| {
             let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_of_success_is_that_of_the_table() {
+    fn success_statuses_match_the_table() {
         let document = document();
         for operation in operations::ALL {
             let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
@@ -522,11 +522,11 @@ mod tests {
                 .collect();
             let mut expected = vec![operation.status.to_string()];
             if operation.id == operations::DELETE_EVENT.id || operation.id == operations::DELETE_CALENDAR_EVENT.id {
-                // The series, where the request only cancels one of its occurrences.
+                // The series, if the request only cancels one of its occurrences.
                 expected.insert(0, "200".to_owned());
             }
             if operation.id == operations::JOIN_WAITLIST.id {
-                // The address waits already.
+                // The address is on the waiting list already.
                 expected.insert(0, "200".to_owned());
             }
             assert_eq!(success, expected, "{}", operation.id);
@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn every_body_has_an_example_and_every_error_the_envelope() {
+    fn every_body_has_an_example_and_every_error_uses_the_envelope() {
         let document = document();
         for operation in operations::ALL {
             let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
@@ -584,7 +584,7 @@ mod tests {
         }
     }
 
-    /// Calls `visit` with every object of the description that is no example, and where it stands.
+    /// Calls `visit` with every object of the description that is not an example, and with its place.
     fn each(value: &Value, place: &str, visit: &mut impl FnMut(&Map<String, Value>, &str)) {
         match value {
             Value::Object(map) => {
@@ -600,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn public_operations_say_that_they_need_nothing() {
+    fn public_operations_require_no_credentials() {
         let document = document();
         for operation in operations::ALL {
             let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
@@ -610,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_of_the_caller_may_have_any_field() {
+    fn the_callers_own_objects_allow_any_field() {
         let document = document();
         for (schema, field) in [
             ("CreateAgent", "metadata"),
@@ -645,14 +645,14 @@ mod tests {
         }
     }
 
-    /// A field whose text lists names holds one of them.
+    /// If the text of a field lists names, its type is an enumeration of them.
     #[test]
     fn closed_sets_are_enums() {
         let document = document();
         each(&document["components"]["schemas"], "", &mut |schema, place| {
             let text = schema.get("type").is_some_and(|kind| kind.to_string().contains("\"string\""));
             let told = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-            // What is only an example is one of many.
+            // A text that starts like this gives only an example.
             let told = if told.starts_with("Such as") { "" } else { told };
             let lists = told.contains("` or `") || told.starts_with('`') && told.ends_with('`') && !told.contains('…');
             let plain =
@@ -686,7 +686,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_of_the_software_stands_beside_that_of_the_api() {
+    fn the_description_contains_both_versions() {
         let info = document()["info"].clone();
         assert_eq!(
             (&info["version"], &info["x-kalends-version"]),

@@ -1,4 +1,4 @@
-//! `/docs`: the page on which humans read the description of the API, and try it.
+//! `/docs`: the page on which people read and try the description of the API.
 
 use std::sync::{Arc, LazyLock};
 
@@ -14,11 +14,11 @@ use utoipa_swagger_ui::Config;
 
 use crate::{error::ApiError, files::File};
 
-/// Where the page lies, and its files beside it.
+/// The path of the page and of its files.
 const PAGE: &str = "/docs/";
-/// The page's own name among its files.
+/// The file name of the page itself.
 const INDEX: &str = "index.html";
-/// What the page consists of. The library brings more, for other ways to build a page.
+/// The files of the page. The library contains more, for other ways to build a page.
 const NAMES: [&str; 8] = [
     INDEX,
     "index.css",
@@ -30,19 +30,20 @@ const NAMES: [&str; 8] = [
     "favicon-32x32.png",
 ];
 
-/// The files by their names.
+/// The files by name.
 static FILES: LazyLock<Vec<(&str, Arc<File>)>> = LazyLock::new(|| {
     let config = Arc::new(Config::from("/openapi.json"));
     let file = |name: &'static str| {
         let read = utoipa_swagger_ui::serve(name, Arc::clone(&config)).ok().flatten()?;
-        // Their names stay the same from release to release, so a cache has to ask again.
+        // The file names do not change between releases, so a cache must revalidate.
         let content_type = HeaderValue::try_from(read.content_type).ok()?;
         Some((name, Arc::new(File::new(content_type, read.bytes.into_owned(), &DOCUMENTATION))))
     };
     NAMES.into_iter().filter_map(file).collect()
 });
 
-/// The routes of the page. As the pages of the console they are no operations: they are the same for everybody.
+/// The routes of the page. They are not operations, because they are the same for everyone, like the pages of the
+/// console.
 pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/", get(|| async { Redirect::temporary(PAGE) }))
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_has_all_of_its_files() {
+    fn the_page_refers_only_to_served_files() {
         assert_eq!(FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), NAMES);
         let text = |name: &str| {
             let (_, file) = FILES.iter().find(|(known, _)| *known == name).unwrap();
@@ -79,11 +80,11 @@ mod tests {
         for file in referred {
             assert!(NAMES.contains(&file.trim_start_matches("./")), "{file}");
         }
-        // Its policy allows no script or style within the page.
+        // The page's policy allows no inline scripts or styles.
         assert!(!page.contains("<style") && !page.contains(" style=") && !page.contains("onload="), "{page}");
         assert!(page.split("<script").skip(1).all(|script| script.starts_with(" src=")), "{page}");
         assert!(text("swagger-initializer.js").contains("/openapi.json"));
-        // But for the one style sheet that the script writes into the page, which the policy knows by its hash.
+        // The one exception is a style sheet that the script writes into the page. The policy allows it by its hash.
         let (policy, script) = (DOCUMENTATION[0].1, text("swagger-ui-standalone-preset.js"));
         let styles = script.split(r#"createElement("style",null,""#).skip(1);
         let styles = styles.map(|rest| rest.split('"').next().unwrap()).collect::<Vec<_>>();

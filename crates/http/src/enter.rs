@@ -1,5 +1,5 @@
-//! Where a request enters its operation: who calls, whether the call was answered before, and the
-//! headers that every authenticated answer carries.
+//! The entrance to the operations: authentication, limits, replays of earlier answers, and the headers of every
+//! authenticated answer.
 
 use std::{collections::HashSet, fmt::Display, io::Write as _, sync::Arc};
 
@@ -32,17 +32,18 @@ pub(crate) const SERVICE_PLAN: HeaderName = HeaderName::from_static("x-service-p
 const TERMS_UPGRADE: HeaderName = HeaderName::from_static(TERMS_UPGRADE_HEADER);
 const RATE_LIMIT: HeaderName = HeaderName::from_static(headers::RATE_LIMIT);
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static(headers::RATE_LIMIT_POLICY);
-/// The most bytes of the values of these two; numbers have at most 15 digits, and the partition 24 characters.
+/// The maximum size of the values of these two headers, in bytes. Numbers have at most 15 digits, and the partition
+/// has 24 characters.
 const WRITTEN_MAX: usize = 128;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// The most characters of an `Idempotency-Key`.
+/// The maximum length of an `Idempotency-Key`, in characters.
 pub(crate) const IDEMPOTENCY_KEY_MAX: usize = 255;
 
-/// The fewest characters where there is neither an API key nor a session: the answer may hold one, and callers behind one
-/// address must not guess each other's.
+/// The minimum length of an `Idempotency-Key`, in characters, without an API key or a session. The stored answer may
+/// contain a secret, so callers that share an address must not be able to guess each other's keys.
 pub(crate) const ANONYMOUS_KEY_MIN: usize = 20;
 
-/// What stands at the entrance.
+/// The state of the entrance.
 #[derive(Clone)]
 pub(crate) struct Entrance {
     pub app: Arc<App>,
@@ -50,13 +51,13 @@ pub(crate) struct Entrance {
     pub without_query: Arc<HashSet<&'static str>>,
 }
 
-/// Runs around every route of the API.
+/// Wraps every route of the API.
 pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, next: Next) -> Response {
     let Some(operation) = operation_of(&request) else {
         return next.run(request).await;
     };
     note_operation(&request, operation);
-    // What is asked less often is boxed, so that it makes no request's future larger.
+    // The rarer cases are boxed, so that they do not enlarge the future of every request.
     let mut response = match (request.extensions().get::<Arrival>().copied(), operation.touch) {
         (Some(arrival), Touch::Public) => Box::pin(public(&entrance, operation, arrival, request, next)).await,
         (Some(arrival), Touch::Admin) => match admit_operator(&entrance.app, request.headers()) {
@@ -73,7 +74,7 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
     response
 }
 
-/// Runs around every route where it is known who calls.
+/// Wraps every route when the caller is known already.
 pub(crate) async fn enter_as(
     State((entrance, principal)): State<(Entrance, Arc<Principal>)>,
     request: Request,
@@ -89,7 +90,7 @@ pub(crate) async fn enter_as(
     response
 }
 
-/// An operation that needs no credential.
+/// Runs an operation that needs no credential.
 async fn public(
     entrance: &Entrance,
     operation: &'static Operation,
@@ -107,7 +108,7 @@ async fn public(
     }
 }
 
-/// Whether the answer may set the cookie of a session, which no other site may bring about.
+/// Whether the answer can set a session cookie. Another site must not be able to cause that.
 fn signs_in(operation: &Operation) -> bool {
     [operations::CONSOLE_SIGN_UP.id, operations::SIGN_IN.id].contains(&operation.id)
 }
@@ -119,8 +120,8 @@ async fn paced(app: &App, operation: &Operation, arrival: Arrival) -> Result<(),
     }
 }
 
-/// An operation of the console, which needs a session: whose, how fast, and only then what for. It is not counted as an
-/// API call.
+/// Runs an operation of the console, which needs a session. It checks the session first, then the rate, and only then
+/// the access. It is not counted as an API call.
 async fn signed_in(
     entrance: &Entrance,
     operation: &'static Operation,
@@ -143,7 +144,8 @@ async fn signed_in(
     };
     note_over_limit(app, &principal, operation, arrival, &response);
     if operation.writes() && response.status().is_success() {
-        // The session may be in front of another organization now, or the terms accepted; or it has ended.
+        // The session may now be switched to another organization, the terms may be accepted, or the session may have
+        // ended.
         principal = app.authenticate_session(&token).await.unwrap_or(principal);
     }
     let headers = response.headers_mut();
@@ -152,22 +154,22 @@ async fn signed_in(
     response
 }
 
-/// Leaves word of what is asked.
+/// Notes the operation for the envelope.
 pub(crate) fn note_operation(request: &Request, operation: &'static Operation) {
     if let Some(known) = request.extensions().get::<Known>() {
         known.note_operation(operation);
     }
 }
 
-/// Leaves word of who calls.
+/// Notes the requester for the envelope.
 pub(crate) fn note(request: &Request, whom: impl FnOnce() -> Requester) {
     if let Some(known) = request.extensions().get::<Known>() {
         known.note(whom());
     }
 }
 
-/// The session's token and whom it speaks for. What is presented as `Authorization: Bearer` counts alone; a cookie
-/// counts only where it comes from a page of ours.
+/// Returns the session's token and its principal. If `Authorization: Bearer` is present, only that counts. A cookie
+/// counts only if the request comes from one of our own pages.
 async fn session_of(
     app: &App,
     operation: &Operation,
@@ -183,7 +185,7 @@ async fn session_of(
     Ok((token.to_owned(), principal))
 }
 
-/// What a browser says of where a request comes from. Said twice, or unreadably, it is nothing of ours.
+/// The browser's statement of where a request comes from. A repeated or unreadable header counts as a foreign origin.
 fn provenance(headers: &HeaderMap) -> Provenance<'_> {
     let said = |name: HeaderName| {
         let mut values = headers.get_all(name).iter();
@@ -193,7 +195,8 @@ fn provenance(headers: &HeaderMap) -> Provenance<'_> {
     Provenance { origin: said(header::ORIGIN), sec_fetch_site: said(HeaderName::from_static("sec-fetch-site")) }
 }
 
-/// An operation that needs a key: whose, how fast, how often, and only then what for.
+/// Runs an operation that needs a key. It checks the key first, then the rate and the quota, and only then the
+/// access.
 async fn authenticated(
     entrance: &Entrance,
     operation: &'static Operation,
@@ -202,7 +205,7 @@ async fn authenticated(
     next: Next,
 ) -> Response {
     let app = &entrance.app;
-    // A tool's call comes with its caller, and its message was paced and counted.
+    // A tool call brings its caller along. The rate and the quota were checked for the message that carried it.
     let carried = request.extensions().get::<Carried>().cloned();
     let is_carried = carried.is_some();
     let admitted = match carried {
@@ -235,12 +238,12 @@ async fn authenticated(
     response
 }
 
-/// The request as the audit log tells of it where it is refused at the entrance.
+/// The request, as the audit log records it if the entrance refuses it.
 const fn called(operation: &'static Operation, Arrival { id, ip, at, .. }: Arrival) -> Called {
     Called { id, ip, operation, started: at, idempotency: None, local: false }
 }
 
-/// Leaves a refusal that came for a limit in the audit log, now and then.
+/// Records some of the refusals because of a limit in the audit log.
 pub(crate) fn note_over_limit(
     app: &Arc<App>,
     principal: &Principal,
@@ -255,7 +258,7 @@ pub(crate) fn note_over_limit(
     }
 }
 
-/// A refusal that tells how fast, or how often in a month, the caller may call.
+/// The refusal of a caller that exceeds its rate or its monthly quota.
 pub(crate) fn over_limit(caller: &Caller, refusal: Refusal, at: Timestamp) -> Response {
     if let Refusal::TooFast { .. } = refusal {
         return too_fast(refusal);
@@ -265,7 +268,7 @@ pub(crate) fn over_limit(caller: &Caller, refusal: Refusal, at: Timestamp) -> Re
     response
 }
 
-/// A refusal of a known caller that calls too fast, with the limit in its headers.
+/// The refusal of a known caller that exceeds its rate, with the limit in its headers.
 fn too_fast(refusal: Refusal) -> Response {
     let burst = match &refusal {
         Refusal::TooFast { rate, retry_after } => Some(headers::burst_headers(*rate, *retry_after)),
@@ -278,7 +281,7 @@ fn too_fast(refusal: Refusal) -> Response {
     response
 }
 
-/// How many API calls are left in the month.
+/// Adds the headers with the API calls that are left in the month.
 pub(crate) fn tell_left(caller: &Caller, left: Option<u64>, at: Timestamp, headers: &mut HeaderMap) {
     let limit = headers::monthly_limit(caller.principal.limits.get(Metric::ApiCalls), left, at);
     if let (Some(policy), Some(limit)) = (&caller.policy, limit) {
@@ -291,8 +294,8 @@ fn rate_limit(headers: &mut HeaderMap, policy: &impl Display, limit: &impl Displ
     headers.insert(RATE_LIMIT, written(limit));
 }
 
-/// A header's value, written where a text of its own is not needed. Nothing that is written here is too long, or no
-/// value of a header.
+/// Formats a header's value without allocating a string. None of the values is too long or contains invalid
+/// characters.
 fn written(value: &impl Display) -> HeaderValue {
     let mut buffer = [0; WRITTEN_MAX];
     let mut rest = buffer.as_mut_slice();
@@ -308,7 +311,7 @@ fn operation_of(request: &Request) -> Option<&'static Operation> {
     operations::find(method, path.as_str())
 }
 
-/// Whose key it is. One that is refused leaves its trace in the audit log.
+/// Authenticates the key. A refused key is recorded in the audit log.
 pub(crate) async fn admit(
     app: &Arc<App>,
     operation: &'static Operation,
@@ -323,14 +326,14 @@ pub(crate) async fn admit(
     Ok(admitted?)
 }
 
-/// Where no token is configured there is no such route, whatever is presented (ruling 1).
+/// Authenticates the operator. If no token is configured, the route does not exist.
 fn admit_operator(app: &App, headers: &HeaderMap) -> Result<(), ApiError> {
     let token = app.settings().admin_token.as_ref().ok_or(ApiError::NoRoute)?;
     let opens = bearer(headers).is_some_and(|presented| token.opens(presented));
     if opens { Ok(()) } else { Err(Refusal::Unauthorized.into()) }
 }
 
-/// What is presented as `Authorization: Bearer`.
+/// The value of `Authorization: Bearer`.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers
         .get(header::AUTHORIZATION)
@@ -340,8 +343,8 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
         .map(|(_, key)| key.trim())
 }
 
-/// Hands the request on with its [`Called`] and, where it has a key, its [`Actor`]; or replays the
-/// answer that it got before.
+/// Passes the request on with its [`Called`] or, if it was authenticated, its [`Actor`]. Replays the answer if the
+/// request was answered before.
 async fn within(
     entrance: &Entrance,
     operation: &'static Operation,
@@ -352,7 +355,7 @@ async fn within(
 ) -> Response {
     let (id, ip, started) = (arrival.id, arrival.ip, arrival.at);
     let called = Called { id, ip, operation, started, idempotency: None, local: false };
-    // Who may not is told before anything of the request is looked at.
+    // Access is checked before anything in the request is read.
     let caller = match principal.map(|principal| Actor::enter(Arc::clone(principal), called.clone())).transpose() {
         Ok(actor) => actor.map_or(Entered::Nobody(called), Entered::Actor),
         Err(refusal) => return ApiError::from(refusal).into_response(),
@@ -381,7 +384,7 @@ async fn within(
         }
     };
     match principal {
-        // The result of the tool holds it.
+        // The tool's result holds the memory.
         Some(_) if for_tool => {
             response.extensions_mut().insert(Reserved::new(room));
             response
@@ -392,7 +395,7 @@ async fn within(
     }
 }
 
-/// Memory of that many bytes for an answer.
+/// Reserves `bytes` of memory for an answer.
 async fn room_for(org: OrgId, bytes: usize) -> Result<Option<Room>, ApiError> {
     match bytes {
         0 => Ok(None),
@@ -403,8 +406,9 @@ async fn room_for(org: OrgId, bytes: usize) -> Result<Option<Room>, ApiError> {
     }
 }
 
-/// Refuses parameters where none are taken (ruling 2.3). What is only read outside of `/v1` and of booking pages may
-/// be asked for with whatever keeps caches away; and a link to a page takes parameters, so that it may carry others.
+/// Rejects parameters if the operation takes none. Reads outside of `/v1` and of booking pages ignore unknown
+/// parameters, because clients add them to bypass caches. Links to booking pages take parameters, so they may contain
+/// others too.
 fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) -> Result<(), ApiError> {
     let first = form_urlencoded::parse(query.unwrap_or("").as_bytes()).next();
     let strict = ["/v1/", "/book/{slug}"].iter().any(|below| operation.path.starts_with(below));
@@ -416,11 +420,11 @@ fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) 
     }
 }
 
-/// Who came in.
+/// The caller of an operation.
 enum Entered {
-    /// Somebody without a credential.
+    /// A caller without a credential.
     Nobody(Called),
-    /// The holder of a key, or of a session.
+    /// The holder of a key or of a session.
     Actor(Actor),
 }
 
@@ -439,7 +443,7 @@ impl Entered {
         }
     }
 
-    /// Leaves the caller where the handlers' extractors look.
+    /// Attaches the caller to the request for the handlers' extractors.
     fn insert(self, request: &mut Request) {
         match self {
             Self::Nobody(called) => drop(request.extensions_mut().insert(called)),
@@ -448,7 +452,7 @@ impl Entered {
     }
 }
 
-/// Reads the whole body: it is part of what makes a request the same.
+/// Reads the whole body, because it is part of what identifies a repeated request.
 async fn identify(
     called: &Called,
     principal: Option<&Arc<Principal>>,
@@ -479,7 +483,7 @@ async fn identify(
     Ok((request, idempotency))
 }
 
-/// Answers a request with a key as it was answered before, if it was.
+/// Runs a request with an idempotency key, or replays its answer if it was answered before.
 async fn once(
     entrance: &Entrance,
     mut caller: Entered,
@@ -510,7 +514,7 @@ async fn repeatable(
         return Ok(replayed(answer));
     }
     let response = next.run(request).await;
-    // A repetition that raced the first request may find its effect already there (404, 412, ...).
+    // A repetition that raced the first request may find that its effect exists already (404, 412, ...).
     let refused = response.extensions().get::<Arc<ApiError>>().is_some();
     if refused && let Some(answer) = app.earlier_answer(operation, idempotency).await? {
         return Ok(replayed(answer));
@@ -518,7 +522,7 @@ async fn repeatable(
     Ok(response)
 }
 
-/// What [`enter`] adds to an answer, where that answer broke off before.
+/// Adds the headers of [`enter`] to an answer that broke off before [`enter`] could add them.
 pub(crate) fn describe_broken_off(app: &App, whom: &Requester, at: Timestamp, headers: &mut HeaderMap) {
     if headers.contains_key(SERVICE_PLAN) {
         return;
@@ -533,7 +537,8 @@ pub(crate) fn describe_broken_off(app: &App, whom: &Requester, at: Timestamp, he
     describe_caller(app, principal, false, headers);
 }
 
-/// The plan, and the terms that the organization has not accepted, with this request or before (Authentication, rules 9 and 10).
+/// Adds the plan, and the version of the terms that the organization has not accepted yet. `accepted` is whether this
+/// request accepted them.
 pub(crate) fn describe_caller(app: &App, principal: &Principal, accepted: bool, headers: &mut HeaderMap) {
     headers.insert(SERVICE_PLAN, HeaderValue::from_static(principal.plan.shown()));
     let announced = app.settings().terms.upgrade_header(principal.accepted_terms.as_deref()).filter(|_| !accepted);

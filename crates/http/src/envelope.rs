@@ -1,4 +1,4 @@
-//! Around every request: its identifier, the envelope of its error, a line in the log, a metric.
+//! Wraps every request: its identifier, the envelope of its error, its log line and its metrics.
 
 use std::{
     any::Any,
@@ -26,10 +26,10 @@ use crate::{
     security,
 };
 
-/// From where a request comes, as the proxies in between have it.
+/// The client's address, according to the proxies.
 pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// What is known of a request before its route is.
+/// What is known about a request before its route is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     pub id: RequestId,
@@ -37,8 +37,8 @@ pub(crate) struct Arrival {
     pub ip: Option<IpAddr>,
 }
 
-/// What was asked and by whom, noted where the entrance finds out and read where an answer takes its final form: one that
-/// broke off (a deadline, a panic) has not come back through the entrance.
+/// The operation and the requester. `enter` notes them, and the envelope reads them when it finishes an answer. An
+/// answer that broke off (because of a deadline or a panic) has not come back through `enter`.
 #[derive(Clone, Default)]
 pub(crate) struct Known(Arc<Noted>);
 
@@ -48,7 +48,7 @@ struct Noted {
     whom: OnceLock<Requester>,
 }
 
-/// Who calls.
+/// Who sent the request.
 pub(crate) enum Requester {
     /// The holder of a key.
     Caller(Arc<Caller>),
@@ -57,28 +57,28 @@ pub(crate) enum Requester {
 }
 
 impl Known {
-    /// Notes who calls; the first word counts.
+    /// Notes the requester. Only the first call counts.
     pub(crate) fn note(&self, whom: Requester) {
-        // Nobody enters twice.
+        // A request passes `enter` only once.
         let _ = self.0.whom.set(whom);
     }
 
-    /// Notes what is asked; the first word counts.
+    /// Notes the operation. Only the first call counts.
     pub(crate) fn note_operation(&self, operation: &'static Operation) {
         let _ = self.0.operation.set(operation);
     }
 }
 
-/// Which operation answered, noted on the response.
+/// The operation that answered, attached to the response.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnsweredBy(pub &'static Operation);
 
-/// The status that was answered, noted on the response.
+/// The original status of the answer, attached to the response.
 #[derive(Debug, Clone, Copy)]
 struct Answered(StatusCode);
 
-/// Gives the request its identifier and the response its final form. An identifier that the caller
-/// sends is not trusted (ruling 2.1).
+/// Gives the request its identifier and the response its final form. It ignores an identifier sent by the caller,
+/// because that cannot be trusted.
 pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let at = app.now();
     let id = RequestId::new(at, app.entropy());
@@ -101,7 +101,7 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
     let failed = response.status().is_client_error() || response.status().is_server_error();
     let failed = failed && response.extensions_mut().remove::<Finished>().is_none();
     let error = response.extensions_mut().remove::<Arc<ApiError>>();
-    // A failure without a reason is one of the framework's own rejections.
+    // A failure without a reason was produced by the framework.
     let error = error.or_else(|| failed.then(|| Arc::new(ApiError::of_status(response.status()))));
     if let Some(error) = error {
         log(&error, id, operation);
@@ -126,9 +126,9 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
     response
 }
 
-/// Refuses what no route should see, and answers what needs none.
+/// Rejects requests that no route should see, and answers those that need no route.
 fn admit(request: &Request, cors: &Cors) -> Result<Option<Response>, ApiError> {
-    // A tool's call is made here: it has no head of its own.
+    // The request of a tool call is created here, and has no head to check.
     if request.extensions().get::<Carried>().is_some() {
         return Ok(None);
     }
@@ -136,20 +136,20 @@ fn admit(request: &Request, cors: &Cors) -> Result<Option<Response>, ApiError> {
     Ok(cors.preflight(request.method(), request.headers()))
 }
 
-/// From where the request comes, as far as the proxies between may be believed.
+/// The client's address, as far as the proxies can be trusted.
 fn address(app: &App, request: &Request) -> Option<IpAddr> {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>()?.0.ip();
     let forwarded: Vec<&str> = request.headers().get_all(FORWARDED_FOR).iter().map(readable).collect();
     Some(app.settings().trusted_proxies.client(peer, forwarded))
 }
 
-/// What is no text is no address either.
+/// A header value that is not text is not an address either.
 fn readable(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or("unreadable")
 }
 
-/// Restores the status of an answer in none of the encodings that the caller accepts: it is sent as it
-/// is. Compression would call it 406 when everything has been done and the body says so.
+/// Restores the status of an answer if the caller accepts none of our encodings. The answer is then sent unencoded.
+/// The compression layer would change the status to 406 although the request succeeded.
 pub(crate) fn despite_encodings<B>(mut response: http::Response<B>) -> http::Response<B> {
     if let Some(Answered(status)) = response.extensions_mut().remove() {
         *response.status_mut() = status;
@@ -157,7 +157,7 @@ pub(crate) fn despite_encodings<B>(mut response: http::Response<B>) -> http::Res
     response
 }
 
-/// Headers that the inner layers set, but those that described the body which is replaced.
+/// Keeps the headers that the inner layers set, except those that describe the replaced body.
 fn keep_headers(response: &mut Response, headers: &http::HeaderMap) {
     for (name, value) in headers {
         if !matches!(name.as_str(), "content-type" | "content-length") {
@@ -187,13 +187,13 @@ fn measure(app: &App, began: Timestamp, operation: Option<&Operation>, response:
     let status = response.status().as_u16();
     metrics::counter!("kalends_http_requests_total", "operation" => operation, "status" => status.to_string())
         .increment(1);
-    // Micros of one request are far below the precision of a double.
+    // The microseconds of one request are exact in a double.
     #[expect(clippy::cast_precision_loss, reason = "a request lasts far fewer than 2^52 microseconds")]
     let seconds = (app.now() - began).as_micros() as f64 / 1e6;
     metrics::histogram!("kalends_http_request_seconds", "operation" => operation).record(seconds);
 }
 
-/// What a handler that panicked answers.
+/// The answer if a handler panics.
 #[expect(clippy::needless_pass_by_value, reason = "the signature that the panic layer calls")]
 pub(crate) fn panicked(panic: Box<dyn Any + Send>) -> Response {
     let what = panic

@@ -1,4 +1,4 @@
-//! From a refusal to an error of the specification's table: the one place where that is decided.
+//! The one place that decides which error a refusal becomes.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -22,44 +22,43 @@ use crate::{
     incoming::{BYTES_A_SECOND, FREE, WITHIN},
 };
 
-/// The most field errors that one message names; the rest is counted.
+/// The maximum number of field errors in a message. The others are only counted.
 const NAMED_MAX: usize = 5;
-/// The most characters that are told of one of them.
+/// The maximum length of a field error in a message, in characters.
 const FIELD_ERROR_MAX: usize = 380;
-/// After how many seconds a request that found no place or no memory may be repeated.
+/// The `Retry-After` of a request for which there was no place or no memory, in seconds.
 const PLACE_RETRY: i64 = 5;
 
-/// Why a request is not answered with success. It becomes a response in [`crate::envelope`], which
-/// knows the request's identifier.
+/// Why a request failed. [`crate::envelope`] turns it into a response, because it knows the request's identifier.
 #[derive(Debug)]
 pub(crate) enum ApiError {
-    /// A use case said no.
+    /// A use case refused the request.
     Refused(Refusal),
     /// The body is not JSON.
     NotJson(String),
-    /// The body is not declared as JSON.
+    /// The body's content type is not JSON.
     MediaType,
-    /// The body is not declared as a file.
+    /// The body's content type is not that of a file.
     FileType,
-    /// The body is larger than so many bytes.
+    /// The body is larger than this many bytes.
     TooLarge(usize),
-    /// A message to the tools is larger than other bodies, and is no import.
+    /// A tools message is larger than other bodies may be, and is not an import.
     LargeMessage,
     /// The JSON nests too deeply.
     TooDeep,
-    /// The JSON holds too many values.
+    /// The JSON contains too many values.
     TooManyValues,
-    /// The organization has another large body under way.
+    /// The organization is already sending another large body.
     Uploading,
-    /// Others have large bodies under way, as many as the service holds.
+    /// The service holds the maximum number of large bodies of other callers.
     NoPlace,
-    /// The organization has this many bytes of answers, at least, that nobody reads.
+    /// The organization holds at least this many bytes of unread answers.
     AnswersUnread(usize),
-    /// The organization has as many bytes of bodies under way as it may have.
+    /// The organization is sending the maximum number of bytes of bodies.
     BodiesUnderWay,
-    /// The address of a feed may not be asked, and whatever else is wrong with the fields.
+    /// The feed's address must not be fetched. Contains the other invalid fields too.
     FeedUrl(FieldErrors),
-    /// The body did not arrive to its end.
+    /// The body did not arrive completely.
     BodyLost,
     /// The body took too long to arrive.
     BodyLate,
@@ -67,23 +66,23 @@ pub(crate) enum ApiError {
     UriTooLong,
     /// There are too many headers, or they are too large.
     HeadersTooLarge,
-    /// There is no `Host`, more than one, or one that is no host.
+    /// `Host` is missing, repeated or invalid.
     Host,
-    /// No route of that path.
+    /// There is no route with that path.
     NoRoute,
-    /// The route knows other methods only.
+    /// The route does not support the method.
     Method,
-    /// `Host` is another service's, or `Origin` another site's.
+    /// `Host` belongs to another service, or `Origin` to another site.
     Elsewhere,
-    /// The protocol of the tools does not allow it, for this reason.
+    /// The request violates the tools protocol, for this reason.
     Protocol(String),
-    /// We took too long.
+    /// The service took too long.
     Deadline,
     /// A handler panicked, or an answer could not be built.
     Internal,
 }
 
-/// The envelope for a connection that is refused before any request is read, with status 503.
+/// The envelope for a connection that is refused, with status 503, before a request is read.
 pub fn refused_connection(why: &str, request: RequestId) -> String {
     let message = format!("{why}; close connections that are not needed, or wait");
     let (kind, code) = (ErrorType::RateLimitError, ErrorCode::TooManyConnections);
@@ -106,12 +105,12 @@ impl IntoResponse for ApiError {
 }
 
 impl ApiError {
-    /// The error of a subscription's fields: that of its address has a status of its own (service, "Error catalog").
+    /// The error of a subscription's fields. An invalid address has its own status.
     pub(crate) fn of_subscription(errors: FieldErrors) -> Self {
         if errors.iter().any(|error| error.param == "url") { Self::FeedUrl(errors) } else { errors.into() }
     }
 
-    /// The error that a response without one stands for: those of the framework.
+    /// The error for a response of the framework, which has none.
     pub(crate) const fn of_status(status: StatusCode) -> Self {
         match status {
             StatusCode::NOT_FOUND => Self::NoRoute,
@@ -202,7 +201,7 @@ impl ApiError {
         }
     }
 
-    /// The response in the envelope of every error (ruling 2.1).
+    /// Renders the response in the envelope of every error.
     pub(crate) fn render(&self, app: &App, request: RequestId, operation: Option<&Operation>) -> Response {
         let error = self.body(app, request.to_string(), operation);
         debug_assert!(
@@ -222,7 +221,7 @@ impl ApiError {
         response
     }
 
-    /// Tells after how many seconds the request may be repeated, where that is known.
+    /// Sets `Retry-After` if it is known when the request may be repeated.
     pub(crate) fn tell_when(&self, headers: &mut HeaderMap) {
         if let Some(seconds) = self.retry_after()
             && let Ok(value) = HeaderValue::from_str(&seconds.to_string())
@@ -260,7 +259,7 @@ impl ApiError {
         let malformed = |code, message: &str| plain(ErrorType::InvalidRequest, code, message);
         match self {
             Self::NotJson(why) => malformed(ErrorCode::InvalidJson, &format!("the body must be JSON: {why}")),
-            Self::BodyLost => malformed(ErrorCode::BodyIncomplete, "the request could not be read to its end"),
+            Self::BodyLost => malformed(ErrorCode::BodyIncomplete, "the request could not be read completely"),
             Self::MediaType => malformed(
                 ErrorCode::UnsupportedMediaType,
                 "the body must be JSON: send it with Content-Type: application/json",
@@ -280,7 +279,7 @@ impl ApiError {
             Self::HeadersTooLarge => malformed(
                 ErrorCode::HeadersTooLarge,
                 &format!(
-                    "there may be at most {HEADERS_MAX} headers, and {HEADER_BYTES_MAX} bytes of them; send fewer"
+                    "a request may have at most {HEADERS_MAX} headers, and {HEADER_BYTES_MAX} bytes of them; send fewer"
                 ),
             ),
             Self::Host => malformed(
@@ -294,12 +293,12 @@ impl ApiError {
             ),
             Self::Method => malformed(
                 ErrorCode::MethodNotAllowed,
-                "the route does not know this method; the Allow header lists those it knows",
+                "the route does not support this method; the Allow header lists those it supports",
             ),
             Self::Elsewhere => plain(
                 ErrorType::Forbidden,
                 ErrorCode::ForeignOrigin,
-                "Host must be that of KALENDS_BASE_URL or of this machine, and Origin, where there is one, its origin",
+                "Host must be that of KALENDS_BASE_URL or of this machine, and Origin, if sent, must match it",
             ),
             Self::Protocol(why) => {
                 malformed(ErrorCode::InvalidProtocol, &format!("the Model Context Protocol does not allow it: {why}"))
@@ -307,8 +306,8 @@ impl ApiError {
             Self::BodyLate => malformed(
                 ErrorCode::BodyTooSlow,
                 &format!(
-                    "the body must arrive at {} KB a second or more after its first {} seconds, and within {} seconds \
-                     in all; send it again",
+                    "the body must arrive at {} KB a second or faster after its first {} seconds, and within {} \
+                     seconds in total; send it again",
                     BYTES_A_SECOND / 1_000,
                     FREE.as_secs(),
                     WITHIN.as_secs()
@@ -328,21 +327,21 @@ impl ApiError {
             ),
             Self::TooManyValues => malformed(
                 ErrorCode::JsonTooLarge,
-                &format!("the body must hold at most {VALUES_MAX} JSON values; send it in several requests"),
+                &format!("the body must contain at most {VALUES_MAX} JSON values; send it in several requests"),
             ),
             Self::Uploading => plain(
                 ErrorType::RateLimitError,
                 ErrorCode::UploadInProgress,
                 &format!(
                     "your organization may send one body of more than {BODY_MAX} bytes at a time; repeat the request \
-                     when the other one is done"
+                     when the other one is finished"
                 ),
             ),
             Self::AnswersUnread(most) => plain(
                 ErrorType::RateLimitError,
                 ErrorCode::AnswersUnread,
                 &format!(
-                    "your organization may have {} MiB of answers that are not read yet; read them to their end or close \
+                    "your organization may have {} MiB of unread answers at a time; read them completely or close \
                      their connections, then repeat the request",
                     most >> 20
                 ),
@@ -351,8 +350,8 @@ impl ApiError {
                 ErrorType::RateLimitError,
                 ErrorCode::BodiesUnderWay,
                 &format!(
-                    "your organization may have {} MiB of request bodies under way; repeat the request when others are \
-                     done",
+                    "your organization may send {} MiB of request bodies at a time; repeat the request when others are \
+                     finished",
                     BODIES_MAX >> 20
                 ),
             ),
@@ -360,8 +359,8 @@ impl ApiError {
                 ErrorType::InternalError,
                 ErrorCode::UploadsBusy,
                 &format!(
-                    "the service holds {PLACES} bodies of more than {BODY_MAX} bytes at a time, and all places are \
-                     taken; repeat the request"
+                    "the service holds at most {PLACES} bodies of more than {BODY_MAX} bytes at a time; repeat the \
+                     request later"
                 ),
             ),
             Self::Deadline => plain(
@@ -454,7 +453,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::SlotTaken(obstacles) => obstructed(coded(ErrorType::Conflict, ErrorCode::SlotTaken), obstacles),
         Refusal::BookingTaken { nearest, .. } => ErrorBody {
             param: Some("start".to_owned()),
-            // What is in the way is nobody's business here.
+            // A guest must not learn what blocks the time.
             nearest_free: Some(nearest.iter().copied().map(Slot::from).collect()),
             ..coded(ErrorType::Conflict, ErrorCode::SlotTaken)
         },
@@ -507,14 +506,14 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Credentials(CredentialsError::Busy) => ErrorBody::new(
             ErrorType::InternalError,
             ErrorCode::Busy,
-            "too many are signing in now; repeat the request".to_owned(),
+            "too many sign-ins are in progress; repeat the request".to_owned(),
             id,
         ),
-        // The cause is in the log; it is not for the caller.
+        // The cause is in the log. The caller must not see it.
         Refusal::Store(StoreError::Unavailable(_)) => ErrorBody::new(
             ErrorType::InternalError,
             ErrorCode::DatabaseUnavailable,
-            "the database does not answer now; repeat the request".to_owned(),
+            "the database is not answering; repeat the request".to_owned(),
             id,
         ),
         Refusal::Credentials(CredentialsError::Failed(_))
@@ -535,14 +534,14 @@ const fn hold_code(error: &HoldError) -> ErrorCode {
     }
 }
 
-/// An error that tells what is in the way and what else is free.
+/// Adds what blocks the time, and free times near it.
 fn obstructed(body: ErrorBody, obstacles: &Obstacles) -> ErrorBody {
     let conflicts = obstacles.conflicts.iter().map(|(calendar, block)| Conflict::new(*calendar, *block));
     let nearest = obstacles.nearest_free.iter().map(|span| Slot::from(*span));
     ErrorBody { conflicts: Some(conflicts.collect()), nearest_free: Some(nearest.collect()), ..body }
 }
 
-/// An error of a field, cut to a bearable length: it may repeat what was sent.
+/// A field error, truncated to a reasonable length because it may repeat the input.
 fn told(error: &FieldError) -> String {
     let text = error.to_string();
     match text.char_indices().nth(FIELD_ERROR_MAX) {
@@ -551,7 +550,7 @@ fn told(error: &FieldError) -> String {
     }
 }
 
-/// The `type` of a 400, which differs between endpoints (ruling 2.2).
+/// The `type` of a 400, which differs between endpoints.
 fn invalid_type(operation: Option<&Operation>) -> ErrorType {
     match operation.map(|operation| operation.path) {
         Some("/v1/availability") => ErrorType::BadRequest,
@@ -560,7 +559,7 @@ fn invalid_type(operation: Option<&Operation>) -> ErrorType {
     }
 }
 
-/// The error of fields. `otherwise` is its name where the first of them has none of its own.
+/// The error for invalid fields. `otherwise` is its code if the first field error has none.
 fn invalid(errors: &FieldErrors, otherwise: ErrorCode, id: String, operation: Option<&Operation>) -> ErrorBody {
     let FieldError { param, code, .. } = errors.first();
     let mut message = errors.iter().take(NAMED_MAX).map(told).collect::<Vec<_>>().join("; ");
@@ -590,7 +589,7 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "no part of the service; the test run is told what to do this way")]
+    #[expect(clippy::disallowed_methods, reason = "a test may read a variable that controls it")]
     fn the_docs_list_every_code() {
         let text = std::fs::read_to_string(DOCS).unwrap();
         let (before, rest) = text.split_once(BEGIN).unwrap();
@@ -598,6 +597,6 @@ mod tests {
         if std::env::var("KALENDS_RENEW_EXAMPLES").is_ok_and(|value| value == "1") {
             return std::fs::write(DOCS, [before, BEGIN, &table(), END, after].concat()).unwrap();
         }
-        assert_eq!(written, table(), "docs/requests.md lists other codes; write its table by\n    {RENEW}");
+        assert_eq!(written, table(), "docs/requests.md lists other codes; update its table with\n    {RENEW}");
     }
 }

@@ -1,7 +1,7 @@
-//! The examples of the description: what a test really sent, and what it was answered.
+//! The examples of the description: what a test really sent and received.
 //!
-//! `examples.json` is the record of a scenario that the test plays against the whole router. The test fails where the
-//! answers are others than those of the record, so that no example tells what the service does not do.
+//! `examples.json` is the recording of a scenario that a test plays against the whole router. The test fails if the
+//! answers differ from the recording, so the examples always match the service's behavior.
 
 use std::sync::LazyLock;
 
@@ -11,25 +11,25 @@ use serde_json::Value;
 #[cfg(test)]
 mod tests;
 
-/// The record as it is stored.
+/// The stored recording.
 const RECORD: &str = include_str!("examples.json");
 
-/// The record. A test reads it too, so that it cannot be broken.
+/// The parsed recording. A test parses it too, so it cannot be broken.
 static EXAMPLES: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(RECORD).unwrap_or_default());
 
-/// The bodies that are not recorded: of one operation, or of all that have the type, and the reason. Their examples are
-/// those of their schemas.
+/// The bodies that are not recorded, each with the reason: those of one operation, or all with a media type. Their
+/// examples come from their schemas.
 pub(crate) static UNRECORDED: &[(Option<&Operation>, &str, &str)] = &[
-    (None, "text/html", "a page that a browser shows, far longer than what it tells"),
+    (None, "text/html", "a page for a browser, too long for an example"),
     (Some(&operations::OPENAPI), "application/json", "the answer is the description itself"),
     (Some(&operations::BOOKING_ASSET), "text/css", A_FILE),
     (Some(&operations::BOOKING_ASSET), "text/javascript", A_FILE),
     (Some(&operations::BOOKING_ASSET), "image/svg+xml", A_FILE),
 ];
 
-const A_FILE: &str = "a file that pages refer to, of which nobody reads the text";
+const A_FILE: &str = "a file that pages load and nobody reads";
 
-/// Whether bodies of that type are recorded.
+/// Whether bodies with that media type are recorded.
 pub(crate) fn is_recorded(operation: &Operation, media_type: &str) -> bool {
     let left_out = |(whose, of, _): &(Option<&Operation>, &str, _)| {
         *of == media_type && whose.is_none_or(|whose| whose == operation)
@@ -37,17 +37,17 @@ pub(crate) fn is_recorded(operation: &Operation, media_type: &str) -> bool {
     !UNRECORDED.iter().any(left_out)
 }
 
-/// The body of the operation's request.
+/// The recorded body of the operation's request.
 pub(crate) fn request(operation: &Operation) -> Option<&'static Value> {
     EXAMPLES["operations"][operation.id].get("request")
 }
 
-/// The body of the operation's answer with that status.
+/// The recorded body of the operation's answer with that status.
 pub(crate) fn answer(operation: &Operation, status: &str) -> Option<&'static Value> {
     EXAMPLES["operations"][operation.id]["answers"].get(status)
 }
 
-/// Gives the answers of failures their examples. The name of each begins with its status.
+/// Adds examples to the error responses. The name of each starts with its status.
 pub(crate) fn show_errors(responses: &mut Value) {
     for (name, response) in responses.as_object_mut().into_iter().flatten() {
         let recorded = name.get(..3).and_then(|status| EXAMPLES["errors"].get(status));

@@ -1,4 +1,4 @@
-//! Files that are the same for everybody: compressed once for each coding and kept, never for a request.
+//! Static files. Each is compressed once per coding and then kept, never for a single request.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use tokio::{io::AsyncReadExt as _, runtime::Handle, sync::OnceCell, task::spawn_
 
 use crate::{COMPRESS_ABOVE, extract::has};
 
-/// How a file is packed. What comes first is preferred where a caller takes several as gladly.
+/// The compression of a file. If a caller accepts several equally, the first one here is preferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coding {
     Brotli,
@@ -26,28 +26,28 @@ enum Coding {
     Gzip,
 }
 
-/// A file, under a strong entity tag for each form in which it is sent.
+/// A file with a strong entity tag for each form in which it is sent.
 #[derive(Debug)]
 pub(crate) struct File {
     headers: Vec<(HeaderName, HeaderValue)>,
     hash: String,
     plain: Bytes,
-    /// Whether its type is worth compressing.
+    /// Whether the type is worth compressing.
     packs: bool,
     packed: [OnceCell<Bytes>; Coding::ALL.len()],
 }
 
-/// Marks an answer that is sent as it is stored: the layer that compresses answers leaves it alone.
+/// Marks an answer that is sent as it is stored, so that the compression layer leaves it alone.
 #[derive(Debug, Clone, Copy)]
 struct Stored;
 
-/// Whether an answer may be compressed for its request alone: what the predicate of the compression layer asks.
+/// Whether an answer may be compressed for its request. This is the predicate of the compression layer.
 pub(crate) fn is_made_for_its_request(_: StatusCode, _: Version, _: &HeaderMap, extensions: &Extensions) -> bool {
     extensions.get::<Stored>().is_none()
 }
 
 impl File {
-    /// A file of that type, with these headers on every answer.
+    /// Creates a file of that type. Every answer has these headers.
     pub(crate) fn new(
         content_type: HeaderValue,
         content: impl Into<Bytes>,
@@ -68,19 +68,20 @@ impl File {
         }
     }
 
-    /// The content, unpacked.
+    /// The uncompressed content.
     pub(crate) fn plain(&self) -> Bytes {
         self.plain.clone()
     }
 
-    /// The answer to a request with these headers: the file as the caller takes it, or 304 if the caller has it.
+    /// Answers a request with these headers: the file in a form that the caller accepts, or 304 if the caller has it
+    /// already.
     pub(crate) async fn answer(self: &Arc<Self>, request: &HeaderMap) -> Response {
         let coding = if self.packs { Coding::accepted(request) } else { None };
         let packed = match coding {
             Some(coding) => self.packed(coding).await.map(|packed| (coding, packed)),
             None => None,
         };
-        // A form of its own has a tag of its own (RFC 9110 section 8.8.3.3).
+        // Each form has its own tag (RFC 9110 section 8.8.3.3).
         let tag = match &packed {
             Some((coding, _)) => format!("\"{}-{}\"", self.hash, coding.name()),
             None => format!("\"{}\"", self.hash),
@@ -114,8 +115,8 @@ impl File {
         response
     }
 
-    /// The packed form. It is made once, at the first request for it; concurrent callers wait. `None` if that failed,
-    /// and the next request tries again.
+    /// Returns the compressed form. The first request for it compresses the file, and concurrent requests wait. If
+    /// that fails, returns `None`, and the next request tries again.
     async fn packed(self: &Arc<Self>, coding: Coding) -> Option<Bytes> {
         let pack = || async {
             let plain = self.plain();
@@ -143,10 +144,10 @@ impl Coding {
         }
     }
 
-    /// The coding that the caller likes best; `None` if it takes none of them.
+    /// The coding that the caller prefers, or `None` if the caller accepts none.
     fn accepted(request: &HeaderMap) -> Option<Self> {
         let weighed = Self::ALL.into_iter().map(|coding| (weight(request, coding.name()), coding));
-        // Of equal ones the last is the greatest.
+        // `max_by_key` returns the last of equal elements.
         weighed.rev().max_by_key(|(weight, _)| *weight).filter(|(weight, _)| *weight > 0).map(|(_, coding)| coding)
     }
 
@@ -167,7 +168,7 @@ impl Coding {
     }
 }
 
-/// How gladly a caller takes a coding, in thousandths (RFC 9110 section 12.5.3); 0 is not at all.
+/// The caller's preference for a coding, in thousandths (RFC 9110 section 12.5.3). 0 means not accepted.
 fn weight(request: &HeaderMap, coding: &str) -> u16 {
     let given = request.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let mut any = 0;
@@ -212,24 +213,24 @@ mod tests {
     }
 
     #[rstest]
-    #[case::a_browser("gzip, deflate, br, zstd", Some(Coding::Brotli))]
+    #[case::browser("gzip, deflate, br, zstd", Some(Coding::Brotli))]
     #[case::one("gzip", Some(Coding::Gzip))]
     #[case::in_capitals("GZIP", Some(Coding::Gzip))]
-    #[case::more_gladly("br;q=0.1, gzip;q=0.9", Some(Coding::Gzip))]
+    #[case::preferred("br;q=0.1, gzip;q=0.9", Some(Coding::Gzip))]
     #[case::anything("*", Some(Coding::Brotli))]
     #[case::anything_but("*, br;q=0", Some(Coding::Zstd))]
-    #[case::not_at_all("br;q=0, gzip;q=0.000", None)]
-    #[case::as_it_is("identity", None)]
-    #[case::others("deflate, middle-out", None)]
-    #[case::nonsense("br;q=lots", None)]
-    #[case::nothing("", None)]
-    fn the_coding_is_one_that_the_caller_takes(#[case] accepts: &str, #[case] coding: Option<Coding>) {
+    #[case::refused("br;q=0, gzip;q=0.000", None)]
+    #[case::identity("identity", None)]
+    #[case::unknown("deflate, middle-out", None)]
+    #[case::malformed("br;q=lots", None)]
+    #[case::empty("", None)]
+    fn the_callers_preferred_coding_is_chosen(#[case] accepts: &str, #[case] coding: Option<Coding>) {
         assert_eq!(Coding::accepted(&asking(header::ACCEPT_ENCODING, accepts)), coding);
     }
 
     #[rstest]
     #[tokio::test]
-    async fn a_file_is_packed_once_and_sent_as_it_is_stored(#[values("br", "zstd", "gzip")] coding: &str) {
+    async fn a_file_is_compressed_once_and_sent_as_stored(#[values("br", "zstd", "gzip")] coding: &str) {
         let file = file();
         let layers = tower::ServiceBuilder::new()
             .layer(CompressionLayer::new().compress_when(SizeAbove::new(0).and(is_made_for_its_request)));
@@ -246,11 +247,11 @@ mod tests {
         assert_eq!(first.headers()["content-encoding"], coding);
         let (first, second) = (body(first).await, body(second).await);
         assert!(first.len() * 4 < TEXT.len() * 200);
-        // The very bytes that are stored, and not equal ones.
+        // The same bytes that are stored, not a copy.
         let stored = file.packed.iter().filter_map(|cell| cell.get()).collect::<Vec<_>>();
         assert_eq!(stored.iter().map(|bytes| bytes.as_ptr()).collect::<Vec<_>>(), [first.as_ptr()]);
         assert_eq!(second.as_ptr(), first.as_ptr());
-        // Neither is what goes out plain compressed by the layer.
+        // The layer does not compress the plain form either.
         let plain = body(ask("identity").await).await;
         assert_eq!(plain.as_ptr(), file.plain.as_ptr());
         let (mut packed, mut unpacked) = (first.as_ref(), Vec::new());
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_form_has_a_strong_tag_of_its_own() {
+    async fn each_form_has_its_own_strong_tag() {
         let file = file();
         let mut tags = Vec::new();
         for accepts in ["identity", "br", "zstd", "gzip"] {
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_small_or_packed_already_is_sent_as_it_is() {
+    async fn small_and_compressed_files_are_sent_unchanged() {
         let short = File::new(HeaderValue::from_static("text/plain"), "short", &[]);
         let picture = File::new(HeaderValue::from_static("image/png"), vec![0; 4096], &[]);
         for file in [Arc::new(short), Arc::new(picture)] {

@@ -1,5 +1,5 @@
-//! The body of a request on its way in: how fast it must arrive, how long the answer may take besides, and what becomes
-//! of a body that nobody read.
+//! The body of a request while it arrives: its minimum speed, the deadline of the answer, and the handling of a body
+//! that nobody read.
 
 use std::{
     fmt, mem,
@@ -22,30 +22,30 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 
 use crate::{CALL_MAX, error::ApiError};
 
-/// How long an answer may take. The time in which the service waits for the caller's body does not count.
+/// How long an answer may take. Time in which the service waits for the caller's body does not count.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// How long a body may take before its speed counts.
+/// How long a body may take before its speed matters.
 pub(crate) const FREE: Duration = Duration::from_secs(5);
-/// How many bytes must arrive each second after that.
+/// The minimum speed after that, in bytes per second.
 pub(crate) const BYTES_A_SECOND: u64 = 8_000;
 /// How long the whole body may take.
 pub(crate) const WITHIN: Duration = Duration::from_secs(60);
 
-/// How many bytes of an unread body are read so that its connection can carry the next request.
+/// How many bytes of an unread body are read, so that its connection can be used for the next request.
 const READ_ON_MAX: usize = 64 * 1024;
-/// How long the answer waits for them.
+/// How long the answer waits for these bytes.
 const READ_ON_WITHIN: Duration = Duration::from_secs(2);
-/// How long a connection that is about to close still takes what the caller sends. A close with unread bytes is a reset,
-/// which can cost the caller the answer.
+/// How long a closing connection still accepts what the caller sends. A close with unread bytes is a TCP reset, which
+/// can lose the answer.
 const LINGER: Duration = Duration::from_secs(10);
 
-/// How long the service waits in all for a body of which `bytes` have arrived. After that it is late.
+/// The total time that the service waits for a body of which `bytes` have arrived. After that, the body is late.
 fn patience(bytes: u64) -> Duration {
     WITHIN.min(FREE + Duration::from_millis(bytes.saturating_mul(1_000) / BYTES_A_SECOND))
 }
 
-/// The error of a body that is late, as its reader sees it.
+/// The error that the reader of a late body gets.
 #[derive(Debug)]
 pub(crate) struct Late;
 
@@ -57,20 +57,20 @@ impl fmt::Display for Late {
 
 impl std::error::Error for Late {}
 
-/// What is known of a body.
+/// The state of a body.
 #[derive(Default)]
 struct State {
-    /// How many of its bytes have arrived.
+    /// The number of bytes that have arrived.
     bytes: u64,
-    /// How long the service has waited for the caller so far. While nobody asks for more, it does not wait.
+    /// How long the service has waited for the caller so far. It waits only while the body is being read.
     waited: Duration,
-    /// Since when it waits now.
+    /// Since when it has been waiting, if it is.
     since: Option<Instant>,
-    /// Whether anybody asked for it. Only then does a caller that expects `100 Continue` send it.
+    /// Whether anyone has started to read the body. A caller that expects `100 Continue` sends it only then.
     asked: bool,
-    /// Whether it broke off, or was late.
+    /// Whether the body broke off or was late.
     broken: bool,
-    /// What the handler left unread.
+    /// The part that the handler left unread.
     rest: Option<Body>,
 }
 
@@ -85,7 +85,7 @@ impl State {
     }
 }
 
-/// What the reader of a body and the service around it share.
+/// The state that the reader of a body shares with the service around it.
 #[derive(Clone, Default)]
 struct Progress(Arc<Mutex<State>>);
 
@@ -95,7 +95,8 @@ impl Progress {
     }
 }
 
-/// A body that fails with [`Late`] when it arrives too slowly, and hands back what its reader leaves unread.
+/// A body that fails with [`Late`] if it arrives too slowly, and that hands back the part that its reader leaves
+/// unread.
 struct Incoming {
     body: Body,
     timer: Option<Pin<Box<Sleep>>>,
@@ -124,7 +125,7 @@ impl HttpBody for Incoming {
             }
             ready!(timer.as_mut().poll(context));
             state.stop_waiting();
-            // The caller may go on sending, so the body is handed back.
+            // The caller may continue to send, so the body is handed back.
             state.broken = true;
             return Poll::Ready(Some(Err(axum::Error::new(Late))));
         };
@@ -163,9 +164,9 @@ impl Drop for Incoming {
     }
 }
 
-/// Answers a request within [`DEADLINE`], and leaves its connection in order: what the handler did not read of the body
-/// is read, or the answer announces that the connection closes. Otherwise it would close without a word, and a client
-/// that keeps connections would lose the next request that it sends on it.
+/// Answers a request within [`DEADLINE`] and leaves its connection usable. It reads the rest of an unread body, or
+/// announces in the answer that the connection closes. Without the announcement, a client that reuses connections
+/// would lose its next request.
 pub(crate) async fn serve(mut request: Request, answer: impl AsyncFnOnce(Request) -> Response) -> Response {
     if request.body().is_end_stream() {
         return in_time(answer(request), None).await;
@@ -177,14 +178,14 @@ pub(crate) async fn serve(mut request: Request, answer: impl AsyncFnOnce(Request
     let incoming = Incoming { body, timer: None, progress: progress.clone(), ended: false };
     *request.body_mut() = Body::new(incoming);
     let mut response = in_time(answer(request), Some(&progress)).await;
-    // Each request of HTTP/2 has a stream of its own, which ends alone.
+    // Each HTTP/2 request has its own stream, which ends independently.
     if version < Version::HTTP_2 && !stays_usable(&progress, expects).await {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
 
-/// The answer, or that there is none in time.
+/// Returns the answer, or an error if it misses the deadline.
 async fn in_time(answer: impl Future<Output = Response>, progress: Option<&Progress>) -> Response {
     let mut answer = pin!(answer);
     let mut limit = Instant::now() + DEADLINE;
@@ -202,7 +203,7 @@ async fn in_time(answer: impl Future<Output = Response>, progress: Option<&Progr
     }
 }
 
-/// Whether the connection can carry another request. Reads the rest of a body that is short and arrives soon.
+/// Whether the connection can be used for another request. Reads the rest of a body if it is short and arrives soon.
 async fn stays_usable(progress: &Progress, expects: bool) -> bool {
     let (rest, asked, broken) = {
         let mut state = progress.state();
@@ -210,7 +211,7 @@ async fn stays_usable(progress: &Progress, expects: bool) -> bool {
     };
     let Some(mut rest) = rest else { return !broken };
     if expects && !asked {
-        // Reading it would send `100 Continue`. A caller that sees the answer first need not send it.
+        // Reading the body would send `100 Continue`. A caller that sees the answer first need not send it.
         return false;
     }
     let short = rest.size_hint().lower() <= READ_ON_MAX as u64;
@@ -221,7 +222,7 @@ async fn stays_usable(progress: &Progress, expects: bool) -> bool {
     false
 }
 
-/// Reads and drops at most `max` bytes; whether the body ended properly within them.
+/// Reads and drops at most `max` bytes. Returns whether the body ended properly within them.
 async fn read_on(body: &mut Body, max: usize) -> bool {
     let mut read = 0;
     while let Some(frame) = body.frame().await {
@@ -255,14 +256,14 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[rstest]
-    #[case::nothing_has_come(0, 5_000)]
-    #[case::a_byte_buys_no_time(1, 5_000)]
-    #[case::one_second(8_000, 6_000)]
-    #[case::half_a_second(4_000, 5_500)]
-    #[case::as_long_as_it_may_take(440_000, 60_000)]
-    #[case::no_longer_than_that(440_008, 60_000)]
-    #[case::the_largest(u64::MAX, 60_000)]
-    fn body_is_late_by_its_bytes(#[case] bytes: u64, #[case] millis: u64) {
+    #[case::no_bytes(0, 5_000)]
+    #[case::one_byte(1, 5_000)]
+    #[case::one_second_of_bytes(8_000, 6_000)]
+    #[case::half_a_second_of_bytes(4_000, 5_500)]
+    #[case::reaches_the_maximum(440_000, 60_000)]
+    #[case::capped(440_008, 60_000)]
+    #[case::largest_number(u64::MAX, 60_000)]
+    fn patience_grows_with_the_bytes(#[case] bytes: u64, #[case] millis: u64) {
         assert_eq!(patience(bytes), Duration::from_millis(millis));
     }
 
@@ -277,12 +278,12 @@ mod tests {
         service.oneshot(request.method("POST").uri("/").body(body).unwrap()).await.unwrap()
     }
 
-    /// A service that reads the body, as every endpoint does.
+    /// A service that reads the body, like every endpoint.
     fn reading() -> Router {
         service(async |request: Request| read_body(request.into_body()).await.map(|body| body.len().to_string()))
     }
 
-    /// So many pieces, one after each pause.
+    /// Yields `count` pieces, each after a pause.
     fn pieces(count: usize, length: usize, pause: Duration) -> impl Stream<Item = Result<Bytes, axum::Error>> {
         stream::iter(0..count).then(move |_| async move {
             sleep(pause).await;
@@ -295,24 +296,24 @@ mod tests {
     }
 
     #[rstest]
-    #[case::fast_enough(59, 8_000, StatusCode::OK)]
+    #[case::fast(59, 8_000, StatusCode::OK)]
     #[case::too_long(61, 9_000, StatusCode::REQUEST_TIMEOUT)]
     #[case::too_slow(20, 6_000, StatusCode::REQUEST_TIMEOUT)]
-    #[case::slow_but_soon_done(5, 1, StatusCode::OK)]
-    #[case::dripping(60, 1, StatusCode::REQUEST_TIMEOUT)]
+    #[case::slow_but_short(5, 1, StatusCode::OK)]
+    #[case::very_slow(60, 1, StatusCode::REQUEST_TIMEOUT)]
     #[tokio::test(start_paused = true)]
     async fn body_must_arrive_in_time(#[case] seconds: usize, #[case] a_second: usize, #[case] status: StatusCode) {
-        // A little less than a second, so that no piece comes at the very limit.
+        // Slightly less than a second, so that no piece arrives exactly at the limit.
         let pause = Duration::from_millis(999);
         let body = Body::from_stream(pieces(seconds, a_second, pause));
         let response = send(reading(), request(), body).await;
         assert_eq!(response.status(), status);
         let closes = response.headers().get("connection").is_some();
-        assert_eq!(closes, status != StatusCode::OK, "what comes after a late body is not read");
+        assert_eq!(closes, status != StatusCode::OK, "the rest of a late body is not read");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn caller_is_not_late_while_the_service_reads_nothing() {
+    async fn time_in_which_nothing_is_read_does_not_count() {
         let hesitating = service(async |request: Request| {
             let mut body = request.into_body();
             let mut read = 0;
@@ -342,14 +343,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn handler_that_never_reads_meets_the_deadline() {
+    async fn the_deadline_applies_without_reading() {
         let stuck = || service(async || std::future::pending::<StatusCode>().await);
         for body in [Body::empty(), Body::from("x"), Body::from_stream(pieces(1, 1, 100 * SECOND))] {
             assert_eq!(send(stuck(), request(), body).await.status(), StatusCode::SERVICE_UNAVAILABLE);
         }
     }
 
-    /// A service that refuses without reading.
+    /// A service that refuses a request without reading it.
     fn refusing() -> Router {
         service(async || StatusCode::UNAUTHORIZED)
     }
@@ -357,11 +358,11 @@ mod tests {
     #[rstest]
     #[case::no_body(Body::empty(), false)]
     #[case::short(Body::from("x"), false)]
-    #[case::as_long_as_is_read(Body::from(vec![b' '; READ_ON_MAX]), false)]
+    #[case::longest_that_is_read(Body::from(vec![b' '; READ_ON_MAX]), false)]
     #[case::longer(Body::from(vec![b' '; READ_ON_MAX + 1]), true)]
-    #[case::later(Body::from_stream(pieces(3, 100, SECOND / 2)), false)]
-    #[case::too_late(Body::from_stream(pieces(3, 100, SECOND)), true)]
-    #[case::longer_than_it_said(Body::from_stream(pieces(5, READ_ON_MAX / 4, SECOND / 10)), true)]
+    #[case::slow(Body::from_stream(pieces(3, 100, SECOND / 2)), false)]
+    #[case::too_slow(Body::from_stream(pieces(3, 100, SECOND)), true)]
+    #[case::longer_than_its_size_hint(Body::from_stream(pieces(5, READ_ON_MAX / 4, SECOND / 10)), true)]
     #[case::broken(Body::from_stream(stream::iter([Err::<Bytes, _>(std::io::Error::other("cut"))])), true)]
     #[tokio::test(start_paused = true)]
     async fn unread_body_is_read_or_the_connection_closes(#[case] body: Body, #[case] closes: bool) {
@@ -371,7 +372,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn rest_of_a_body_that_is_too_long_is_left_too() {
+    async fn rest_of_a_body_that_is_too_long_is_not_read() {
         let long = Body::from_stream(pieces(40, 64 * 1024, SECOND / 100));
         let response = send(reading(), request(), long).await;
         assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
@@ -379,7 +380,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn expected_body_is_not_asked_for_after_a_refusal() {
+    async fn expected_body_is_not_requested_after_a_refusal() {
         let asked = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&asked);
         let body = stream::once(async move {
@@ -393,7 +394,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn streams_of_http_2_close_no_connection() {
+    async fn http_2_connections_stay_open() {
         let body = Body::from(vec![b' '; READ_ON_MAX + 1]);
         let response = send(refusing(), request().version(Version::HTTP_2), body).await;
         assert_eq!(response.headers().get("connection"), None);

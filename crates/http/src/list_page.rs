@@ -1,7 +1,7 @@
-//! A page of a list as JSON, bounded in bytes.
+//! A page of a list as JSON, limited in bytes.
 //!
-//! Entries are written one by one into chunks of memory of their own, so that a reader that is slow holds only what it has
-//! not read yet. A page that would pass [`PAGE_BYTES_MAX`] ends early: its `limit` is then the number of its entries, and
+//! Entries are written one by one into separate chunks of memory, so a slow reader holds only what it has not read
+//! yet. A page that would exceed [`PAGE_BYTES_MAX`] ends early: its `limit` is then the number of entries on it, and
 //! `has_more` is true.
 
 use std::{
@@ -23,9 +23,9 @@ use serde::Serialize;
 
 use crate::{error::ApiError, reply::json};
 
-/// About how many bytes a chunk takes.
+/// The approximate size of a chunk, in bytes.
 const CHUNK: usize = 64 << 10;
-/// What is kept free for the fields behind `data`.
+/// The bytes reserved for the fields after `data`.
 const END_MAX: usize = 1 << 10;
 
 /// A page of a list.
@@ -70,7 +70,7 @@ fn respond<T: Serialize, S: Serialize>(data: &[T], end: End<S>) -> Response {
     }
 }
 
-/// Writes as many entries as fit into `max` bytes, one at least, and the end.
+/// Writes at least one entry and as many as fit into `max` bytes, and then the end.
 fn write<T: Serialize, S: Serialize>(data: &[T], mut end: End<S>, max: usize) -> serde_json::Result<Chunks> {
     let mut chunks = Chunks::default();
     let mut chunk = Vec::with_capacity(CHUNK.min(1024 * (data.len() + 1)));
@@ -93,13 +93,13 @@ fn write<T: Serialize, S: Serialize>(data: &[T], mut end: End<S>, max: usize) ->
     }
     chunk.extend_from_slice(b"],");
     let fields = serde_json::to_vec(&end)?;
-    // The fields go on in the object that the entries began.
+    // The fields continue the object that the entries started.
     chunk.extend_from_slice(fields.strip_prefix(b"{").unwrap_or(&fields));
     chunks.push(chunk);
     Ok(chunks)
 }
 
-/// A body in chunks, each of which is freed when it is sent.
+/// A body in chunks. Each chunk is freed when it is sent.
 #[derive(Debug, Default)]
 struct Chunks {
     chunks: VecDeque<Bytes>,
@@ -108,7 +108,7 @@ struct Chunks {
 
 impl Chunks {
     fn push(&mut self, mut chunk: Vec<u8>) {
-        // An entry that did not fit has doubled it.
+        // An entry that did not fit has doubled the capacity.
         chunk.shrink_to_fit();
         self.bytes += chunk.len();
         self.chunks.push_back(chunk.into());
@@ -154,9 +154,9 @@ mod tests {
     }
 
     proptest! {
-        /// What is written is JSON, holds a prefix of the entries, says how many, and stays within the bound.
+        /// The page is valid JSON, contains a prefix of the entries, reports their number and stays within the limit.
         #[test]
-        fn a_page_is_a_prefix_within_its_bytes(
+        fn a_page_is_a_prefix_within_the_byte_limit(
             entries in prop::collection::vec("[a-z\"\u{1}]{0,3000}", 0..60),
             max in 2_000_usize..100_000,
             offset in 0_u32..1_000,

@@ -1,23 +1,23 @@
-//! What an authenticated request costs.
+//! The metering of authenticated requests.
 
 use http::StatusCode;
 use kalends_app::{App, Caller, Counted, Leased, Refusal, operations::Operation};
 use kalends_kernel::Timestamp;
 
-/// A request that is counted. A caller that goes away before its answer leaves it counted.
+/// A counted request. If the caller disconnects before its answer, the request stays counted.
 pub(crate) struct Metered {
-    /// The API call, unless the message that brought the request was counted as one.
+    /// The API call. `None` if the message that carried the request was counted as the call.
     call: Option<Counted>,
     query: Option<Counted>,
     left: Option<u64>,
 }
 
 impl Metered {
-    /// Lets a request pass that comes slowly enough, and counts one API call and, where availability is read, one
-    /// availability query, in the month in which the request arrived.
+    /// Checks the caller's rate. Then counts one API call and, if the operation reads availability, one availability
+    /// query, in the month in which the request arrived.
     ///
     /// # Errors
-    /// [`Refusal::TooFast`], [`Refusal::LimitReached`]; nothing is counted then.
+    /// [`Refusal::TooFast`] or [`Refusal::LimitReached`]. Then nothing is counted.
     pub(crate) async fn admit(
         app: &App,
         caller: &Caller,
@@ -35,8 +35,8 @@ impl Metered {
         }
     }
 
-    /// Counts the request of a tool's call. The message that brought it has passed [`Metered::admit`], so this counts
-    /// availability queries only.
+    /// Counts the request of a tool call. The message that carried it has passed [`Metered::admit`], so only
+    /// availability queries are counted here.
     ///
     /// # Errors
     /// [`Refusal::LimitReached`].
@@ -50,8 +50,8 @@ impl Metered {
         Ok(Self { call: None, query, left: caller.left(Leased::ApiCalls, at) })
     }
 
-    /// Takes back what does not count: a call that is answered with 401 or 429 (ruling 3.4), and an availability
-    /// query that is not answered with availability. Returns how many API calls are left; `None` is unlimited.
+    /// Takes back what does not count: a call answered with 401 or 429, and an availability query that was not
+    /// answered successfully. Returns how many API calls are left, or `None` if they are unlimited.
     pub(crate) async fn end(self, app: &App, status: StatusCode) -> Option<u64> {
         if let Some(query) = self.query.filter(|_| !status.is_success()) {
             app.count_back(query).await;

@@ -1,6 +1,7 @@
-//! Pages for humans: which requests get one, and how what went wrong looks there.
+//! Web pages: which requests get one, and how they show errors.
 //!
-//! A browser that opens a booking page, or sends its form, is answered in HTML, errors included; everybody else gets JSON.
+//! A browser that opens a booking page or sends its form is answered in HTML, including errors. Everyone else gets
+//! JSON.
 
 use axum::{
     Router,
@@ -17,12 +18,12 @@ use kalends_web::{Console, Notice, Path, headers};
 
 use crate::error::ApiError;
 
-/// Where pages lie.
+/// The path below which pages are served.
 const PAGES: &str = "/book/";
-/// What follows a page's address where its slots are listed, for programs alone.
+/// The end of a path that lists slots, which is for programs only.
 const SLOTS: &str = "/slots";
 
-/// Where an answer to a human leads back to, if the request wants an answer for humans.
+/// Set if a request wants a page: the address that an error page links back to.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     back: Option<Path>,
@@ -42,7 +43,7 @@ impl Wanted {
         Some(Self { back: Path::new(format!("{PAGES}{slug}")) })
     }
 
-    /// The page that tells of an error.
+    /// Renders the page for an error.
     pub(crate) fn render(&self, error: &ApiError, request: RequestId) -> Response {
         let back = self.back.as_ref();
         let request = request.to_string();
@@ -65,7 +66,7 @@ impl Wanted {
     }
 }
 
-/// Whether the caller names that type among those that it takes. What takes everything does not ask for it.
+/// Whether the caller explicitly accepts that media type. `*/*` does not count.
 pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.flat_map(|value| value.split(',')).any(|range| {
@@ -74,19 +75,20 @@ pub(crate) fn names(headers: &HeaderMap, media_type: &str) -> bool {
     })
 }
 
-/// Whether the body is what a form sends.
+/// Whether the body is sent by a form.
 pub(crate) fn is_form(headers: &HeaderMap) -> bool {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     essence.eq_ignore_ascii_case("application/x-www-form-urlencoded")
 }
 
-/// Marks an answer that has its form already, whatever its status: no error's envelope takes its place.
+/// Marks an answer that is complete, whatever its status, so that the error envelope does not replace it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Finished;
 
-/// The pages on which humans connect calendars and set a password; `providers` are those with which they can sign in. As the documentation's page they are no operations: they are the same for
-/// everybody, and what they show and change goes through the API.
+/// The pages on which users connect calendars and set a password. `providers` are those with which users can sign in.
+/// The pages are not operations, because they are the same for everyone, like the documentation. Everything that they
+/// show and change goes through the API.
 pub(crate) fn console<S: Clone + Send + Sync + 'static>(providers: &[Provider]) -> Router<S> {
     let providers: Vec<&str> = providers.iter().map(|provider| provider.as_str()).collect();
     Console::ALL.into_iter().fold(Router::new(), |routes, page| {
@@ -100,7 +102,7 @@ pub(crate) fn html(status: StatusCode, text: String) -> Response {
     text_of(status, "text/html; charset=utf-8", text, &headers::PAGE)
 }
 
-/// An answer as text of that type, with these headers.
+/// An answer with text of that type and these headers.
 pub(crate) fn text_of(
     status: StatusCode,
     content_type: &'static str,
@@ -129,15 +131,15 @@ mod tests {
     const FORM: &str = "application/x-www-form-urlencoded; charset=utf-8";
 
     #[rstest]
-    #[case::a_browser("GET", "/book/x7Jd", Some(("accept", BROWSER)), Some("/book/x7Jd"))]
-    #[case::a_link_of_a_letter("GET", "/book/x7Jd/bookings/t0k/cancel", Some(("accept", BROWSER)), Some("/book/x7Jd"))]
-    #[case::a_form("POST", "/book/x7Jd", Some(("content-type", FORM)), Some("/book/x7Jd"))]
-    #[case::a_program("GET", "/book/x7Jd", Some(("accept", "*/*")), None)]
-    #[case::a_program_that_books("POST", "/book/x7Jd", Some(("content-type", "application/json")), None)]
+    #[case::browser("GET", "/book/x7Jd", Some(("accept", BROWSER)), Some("/book/x7Jd"))]
+    #[case::link_in_a_mail("GET", "/book/x7Jd/bookings/t0k/cancel", Some(("accept", BROWSER)), Some("/book/x7Jd"))]
+    #[case::form("POST", "/book/x7Jd", Some(("content-type", FORM)), Some("/book/x7Jd"))]
+    #[case::program("GET", "/book/x7Jd", Some(("accept", "*/*")), None)]
+    #[case::booking_by_a_program("POST", "/book/x7Jd", Some(("content-type", "application/json")), None)]
     #[case::slots_are_for_programs("GET", "/book/x7Jd/slots", Some(("accept", BROWSER)), None)]
-    #[case::elsewhere("GET", "/v1/agents", Some(("accept", BROWSER)), None)]
-    #[case::nothing_said("GET", "/book/x7Jd", None, None)]
-    fn who_gets_a_page(
+    #[case::other_path("GET", "/v1/agents", Some(("accept", BROWSER)), None)]
+    #[case::no_accept_header("GET", "/book/x7Jd", None, None)]
+    fn browsers_get_a_page(
         #[case] method: &str,
         #[case] path: &str,
         #[case] header: Option<(&str, &str)>,
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pages_of_the_console_are_kept_by_nobody() {
+    async fn pages_of_the_console_are_not_cached() {
         for page in Console::ALL {
             let request = Request::get(page.path()).body(Body::empty()).unwrap();
             let response = console::<()>(&[Provider::Google]).oneshot(request).await.unwrap();
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn every_failure_of_a_consent_has_its_sentence() {
+    fn every_consent_failure_has_a_message() {
         let script = assets::ALL.iter().find(|asset| asset.name.starts_with("connect-")).unwrap().text;
         for failure in ConsentFailure::ALL {
             assert!(script.contains(&format!("    {}: '", failure.as_str())), "{failure:?}");

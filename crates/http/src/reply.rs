@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use crate::error::ApiError;
 
-/// About as many bytes as most resources take as JSON.
+/// The approximate size of most resources as JSON, in bytes.
 const RESOURCE: usize = 1024;
-/// As many headers as an answer has.
+/// The approximate number of headers of an answer.
 const HEADERS: usize = 12;
 
 /// The answer of a use case that changed something.
@@ -33,7 +33,7 @@ impl IntoResponse for Changed {
     }
 }
 
-/// An answer that begins a session, with its cookie. One that is replayed later sets none.
+/// An answer that starts a session, with its cookie. When the answer is replayed later, it sets no cookie.
 pub(crate) struct Begun(Answer, String);
 
 impl Begun {
@@ -48,7 +48,7 @@ impl IntoResponse for Begun {
     }
 }
 
-/// An answer that ends the session, and removes its cookie.
+/// An answer that ends the session and removes its cookie.
 pub(crate) struct Ended(Answer, String);
 
 impl Ended {
@@ -63,8 +63,8 @@ impl IntoResponse for Ended {
     }
 }
 
-/// An answer that begins an attempt at a provider, with the cookie that binds it to the browser. One that is replayed later
-/// sets none.
+/// An answer that starts a sign-in or connection at a provider, with the cookie that binds it to the browser. When
+/// the answer is replayed later, it sets no cookie.
 pub(crate) struct Bound(Answer, String);
 
 impl Bound {
@@ -79,7 +79,7 @@ impl IntoResponse for Bound {
     }
 }
 
-/// A browser is sent elsewhere, with these cookies set or removed.
+/// A redirect that sets or removes these cookies.
 pub(crate) struct Elsewhere {
     pub location: String,
     pub cookies: Vec<String>,
@@ -95,7 +95,7 @@ impl IntoResponse for Elsewhere {
                 headers.append(header::SET_COOKIE, cookie);
             }
         }
-        // It may carry what opens something: neither a cache nor the next page is to know it.
+        // The address may contain a secret, so neither a cache nor the next page may learn it.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         match HeaderValue::try_from(self.location) {
@@ -115,7 +115,7 @@ pub(crate) fn cookies(app: &App) -> SessionCookies {
 fn with_cookie(mut response: Response, cookie: &str) -> Response {
     let headers = response.headers_mut();
     if let Ok(mut cookie) = HeaderValue::from_str(cookie) {
-        // Kept out of whatever prints headers.
+        // Hides the cookie when headers are printed.
         cookie.set_sensitive(true);
         headers.insert(header::SET_COOKIE, cookie);
     }
@@ -142,7 +142,7 @@ impl<T: Serialize> IntoResponse for WithETag<T> {
     }
 }
 
-/// JSON that is already written.
+/// JSON that is already serialized.
 pub(crate) struct Written<B>(pub B);
 
 impl<B: Into<Body>> IntoResponse for Written<B> {
@@ -151,7 +151,7 @@ impl<B: Into<Body>> IntoResponse for Written<B> {
     }
 }
 
-/// An answer with room for the headers that the layers around add.
+/// A JSON answer with capacity for the headers that the outer layers add.
 pub(crate) fn json(body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     *response.headers_mut() = HeaderMap::with_capacity(HEADERS);
@@ -159,7 +159,7 @@ pub(crate) fn json(body: impl Into<Body>) -> Response {
     response
 }
 
-/// The answer to an earlier request, told apart by a header (ruling 2.8).
+/// The stored answer to an earlier request, marked by a header.
 pub(crate) fn replayed(answer: Answer) -> Response {
     let mut response = Changed(answer).into_response();
     response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));

@@ -1,10 +1,10 @@
-//! The headers that tell a browser what it may do with an answer: the one place that adds them, so that no page, no error
-//! and no file goes without.
+//! The headers that restrict what a browser does with an answer. Only this module adds them, so that no page, error
+//! or file lacks them.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use kalends_web::headers::{NO_SNIFFING, SAFE};
 
-/// Puts them on an answer. What an answer says itself stays.
+/// Adds the headers to an answer. Headers that the answer already has are kept.
 pub(crate) fn describe(headers: &mut HeaderMap) {
     let (name, value) = NO_SNIFFING;
     headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -15,7 +15,7 @@ pub(crate) fn describe(headers: &mut HeaderMap) {
     }
 }
 
-/// Whether a browser that opens an answer of that type shows it as a page, or may run what it holds.
+/// Whether a browser that opens an answer of that type shows it as a page or may run its content.
 fn may_be_shown(content_type: &HeaderValue) -> bool {
     let begins =
         |with: &[u8]| content_type.as_bytes().get(..with.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(with));

@@ -1,4 +1,4 @@
-//! What stands around every route: the form of answers that break off, the headers of all, and what no route sees.
+//! What surrounds every route: the form of answers that broke off, common headers, and requests that no route sees.
 
 mod messages;
 
@@ -35,7 +35,7 @@ use crate::{
     surround,
 };
 
-/// The origin that the operator names.
+/// The origin that the operator configured.
 const NAMED: &str = "https://app.example";
 
 fn app(store: &MemoryStore, make: &Fixtures) -> Arc<App> {
@@ -56,7 +56,7 @@ fn app(store: &MemoryStore, make: &Fixtures) -> Arc<App> {
     })
 }
 
-/// A service whose agents, its plans and its feeds are answered by that handler, and a key of one of its organizations.
+/// A service in which this handler answers the routes of agents and plans, and a key of one of its organizations.
 async fn service(handler: MethodRouter<Arc<App>>) -> (Router, String) {
     let (store, make) = (MemoryStore::new(), Fixtures::new());
     let app = app(&store, &make);
@@ -69,7 +69,7 @@ async fn service(handler: MethodRouter<Arc<App>>) -> (Router, String) {
     (surround(Arc::clone(&app), routes.with_state(app)), key.text)
 }
 
-/// The service as it is, without any account.
+/// The complete service, without any account.
 fn whole() -> Router {
     crate::router(app(&MemoryStore::new(), &Fixtures::new()))
 }
@@ -92,7 +92,7 @@ async fn error(response: Response) -> Value {
     serde_json::from_slice::<Value>(&body).unwrap()["error"].take()
 }
 
-/// What every answer carries, whatever became of the request.
+/// Checks what every answer has, whatever happened to the request.
 #[track_caller]
 fn is_dressed(response: &Response, status: StatusCode) {
     assert_eq!(response.status(), status);
@@ -101,7 +101,7 @@ fn is_dressed(response: &Response, status: StatusCode) {
     assert_eq!(header(response, "content-type"), "application/json");
 }
 
-/// How a request comes to a 500 or a 503.
+/// A cause of a 500 or 503.
 #[derive(Debug, Clone, Copy)]
 enum Trouble {
     Panic,
@@ -120,7 +120,7 @@ impl Trouble {
         let credentials = |error| ApiError::from(Refusal::Credentials(error)).into_response();
         match self {
             Self::Panic => {
-                // Asked of the runtime, so that the compiler believes in what follows.
+                // A runtime check, so that the compiler does not consider the rest unreachable.
                 assert!(tokio::runtime::Handle::try_current().is_err(), "a handler that fails");
                 StatusCode::OK.into_response()
             }
@@ -136,17 +136,17 @@ impl Trouble {
 }
 
 #[rstest]
-#[case::a_panic(Trouble::Panic, 500)]
-#[case::a_deadline(Trouble::Deadline, 503)]
-#[case::the_store_is_away(Trouble::StoreAway, 503)]
-#[case::the_store_failed(Trouble::StoreFailed, 500)]
-#[case::too_many_passwords_at_once(Trouble::TooManyPasswords, 503)]
-#[case::a_credential_failed(Trouble::CredentialFailed, 500)]
-#[case::no_mail_leaves(Trouble::NoMail, 503)]
-#[case::the_framework_fails(Trouble::Foreign(StatusCode::INTERNAL_SERVER_ERROR), 500)]
-#[case::the_framework_sheds(Trouble::Foreign(StatusCode::SERVICE_UNAVAILABLE), 503)]
+#[case::panic(Trouble::Panic, 500)]
+#[case::deadline(Trouble::Deadline, 503)]
+#[case::store_unavailable(Trouble::StoreAway, 503)]
+#[case::store_failed(Trouble::StoreFailed, 500)]
+#[case::too_many_passwords(Trouble::TooManyPasswords, 503)]
+#[case::credential_failed(Trouble::CredentialFailed, 500)]
+#[case::mail_undelivered(Trouble::NoMail, 503)]
+#[case::framework_500(Trouble::Foreign(StatusCode::INTERNAL_SERVER_ERROR), 500)]
+#[case::framework_503(Trouble::Foreign(StatusCode::SERVICE_UNAVAILABLE), 503)]
 #[tokio::test(start_paused = true)]
-async fn a_failure_carries_the_headers_of_other_answers(#[case] trouble: Trouble, #[case] status: u16) {
+async fn a_failure_has_the_common_headers(#[case] trouble: Trouble, #[case] status: u16) {
     let status = StatusCode::from_u16(status).unwrap();
     let (service, key) = service(get(move || trouble.bring())).await;
     let request = reading("/v1/agents").header("authorization", format!("Bearer {key}"));
@@ -158,20 +158,20 @@ async fn a_failure_carries_the_headers_of_other_answers(#[case] trouble: Trouble
     assert_eq!(header(&answer, "access-control-allow-origin"), NAMED);
     assert!(header(&answer, "vary").contains("origin"));
 
-    // What is public stays readable for any page.
+    // Public answers are still readable for every page.
     let answer = ask(&service, reading("/v1/plans").header("origin", "https://elsewhere.example")).await;
     is_dressed(&answer, status);
     assert_eq!(header(&answer, "access-control-allow-origin"), "*");
 }
 
 #[tokio::test]
-async fn a_failure_of_the_tools_carries_the_headers_of_other_answers() {
+async fn a_failure_of_the_tools_has_the_common_headers() {
     let (store, make) = (MemoryStore::new(), Fixtures::new());
     let service = crate::router(app(&store, &make));
     let organization = kalends_accounts::Organization { plan: Plan::Pro, ..make.organization() };
     let key = make.key(organization.id);
     store.commit(ChangeSet::new(organization.id).create(&organization).create(&key.key)).await.unwrap();
-    // The handler panics when it reads the message; what reads the rest of the body afterwards finds its end.
+    // The handler panics when it reads the message. When the rest of the body is read afterwards, it has ended.
     let mut polled = false;
     let body = futures::stream::poll_fn(move |_| {
         let first = !std::mem::replace(&mut polled, true);
@@ -189,7 +189,7 @@ async fn a_failure_of_the_tools_carries_the_headers_of_other_answers() {
 }
 
 #[tokio::test]
-async fn an_answer_to_a_key_that_nobody_holds_carries_what_is_known() {
+async fn an_answer_to_an_unknown_key_has_the_common_headers() {
     let (service, _) = service(get(|| async { StatusCode::OK })).await;
     let request = reading("/v1/agents").header("authorization", "Bearer nobody-s").header("origin", NAMED);
     let answer = ask(&service, request).await;
@@ -199,11 +199,11 @@ async fn an_answer_to_a_key_that_nobody_holds_carries_what_is_known() {
 }
 
 #[rstest]
-#[case::the_documentation("/docs/")]
-#[case::the_console("/console/connect")]
-#[case::an_error_for_a_guest("/book/nobody-s")]
+#[case::documentation("/docs/")]
+#[case::console("/console/connect")]
+#[case::booking_error("/book/nobody-s")]
 #[tokio::test]
-async fn a_page_may_load_nothing_foreign_and_be_framed_by_nobody(#[case] path: &str) {
+async fn pages_load_nothing_external_and_cannot_be_framed(#[case] path: &str) {
     let answer = ask(&whole(), reading(path).header("accept", "text/html")).await;
     assert!(header(&answer, "content-type").starts_with("text/html"), "{:?}", answer.headers());
     let policy = header(&answer, "content-security-policy");
@@ -216,7 +216,7 @@ async fn a_page_may_load_nothing_foreign_and_be_framed_by_nobody(#[case] path: &
 }
 
 #[tokio::test]
-async fn a_page_without_a_policy_of_its_own_gets_one() {
+async fn a_page_without_a_policy_gets_the_default() {
     let page = get(|| async { axum::response::Html("<p>hello") });
     let (service, _) = service(page).await;
     let answer = ask(&service, reading("/v1/plans")).await;
@@ -238,8 +238,8 @@ async fn redirects_and_files_are_not_sniffed() {
 }
 
 #[rstest]
-#[case::the_description("/openapi.json")]
-#[case::the_style_sheet_of_the_documentation("/docs/swagger-ui.css")]
+#[case::description("/openapi.json")]
+#[case::style_sheet("/docs/swagger-ui.css")]
 #[tokio::test]
 async fn large_files_are_compressed_once(#[case] path: &str) {
     let service = whole();
@@ -253,7 +253,7 @@ async fn large_files_are_compressed_once(#[case] path: &str) {
         (tag, answer.into_body().collect().await.unwrap().to_bytes())
     };
     let ((tag, first), (same, second)) = (ask().await, ask().await);
-    // The very bytes that are stored, and not equal ones.
+    // The same bytes that are stored, not a copy.
     assert_eq!((same, second.as_ptr(), second.len()), (tag.clone(), first.as_ptr(), first.len()));
     let request = reading(path).header("accept-encoding", "gzip").header("if-none-match", tag);
     let known = self::ask(&service, request).await;
@@ -264,9 +264,9 @@ async fn large_files_are_compressed_once(#[case] path: &str) {
 #[rstest]
 #[case::no_host(&[], "/health", 400, "Host")]
 #[case::two_hosts(&[("host", "a.example"), ("host", "b.example")], "/health", 400, "Host")]
-#[case::on_a_route_that_is_none(&[], "/nowhere", 400, "Host")]
+#[case::unknown_route(&[], "/nowhere", 400, "Host")]
 #[tokio::test]
-async fn a_request_that_names_no_host_or_two_is_refused_in_the_envelope(
+async fn a_request_without_exactly_one_host_gets_an_error_envelope(
     #[case] headers: &[(&str, &str)],
     #[case] path: &str,
     #[case] status: u16,
@@ -281,13 +281,13 @@ async fn a_request_that_names_no_host_or_two_is_refused_in_the_envelope(
 }
 
 #[tokio::test]
-async fn a_host_in_the_target_of_http_2_suffices() {
+async fn the_authority_of_http_2_replaces_the_host_header() {
     let request = Request::get("http://cal.example/health").version(Version::HTTP_2);
     assert_eq!(ask(&whole(), request).await.status(), StatusCode::OK);
 }
 
 #[tokio::test]
-async fn a_head_that_is_too_large_is_refused_in_the_envelope() {
+async fn a_head_that_is_too_large_gets_an_error_envelope() {
     let service = whole();
     let many = (0..100).fold(reading("/health"), |request, _| request.header("a", "b"));
     let large = reading("/health").header("a", "b".repeat(33 << 10));
@@ -304,7 +304,7 @@ async fn a_head_that_is_too_large_is_refused_in_the_envelope() {
 }
 
 #[tokio::test]
-async fn a_preflight_of_a_named_origin_is_answered() {
+async fn only_a_preflight_of_a_configured_origin_is_answered() {
     let service = whole();
     let preflight = |origin: &str| {
         let request = reading("/v1/agents").method(Method::OPTIONS).header("origin", origin);
@@ -327,20 +327,20 @@ async fn a_preflight_of_a_named_origin_is_answered() {
         let told = |name: &HeaderName| name.as_str().starts_with("access-control");
         assert!(!answer.headers().keys().any(told), "{origin}: {:?}", answer.headers());
     }
-    // What asks for no method is an ordinary request.
+    // Without a requested method, it is an ordinary request.
     let options = reading("/v1/agents").method(Method::OPTIONS).header("origin", NAMED);
     assert_eq!(ask(&service, options).await.status(), StatusCode::METHOD_NOT_ALLOWED);
 }
 
 #[tokio::test]
-async fn only_named_origins_read_what_is_private_and_cookies_are_never_allowed() {
+async fn only_configured_origins_read_private_answers_and_never_with_cookies() {
     let service = whole();
     for (origin, allowed) in [(NAMED, NAMED), ("https://evil.example", "")] {
         let answer = ask(&service, reading("/v1/agents").header("origin", origin)).await;
         is_dressed(&answer, StatusCode::UNAUTHORIZED);
         assert_eq!(header(&answer, "access-control-allow-origin"), allowed);
         assert!(!answer.headers().contains_key("access-control-allow-credentials"));
-        // A cache must not hand one origin the answer to another.
+        // A cache must not serve one origin the answer to another.
         assert!(header(&answer, "vary").contains("origin"));
     }
     let answer = ask(&service, reading("/v1/agents").header("origin", NAMED)).await;
@@ -350,7 +350,7 @@ async fn only_named_origins_read_what_is_private_and_cookies_are_never_allowed()
 }
 
 #[tokio::test]
-async fn a_session_that_is_too_fast_is_refused_like_a_key() {
+async fn the_rate_limit_applies_to_sessions_too() {
     let (store, make) = (MemoryStore::new(), Fixtures::new());
     let service = crate::router(app(&store, &make));
     let body = serde_json::json!({

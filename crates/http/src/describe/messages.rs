@@ -1,10 +1,10 @@
-//! What is posted to webhook endpoints, as the description tells it: one entry for each type of a message.
+//! The webhook messages in the description, with one entry per type.
 
 use kalends_notifications::EventType;
 use kalends_wire::payload_of;
 use serde_json::{Map, Value, json};
 
-/// All of them, by the name of the type.
+/// All messages, by the name of their type.
 pub(super) fn all() -> Value {
     let types = EventType::ALL.iter().copied().chain([EventType::WebhookTest]);
     types.map(|event_type| (event_type.as_str().to_owned(), message(event_type))).collect::<Map<_, _>>().into()
@@ -21,24 +21,24 @@ fn message(event_type: EventType) -> Value {
         "tags": ["Webhooks"],
         "operationId": operation_id(event_type.as_str()),
         "summary": event_type.about(),
-        "description": "Posted to each endpoint that subscribed to the type. Any 2xx within 15 seconds is a success; \
-            everything else is sent again.",
+        "description": "Posted to every endpoint that is subscribed to the type. Any 2xx within 15 seconds is a \
+            success; after anything else, the message is sent again.",
         "security": [],
         "parameters": [
             header("X-Service-Event-Type", true, "The type of the message."),
-            header("X-Delivery-Id", true, "The delivery, `whd_…`; the same in every attempt."),
-            header("X-Timestamp", true, "When the attempt was made, in Unix seconds."),
+            header("X-Delivery-Id", true, "The delivery, `whd_…`. It is the same in every attempt."),
+            header("X-Timestamp", true, "The time of the attempt, in Unix seconds."),
             header(
                 "X-Signature", true,
                 "`sha256=<hex>`: HMAC-SHA256 with the whole secret, as text, over `<timestamp>.<body>`."
             ),
-            header("X-Signature-Previous", false, "For a day after a rotation: the same by the secret before."),
+            header("X-Signature-Previous", false, "The signature by the previous secret, for a day after a rotation."),
             header("X-Resource-Version", false, "The version of the resource."),
-            header("webhook-id", true, "As X-Delivery-Id."),
-            header("webhook-timestamp", true, "As X-Timestamp."),
+            header("webhook-id", true, "The same as X-Delivery-Id."),
+            header("webhook-timestamp", true, "The same as X-Timestamp."),
             header(
                 "webhook-signature", true,
-                "`v1,<base64>` as Standard Webhooks has it; for a day after a rotation two of them, separated by a space."
+                "`v1,<base64>` (Standard Webhooks). For a day after a rotation, two of them, separated by a space."
             ),
         ],
         "requestBody": { "required": true, "content": { "application/json": {
@@ -46,12 +46,12 @@ fn message(event_type: EventType) -> Value {
         } } },
         "responses": {
             "2XX": { "description": "The message was received." },
-            "410": { "description": "Nothing more is wanted: the endpoint is switched off." }
+            "410": { "description": "The receiver wants no more messages. The endpoint is deactivated." }
         }
     } })
 }
 
-/// A name for generators: `onEventHoldCreated` of `event.hold_created`.
+/// A name for code generators, such as `onEventHoldCreated` for `event.hold_created`.
 fn operation_id(name: &str) -> String {
     let words = name.split(['.', '_']).flat_map(|word| {
         let mut letters = word.chars();
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_of_a_message_is_described_with_what_it_carries() {
+    fn every_message_type_is_described_with_its_payload() {
         let document: Value = serde_json::from_str(&crate::openapi_json("http://localhost")).unwrap();
         assert_eq!(operation_id("event.hold_created"), "onEventHoldCreated");
         let described = document["webhooks"].as_object().unwrap();

@@ -21,7 +21,7 @@ use tower::ServiceExt as _;
 
 use crate::router;
 
-/// An application, and a key of an organization of that plan.
+/// An application, and a key of an organization with that plan.
 async fn application(plan: Plan) -> (Arc<App>, String) {
     let (store, make) = (MemoryStore::new(), Fixtures::new());
     let app = super::app(&store, &make);
@@ -40,7 +40,10 @@ async fn application(plan: Plan) -> (Arc<App>, String) {
     StatusCode::OK
 )]
 #[tokio::test]
-async fn message_to_the_tools_is_paced_before_it_is_read(#[case] message: &'static str, #[case] status: StatusCode) {
+async fn the_rate_of_tools_messages_is_checked_before_they_are_read(
+    #[case] message: &'static str,
+    #[case] status: StatusCode,
+) {
     let (app, key) = application(Plan::Free).await;
     let service = router(app);
     let send = async |body: Body| {
@@ -48,7 +51,7 @@ async fn message_to_the_tools_is_paced_before_it_is_read(#[case] message: &'stat
         let request = request.header("authorization", format!("Bearer {key}"));
         service.clone().oneshot(request.body(body).unwrap()).await.unwrap()
     };
-    // So many a second the plan grants.
+    // The plan allows 10 requests per second.
     for _ in 0..10 {
         assert_eq!(send(Body::from(message)).await.status(), status);
     }
@@ -58,7 +61,7 @@ async fn message_to_the_tools_is_paced_before_it_is_read(#[case] message: &'stat
         seen.store(true, Ordering::Relaxed);
         Ok::<_, std::io::Error>(message)
     });
-    // The body is asked for only by who reads it: this one waits to be asked.
+    // This body notices when it is read.
     let request = Request::post("/mcp").header("host", "localhost").header("expect", "100-continue");
     let request = request.header("authorization", format!("Bearer {key}")).body(Body::from_stream(body)).unwrap();
     let refused = service.oneshot(request).await.unwrap();
@@ -70,12 +73,12 @@ async fn message_to_the_tools_is_paced_before_it_is_read(#[case] message: &'stat
 }
 
 #[rstest]
-#[case::by_its_route(false, None)]
-#[case::to_be_repeated(false, Some("once"))]
-#[case::by_its_tool(true, None)]
-#[case::by_its_tool_to_be_repeated(true, Some("once"))]
+#[case::route(false, None)]
+#[case::route_with_idempotency_key(false, Some("once"))]
+#[case::tool(true, None)]
+#[case::tool_with_idempotency_key(true, Some("once"))]
 #[tokio::test]
-async fn large_file_reaches_its_import(#[case] tool: bool, #[case] once: Option<&str>) {
+async fn a_large_file_reaches_the_import(#[case] tool: bool, #[case] once: Option<&str>) {
     let (app, key) = application(Plan::Pro).await;
     let file = "x".repeat(3 << 20);
     let request = Request::builder().method("POST").header("host", "localhost");
