@@ -1,7 +1,7 @@
-//! The scenario whose requests and answers are the examples of the description.
+//! The scenario whose requests and answers are the examples of the OpenAPI description.
 //!
-//! Everything in it is the same in every run: the clock moves by hand, random bytes follow from the request that draws
-//! them, and nothing leaves the process. Each chapter begins at a time of its own and says what it needs of those before.
+//! Every run is identical: the clock is moved by hand, random bytes are derived from the request that draws them, and
+//! nothing leaves the process. Each chapter starts at its own time and states what it needs from earlier ones.
 
 mod accounts;
 mod bridge;
@@ -32,8 +32,8 @@ async fn play() -> Record {
     story.record
 }
 
-/// Plays the scenario where the story begins. Where requests are counted, nothing goes wrong: failures need time to
-/// pass, and what they cost is nobody's concern.
+/// Plays the scenario on this story. When statements are counted, the errors are skipped, because some need time to
+/// pass and their cost does not matter.
 async fn play_on(story: &mut Story) {
     accounts::the_service_introduces_itself(story).await;
     let house = House::built(story).await;
@@ -57,7 +57,7 @@ async fn play_on(story: &mut Story) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_examples_are_what_is_answered() {
+async fn examples_match_the_answers() {
     let happened = play().await;
     if record::is_to_be_renewed() {
         happened.write();
@@ -66,20 +66,20 @@ async fn the_examples_are_what_is_answered() {
     let differing = happened.differing_from(&EXAMPLES);
     assert!(
         differing.is_empty(),
-        "the examples of the description are not what the service answers now:\n{}\nIf that is meant, renew them: {}",
+        "the examples of the description differ from the answers:\n{}\nIf that is intended, renew them: {}",
         differing.join("\n"),
         record::RENEW,
     );
 }
 
 #[test]
-fn the_record_is_written_as_it_would_be_renewed() {
+fn the_recording_is_formatted_as_when_renewed() {
     let recorded: Value = serde_json::from_str(RECORD).unwrap();
     assert_eq!(record::pretty(&recorded), RECORD, "renew the examples: {}", record::RENEW);
 }
 
 #[test]
-fn every_body_is_recorded_or_excused() {
+fn every_body_is_recorded_or_listed_as_unrecorded() {
     let document: Value = serde_json::from_str(&crate::openapi_json("http://localhost")).unwrap();
     let mut missing = Vec::new();
     let mut look = |what: &str, operation, content: &Value, recorded: Option<&Value>| {
@@ -97,7 +97,7 @@ fn every_body_is_recorded_or_excused() {
             look(status, operation, &response["content"], super::answer(operation, status));
         }
     }
-    assert!(missing.is_empty(), "neither recorded and shown, nor in the list of what is not: {missing:#?}");
+    assert!(missing.is_empty(), "neither recorded nor listed as unrecorded: {missing:#?}");
     for (whose, media_type, reason) in UNRECORDED {
         let answers = |operation: &Operation| {
             let described = &document["paths"][operation.path][operation.method.to_ascii_lowercase()];
@@ -108,13 +108,13 @@ fn every_body_is_recorded_or_excused() {
     }
 }
 
-/// Whether the body is of that type: a text, unless the type is one of fields.
+/// Whether the body can be of that media type: a text for a text type, and JSON otherwise.
 fn fits(body: &Value, media_type: &str) -> bool {
     body.is_string() == (media_type.starts_with("text/") || media_type.starts_with("image/"))
 }
 
 #[test]
-fn every_failure_is_recorded() {
+fn every_error_is_recorded() {
     let document: Value = serde_json::from_str(&crate::openapi_json("http://localhost")).unwrap();
     for (status, response) in document["components"]["responses"].as_object().unwrap() {
         if let Some(media) = response["content"].get("application/json") {

@@ -1,4 +1,4 @@
-//! Bodies: JSON, files, and none.
+//! Request bodies: JSON, files, or none.
 
 use std::{error::Error, iter::successors};
 
@@ -30,12 +30,12 @@ use crate::{
     incoming::Late,
 };
 
-/// Marks a request whose body is in memory: it was read at the entrance, as one with an `Idempotency-Key` is, or came
-/// with a tool's call. A large one has its place already.
+/// Marks a request whose body is already in memory. Either it was read at the entrance, like any body with an
+/// `Idempotency-Key`, or it came with a tool call. A large body already has its place.
 #[derive(Clone, Copy)]
 pub(crate) struct AlreadyRead;
 
-/// A body, with its place among the large ones that are held and with the memory that its organization has for it.
+/// A body that keeps its place among the large bodies, and the memory that its organization holds for it.
 pub(super) struct Held<T> {
     body: T,
     _place: Option<Place>,
@@ -54,15 +54,16 @@ impl<T: AsRef<[u8]>> AsRef<[u8]> for Held<T> {
     }
 }
 
-/// The most bytes of the body of an operation's request.
+/// The maximum size of the body of an operation's request, in bytes.
 pub(crate) fn max_of(operation: &Operation) -> usize {
     if operation.id == operations::IMPORT_CALENDAR.id { FILE_MAX } else { BODY_MAX }
 }
 
-/// A body of JSON. What is not JSON is `invalid_request`; JSON of another shape names the field.
+/// A JSON body. A body that is not JSON is an `invalid_request`. If JSON has the wrong shape, the error names the
+/// field.
 pub(crate) struct JsonBody<T>(pub T);
 
-/// The whole body, of at most [`BODY_MAX`] bytes, of a request without a credential.
+/// Reads the whole body, at most [`BODY_MAX`] bytes, of a request without a credential.
 ///
 /// # Errors
 /// [`ApiError::TooLarge`], [`ApiError::BodyLate`] or, if the connection broke, [`ApiError::BodyLost`].
@@ -70,15 +71,16 @@ pub(crate) async fn read(body: Body) -> Result<Bytes, ApiError> {
     Ok(Reader::new(BODY_MAX, None).read(body).await?.whole())
 }
 
-/// The organization that sends a body. The entrance leaves it on requests.
+/// The organization that sends a body. The entrance attaches it to requests.
 #[derive(Clone, Copy)]
 pub(crate) struct Sender(pub OrgId);
 
-/// The whole body of an operation's request, and the request with that body. One of more than [`BODY_MAX`] bytes keeps a
-/// place, which is counted for its [`Sender`], as long as anybody holds it.
+/// Reads the whole body of an operation's request, and returns the request with that body. A body of more than
+/// [`BODY_MAX`] bytes keeps a place for as long as it exists. The place is counted for its [`Sender`].
 ///
 /// # Errors
-/// As [`read`]; [`ApiError::BodiesUnderWay`]; and for a large body [`ApiError::Uploading`] and [`ApiError::NoPlace`].
+/// The errors of [`read`] and [`ApiError::BodiesUnderWay`]. For a large body, also [`ApiError::Uploading`] and
+/// [`ApiError::NoPlace`].
 pub(crate) async fn read_whole(request: Request, max: usize) -> Result<(Request, Bytes), ApiError> {
     let (mut parts, body) = request.into_parts();
     let bytes = read_sent(&parts.extensions, body, max).await?;
@@ -86,31 +88,31 @@ pub(crate) async fn read_whole(request: Request, max: usize) -> Result<(Request,
     Ok((Request::from_parts(parts, Body::from(bytes.clone())), bytes))
 }
 
-/// The whole body of the request that has these extensions.
+/// Reads the whole body of the request with these extensions.
 async fn read_sent(extensions: &Extensions, body: Body, max: usize) -> Result<Bytes, ApiError> {
     let reader = Reader::new(max, extensions.get::<Sender>().map(|sender| sender.0));
     let reader = if extensions.get::<AlreadyRead>().is_some() { reader.of_memory() } else { reader };
     reader.read(body).await.map(Received::whole)
 }
 
-/// How a body is read.
+/// The settings for reading a body.
 pub(super) struct Reader {
-    /// The most bytes of it.
+    /// The maximum size, in bytes.
     max: usize,
-    /// For whom a large one is counted. Nobody without an organization sends one.
+    /// The organization for which a large body is counted. Without an organization, large bodies are not accepted.
     org: Option<OrgId>,
-    /// Where large ones get their places, and others memory; `None` if the body has it already.
+    /// The places for large bodies and the memory for others. `None` if the body has them already.
     places: Option<(&'static Places, &'static Budget)>,
-    /// The bounds of the JSON that it must keep.
+    /// The limits on the JSON.
     bounds: Option<Bounds>,
 }
 
 /// A body that was read.
 pub(super) struct Received {
     pub(super) body: Bytes,
-    /// The place of a large one.
+    /// The place, if the body is large.
     pub(super) place: Option<Place>,
-    /// The memory of one that is not small.
+    /// The memory, unless the body is small.
     pub(super) room: Option<Room>,
 }
 
@@ -128,18 +130,18 @@ impl Reader {
         Self { max, org, places: Some((&OF_PROCESS, &BODIES)), bounds: None }
     }
 
-    /// Reads what is in memory already.
+    /// The body is already in memory.
     const fn of_memory(self) -> Self {
         Self { places: None, ..self }
     }
 
-    /// Refuses JSON beyond its bounds while it arrives.
+    /// Rejects JSON that exceeds its limits while it arrives.
     pub(super) const fn of_json(self) -> Self {
         Self { bounds: Some(Bounds::new()), ..self }
     }
 
-    /// Reads the body to its end. An organization gets its turn when the declared length, or what has arrived, makes the
-    /// body a large one; the place is taken only when so much has arrived, so that a body that drips in holds none.
+    /// Reads the whole body. An organization takes its turn when the declared or received length makes the body a
+    /// large one. The place is taken only when that much has arrived, so that a slow body does not hold one.
     pub(super) async fn read(mut self, mut body: Body) -> Result<Received, ApiError> {
         let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
         if declared > self.max {
@@ -181,14 +183,14 @@ impl Reader {
     }
 }
 
-/// Why a body could not be read to its end.
+/// Why a body could not be read completely.
 fn broken(error: &axum::Error) -> ApiError {
     // Each layer around a body wraps its errors once more.
     let late = successors(error.source(), |&cause| cause.source()).any(|cause| cause.is::<Late>());
     if late { ApiError::BodyLate } else { ApiError::BodyLost }
 }
 
-/// What has arrived. One piece alone, as most bodies are, is not copied.
+/// The part that has arrived. Most bodies are a single piece, which is not copied.
 enum Text {
     Nothing,
     Piece(Bytes),
@@ -204,8 +206,8 @@ impl Text {
         }
     }
 
-    /// Adds a piece of a body that declares to be so long. Memory is reserved for what it declares only once a large
-    /// part has arrived.
+    /// Adds a piece of a body with that declared length. The declared length is reserved only after a large part has
+    /// arrived.
     fn add(&mut self, piece: Bytes, declared: usize) {
         let length = self.len() + piece.len();
         match self {
@@ -244,7 +246,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
 }
 
 pub(super) fn as_json(request: Request) -> Result<Request, ApiError> {
-    // A caller that names no type means JSON, as there is nothing else to mean.
+    // JSON is the only type that routes accept, so a missing content type means JSON.
     let media_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.to_str().unwrap_or(""));
     if media_type.is_some_and(|media_type| !is_json(media_type)) {
         return Err(ApiError::MediaType);
@@ -252,7 +254,7 @@ pub(super) fn as_json(request: Request) -> Result<Request, ApiError> {
     Ok(request)
 }
 
-/// No body, or an empty object (ruling 4.8).
+/// No body, or an empty object.
 pub(crate) struct NoBody;
 
 /// An object without fields.
@@ -273,7 +275,7 @@ impl<S: Send + Sync> FromRequest<S> for NoBody {
     }
 }
 
-/// A file: iCalendar text, or whatever does not say that it is something else.
+/// A file: iCalendar text. The content type may be missing or unspecific.
 pub(crate) struct File(pub Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for File {
@@ -305,7 +307,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
         let path = error.path().to_string();
         let cause = error.into_inner();
         match cause.classify() {
-            // The shape is judged as the text is read: what follows may still be no JSON.
+            // The shape is checked while the text is parsed, so the rest may still not be JSON.
             Category::Data => match whole(body) {
                 Ok(()) => field_error(&path, &cause.to_string()).into(),
                 Err(why) => ApiError::NotJson(why),
@@ -317,7 +319,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     Ok(value)
 }
 
-/// Whether all of the body is JSON, whatever its shape.
+/// Checks that the whole body is JSON of any shape.
 pub(super) fn whole(body: &[u8]) -> Result<(), String> {
     let text = std::str::from_utf8(body).map_err(|error| error.to_string())?;
     serde_json::from_str::<IgnoredAny>(text).map(drop).map_err(|error| error.to_string())
@@ -340,7 +342,7 @@ mod tests {
     use super::*;
     use crate::budget::BODIES_MAX;
 
-    /// Of what something is said, and what.
+    /// The parameter and the message of the error for this body.
     fn refusal<T: DeserializeOwned>(body: &str) -> (String, String) {
         match parse::<T>(body.as_bytes()) {
             Err(ApiError::Refused(Refusal::Invalid(errors))) => {
@@ -348,7 +350,7 @@ mod tests {
                 (error.param, error.message)
             }
             Err(other) => panic!("{other:?}"),
-            Ok(_) => panic!("{body} is taken"),
+            Ok(_) => panic!("{body} is accepted"),
         }
     }
 
@@ -364,75 +366,70 @@ mod tests {
     const NOTHING: Refused = refusal::<Empty>;
 
     #[rstest]
-    #[case::an_object(AGENT, r#"["Name","ai",null,null]"#, "body", "must be an object, got an array")]
-    #[case::an_object_that_may_be_empty(AGENT, "[]", "body", "must be an object, got an array")]
+    #[case::object(AGENT, r#"["Name","ai",null,null]"#, "body", "must be an object, got an array")]
+    #[case::empty_array_for_an_object(AGENT, "[]", "body", "must be an object, got an array")]
     #[case::no_body(NOTHING, "[]", "body", "must be an object, got an array")]
     #[case::null(AGENT, "null", "body", "must be an object, got null")]
-    #[case::a_text(AGENT, r#""Ada""#, "body", "must be an object, got \"Ada\"")]
-    #[case::objects_in_an_array(
+    #[case::text(AGENT, r#""Ada""#, "body", "must be an object, got \"Ada\"")]
+    #[case::object_in_an_array(
         PROPOSAL,
         r#"{"slots":[["2026-03-02T09:00:00Z","2026-03-02T10:00:00Z",1.0,null]]}"#,
         "slots[0]",
         "must be an object, got an array"
     )]
-    #[case::objects_in_a_batch(BATCH, r#"{"events":[[]]}"#, "events[0]", "must be an object, got an array")]
-    #[case::an_object_that_may_be_missing(
+    #[case::object_in_a_batch(BATCH, r#"{"events":[[]]}"#, "events[0]", "must be an object, got an array")]
+    #[case::optional_object(
         RULES,
         r#"{"working_hours":{"mon":["09:00","17:00"]}}"#,
         "working_hours.mon",
         "must be an object, got an array"
     )]
-    #[case::the_same_of_all(RULES, r#"{"working_hours":[null]}"#, "working_hours", "must be an object, got an array")]
-    #[case::an_object_that_must_be_told(
+    #[case::map_of_objects(RULES, r#"{"working_hours":[null]}"#, "working_hours", "must be an object, got an array")]
+    #[case::required_nullable_object(
         RULES,
         r#"{"overrides":[{"date":"2026-12-24","working_hours":["09:00","17:00"]}]}"#,
         "overrides[0].working_hours",
         "must be an object, got an array"
     )]
-    #[case::a_name(
+    #[case::name(
         AGENT,
         r#"{"name":"Ada","type":{"ai":null}}"#,
         "type",
         "must be one of ai, human, resource; got an object"
     )]
-    #[case::an_unknown_name(AGENT, r#"{"type":"robot"}"#, "type", "must be one of ai, human, resource; got \"robot\"")]
-    #[case::a_number_for_a_name(AGENT, r#"{"type":1}"#, "type", "must be one of ai, human, resource; got 1")]
-    #[case::an_array_for_a_name(
-        AGENT,
-        r#"{"type":["ai"]}"#,
-        "type",
-        "must be one of ai, human, resource; got an array"
-    )]
-    #[case::a_string(AGENT, r#"{"name":5}"#, "name", "must be a string, got a number")]
-    #[case::a_string_of_a_flag(AGENT, r#"{"name":true}"#, "name", "must be a string, got true")]
-    #[case::a_string_of_null(AGENT, r#"{"name":null}"#, "name", "must be a string, got null")]
-    #[case::a_whole_number(EVENT, r#"{"reminders":[5.5]}"#, "reminders[0]", "must be a whole number, got 5.5")]
-    #[case::a_number_of_a_text(EVENT, r#"{"reminders":["5"]}"#, "reminders[0]", "must be a whole number, got \"5\"")]
-    #[case::a_small_number(EVENT, r#"{"hold_priority":1e-9}"#, "hold_priority", "must be a whole number, got 1e-9")]
-    #[case::a_large_number(
+    #[case::unknown_name(AGENT, r#"{"type":"robot"}"#, "type", "must be one of ai, human, resource; got \"robot\"")]
+    #[case::number_for_a_name(AGENT, r#"{"type":1}"#, "type", "must be one of ai, human, resource; got 1")]
+    #[case::array_for_a_name(AGENT, r#"{"type":["ai"]}"#, "type", "must be one of ai, human, resource; got an array")]
+    #[case::number_for_a_string(AGENT, r#"{"name":5}"#, "name", "must be a string, got a number")]
+    #[case::flag_for_a_string(AGENT, r#"{"name":true}"#, "name", "must be a string, got true")]
+    #[case::null_for_a_string(AGENT, r#"{"name":null}"#, "name", "must be a string, got null")]
+    #[case::fraction(EVENT, r#"{"reminders":[5.5]}"#, "reminders[0]", "must be a whole number, got 5.5")]
+    #[case::text_for_number(EVENT, r#"{"reminders":["5"]}"#, "reminders[0]", "must be a whole number, got \"5\"")]
+    #[case::tiny_fraction(EVENT, r#"{"hold_priority":1e-9}"#, "hold_priority", "must be a whole number, got 1e-9")]
+    #[case::too_large_number(
         EVENT,
         r#"{"hold_priority":9223372036854775808}"#,
         "hold_priority",
         "must be a whole number from -9223372036854775808 to 9223372036854775807, got 9223372036854775808"
     )]
-    #[case::a_field_that_may_be_cleared(
-        EVENT_CHANGE,
-        r#"{"reminders":{}}"#,
-        "reminders",
-        "must be an array, got an object"
+    #[case::clearable_field(EVENT_CHANGE, r#"{"reminders":{}}"#, "reminders", "must be an array, got an object")]
+    #[case::text_for_a_flag(EVENT, r#"{"all_day":"true"}"#, "all_day", "must be true or false, got \"true\"")]
+    #[case::text_for_weight(
+        PROPOSAL,
+        r#"{"slots":[{"weight":"1"}]}"#,
+        "slots[0].weight",
+        "must be a number, got \"1\""
     )]
-    #[case::a_flag(EVENT, r#"{"all_day":"true"}"#, "all_day", "must be true or false, got \"true\"")]
-    #[case::any_number(PROPOSAL, r#"{"slots":[{"weight":"1"}]}"#, "slots[0].weight", "must be a number, got \"1\"")]
     #[case::missing(AGENT, r#"{"name":"Ada"}"#, "type", "is required")]
-    #[case::twice(AGENT, r#"{"name":"Ada","name":"Eve"}"#, "name", "must be given once")]
+    #[case::repeated(AGENT, r#"{"name":"Ada","name":"Eve"}"#, "name", "must be given once")]
     #[case::unknown(RESPONSE, r#"{"agnt_id":"x"}"#, "agnt_id", "is not known; did you mean agent_id?")]
-    #[case::words_of_a_position(
+    #[case::value_that_looks_like_a_position(
         AGENT,
         r#"{"type":"a at line b"}"#,
         "type",
         "must be one of ai, human, resource; got \"a at line b\""
     )]
-    fn what_does_not_fit_is_told_in_words_of_json(
+    fn errors_of_shape_use_the_terms_of_json(
         #[case] refused: Refused,
         #[case] body: &str,
         #[case] param: &str,
@@ -442,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_told_in_part() {
+    fn long_values_are_truncated() {
         let (_, message) = AGENT(&json!({ "type": "é".repeat(1_000) }).to_string());
         assert_eq!(message, format!("must be one of ai, human, resource; got \"{}\"…", "é".repeat(64)));
     }
@@ -461,13 +458,13 @@ mod tests {
         Reader { places: Some((places, &BODIES)), ..Reader::new(FILE_MAX, Some(org)) }
     }
 
-    /// A body that declares nothing.
+    /// A body without a declared length.
     fn undeclared(pieces: usize) -> Body {
         let piece = Bytes::from(vec![b' '; BODY_MAX]);
         Body::from_stream(stream::iter(vec![piece; pieces]).map(Ok::<_, axum::Error>))
     }
 
-    /// A body that declares so many bytes and sends none.
+    /// A body that declares this many bytes and sends none.
     struct Declared(usize);
 
     impl axum::body::HttpBody for Declared {
@@ -487,25 +484,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn organization_sends_one_large_body_at_a_time() {
+    async fn an_organization_sends_one_large_body_at_a_time() {
         let (places, org) = (places(2), org());
         let held = reader(places, org).read(Body::from(vec![b' '; LARGE])).await.unwrap().whole();
         assert_eq!(held.len(), LARGE);
         for another in [Body::new(Declared(LARGE)), undeclared(2)] {
             assert!(matches!(reader(places, org).read(another).await, Err(ApiError::Uploading)));
         }
-        assert!(reader(places, org).read(undeclared(1)).await.is_ok(), "a small one needs no place");
+        assert!(reader(places, org).read(undeclared(1)).await.is_ok(), "a small body needs no place");
         drop(held);
         assert!(reader(places, org).read(undeclared(2)).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn body_that_drips_in_holds_no_place() {
+    async fn a_slow_body_holds_no_place() {
         let (places, make) = (places(1), Fixtures::new());
         let (one, other) = (make.organization().id, make.organization().id);
         let dripping = tokio::spawn(reader(places, one).read(Body::new(Declared(LARGE))));
         tokio::task::yield_now().await;
-        assert!(matches!(places.turn(one), Err(ApiError::Uploading)), "it has begun");
+        assert!(matches!(places.turn(one), Err(ApiError::Uploading)), "it has its turn");
         let held = reader(places, other).read(undeclared(2)).await.unwrap();
         let third = reader(places, make.organization().id).read(undeclared(2)).await;
         assert!(matches!(third, Err(ApiError::NoPlace)));
@@ -514,7 +511,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn bodies_of_an_organization_have_a_limit_together() {
+    async fn the_bodies_of_an_organization_share_a_limit() {
         let (make, places) = (Fixtures::new(), places(1));
         let (one, other) = (make.organization().id, make.organization().id);
         let mut held = Vec::new();
@@ -523,23 +520,23 @@ mod tests {
         }
         let beyond = reader(places, one).read(undeclared(1)).await;
         assert!(matches!(beyond, Err(ApiError::BodiesUnderWay)));
-        assert!(reader(places, one).read(Body::from(vec![b' '; SMALL])).await.is_ok(), "a small one is not counted");
-        assert!(reader(places, one).of_memory().read(undeclared(1)).await.is_ok(), "nor one that was read before");
+        assert!(reader(places, one).read(Body::from(vec![b' '; SMALL])).await.is_ok(), "a small body is not counted");
+        assert!(reader(places, one).of_memory().read(undeclared(1)).await.is_ok(), "nor is one that was read before");
         assert!(reader(places, other).read(undeclared(1)).await.is_ok());
         held.pop();
         assert!(reader(places, one).read(undeclared(1)).await.is_ok());
     }
 
     #[tokio::test]
-    async fn body_that_declares_too_much_is_not_read() {
+    async fn a_body_that_declares_too_much_is_not_read() {
         let read = reader(places(1), org()).read(Body::new(Declared(FILE_MAX + 1))).await;
         assert!(matches!(read, Err(ApiError::TooLarge(FILE_MAX))));
         let read = Reader::new(FILE_MAX, None).read(Body::new(Declared(LARGE))).await;
-        assert!(matches!(read, Err(ApiError::TooLarge(BODY_MAX))), "nobody without an organization sends a large one");
+        assert!(matches!(read, Err(ApiError::TooLarge(BODY_MAX))), "large bodies require an organization");
     }
 
     #[tokio::test]
-    async fn pieces_are_put_together() {
+    async fn pieces_are_joined() {
         let pieces = ["{\"a\":", "[1,", "2]", "}"].map(|piece| Ok::<_, axum::Error>(Bytes::from(piece)));
         let read = reader(places(1), org()).read(Body::from_stream(stream::iter(pieces))).await.unwrap();
         assert_eq!((&read.body[..], read.place.is_some()), (&b"{\"a\":[1,2]}"[..], false));
@@ -549,7 +546,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn json_beyond_its_bounds_is_refused_before_its_end() {
+    async fn json_beyond_its_limits_is_rejected_early() {
         let endless = stream::repeat_with(|| Ok::<_, axum::Error>(Bytes::from_static(b"[")));
         let read = reader(places(1), org()).of_json().read(Body::from_stream(endless)).await;
         assert!(matches!(read, Err(ApiError::TooDeep)));
@@ -559,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_name_the_bounds() {
+    fn the_docs_state_the_limits() {
         use kalends_kernel::PAGE_BYTES_MAX;
 
         use crate::{
@@ -590,7 +587,7 @@ mod tests {
     }
 
     #[test]
-    fn every_body_keeps_the_bounds() {
+    fn the_limits_apply_to_every_body() {
         let deep = format!("{}1{}", "[".repeat(65), "]".repeat(65));
         let metadata = |value: &str| format!(r#"{{"name":"Ada","type":"ai","metadata":{{"a":{value}}}}}"#);
         assert!(matches!(parse::<wire::CreateAgent>(metadata(&deep).as_bytes()), Err(ApiError::TooDeep)));
@@ -613,7 +610,7 @@ mod tests {
     struct Wrapped(Vec<String>);
 
     #[test]
-    fn everything_else_is_read_as_it_was() {
+    fn other_values_are_parsed_as_usual() {
         let body = json!({ "small": 255, "large": u64::MAX, "real": 2, "letter": "é", "pair": [-0.0, true], "maybe": 20.0,
             "wrapped": ["a"] });
         let whole = Whole {

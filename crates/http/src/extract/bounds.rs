@@ -1,19 +1,20 @@
-//! How deep JSON may nest and how many values it may hold, checked on the text before anything is built from it.
+//! Limits on the depth and the number of values of JSON. They are checked on the text, before anything is built from
+//! it.
 
 use crate::error::ApiError;
 
-/// The most arrays and objects within each other.
+/// The maximum depth of nested arrays and objects.
 pub(crate) const DEPTH_MAX: usize = 64;
-/// The most values of a body: objects, arrays, strings, numbers, flags and nulls, at every depth.
+/// The maximum number of values in a body: objects, arrays, strings, numbers, booleans and nulls at every depth.
 pub(crate) const VALUES_MAX: usize = 50_000;
 
 /// Counts the values of JSON text as it arrives, in pieces of any size.
 ///
-/// It does not judge whether the text is JSON. For text that is, it counts what a parser would find.
+/// It does not check whether the text is JSON. If it is, the result is what a parser would count.
 pub(super) struct Bounds {
     depth: usize,
     values: usize,
-    /// Whether the next value is the first of its array or object, or of the text.
+    /// Whether the next value is the first in its array or object, or in the text.
     first: bool,
     quoted: bool,
     escaped: bool,
@@ -24,18 +25,18 @@ impl Bounds {
         Self { depth: 0, values: 0, first: true, quoted: false, escaped: false }
     }
 
-    /// Checks a whole text.
+    /// Checks a complete text.
     ///
     /// # Errors
-    /// As [`Bounds::add`].
+    /// The errors of [`Bounds::add`].
     pub(super) fn check(text: &[u8]) -> Result<(), ApiError> {
         Self::new().add(text)
     }
 
-    /// Looks at the next piece of the text.
+    /// Scans the next piece of the text.
     ///
     /// # Errors
-    /// [`ApiError::TooDeep`], [`ApiError::TooManyValues`].
+    /// [`ApiError::TooDeep`] and [`ApiError::TooManyValues`].
     pub(super) fn add(&mut self, piece: &[u8]) -> Result<(), ApiError> {
         let mut bytes = piece.iter();
         while let Some(byte) = bytes.next() {
@@ -71,7 +72,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// Passes over the inside of a string, up to its end or that of the piece. Most of a long text is that.
+    /// Skips the content of a string, up to its end or the end of the piece. Long texts consist mostly of strings.
     fn pass(&mut self, first: u8, rest: &mut std::slice::Iter<'_, u8>) {
         let mut byte = first;
         loop {
@@ -105,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    /// How deep a parsed value nests, and how many values it holds.
+    /// The depth of a parsed value and the number of values in it.
     fn measure(value: &Value) -> (usize, usize) {
         let of_parts = |parts: &mut dyn Iterator<Item = &Value>| {
             parts.map(measure).fold((1, 1), |(deepest, all), (depth, values)| (deepest.max(depth + 1), all + values))
@@ -117,7 +118,7 @@ mod tests {
         }
     }
 
-    /// The deepest that the text nests, and how many values are counted in it, in pieces of that size.
+    /// The maximum depth of the text and the number of values in it, scanned in pieces of that size.
     fn scanned(text: &str, piece: usize) -> (usize, usize) {
         let (mut bounds, mut deepest) = (Bounds::new(), 0);
         for piece in text.as_bytes().chunks(piece) {
@@ -152,13 +153,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn scan_of_json_finds_what_a_parser_finds(value in any_json(), pretty: bool, piece in 1_usize..40) {
+        fn a_scan_counts_like_a_parser(value in any_json(), pretty: bool, piece in 1_usize..40) {
             let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
             prop_assert_eq!(scanned(&text.unwrap(), piece), measure(&value));
         }
 
         #[test]
-        fn any_bytes_are_scanned(bytes: Vec<u8>) {
+        fn a_scan_accepts_any_bytes(bytes: Vec<u8>) {
             let _ = Bounds::check(&bytes);
         }
     }
@@ -168,18 +169,18 @@ mod tests {
     }
 
     #[rstest]
-    #[case::nothing("".to_owned(), None)]
-    #[case::as_deep_as_it_may_be(nested(DEPTH_MAX), None)]
-    #[case::one_deeper(nested(DEPTH_MAX + 1), Some(ErrorCode::JsonTooDeep))]
-    #[case::objects_count_alike(format!("{}1{}", "{\"a\":".repeat(DEPTH_MAX + 1), "}".repeat(DEPTH_MAX + 1)), Some(ErrorCode::JsonTooDeep))]
+    #[case::empty("".to_owned(), None)]
+    #[case::maximum_depth(nested(DEPTH_MAX), None)]
+    #[case::one_level_deeper(nested(DEPTH_MAX + 1), Some(ErrorCode::JsonTooDeep))]
+    #[case::nested_objects(format!("{}1{}", "{\"a\":".repeat(DEPTH_MAX + 1), "}".repeat(DEPTH_MAX + 1)), Some(ErrorCode::JsonTooDeep))]
     #[case::never_closed("[".repeat(DEPTH_MAX + 1), Some(ErrorCode::JsonTooDeep))]
     #[case::brackets_in_a_string(json!("[".repeat(DEPTH_MAX + 1)).to_string(), None)]
-    #[case::behind_an_escaped_quote(json!(format!("\\\"{}", "[".repeat(DEPTH_MAX + 1))).to_string(), None)]
-    #[case::as_many_as_there_may_be(json!(vec![0; VALUES_MAX - 1]).to_string(), None)]
-    #[case::one_more(json!(vec![0; VALUES_MAX]).to_string(), Some(ErrorCode::JsonTooLarge))]
+    #[case::after_an_escaped_quote(json!(format!("\\\"{}", "[".repeat(DEPTH_MAX + 1))).to_string(), None)]
+    #[case::maximum_number(json!(vec![0; VALUES_MAX - 1]).to_string(), None)]
+    #[case::one_value_more(json!(vec![0; VALUES_MAX]).to_string(), Some(ErrorCode::JsonTooLarge))]
     #[case::empty_objects(format!("[{}{{}}]", "{},".repeat(VALUES_MAX)), Some(ErrorCode::JsonTooLarge))]
     #[case::commas_in_a_string(json!(",".repeat(2 * VALUES_MAX)).to_string(), None)]
-    fn what_passes_a_bound_is_refused_by_its_code(#[case] text: String, #[case] code: Option<ErrorCode>) {
+    fn exceeded_limits_have_their_codes(#[case] text: String, #[case] code: Option<ErrorCode>) {
         let refused = Bounds::check(text.as_bytes()).err().map(|error| match error {
             ApiError::TooDeep => ErrorCode::JsonTooDeep,
             ApiError::TooManyValues => ErrorCode::JsonTooLarge,

@@ -1,4 +1,4 @@
-//! Who calls, as [`crate::enter`] left it.
+//! The caller that [`crate::enter`] attached to the request.
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -13,12 +13,13 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        // A route outside the table of operations is a mistake of ours; a test finds it.
+        // The actor is missing only on a route that is not in the table of operations. That is a bug, which a test
+        // finds.
         parts.extensions.remove::<Actor>().map(Self).ok_or(ApiError::Internal)
     }
 }
 
-/// A caller without a key.
+/// A caller without a credential.
 pub(crate) struct Anonymous(pub Request);
 
 impl<S: Sync> FromRequestParts<S> for Anonymous {

@@ -1,4 +1,4 @@
-//! What a browser brings back from a provider.
+//! What a provider's redirect brings back.
 
 use std::convert::Infallible;
 
@@ -7,7 +7,7 @@ use http::{header, request::Parts};
 use kalends_accounts::{oauth::Callback, state_cookie};
 use url::form_urlencoded;
 
-/// The most parameters that are looked at; providers add some of their own.
+/// The maximum number of parameters that are examined. Providers add their own.
 const PARAMETERS_MAX: usize = 64;
 
 /// The parameters of a callback, and the cookie of the attempt that it ends.
@@ -20,7 +20,7 @@ pub(crate) struct FromProvider {
 }
 
 impl FromProvider {
-    /// What is checked.
+    /// The values to check.
     pub(crate) fn callback(&self) -> Callback<'_> {
         Callback {
             state: self.state.as_deref(),
@@ -31,7 +31,8 @@ impl FromProvider {
         }
     }
 
-    /// Whether it came back with its own cookie. Another attempt of this browser may be under way, which only that ends.
+    /// Whether the callback belongs to the cookie of this browser. If not, another attempt may still be in progress,
+    /// and this callback must not end it.
     pub(crate) fn is_ours(&self) -> bool {
         self.cookie.is_some() && self.cookie == self.state
     }
@@ -54,7 +55,7 @@ impl<S: Sync> FromRequestParts<S> for FromProvider {
     }
 }
 
-/// The value of a parameter that comes once; one that comes twice says nothing.
+/// The value of a parameter that occurs once. A repeated parameter counts as missing.
 fn only(parameters: &[(String, String)], name: &str) -> Option<String> {
     let mut values = parameters.iter().filter(|(other, _)| other == name).map(|(_, value)| value);
     let first = values.next()?;

@@ -1,4 +1,4 @@
-//! `If-Match`: a change that holds only for the version that the caller read (RFC 9110 section 13.1.1).
+//! `If-Match`: a change that applies only to the version that the caller read (RFC 9110 section 13.1.1).
 
 use axum::extract::FromRequestParts;
 use http::{header, request::Parts};
@@ -7,10 +7,10 @@ use kalends_kernel::{FieldError, Version};
 
 use crate::error::ApiError;
 
-/// The most entity tags of one header.
+/// The maximum number of entity tags in the header.
 const TAGS_MAX: usize = 16;
 
-/// What `If-Match` demands.
+/// The condition in `If-Match`.
 pub(crate) struct Precondition(pub IfMatch);
 
 impl<S: Sync> FromRequestParts<S> for Precondition {
@@ -36,8 +36,8 @@ impl<S: Sync> FromRequestParts<S> for Precondition {
     }
 }
 
-/// The version of a strong tag of ours; `None` for well-formed tags that can never match: weak ones,
-/// and those that we never gave.
+/// Returns the version of one of our strong tags. Returns `None` for well-formed tags that can never match: weak tags
+/// and tags that we never issued.
 fn parse(tag: &str) -> Result<Option<Version>, ApiError> {
     let strong = tag.strip_prefix("W/");
     let quoted = strong.unwrap_or(tag);

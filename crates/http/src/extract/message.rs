@@ -1,5 +1,5 @@
-//! Messages to the tools. A file that is imported stands in one as a JSON string, and is taken out of it before anything
-//! is built from the message.
+//! Messages to the tools. An imported file is a JSON string in the message. It is taken out before anything is built
+//! from the message.
 
 use std::borrow::Cow;
 
@@ -13,15 +13,15 @@ use serde_json::value::RawValue;
 use super::body::{Held, Reader, Received, as_json, whole};
 use crate::{BODY_MAX, CALL_MAX, error::ApiError};
 
-/// A message of JSON, as it came.
+/// A JSON message.
 pub(crate) struct Message {
-    /// At most [`BODY_MAX`] bytes.
+    /// The text, at most [`BODY_MAX`] bytes.
     pub text: Bytes,
-    /// The file of a call that imports a large one; an empty string stands for it in the text. It keeps its place.
+    /// The file of a call that imports a large one. It keeps its place. In the text, an empty string replaces it.
     pub file: Option<Bytes>,
 }
 
-/// What a call of an import must be, read without building anything of the rest.
+/// The fields that identify a call of the import. Parsing them builds nothing of the rest.
 #[derive(Deserialize)]
 struct Call<'a> {
     #[serde(borrow)]
@@ -47,7 +47,8 @@ struct Arguments<'a> {
 /// Reads a message of an organization.
 ///
 /// # Errors
-/// As for every body of JSON; and [`ApiError::LargeMessage`] for one of more than [`BODY_MAX`] bytes that is no import.
+/// The errors of every JSON body. [`ApiError::LargeMessage`] for a message of more than [`BODY_MAX`] bytes that is
+/// not an import.
 pub(crate) async fn read_message(request: Request, org: OrgId) -> Result<Message, ApiError> {
     let body = as_json(request)?.into_body();
     let received = Reader::new(CALL_MAX, Some(org)).of_json().read(body).await?;
@@ -57,8 +58,8 @@ pub(crate) async fn read_message(request: Request, org: OrgId) -> Result<Message
         return Ok(Message { text, file: None });
     }
     let Received { body: text, place, room } = received;
-    // This takes some 50 ms for the largest, in which a thread of the runtime would serve nobody else.
-    // Its place goes along: the caller may leave before it is done.
+    // The largest message takes about 50 ms, in which a thread of the runtime could serve nobody else. The place
+    // moves into the task, because the caller may disconnect before it is finished.
     let divided = tokio::task::spawn_blocking(move || {
         let (text, file) = divide(&text)?;
         Ok(Message { text: text.into(), file: Some(Bytes::from_owner(Held::new(file, place, room))) })
@@ -66,7 +67,7 @@ pub(crate) async fn read_message(request: Request, org: OrgId) -> Result<Message
     divided.await.map_err(|_| ApiError::Internal)?
 }
 
-/// The message of an import without its file, and the file.
+/// Splits the message of an import into the message without its file, and the file.
 fn divide(text: &[u8]) -> Result<(String, String), ApiError> {
     let text = std::str::from_utf8(text).map_err(|error| ApiError::NotJson(error.to_string()))?;
     let Ok(Call { method, params: Params { name, arguments: Arguments { content } } }) = serde_json::from_str(text)
@@ -74,7 +75,7 @@ fn divide(text: &[u8]) -> Result<(String, String), ApiError> {
         return Err(whole(text.as_bytes()).map_or_else(ApiError::NotJson, |()| ApiError::LargeMessage));
     };
     let content = content.get();
-    // It borrows from the text.
+    // `content` borrows from `text`.
     let start = content.as_ptr().addr() - text.as_ptr().addr();
     let (before, after) = (text.get(..start), text.get(start + content.len()..));
     let (Some(before), Some(after)) = (before, after) else { return Err(ApiError::Internal) };
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn file_is_taken_out_of_its_message() {
+    fn the_file_is_taken_out_of_its_message() {
         let file = "BEGIN:VCALENDAR\r\nSUMMARY:\"Ü\" \\ \u{1}\r\nEND:VCALENDAR";
         for message in [import(&json!(file)).to_string(), serde_json::to_string_pretty(&import(&json!(file))).unwrap()]
         {
@@ -113,16 +114,16 @@ mod tests {
     #[case::another_tool(json!({ "method": "tools/call", "params": { "name": "createEvent", "arguments": { "content": "" } } }), "LargeMessage")]
     #[case::another_method(json!({ "method": "ping", "params": { "name": "importCalendar", "arguments": { "content": "" } } }), "LargeMessage")]
     #[case::no_file(json!({ "method": "tools/call", "params": { "name": "importCalendar", "arguments": {} } }), "LargeMessage")]
-    #[case::a_file_that_is_no_text(import(&json!([])), "LargeMessage")]
-    #[case::a_batch(json!([import(&json!(""))]), "LargeMessage")]
-    #[case::too_much_besides(json!({ "pad": "x".repeat(BODY_MAX), "method": "tools/call",
+    #[case::file_is_not_text(import(&json!([])), "LargeMessage")]
+    #[case::batch(json!([import(&json!(""))]), "LargeMessage")]
+    #[case::too_much_besides_the_file(json!({ "pad": "x".repeat(BODY_MAX), "method": "tools/call",
         "params": { "name": "importCalendar", "arguments": { "content": "" } } }), "LargeMessage")]
-    fn no_other_message_is_large(#[case] message: Value, #[case] refused: &str) {
+    fn other_messages_may_not_be_large(#[case] message: Value, #[case] refused: &str) {
         assert_eq!(format!("{:?}", divide(message.to_string().as_bytes()).unwrap_err()), refused);
     }
 
     #[test]
-    fn large_message_that_is_no_json_is_refused_as_such() {
+    fn a_large_message_that_is_not_json_is_reported_as_such() {
         let message = import(&json!("BEGIN")).to_string();
         let half = &message.as_bytes()[..message.len() - 1];
         let lone = message.replace("BEGIN", "\\ud800");

@@ -1,4 +1,4 @@
-//! What handlers take out of a request. Every rejection is an [`ApiError`](crate::error::ApiError).
+//! Extractors for handlers. Every rejection is an [`ApiError`](crate::error::ApiError).
 
 mod body;
 mod bounds;

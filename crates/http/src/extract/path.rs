@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
 
-/// The parameters of the path as text. A malformed one is an unknown one (ruling 2.5).
+/// The path parameters as text. A malformed identifier counts as unknown.
 pub(crate) struct PathOf<T>(pub T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathOf<T> {

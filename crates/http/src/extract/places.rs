@@ -1,4 +1,4 @@
-//! Places for large bodies: how many the process holds at once, and how many an organization may send.
+//! Places for large bodies. They limit how many the process holds at once, and each organization to one.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::error::ApiError;
 
-/// How many large bodies the process holds at once.
+/// The number of large bodies that the process holds at once.
 pub(crate) const PLACES: usize = 8;
 /// How long an upload waits for a place.
 const WAITS: Duration = Duration::from_secs(5);
@@ -29,20 +29,20 @@ pub(super) struct Places {
     sending: Mutex<BTreeSet<OrgId>>,
 }
 
-/// An organization's turn to send a large body. No other upload of the organization gets one while it lasts.
+/// An organization's turn to send a large body. While it lasts, no other upload of the organization gets one.
 pub(super) struct Turn {
     places: &'static Places,
     org: OrgId,
 }
 
-/// A place for a large body, to be kept as long as the body.
+/// A place for a large body. Keep it for as long as the body.
 pub(super) struct Place {
     _turn: Turn,
     _permit: SemaphorePermit<'static>,
 }
 
 impl Places {
-    /// That many places.
+    /// Creates this many places.
     pub(super) const fn new(places: usize) -> Self {
         Self { free: Semaphore::const_new(places), sending: Mutex::new(BTreeSet::new()) }
     }
@@ -51,24 +51,24 @@ impl Places {
         self.sending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The turn of an organization.
+    /// Takes the turn of an organization.
     ///
     /// # Errors
-    /// [`ApiError::Uploading`] if another upload of the organization has it.
+    /// [`ApiError::Uploading`] if another upload of the organization has the turn.
     pub(super) fn turn(&'static self, org: OrgId) -> Result<Turn, ApiError> {
         if self.sending().insert(org) { Ok(Turn { places: self, org }) } else { Err(ApiError::Uploading) }
     }
 }
 
 impl Turn {
-    /// A place, after a short wait if none is free.
+    /// Takes a place. If none is free, waits for a short time.
     ///
     /// # Errors
-    /// [`ApiError::NoPlace`] if none becomes free meanwhile.
+    /// [`ApiError::NoPlace`] if no place becomes free in that time.
     pub(super) async fn place(self) -> Result<Place, ApiError> {
         match timeout(WAITS, self.places.free.acquire()).await {
             Ok(Ok(permit)) => Ok(Place { _turn: self, _permit: permit }),
-            // Nobody closes the semaphore.
+            // The semaphore is never closed.
             Ok(Err(_)) | Err(_) => Err(ApiError::NoPlace),
         }
     }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn upload_without_a_free_place_is_refused_after_a_wait() {
+    async fn an_upload_without_a_free_place_is_refused_after_a_wait() {
         let (places, (one, other)) = (places(1), orgs());
         let held = places.turn(one).unwrap().place().await.unwrap();
         assert!(matches!(places.turn(other).unwrap().place().await, Err(ApiError::NoPlace)));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn upload_gets_the_place_that_becomes_free_while_it_waits() {
+    async fn a_waiting_upload_gets_the_next_free_place() {
         let (places, (one, other)) = (places(1), orgs());
         let held = places.turn(one).unwrap().place().await.unwrap();
         let waiting = tokio::spawn(places.turn(other).unwrap().place());

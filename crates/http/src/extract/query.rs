@@ -9,10 +9,10 @@ use url::form_urlencoded;
 use super::{shape::Shaped, unknown::field_error};
 use crate::error::ApiError;
 
-/// The most parameters of one query.
+/// The maximum number of parameters in a query.
 const PARAMETERS_MAX: usize = 64;
 
-/// The parameters of the query. Unknown, repeated and malformed ones are named.
+/// The query parameters. Errors name unknown, repeated and malformed ones.
 pub(crate) struct QueryOf<T>(pub T);
 
 impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for QueryOf<T> {
@@ -26,10 +26,10 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for QueryOf<T> {
 fn parse<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
     for (count, (name, value)) in form_urlencoded::parse(query.as_bytes()).enumerate() {
         if count >= PARAMETERS_MAX {
-            let message = format!("must hold at most {PARAMETERS_MAX} parameters");
+            let message = format!("must contain at most {PARAMETERS_MAX} parameters");
             return Err(FieldError::new("query", message).into());
         }
-        // What is not UTF-8 decodes to the replacement character, which no parameter takes.
+        // Invalid UTF-8 decodes to the replacement character, which no parameter accepts.
         if name.contains('\u{fffd}') || value.contains('\u{fffd}') || value.contains('\0') {
             return Err(FieldError::new("query", "must be percent-encoded UTF-8 without NUL").into());
         }
@@ -60,24 +60,24 @@ mod tests {
                 (error.param, error.message)
             }
             Err(other) => panic!("{other:?}"),
-            Ok(_) => panic!("{query} is taken"),
+            Ok(_) => panic!("{query} is accepted"),
         }
     }
 
     #[rstest]
-    #[case::no_number("limit=abc", "limit", "must be a whole number, got \"abc\"")]
-    #[case::nothing("limit=", "limit", "must be a whole number, got \"\"")]
-    #[case::a_part("limit=1.5", "limit", "must be a whole number, got \"1.5\"")]
-    #[case::no_zeros("limit=1.", "limit", "must be a whole number, got \"1.\"")]
-    #[case::a_large_number(
+    #[case::not_a_number("limit=abc", "limit", "must be a whole number, got \"abc\"")]
+    #[case::empty("limit=", "limit", "must be a whole number, got \"\"")]
+    #[case::fraction("limit=1.5", "limit", "must be a whole number, got \"1.5\"")]
+    #[case::point_without_digits("limit=1.", "limit", "must be a whole number, got \"1.\"")]
+    #[case::too_large_number(
         "limit=9223372036854775808",
         "limit",
         "must be a whole number from -9223372036854775808 to 9223372036854775807, got \"9223372036854775808\""
     )]
-    #[case::no_flag("expand=ja", "expand", "must be true or false, got \"ja\"")]
+    #[case::not_a_flag("expand=ja", "expand", "must be true or false, got \"ja\"")]
     #[case::unknown("limt=1", "limt", "is not known; did you mean limit?")]
-    #[case::twice("limit=1&limit=2", "limit", "must be given once")]
-    fn what_does_not_fit_is_told(#[case] query: &str, #[case] param: &str, #[case] message: &str) {
+    #[case::repeated("limit=1&limit=2", "limit", "must be given once")]
+    fn invalid_parameters_are_named(#[case] query: &str, #[case] param: &str, #[case] message: &str) {
         assert_eq!(refusal::<wire::ListEvents>(query), (param.to_owned(), message.to_owned()), "{query}");
     }
 
@@ -97,19 +97,19 @@ mod tests {
         "agents",
         "must be given once, with its values separated by commas, as in agents=a,b"
     )]
-    #[case::no_list("start[]=a", "start[]", "is not known; did you mean start?")]
-    fn an_array_is_shown_how_a_list_is_written(#[case] query: &str, #[case] param: &str, #[case] message: &str) {
+    #[case::not_a_list("start[]=a", "start[]", "is not known; did you mean start?")]
+    fn errors_of_arrays_show_how_to_write_a_list(#[case] query: &str, #[case] param: &str, #[case] message: &str) {
         assert_eq!(refusal::<wire::AcrossAgents>(query), (param.to_owned(), message.to_owned()), "{query}");
     }
 
     #[test]
-    fn a_name_is_one_of_those_that_there_are() {
+    fn an_unknown_name_lists_the_known_ones() {
         let (param, message) = refusal::<wire::ListCalendars>("include=some");
         assert_eq!((param.as_str(), message.as_str()), ("include", "must be all, got \"some\""));
     }
 
     #[test]
-    fn numbers_flags_and_names_are_read() {
+    fn numbers_flags_and_names_are_parsed() {
         let Ok(read) = parse::<wire::ListEvents>("limit=20.0&offset=%2B5&expand=true") else { panic!("is refused") };
         assert_eq!((read.limit, read.offset, read.expand), (Some(20), Some(5), Some(true)));
         let Ok(read) = parse::<wire::ListCalendars>("include=all") else { panic!("is refused") };

@@ -1,8 +1,8 @@
-//! Which shape each value must have, said in the words of JSON.
+//! Checks the shape of each value and reports errors in the terms of JSON.
 //!
-//! What serde derives reads an object also from an array, by the order of its fields, and a name of a choice also from an
-//! object; and it speaks of Rust where a value does not fit. [`Shaped`] stands between it and the reader of the text, at
-//! every depth: it asks for whatever is there and compares it with what is due.
+//! serde's derived code also accepts an array for an object, by the order of the fields, and an object for an enum
+//! value. Its error messages use the terms of Rust. [`Shaped`] wraps the deserializer at every depth: it reads
+//! whatever is there and compares it with what is expected.
 
 use std::fmt;
 
@@ -11,19 +11,19 @@ use serde::{
     de::{DeserializeSeed, Error, IntoDeserializer as _, MapAccess, SeqAccess, Visitor, value::StrDeserializer},
 };
 
-/// The most characters of a text from outside that a message repeats.
+/// The maximum number of characters of the input that a message repeats.
 const REPEATED_MAX: usize = 64;
 
-/// How the values are written.
+/// How values are written.
 #[derive(Debug, Clone, Copy)]
 enum Written {
-    /// With their types.
+    /// With their JSON types.
     Json,
-    /// As text, whatever they are.
+    /// As text, whatever their type.
     Query,
 }
 
-/// What must stand where something is read.
+/// The expected value.
 #[derive(Debug, Clone, Copy)]
 enum Due {
     Anything,
@@ -32,9 +32,9 @@ enum Due {
     Text,
     Flag,
     Number,
-    /// A whole number between these.
+    /// A whole number in this range, inclusive.
     Whole(i128, i128),
-    /// One of these names. No request has a choice whose values hold more than their name.
+    /// One of these names. No enum in a request has values that contain more than their name.
     OneOf(&'static [&'static str]),
 }
 
@@ -53,25 +53,26 @@ impl Due {
         }
     }
 
-    /// A number that is not due. Where a text is, it may be a secret, such as a code.
+    /// Reports an unexpected number. If a string is expected, the number may be a secret, such as a code, so it is
+    /// not repeated.
     fn refuse_number<E: Error>(self, got: impl fmt::Display) -> E {
         if matches!(self, Self::Text) { self.refuse("a number") } else { self.refuse(got) }
     }
 }
 
-/// A deserializer that gives only what is due.
+/// A deserializer that returns only expected values.
 pub(super) struct Shaped<D> {
     read: D,
     written: Written,
 }
 
 impl<D> Shaped<D> {
-    /// One of JSON.
+    /// Wraps a JSON deserializer.
     pub(super) const fn json(read: D) -> Self {
         Self { read, written: Written::Json }
     }
 
-    /// One of the parameters of a query.
+    /// Wraps a deserializer of query parameters.
     pub(super) const fn query(read: D) -> Self {
         Self { read, written: Written::Query }
     }
@@ -145,7 +146,8 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Shaped<D> {
         deserialize_ignored_any();
     }
 
-    // Both are asked for as what they are: what may be missing by its null, and JSON as it came by its name.
+    // These two call the matching method, not `deserialize_any`: an option is detected by its null, and raw JSON by
+    // the name of its newtype.
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         let judge = self.judging(visitor, Due::Anything);
         self.read.deserialize_option(judge)
@@ -161,7 +163,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Shaped<D> {
     }
 }
 
-/// Takes what is there, if it is due.
+/// Accepts a value if it is expected.
 struct Judge<V> {
     visitor: V,
     due: Due,
@@ -180,7 +182,7 @@ impl<V> Judge<V> {
         )
     }
 
-    /// Reads a text as what is due; gives the visitor back where that is the text itself.
+    /// Parses a text as the expected value. Returns the visitor if the text itself is expected.
     fn read<'de, E: Error>(self, text: &str) -> Result<Result<V::Value, E>, V>
     where
         V: Visitor<'de>,
@@ -222,7 +224,7 @@ impl<V> Judge<V> {
     }
 }
 
-/// A whole number, also where it is written with zeros behind a point.
+/// Accepts a whole number, also if it is written with zeros after the decimal point.
 fn whole<'de, V: Visitor<'de>, E: Error>(
     visitor: V,
     due: Due,
@@ -245,7 +247,7 @@ fn whole<'de, V: Visitor<'de>, E: Error>(
     }
 }
 
-/// The beginning of a text from outside, in quotes.
+/// The start of an input text, in quotes.
 fn quoted(text: &str) -> String {
     match text.char_indices().nth(REPEATED_MAX) {
         Some((end, _)) => format!("{:?}…", text.get(..end).unwrap_or_default()),
@@ -273,7 +275,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Judge<V> {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<V::Value, E> {
-        // As text it has no point where it is whole; as it is told, it is short.
+        // `Display` writes a whole number without a decimal point, and `Debug` writes the short form for the message.
         self.number(number, format_args!("{number:?}"), |visitor| visitor.visit_f64(number))
     }
 

@@ -1,15 +1,15 @@
-//! Unknown fields and parameters, with the nearest known name (ruling 2.3).
+//! Errors for unknown fields and parameters, with the nearest known name.
 
 use kalends_kernel::{Code, FieldError};
 use kalends_wire::LISTS;
 
-/// The most characters of a name or value from outside that a message repeats.
+/// The maximum number of characters of an input name or value that a message repeats.
 const SHOWN_MAX: usize = 64;
 
-/// The field error behind a message of serde, with the path of what it is about.
+/// Converts a message of serde into a field error with the path of the field.
 ///
-/// Serde tells unknown, missing and duplicate fields in fixed words; everything else is a wrong type
-/// or value at `path`.
+/// serde reports unknown, missing and duplicate fields in fixed words. Every other message is about a wrong type or
+/// value at `path`.
 pub(crate) fn field_error(path: &str, message: &str) -> FieldError {
     let path = if path == "." { "" } else { path };
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -35,12 +35,12 @@ pub(crate) fn field_error(path: &str, message: &str) -> FieldError {
     FieldError::new(param, shorten_message(message))
 }
 
-/// The error of a parameter of a query that takes none.
+/// The error for a parameter of an operation without query parameters.
 pub(crate) fn unknown_parameter(name: &str) -> FieldError {
-    FieldError::new(shorten(name), "is not known; there are no parameters here").with_code(Code::UnknownField)
+    FieldError::new(shorten(name), "is not known; this operation takes no parameters").with_code(Code::UnknownField)
 }
 
-/// How several values of a list are written.
+/// How to write several values of a list.
 fn in_one_value(list: &str) -> String {
     format!("with its values separated by commas, as in {list}=a,b")
 }
@@ -54,13 +54,13 @@ fn unknown(param: String, name: &str, known: &[&str]) -> FieldError {
     }
     let message = match nearest(base.unwrap_or(name), known) {
         Some(near) => format!("is not known; did you mean {near}?"),
-        None if known.is_empty() => "is not known; there are no fields here".to_owned(),
-        None => format!("is not known; known are {}", known.join(", ")),
+        None if known.is_empty() => "is not known; this object takes no fields".to_owned(),
+        None => format!("is not known; the known names are {}", known.join(", ")),
     };
     FieldError::new(param, message).with_code(Code::UnknownField)
 }
 
-/// The known name that is spelt most like `name`, if one is at all.
+/// The known name with the most similar spelling, if one is similar enough.
 fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let name = shorten(name).to_ascii_lowercase();
     let plain = |text: &str| text.replace(['_', '-'], "");
@@ -76,7 +76,7 @@ fn shorten(text: &str) -> String {
     text.chars().take(SHOWN_MAX).collect()
 }
 
-/// A message without the position in the body and without long values from outside.
+/// Removes the position in the body and truncates long input values.
 fn shorten_message(message: &str) -> String {
     let message = match message.rsplit_once(" at line ") {
         Some((words, position)) if position.split(" column ").all(|number| number.parse::<usize>().is_ok()) => words,
@@ -100,14 +100,14 @@ mod tests {
             [("startTime", "start_time"), ("titel", "title"), ("end", "end_time"), ("allday", "all_day")]
         {
             let suggested = nearest(name, &known);
-            // "end" is three letters of seven: too far for a suggestion that would help.
+            // Three of the seven letters of "end_time" are not similar enough for a useful suggestion.
             assert_eq!(suggested, (name != "end").then_some(near), "{name}");
         }
         assert_eq!(nearest("recurrence", &known), None);
     }
 
     #[test]
-    fn serde_s_words_become_field_errors() {
+    fn messages_of_serde_become_field_errors() {
         let error = field_error("events[2].titel", "unknown field `titel`, expected `title` or `start_time`");
         assert_eq!((error.param.as_str(), error.code), ("events[2].titel", Some(Code::UnknownField)));
         assert!(error.message.contains("did you mean title"), "{}", error.message);

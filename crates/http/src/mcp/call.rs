@@ -1,4 +1,4 @@
-//! A call of a tool as a request, and the answer as the call's result.
+//! Converts a tool call into a request, and the answer into the call's result.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -13,11 +13,11 @@ use super::{
     untrusted,
 };
 
-/// The request that a call stands for. What is no argument of the tool goes where the operation refuses it by name. A
-/// `file` takes the place of the argument [`TEXT`].
+/// Builds the request of a call. An unknown argument is passed on in the query or the body, so that the operation
+/// rejects it by name. A `file` replaces the argument [`TEXT`].
 ///
 /// # Errors
-/// A part of the path is missing, or a header's value cannot be one.
+/// If a path parameter is missing or a header's value is invalid.
 pub(super) fn request(
     bound: &Bound,
     mut arguments: JsonObject,
@@ -82,7 +82,7 @@ pub(super) fn request(
     let query = query.finish();
     let target = if query.is_empty() { path } else { format!("{path}?{query}") };
     let method = Method::from_bytes(bound.operation.method.as_bytes()).unwrap_or(Method::GET);
-    // All of it is in ASCII and escaped.
+    // Everything is ASCII and escaped.
     let request = Request::builder().method(method).uri(target).body(body);
     let mut request = request.map_err(|_| FieldError::new("arguments", "are too long for an address"))?;
     request.headers_mut().extend(headers);
@@ -90,12 +90,12 @@ pub(super) fn request(
     Ok(request)
 }
 
-/// A value as it stands in an address or a header.
+/// A value as text for an address or a header.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// One segment of a path.
+/// Escapes one segment of a path.
 fn segment(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -108,15 +108,15 @@ fn segment(text: &str) -> String {
     escaped
 }
 
-/// What the caller of the tool gets: the JSON as text and as it is, or the text that was answered. Where other people's
-/// words stand in it, that is said first.
+/// Builds the result of the call: JSON both as text and structured, or the text of the answer. If the answer contains
+/// text that third parties wrote, a warning comes first.
 pub(super) fn result(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> CallToolResult {
     let parsed: Option<Value> = serde_json::from_slice(body).ok();
     let mut content = Vec::new();
     let mut meta = JsonObject::new();
     let foreign = match &parsed {
         Some(parsed) => untrusted::places(parsed),
-        // Nothing in it tells apart who wrote what.
+        // The text does not show who wrote which part of it.
         None if is_calendar(headers) => vec![untrusted::WHOLE.to_owned()],
         None => Vec::new(),
     };
@@ -136,7 +136,7 @@ pub(super) fn result(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Ca
     result
 }
 
-/// Whether an answer is a calendar, RFC 5545.
+/// Whether the answer is a calendar (RFC 5545).
 fn is_calendar(headers: &HeaderMap) -> bool {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     media_type.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/calendar"))
@@ -163,18 +163,18 @@ mod tests {
     }
 
     #[rstest]
-    #[case::a_path_and_a_body(
+    #[case::path_and_body(
         "createEvent",
         json!({ "cal_id": "cal_1", "title": "A", "idempotency_key": "once" }),
         "POST /v1/calendars/cal_1/events?local=true", Some("once"), r#"{"title":"A"}"#
     )]
-    #[case::what_would_be_another_path("getEvent", json!({ "id": "a/../b?c#d e" }), "GET /v1/events/a%2F..%2Fb%3Fc%23d%20e?local=true", None, "")]
-    #[case::a_list_is_shorter("listAgents", json!({}), "GET /v1/agents?limit=20", None, "")]
-    #[case::unless_told("listAgents", json!({ "limit": 3, "offset": 1 }), "GET /v1/agents?limit=3&offset=1", None, "")]
-    #[case::null_is_nothing_of_a_query("listAgents", json!({ "limit": null }), "GET /v1/agents?limit=20", None, "")]
-    #[case::null_is_something_of_a_body("updateAgent", json!({ "id": "agt_1", "description": null }), "PATCH /v1/agents/agt_1", None, r#"{"description":null}"#)]
-    #[case::what_is_unknown_is_refused_there("deleteEvent", json!({ "id": "evt_1", "why": "so" }), "DELETE /v1/events/evt_1?local=true&why=so", None, "")]
-    #[case::text("importCalendar", json!({ "id": "cal_1", "content": "BEGIN:VCALENDAR" }), "POST /v1/calendars/cal_1/import", None, "BEGIN:VCALENDAR")]
+    #[case::path_is_escaped("getEvent", json!({ "id": "a/../b?c#d e" }), "GET /v1/events/a%2F..%2Fb%3Fc%23d%20e?local=true", None, "")]
+    #[case::default_limit("listAgents", json!({}), "GET /v1/agents?limit=20", None, "")]
+    #[case::given_limit("listAgents", json!({ "limit": 3, "offset": 1 }), "GET /v1/agents?limit=3&offset=1", None, "")]
+    #[case::null_in_a_query_is_left_out("listAgents", json!({ "limit": null }), "GET /v1/agents?limit=20", None, "")]
+    #[case::null_in_a_body_is_sent("updateAgent", json!({ "id": "agt_1", "description": null }), "PATCH /v1/agents/agt_1", None, r#"{"description":null}"#)]
+    #[case::unknown_argument_is_passed_on("deleteEvent", json!({ "id": "evt_1", "why": "so" }), "DELETE /v1/events/evt_1?local=true&why=so", None, "")]
+    #[case::text_body("importCalendar", json!({ "id": "cal_1", "content": "BEGIN:VCALENDAR" }), "POST /v1/calendars/cal_1/import", None, "BEGIN:VCALENDAR")]
     #[tokio::test]
     async fn arguments_become_a_request(
         #[case] name: &str,

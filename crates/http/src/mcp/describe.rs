@@ -1,11 +1,12 @@
-//! `POST /mcp` in the description of the API. It is no operation of the table, as what a call does is one of those.
+//! `POST /mcp` in the OpenAPI description. It is not in the table of operations, because each call is one of those
+//! operations.
 
 use kalends_app::operations;
 use serde_json::{Map, Value, json};
 
 use crate::describe::{header_of, of_caller};
 
-/// The operation as the description has it.
+/// The path item of the description.
 pub(crate) fn path_item() -> Value {
     let failure = |status: &str| json!({ "$ref": format!("#/components/responses/{status}") });
     let answers = |description: &str| {
@@ -18,7 +19,7 @@ pub(crate) fn path_item() -> Value {
         })
     };
     let refused = json!({
-        "description": "The body, a parameter or a header is not valid, in JSON or in the protocol.",
+        "description": "The request is not valid JSON or violates the protocol.",
         "headers": headers(),
         "content": { "application/json": {
             "schema": { "anyOf": [
@@ -29,21 +30,21 @@ pub(crate) fn path_item() -> Value {
     json!({ "post": {
         "tags": ["Tools"],
         "operationId": operations::MCP.id,
-        "summary": "Lists and calls the operations as tools, by the Model Context Protocol.",
-        "description": "Streamable HTTP without sessions: one message, one answer in JSON. Every message passes the \
-            key's rate and counts as one API call. A call is recorded as the operation that it is; what fails there is a \
-            result with `isError`, and not an error here.",
+        "summary": "Lists and calls the operations as tools (Model Context Protocol).",
+        "description": "Streamable HTTP without sessions: each message gets one JSON answer. Every message counts \
+            against the key's rate and as one API call. A tool call is recorded as the operation that it calls. If \
+            that operation fails, the answer is a result with `isError`, not an error.",
         "security": [{ "apiKey": [] }],
         "requestBody": { "required": true, "content": { "application/json": {
             "schema": { "$ref": "#/components/schemas/ToolMessage" }
         } } },
         "responses": {
-            "200": answers("What the message asked for, or the protocol's error."),
-            "202": { "description": "A notification, which has no answer.", "headers": headers() },
+            "200": answers("The result of the message, or an error of the protocol."),
+            "202": { "description": "The message was a notification, which has no answer.", "headers": headers() },
             "400": refused,
             "401": failure("401"),
             "403": failure("403"),
-            "404": answers("The protocol knows no such method."),
+            "404": answers("The protocol has no such method."),
             "408": failure("408"),
             "413": failure("413"),
             "415": failure("415"),
@@ -54,29 +55,29 @@ pub(crate) fn path_item() -> Value {
     } })
 }
 
-/// The schemas that it refers to, by name.
+/// The schemas that the path item refers to, by name.
 pub(crate) fn schemas() -> [(&'static str, Value); 2] {
     let version = json!({ "type": "string", "enum": ["2.0"] });
-    let id = json!({ "type": ["string", "integer", "null"], "description": "Of the request; chosen by the caller." });
+    let id = json!({ "type": ["string", "integer", "null"], "description": "The request's identifier, chosen by the caller." });
     let message = json!({
         "type": "object",
-        "description": "A request or notification of JSON-RPC.",
+        "description": "A JSON-RPC request or notification.",
         "required": ["jsonrpc", "method"],
         "properties": {
             "jsonrpc": version,
             "id": id,
-            "method": { "type": "string", "description": "Such as `tools/list` or `tools/call`." },
-            "params": { "type": "object", "description": "Of a call: the tool's `name` and its `arguments`." }
+            "method": { "type": "string", "description": "The method, such as `tools/call`." },
+            "params": { "type": "object", "description": "For a call: the tool's `name` and its `arguments`." }
         }
     });
     let answer = json!({
         "type": "object",
-        "description": "An answer of JSON-RPC: a result or an error.",
+        "description": "A JSON-RPC answer: a result or an error.",
         "required": ["jsonrpc"],
         "properties": {
             "jsonrpc": version,
             "id": id,
-            "result": { "type": "object", "description": "Of a call: `content`, `structuredContent` and `isError`." },
+            "result": { "type": "object", "description": "For a call: `content`, `structuredContent` and `isError`." },
             "error": {
                 "type": "object",
                 "required": ["code", "message"],

@@ -1,4 +1,4 @@
-//! Tools derived from the description of the API: one for each operation that a key may call.
+//! Tools derived from the OpenAPI description: one for each operation that a key may call.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,38 +11,38 @@ use kalends_quotas::IpLane;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// How tools differ from the routes that they stand for: lists are shorter unless told, and times are shown by the clocks
-/// of their calendars as well.
+/// The defaults in which tools differ from their routes: lists are shorter, and times are also shown in the zone of
+/// their calendar.
 fn profile() -> [(&'static str, Value); 2] {
     [("limit", json!(20)), ("local", json!(true))]
 }
 
-/// The most references within references of a schema; a schema that refers to itself would have no end.
+/// The maximum depth of nested references in a schema. A recursive schema would be endless.
 const DEPTH_MAX: u8 = 24;
 
-/// Where an argument goes.
+/// Where an argument is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Path,
     Query,
-    /// A header, by its name in lower case.
+    /// A header, by its lower-case name.
     Header(&'static str),
     Body,
 }
 
-/// What a request of the operation carries.
+/// The body of the operation's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     Nothing,
-    /// An object of all arguments that go nowhere else; `required` where an empty one is sent too.
+    /// An object of all arguments that are not sent elsewhere. `required` means that an empty object is sent too.
     Json {
         required: bool,
     },
-    /// The argument [`TEXT`], as it is.
+    /// The argument [`TEXT`], unchanged.
     Text(String),
 }
 
-/// The argument that is the body where that is no JSON.
+/// The argument that contains the body if it is not JSON.
 pub(super) const TEXT: &str = "content";
 
 /// A tool, and how its arguments become a request.
@@ -52,9 +52,9 @@ pub(super) struct Bound {
     pub(super) operation: &'static Operation,
     pub(super) places: BTreeMap<String, Place>,
     pub(super) content: Content,
-    /// What the answer is asked for as.
+    /// The media type to request.
     pub(super) accept: &'static str,
-    /// What the [`profile`] adds to its query.
+    /// The defaults of the [`profile`] that are added to the query.
     pub(super) defaults: Vec<(&'static str, Value)>,
 }
 
@@ -65,8 +65,8 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// The tools of a description. A name that stands for two arguments of one operation is in the second list; a test
-    /// sees to it that there is none.
+    /// Derives the tools from a description. The second list contains names that denote two arguments of one
+    /// operation. A test checks that it is empty.
     pub(crate) fn of(description: &Value) -> (Self, Vec<String>) {
         let (mut bound, mut clashes) = (Vec::new(), Vec::new());
         for operation in operations::ALL {
@@ -78,33 +78,33 @@ impl Tools {
         (Self { bound }, clashes)
     }
 
-    /// Those that a caller of that kind may call.
+    /// The tools that a caller of that kind may call.
     pub(super) fn for_caller(&self, kind: CallerKind) -> impl Iterator<Item = &Bound> {
         self.bound.iter().filter(move |bound| {
             !matches!(allowed(kind, bound.operation.touch), Allowed::Forbidden | Allowed::Unauthorized)
         })
     }
 
-    /// The tool of that name, where that kind of caller may call it.
+    /// The tool with that name, if a caller of that kind may call it.
     pub(super) fn find(&self, name: &str, kind: CallerKind) -> Option<&Bound> {
         self.for_caller(kind).find(|bound| bound.operation.id == name)
     }
 }
 
-/// What a program is answered, the best first: pages in HTML are for humans.
+/// The media types that a program can read, best first. HTML pages are for people.
 const READABLE: [&str; 3] = ["application/json", "text/markdown", "text/calendar"];
 
-/// Whether a key may call it, and a program can do something with the answer.
+/// Whether a key may call the operation and a program can use the answer.
 fn is_tool(operation: &Operation, described: &Value) -> bool {
     if !operation.is_public() {
         return !operation.is_console() && operation.touch != Touch::Admin;
     }
-    // Humans sign in, and the description is what the tools are made of.
+    // Sign-in is for users, and the description is already expressed by the tools.
     let signs_in = operation.lane() == Some(IpLane::SignIn) || operation.id == operations::CONSOLE_SIGN_UP.id;
     !signs_in && operation.id != operations::OPENAPI.id && readable(operation, described).is_some()
 }
 
-/// In which form the operation's success is asked for.
+/// The media type to request for the operation's success.
 fn readable(operation: &Operation, described: &Value) -> Option<&'static str> {
     let content = &described["responses"][operation.status.to_string()]["content"];
     READABLE.into_iter().find(|media_type| content[*media_type].is_object())
@@ -155,7 +155,7 @@ fn bind(operation: &'static Operation, described: &Value, schemas: &Value, clash
     Bound { tool, operation, places, content, accept, defaults }
 }
 
-/// What of a body becomes arguments.
+/// Adds the arguments of the body.
 fn body(described: &Value, schemas: &Value, arguments: &mut Arguments<'_>) -> Content {
     let Some(content) = described["requestBody"]["content"].as_object() else { return Content::Nothing };
     let required = described["requestBody"]["required"] == true;
@@ -170,12 +170,12 @@ fn body(described: &Value, schemas: &Value, arguments: &mut Arguments<'_>) -> Co
     }
     let Some((media_type, media)) = content.iter().next() else { return Content::Nothing };
     let mut schema = inlined(&media["schema"], schemas, 0);
-    schema["description"] = format!("The text itself, as {media_type}.").into();
+    schema["description"] = format!("The text, as {media_type}.").into();
     arguments.add(TEXT, schema, Place::Body, required);
     Content::Text(media_type.clone())
 }
 
-/// The arguments of one tool, as they are gathered.
+/// The arguments of one tool, while they are collected.
 struct Arguments<'a> {
     operation: &'static Operation,
     properties: JsonObject,
@@ -196,7 +196,7 @@ impl Arguments<'_> {
     }
 }
 
-/// A schema with what it refers to put in its place, and without examples.
+/// Replaces references in a schema by their targets, and removes examples.
 fn inlined(schema: &Value, schemas: &Value, depth: u8) -> Value {
     let Some(parts) = schema.as_object() else {
         let several = schema.as_array().map(|all| all.iter().map(|one| inlined(one, schemas, depth)).collect());
@@ -210,7 +210,7 @@ fn inlined(schema: &Value, schemas: &Value, depth: u8) -> Value {
     for (key, part) in parts {
         let part = match key.as_str() {
             "$ref" | "example" | "examples" => continue,
-            // Here keys are names.
+            // The keys of this object are names of fields.
             "properties" => part
                 .as_object()
                 .map(|all| all.iter().map(|(name, one)| (name.clone(), inlined(one, schemas, depth))).collect())
@@ -223,7 +223,7 @@ fn inlined(schema: &Value, schemas: &Value, depth: u8) -> Value {
     Value::Object(whole)
 }
 
-/// What clients may go by when they ask their humans.
+/// Hints by which clients decide whether to ask for confirmation.
 fn hints(operation: &Operation) -> ToolAnnotations {
     let takes_away = ["cancel", "release", "rotate", "regenerate", "delete", "revoke"];
     let destructive = operation.writes()
@@ -255,12 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn no_name_stands_for_two_arguments() {
+    fn argument_names_are_unambiguous() {
         assert_eq!(tools().1, Vec::<String>::new());
     }
 
     #[test]
-    fn every_operation_of_a_key_is_a_tool() {
+    fn every_operation_for_keys_is_a_tool() {
         let (tools, _) = tools();
         let names: BTreeSet<&str> = tools.bound.iter().map(|bound| bound.operation.id).collect();
         for operation in operations::ALL {
@@ -277,7 +277,8 @@ mod tests {
         }
     }
 
-    /// `docs/operations.tsv` lists every operation, which of them are tools, and which the specification names.
+    /// `docs/operations.tsv` lists every operation, whether it is a tool, and whether it belongs to the original API
+    /// (`specification`) or was added to it (`beyond`).
     #[test]
     fn the_list_of_operations_is_complete() {
         let (tools, _) = tools();
@@ -293,7 +294,7 @@ mod tests {
         let listed: Vec<(&str, &str)> = listed.filter_map(|line| line.rsplit_once('\t')).collect();
         assert_eq!(listed.iter().map(|(row, _)| *row).collect::<Vec<_>>(), derived);
         assert!(listed.iter().all(|(_, of)| ["specification", "beyond"].contains(of)));
-        // What the specification has for keys is a tool; what it has for sessions is not, nor the description.
+        // The original operations for keys are tools. Those for sessions are not, and neither is the description.
         let left_out: Vec<_> = listed
             .iter()
             .filter(|(row, of)| *of == "specification" && row.ends_with("\tno"))
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_stand_alone() {
+    fn schemas_contain_no_references() {
         for bound in tools().0.bound {
             let schema = serde_json::to_string(&bound.tool.input_schema).unwrap();
             assert!(!schema.contains("\"$ref\""), "{}: {schema}", bound.operation.id);
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profile_is_told_in_the_schema() {
+    fn the_schema_contains_the_defaults_of_the_profile() {
         let list = find("listCalendarEvents");
         assert_eq!(list.defaults, [("limit", json!(20)), ("local", json!(true))]);
         assert_eq!(list.tool.input_schema["properties"]["limit"]["default"], 20);
@@ -354,14 +355,14 @@ mod tests {
     #[case("cancelProposal", false, true)]
     #[case("confirmHold", false, false)]
     #[case("rotateWebhookSecret", false, true)]
-    fn hints_say_what_a_call_may_do(#[case] name: &str, #[case] reads: bool, #[case] destroys: bool) {
+    fn hints_match_the_effects_of_a_call(#[case] name: &str, #[case] reads: bool, #[case] destroys: bool) {
         let hints = find(name).tool.annotations.unwrap();
         assert_eq!(hints.read_only_hint, Some(reads));
         assert_eq!(hints.destructive_hint, (!reads).then_some(destroys));
     }
 
     #[test]
-    fn an_agents_key_sees_less() {
+    fn an_agents_key_sees_fewer_tools() {
         let (tools, _) = tools();
         assert!(tools.find("createWebhook", CallerKind::OrganizationKey).is_some());
         assert!(tools.find("createWebhook", CallerKind::AgentKey).is_none());

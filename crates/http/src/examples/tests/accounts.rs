@@ -1,4 +1,4 @@
-//! The service introduces itself, an agent signs up, and looks at its account.
+//! The service introduces itself. An agent signs up and looks at its account.
 
 use http::StatusCode;
 use kalends_app::operations as op;
@@ -9,7 +9,7 @@ use super::{
     story::{ADMIN_TOKEN, Story, id, text},
 };
 
-/// What anybody may ask, and how somebody waits to be let in.
+/// Public operations, and the waiting list.
 pub(super) async fn the_service_introduces_itself(story: &mut Story) {
     story.chapter("2026-03-02T08:00:00Z");
     story.ask(&op::HEALTH).told().await;
@@ -23,13 +23,13 @@ pub(super) async fn the_service_introduces_itself(story: &mut Story) {
     story.ask(&op::ACTIVATE_ORGANIZATION).of(&text(&waiting, "/data/id")).by(ADMIN_TOKEN).told().await;
 }
 
-/// An agent signs up: the organization, its key, and the agent.
+/// An agent signs up. Returns the organization, its key and the agent.
 pub(super) async fn sign_up(story: &mut Story) -> (String, String, String) {
     story.chapter("2026-03-02T08:05:00Z");
     let body = json!({ "email": "ada@example.com", "agent_name": "Ada", "tos_version": "2026-01-01" });
     let made = story.ask(&op::SIGN_UP).send(body).told().await;
     let (org, key, ada) = (text(&made, "/org_id"), text(&made, "/api_key"), text(&made, "/agent_id"));
-    // The sandbox holds one agent, and no more than comes with it.
+    // The sandbox has room for one agent and for nothing that only a plan includes.
     let body = json!({ "name": "Grace", "type": "ai" });
     story.ask(&op::CREATE_AGENT).by(&key).send(body).refused(StatusCode::TOO_MANY_REQUESTS).await;
     story.ask(&op::LIST_KEYS).by(&key).refused(StatusCode::FORBIDDEN).await;
@@ -44,7 +44,7 @@ pub(super) async fn sign_up(story: &mut Story) -> (String, String, String) {
     (org, key, ada)
 }
 
-/// Keys, use and log of an organization.
+/// The keys, the usage and the audit log of an organization.
 pub(super) async fn the_account_is_looked_at(story: &mut Story, house: &House) {
     story.chapter("2026-03-02T11:00:00Z");
     let body = json!({ "agent_id": house.ada, "label": "laptop" });

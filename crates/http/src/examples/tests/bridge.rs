@@ -1,4 +1,4 @@
-//! An agent asks a human to connect a calendar, and the human does.
+//! An agent asks a user to connect a calendar, and the user does.
 
 use kalends_app::operations as op;
 use kalends_kernel::Span;
@@ -10,26 +10,26 @@ use super::{
     story::{Story, id, text},
 };
 
-/// The state of the attempt that an answer begins: the browser keeps it in a cookie.
+/// The state of the attempt that an answer starts. A browser keeps it in a cookie.
 fn state(answer: &Value) -> String {
     let url = text(answer, "/authorization_url");
     url.split_once("&state=").unwrap().1.split('&').next().unwrap().to_owned()
 }
 
-/// The human goes to the provider and comes back.
+/// The user goes to the provider and comes back.
 async fn consents(story: &mut Story, state: &str) {
     let back = story.ask(&op::END_CONNECTION).of("google").query(&format!("state={state}&code=mina"));
     back.with("cookie", &format!("service_oauth_state={state}")).sent_on().await;
 }
 
-/// Every connection that is due is refreshed.
+/// Refreshes every connection that is due.
 async fn refreshed(story: &Story) {
     for (claim, connection) in story.app.claim_refreshes(10).await.unwrap() {
         story.app.refresh_connection(claim, connection).await;
     }
 }
 
-/// Connects an account of Google, whose own calendar counts for the agent then, and ends all of that again.
+/// Connects a Google account whose primary calendar then counts as busy for the agent. Afterwards undoes all of it.
 pub(super) async fn a_human_connects_a_calendar(story: &mut Story, owned: &Owned) {
     story.chapter("2026-03-04T08:00:00Z");
     story.calendars.account("mina", &["Private", "Birthdays"]);
@@ -74,7 +74,7 @@ pub(super) async fn a_human_connects_a_calendar(story: &mut Story, owned: &Owned
     let begun = story.ask(&op::REAUTHORIZE_CONNECTION).of(&connection).by(&session).told().await;
     consents(story, &state(&begun)).await;
 
-    // Another time she does not want to.
+    // The next time, she declines.
     let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(asked);
     let made = ask.done().await;
     let token = text(&made, "/setup_url").split_once('#').unwrap().1.to_owned();

@@ -1,4 +1,4 @@
-//! A human in the console, who takes over what an agent began.
+//! A user in the console takes over what an agent started.
 
 use kalends_app::{operations as op, operators::set_plan};
 use kalends_quotas::Plan;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::story::{Story, id, text};
 
-/// What a human owns in the end.
+/// What the user owns in the end.
 pub(super) struct Owned {
     pub(super) org: String,
     pub(super) key: String,
@@ -14,11 +14,11 @@ pub(super) struct Owned {
     pub(super) calendar: String,
 }
 
-/// With what she signs in then.
+/// The password that she signs in with in the end.
 pub(super) const LAST_PASSWORD: &str = "a horse of another colour";
 const PASSWORD: &str = "correct horse battery staple";
 
-/// Signs up and claims two organizations: Scout's, in which she works then, and Ada's, which is refused to her.
+/// Signs up and claims two organizations: Scout's, which she then uses, and Ada's, whose claim is revoked.
 pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
     story.chapter("2026-03-02T12:00:00Z");
     let body = json!({ "email": "scout@example.com", "agent_name": "Scout", "tos_version": "2026-01-01" });
@@ -54,7 +54,7 @@ pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
     let refusal = mail.split_once("/revoke#").unwrap().1.split_whitespace().next().unwrap();
     story.ask(&op::REVOKE_CLAIM).of(&claim).send(json!({ "revocation_token": refusal })).told().await;
 
-    // A day later nobody has spoken up for Scout's organization.
+    // A day later, nobody has objected to the claim on Scout's organization.
     story.chapter("2026-03-03T12:30:00Z");
     story.app.settle_claims(10).await.unwrap();
     let token = text(&story.ask(&op::SIGN_IN).send(enter).done().await, "/token");

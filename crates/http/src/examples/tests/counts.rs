@@ -1,8 +1,9 @@
-//! What each operation costs a database: how many statements on each, and how many round trips to Postgres.
+//! The database cost of each operation: the number of statements on each store, and the number of round trips to
+//! Postgres.
 //!
-//! The scenario is played on both stores, through the whole router. No number depends on how fast the machine is: one
-//! request follows the other, each is counted once all that it began has ended, and what a new or rested connection
-//! costs by itself is not counted.
+//! The scenario is played on both stores through the whole router. The numbers do not depend on the speed of the
+//! machine: requests run one after another, each is counted once everything that it started has ended, and the cost
+//! of a new or idle connection is not counted.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,53 +28,53 @@ use super::{
     story::{Story, id, text},
 };
 
-/// The table, as the repository has it.
+/// The table in the repository.
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/statements.tsv");
-/// How the table is written again.
+/// The command that updates the table.
 const RENEW: &str =
     "KALENDS_RENEW_STATEMENTS=1 cargo xtask test -p kalends-http operations_take_the_statements_of_the_table";
 const HEADINGS: &str = "operation\tSQLite statements\tPostgres statements\tPostgres round trips";
-/// What begins a statement that opens or ends a transaction, or sets a new connection up: the drivers do not report
-/// these alike, and how many connections there are is a matter of chance.
+/// The first words of statements that open or end a transaction or set up a new connection. The drivers report these
+/// differently, and the number of connections is a matter of chance.
 const UNCOUNTED: [&str; 6] = ["begin", "commit", "rollback", "savepoint", "release", "pragma"];
 
-/// How long whoever waits for the end of what was begun rests before it looks again.
+/// How long to sleep before checking again whether the started tasks have ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
-/// How long a task that a request began may go on after its answer. No task lasts a second.
+/// How long a task that a request started may continue after the answer. No task takes a second.
 const ENDS_WITHIN: Duration = Duration::from_secs(120);
 
-/// What one request cost.
+/// The cost of one request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Cost {
     statements: usize,
     round_trips: u64,
 }
 
-/// Counts what requests cost.
+/// Counts the cost of requests.
 pub(super) struct Counter {
     statements: EveryStatement,
     round_trips: Option<RoundTrips>,
-    /// The tasks that live as long as the service.
+    /// The number of tasks that live as long as the service.
     tasks: usize,
     before: u64,
     costs: BTreeMap<String, Cost>,
 }
 
 impl Counter {
-    /// Counts from now on. The service has begun, and nothing is under way.
+    /// Starts to count. The service has started, and nothing is running.
     fn begun(round_trips: Option<RoundTrips>) -> Self {
         let tasks = Handle::current().metrics().num_alive_tasks();
         Self { statements: EveryStatement::watch(), round_trips, tasks, before: 0, costs: BTreeMap::new() }
     }
 
-    /// Begins to count, once what came before has ended.
+    /// Starts to count a request, once everything before it has ended.
     pub(super) async fn begin(&mut self) {
         self.all_has_ended().await;
         self.statements.take();
         self.before = self.waits();
     }
 
-    /// Notes what happened since the beginning. Of an operation that is asked more than once, the most is noted.
+    /// Stores the cost since [`Counter::begin`]. If an operation is requested several times, the maximum counts.
     pub(super) async fn end(&mut self, what: &str) {
         self.all_has_ended().await;
         let is_counted = |statement: &&String| {
@@ -91,18 +92,18 @@ impl Counter {
         self.round_trips.as_ref().map_or(0, RoundTrips::count)
     }
 
-    /// Waits until no task is left of those that a request began beside its answer.
+    /// Waits until all tasks that a request started in addition to its answer have ended.
     async fn all_has_ended(&self) {
         let ended = async {
             while Handle::current().metrics().num_alive_tasks() > self.tasks {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         };
-        tokio::time::timeout(ENDS_WITHIN, ended).await.expect("a task that a request began does not end");
+        tokio::time::timeout(ENDS_WITHIN, ended).await.expect("a task that a request started does not end");
     }
 }
 
-/// Operations that the scenario leaves out, and why nobody needs to count them.
+/// The operations that the scenario leaves out, with the reason why they need not be counted.
 const LEFT_OUT: [(&str, &str); 5] = [
     ("getBookingAsset", "a file from memory"),
     ("startSignInWith", "no provider is configured"),
@@ -111,7 +112,7 @@ const LEFT_OUT: [(&str, &str); 5] = [
     ("showMove", "reads what getBooking reads"),
 ];
 
-/// What the story has no use for: the description, and the end of everything that was made.
+/// The operations that the story does not need: the description, and the deletion of everything that was made.
 pub(super) async fn everything_is_given_up(story: &mut Story, house: &House, owned: &Owned) {
     story.ask(&op::OPENAPI).done().await;
     story.chapter("2026-03-04T09:00:00Z");
@@ -136,7 +137,7 @@ pub(super) async fn everything_is_given_up(story: &mut Story, house: &House, own
     story.ask(&op::DELETE_ACCOUNT).by(&session).done().await;
 }
 
-/// Plays the scenario and returns what each operation cost.
+/// Plays the scenario and returns the cost of each operation.
 async fn costs<S: Store + HumanCalendars + 'static>(
     store: S,
     round_trips: Option<RoundTrips>,
@@ -157,7 +158,7 @@ async fn on_sqlite() -> BTreeMap<String, Cost> {
     costs(SqliteStore::new(database, Arc::new(TestCipher::default())), None).await
 }
 
-#[expect(clippy::disallowed_methods, reason = "whoever runs the tests names the server this way")]
+#[expect(clippy::disallowed_methods, reason = "a test reads the server's address from a variable")]
 async fn on_postgres() -> BTreeMap<String, Cost> {
     let url = std::env::var("KALENDS_TEST_POSTGRES")
         .unwrap_or_else(|_| panic!("KALENDS_TEST_POSTGRES is not set: run the tests with `cargo xtask test`"));
@@ -170,7 +171,7 @@ async fn on_postgres() -> BTreeMap<String, Cost> {
     costs(PostgresStore::new(database, Arc::new(TestCipher::default())), Some(round_trips)).await
 }
 
-/// The table of both, a row for each operation.
+/// The table of both stores, with a row for each operation.
 fn table(sqlite: &BTreeMap<String, Cost>, postgres: &BTreeMap<String, Cost>) -> String {
     let rows: BTreeSet<&String> = sqlite.keys().chain(postgres.keys()).collect();
     let mut text = format!("{HEADINGS}\n");
@@ -182,14 +183,14 @@ fn table(sqlite: &BTreeMap<String, Cost>, postgres: &BTreeMap<String, Cost>) -> 
     text
 }
 
-/// The rows of one table that the other does not have.
+/// The rows of one table that the other does not contain.
 fn rows_beyond<'a>(table: &'a str, other: &str) -> Vec<&'a str> {
     let known: BTreeSet<&str> = other.lines().collect();
     table.lines().filter(|row| !known.contains(row)).collect()
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "no part of the service; the test run is told what to do this way")]
+#[expect(clippy::disallowed_methods, reason = "a test may read a variable that controls it")]
 async fn operations_take_the_statements_of_the_table() {
     let (sqlite, postgres) = (on_sqlite().await, on_postgres().await);
     let happened = table(&sqlite, &postgres);
@@ -199,12 +200,12 @@ async fn operations_take_the_statements_of_the_table() {
     let stored = std::fs::read_to_string(FILE).unwrap_or_default();
     assert!(
         happened == stored,
-        "operations do not take the statements of docs/statements.tsv.\nstored:\n{}\nhappened:\n{}\nIf that is meant, \
-         write the table again with\n{RENEW}\nand say in the commit why.",
+        "the statements of operations differ from docs/statements.tsv.\nstored:\n{}\nhappened:\n{}\nIf that is \
+         intended, update the table with\n{RENEW}\nand state the reason in the commit.",
         rows_beyond(&stored, &happened).join("\n"),
         rows_beyond(&happened, &stored).join("\n"),
     );
     let known = |id: &&str| sqlite.contains_key(*id) || LEFT_OUT.iter().any(|(left_out, _)| left_out == id);
     let missing: Vec<&str> = operations::ALL.iter().map(|operation| operation.id).filter(|id| !known(id)).collect();
-    assert!(missing.is_empty(), "the scenario does not ask {missing:?}, so nobody counts what they cost");
+    assert!(missing.is_empty(), "the scenario does not call {missing:?}, so their cost is not counted");
 }

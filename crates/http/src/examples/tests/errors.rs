@@ -1,4 +1,4 @@
-//! What goes wrong: a failure of each status that is not told where it belongs in the story.
+//! Errors: one for each status that does not belong elsewhere in the story.
 
 use axum::body::Body;
 use futures::stream;
@@ -12,7 +12,7 @@ use super::{
     story::{Ask, Story, id},
 };
 
-/// Requests that are refused, and a database that is in trouble.
+/// Requests that are refused, and a database that fails.
 pub(super) async fn everything_goes_wrong(story: &mut Story, house: &House) {
     let House { key, work, hers, .. } = house;
     story.chapter("2026-03-02T10:00:00Z");
@@ -50,7 +50,7 @@ pub(super) async fn everything_goes_wrong(story: &mut Story, house: &House) {
     story.suffer(Trouble::None);
 }
 
-/// An event is to be created on Ada's calendar.
+/// A request to create an event on Ada's calendar.
 fn create<'s>(story: &'s mut Story, house: &House) -> Ask<'s> {
     story.ask(&op::CREATE_EVENT).of(&house.work).by(&house.key)
 }

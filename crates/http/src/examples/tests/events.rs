@@ -1,4 +1,4 @@
-//! Events, and when somebody is free between them.
+//! Events, and free times between them.
 
 use kalends_app::operations as op;
 use serde_json::json;
@@ -8,7 +8,7 @@ use super::{
     story::{Story, id, text},
 };
 
-/// Ada's week: a series, two single events, and what becomes of them.
+/// Ada's week: a series, two one-off events, and changes to them.
 pub(super) async fn the_week_is_planned(story: &mut Story, House { key, ada, work, .. }: &House) {
     story.chapter("2026-03-02T08:20:00Z");
     let body = json!({
@@ -44,7 +44,7 @@ pub(super) async fn the_week_is_planned(story: &mut Story, House { key, ada, wor
     story.ask(&op::LIST_CHANGES).of(work).query(&format!("since={seen}")).by(key).told().await;
 }
 
-/// When Ada is free, alone and with Grace, and why she is not.
+/// When Ada is free, alone and together with Grace, and why she is not free.
 pub(super) async fn somebody_asks_for_time(story: &mut Story, House { key, ada, grace, work, .. }: &House) {
     story.chapter("2026-03-02T08:30:00Z");
     let window = "start=2026-03-02T08:00:00Z&end=2026-03-02T12:00:00Z&slot_duration=1h";

@@ -1,4 +1,4 @@
-//! Calendars leave the service as feeds and files, and come to it.
+//! Calendars leave the service as feeds and files, and enter it.
 
 use kalends_app::operations as op;
 use serde_json::json;
@@ -8,17 +8,17 @@ use super::{
     story::{BASE_URL, Story, id, text},
 };
 
-/// The feed of others.
+/// The feed of a third party.
 pub(super) const FEED: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\nBEGIN:VEVENT\r\n\
     UID:easter@example.com\r\nDTSTAMP:20260101T000000Z\r\nSUMMARY:Easter Monday\r\nDTSTART;VALUE=DATE:20260406\r\n\
     END:VEVENT\r\nEND:VCALENDAR\r\n";
 
-/// A file.
+/// A file to import.
 const FILE: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\nBEGIN:VEVENT\r\nUID:fair@example.com\r\n\
     DTSTAMP:20260101T000000Z\r\nSUMMARY:Trade fair\r\nDTSTART:20260310T090000Z\r\nDURATION:PT2H\r\nEND:VEVENT\r\n\
     END:VCALENDAR\r\n";
 
-/// Grace's calendar is read elsewhere, a file is imported, and Ada subscribes to a feed.
+/// Grace's calendar is read through its feed, a file is imported, and Ada subscribes to a feed.
 pub(super) async fn calendars_travel(story: &mut Story, House { key, ada, hers, room, .. }: &House) {
     story.chapter("2026-03-02T09:20:00Z");
     let rotated = story.ask(&op::ROTATE_FEED_TOKEN).of(hers).by(key).told().await;
@@ -40,7 +40,7 @@ pub(super) async fn calendars_travel(story: &mut Story, House { key, ada, hers, 
     story.ask(&op::UPDATE_SUBSCRIPTION).of(&made).by(key).send(json!({ "status": "paused" })).told().await;
 }
 
-/// What the workers do.
+/// Does the work of the workers.
 async fn sync(story: &Story) {
     for (claim, subscription) in story.app.claim_syncs(1).await.unwrap() {
         story.app.sync(claim, subscription).await;

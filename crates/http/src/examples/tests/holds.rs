@@ -1,4 +1,4 @@
-//! Time that is held, kept and given back.
+//! Time that is held, confirmed and released.
 
 use http::StatusCode;
 use kalends_app::operations as op;
@@ -9,7 +9,7 @@ use super::{
     story::{Story, id},
 };
 
-/// A hold of an hour of Tuesday.
+/// A hold of one hour on Tuesday.
 fn hold(title: &str, hour: u32) -> Value {
     json!({
         "title": title, "start_time": format!("2026-03-03T{hour}:00:00+01:00"),
@@ -17,7 +17,7 @@ fn hold(title: &str, hour: u32) -> Value {
     })
 }
 
-/// Single holds, one that comes too late, and sets of them.
+/// Single holds, one that comes too late, and hold sets.
 pub(super) async fn time_is_held(story: &mut Story, House { key, work, hers, .. }: &House) {
     story.chapter("2026-03-02T08:40:00Z");
     let lunch = id(&story.ask(&op::CREATE_EVENT).of(work).by(key).send(hold("Lunch", 12)).done().await);

@@ -1,4 +1,4 @@
-//! The organization of which most of the story tells: two agents and their calendars.
+//! The organization that most of the story is about: two agents and their calendars.
 
 use kalends_app::{operations as op, operators::set_plan};
 use kalends_quotas::Plan;
@@ -9,24 +9,24 @@ use super::{
     story::{Story, id},
 };
 
-/// The organization and what is in it.
+/// The organization and its contents.
 pub(super) struct House {
-    /// Its key.
+    /// The organization's key.
     pub(super) key: String,
     /// The agent that signed up.
     pub(super) ada: String,
-    /// The agent that came second.
+    /// The second agent.
     pub(super) grace: String,
     /// Ada's calendar.
     pub(super) work: String,
     /// Grace's calendar.
     pub(super) hers: String,
-    /// A calendar that everybody shares.
+    /// A calendar that the organization shares.
     pub(super) room: String,
 }
 
 impl House {
-    /// Signs Ada up, and furnishes what she needs.
+    /// Signs Ada up and sets up everything that she needs.
     pub(super) async fn built(story: &mut Story) -> Self {
         let (org, key, ada) = sign_up(story).await;
         set_plan(&story.app, org.parse().unwrap(), Plan::Pro, None).await.unwrap();

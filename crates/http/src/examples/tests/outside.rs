@@ -1,4 +1,4 @@
-//! What stands in for everything outside of the service.
+//! Test doubles for everything outside of the service.
 
 use std::{
     collections::BTreeMap,
@@ -20,13 +20,13 @@ use kalends_notifications::Outcome;
 use kalends_testkit::SeededEntropy;
 use sha2::{Digest as _, Sha256};
 
-/// Random bytes that follow from the request for which they are drawn: one that is added to the scenario changes the
-/// identifiers of no other. Clones are the same.
+/// Random bytes that are derived from the request for which they are drawn. A request that is added to the scenario
+/// then does not change the identifiers of the others. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draws(Arc<Mutex<SeededEntropy>>);
 
 impl Draws {
-    /// Begins with what follows from `text`.
+    /// Starts again with bytes that are derived from `text`.
     pub(super) fn follow(&self, text: &str) {
         let seed = Sha256::digest(text).first_chunk().copied().map_or(0, u64::from_le_bytes);
         *self.0.lock().unwrap() = SeededEntropy::new(seed);
@@ -39,7 +39,7 @@ impl Entropy for Draws {
     }
 }
 
-/// Tokens of the form that real ones have, without a signature.
+/// Tokens in the format of real ones, without a real signature.
 #[derive(Debug, Default)]
 pub(super) struct Tokens(Mutex<BTreeMap<String, String>>);
 
@@ -57,10 +57,10 @@ impl SessionTokens for Tokens {
     }
 }
 
-/// A receiver that takes everything in, after a moment.
+/// A webhook receiver that accepts everything after a delay.
 #[derive(Debug)]
 pub(super) struct Receiver {
-    /// How long that takes.
+    /// The delay.
     pub(super) after: Duration,
 }
 
@@ -90,24 +90,24 @@ impl FeedFetcher for FeedServer {
     }
 }
 
-/// No human calendars, or a database of them that is in trouble. Clones are the same.
+/// No human calendars, or a database of them that fails. Clones share their state.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Humans(Arc<Mutex<Trouble>>);
 
-/// What is wrong with the database.
+/// A problem of the database.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) enum Trouble {
-    /// Nothing.
+    /// No problem.
     #[default]
     None,
-    /// It does not answer.
+    /// The database does not answer.
     Away,
-    /// It fails.
+    /// The database fails.
     Broken,
 }
 
 impl Humans {
-    /// From now on that is wrong.
+    /// Causes this problem from now on.
     pub(super) fn suffer(&self, trouble: Trouble) {
         *self.0.lock().unwrap() = trouble;
     }

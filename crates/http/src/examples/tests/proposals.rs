@@ -1,4 +1,4 @@
-//! Agents settle on a time, and a guest books one.
+//! Agents agree on a time, and a guest books one.
 
 use kalends_app::operations as op;
 use serde_json::json;
@@ -8,7 +8,7 @@ use super::{
     story::{BASE_URL, Story, id, text},
 };
 
-/// Ada offers Grace two times; of another proposal nothing comes.
+/// Ada offers Grace two slots. Another proposal is cancelled.
 pub(super) async fn agents_settle_on_a_time(story: &mut Story, House { key, ada, grace, work, .. }: &House) {
     story.chapter("2026-03-02T09:00:00Z");
     let body = json!({
@@ -32,7 +32,7 @@ pub(super) async fn agents_settle_on_a_time(story: &mut Story, House { key, ada,
     story.ask(&op::CANCEL_PROPOSAL).of(&offsite).by(key).told().await;
 }
 
-/// A page is opened, and somebody books on it, moves the booking and cancels it.
+/// A booking page is created. A guest books a slot, moves the booking and cancels it.
 pub(super) async fn a_guest_books(story: &mut Story, House { key, work, .. }: &House) {
     story.chapter("2026-03-02T09:10:00Z");
     let body = json!({

@@ -1,4 +1,4 @@
-//! What was sent and answered, and how it is kept.
+//! The recorded requests and answers, and how they are stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,26 +6,25 @@ use http::StatusCode;
 use kalends_app::operations::Operation;
 use serde_json::{Value, json};
 
-/// How the record is renewed.
-pub(super) const RENEW: &str =
-    "KALENDS_RENEW_EXAMPLES=1 cargo test -p kalends-http --lib the_examples_are_what_is_answered";
+/// The command that renews the recording.
+pub(super) const RENEW: &str = "KALENDS_RENEW_EXAMPLES=1 cargo test -p kalends-http --lib examples_match_the_answers";
 
 const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/examples.json");
 
-/// Whether the record is to be written anew.
-#[expect(clippy::disallowed_methods, reason = "no part of the service; the test run is told what to do this way")]
+/// Whether to renew the recording.
+#[expect(clippy::disallowed_methods, reason = "a test may read a variable that controls it")]
 pub(super) fn is_to_be_renewed() -> bool {
     std::env::var("KALENDS_RENEW_EXAMPLES").is_ok_and(|value| value == "1")
 }
 
-/// Everything that is to be an example.
+/// Everything that becomes an example.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     operations: BTreeMap<&'static str, Recorded>,
     errors: BTreeMap<String, Value>,
 }
 
-/// What is told of one operation.
+/// The examples of one operation.
 #[derive(Debug, Default)]
 struct Recorded {
     request: Option<Value>,
@@ -33,7 +32,8 @@ struct Recorded {
 }
 
 impl Record {
-    /// Keeps a success, if it has a body. The request that is shown is the first one; no answer is shown twice.
+    /// Stores a success if it has a body. The first request of an operation is its example. No answer may be stored
+    /// twice.
     pub(super) fn keep(
         &mut self,
         operation: &Operation,
@@ -49,14 +49,14 @@ impl Record {
         }
         if let Some(body) = body {
             let before = told.answers.insert(status.as_str().to_owned(), body);
-            assert!(before.is_none(), "{} is told twice with {status}", operation.id);
+            assert!(before.is_none(), "{} is recorded twice with {status}", operation.id);
         }
     }
 
-    /// Keeps a failure.
+    /// Stores an error.
     pub(super) fn keep_error(&mut self, status: StatusCode, body: Value) {
         let before = self.errors.insert(status.as_str().to_owned(), body);
-        assert!(before.is_none(), "{status} is told twice");
+        assert!(before.is_none(), "{status} is recorded twice");
     }
 
     fn value(&self) -> Value {
@@ -64,12 +64,12 @@ impl Record {
         json!({ "operations": operations, "errors": self.errors })
     }
 
-    /// Writes the record.
+    /// Writes the recording to its file.
     pub(super) fn write(&self) {
         std::fs::write(FILE, pretty(&self.value())).unwrap();
     }
 
-    /// What differs from the record as it is stored.
+    /// Lists the differences to the stored recording.
     pub(super) fn differing_from(&self, stored: &Value) -> Vec<String> {
         let mut differing = Vec::new();
         differences("", Some(stored), Some(&self.value()), &mut differing);
@@ -87,12 +87,12 @@ impl Recorded {
     }
 }
 
-/// The record as it stands in its file: every object's fields in the order of their names.
+/// The recording as it is in its file, with the fields of every object sorted by name.
 pub(super) fn pretty(record: &Value) -> String {
     serde_json::to_string_pretty(&sorted(record)).unwrap() + "\n"
 }
 
-/// The same, in the same order whichever way this build keeps objects.
+/// Sorts the fields of all objects, whichever order this build keeps them in.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -104,7 +104,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// Tells each place at which two values differ, as a line. What is missing differs from null.
+/// Lists each place at which two values differ, as a line. A missing value differs from null.
 fn differences(place: &str, stored: Option<&Value>, happened: Option<&Value>, found: &mut Vec<String>) {
     match (stored, happened) {
         (Some(Value::Object(before)), Some(Value::Object(after))) => {
@@ -127,7 +127,7 @@ fn differences(place: &str, stored: Option<&Value>, happened: Option<&Value>, fo
 }
 
 #[test]
-fn differences_are_told_by_their_place() {
+fn differences_are_listed_with_their_place() {
     let (stored, happened) = (json!({ "a": { "b": [1, 2] }, "c": null }), json!({ "a": { "b": [1, 3, 4] }, "d": {} }));
     let mut found = Vec::new();
     differences("", Some(&stored), Some(&happened), &mut found);

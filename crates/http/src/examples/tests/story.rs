@@ -1,4 +1,4 @@
-//! How the scenario is played: one request after the other, through the whole router.
+//! Plays the scenario: one request after another, through the whole router.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -27,32 +27,32 @@ use super::{
     record::Record,
 };
 
-/// What opens the administration routes.
+/// The token for the administration routes.
 pub(super) const ADMIN_TOKEN: &str = "the-operator-s-own-token";
-/// Where the service is reached.
+/// The address of the service.
 pub(super) const BASE_URL: &str = "https://calendar.example.com";
-/// From where all requests come: an address of documentation.
+/// The address from which all requests come. It is reserved for documentation (RFC 5737).
 const CALLER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(203, 0, 113, 7)), 50_000);
 
-/// How long receivers of webhooks take for an answer.
+/// How long webhook receivers take to answer.
 const REPLIES_AFTER: Duration = Duration::from_millis(42);
-/// How often a reading request is repeated where requests are counted: what is kept from one for the next is kept then.
+/// How often a read is repeated before it is counted again, so that everything cached from the first one is in place.
 const REPEATED: usize = 2;
 
-/// The service, and what was told of it so far.
+/// The service and the recording so far.
 pub(super) struct Story {
     pub(super) app: Arc<App>,
     pub(super) record: Record,
-    /// Where humans have calendars.
+    /// The providers of human calendars.
     pub(super) calendars: TestCalendarProviders,
     router: Router,
     clock: ManualClock,
     draws: Draws,
     humans: Humans,
     mailbox: Mailbox,
-    /// How often each operation was asked.
+    /// How often each operation was requested.
     asked: BTreeMap<&'static str, u32>,
-    /// Counts what each request costs a database, where the story is played for that.
+    /// Counts the database cost of each request, if the story is played for that.
     pub(super) counter: Option<Counter>,
 }
 
@@ -62,7 +62,7 @@ impl Story {
         Self::on(Arc::new(MemoryStore::new()), Arc::new(humans.clone()), humans, Receiver { after: REPLIES_AFTER })
     }
 
-    /// Begins on a store that speaks SQL; nothing takes time there.
+    /// Starts on an SQL store. Nothing is delayed there.
     pub(super) fn counted<S: Store + HumanCalendars + 'static>(store: &Arc<S>) -> Self {
         let receiver = Receiver { after: Duration::ZERO };
         Self::on(Arc::clone(store) as _, Arc::clone(store) as _, Humans::default(), receiver)
@@ -100,27 +100,27 @@ impl Story {
         Self { app, record, calendars, router, clock, draws, humans, mailbox, asked, counter: None }
     }
 
-    /// Begins a chapter at that time.
+    /// Starts a chapter at that time.
     pub(super) fn chapter(&self, time: &str) {
         self.clock.set(at(time));
         self.draws.follow(time);
     }
 
-    /// From now on that is wrong with the database.
+    /// Causes this problem of the database from now on.
     pub(super) fn suffer(&self, trouble: Trouble) {
         self.humans.suffer(trouble);
     }
 
-    /// The text of the mail that was sent last, once it is.
+    /// The text of the last mail, once it has been sent.
     pub(super) async fn last_mail(&self) -> String {
-        // Letters are posted beside the answer. Whoever counts has waited for them.
+        // Mail is sent in a separate task. A counter has already waited for it.
         if self.counter.is_none() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         self.mailbox.mails().pop().unwrap().text
     }
 
-    /// The code of the mail that was sent last.
+    /// The code in the last mail.
     pub(super) async fn last_code(&self) -> String {
         let text = self.last_mail().await;
         let mut words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -128,8 +128,8 @@ impl Story {
         words.find(is_code).unwrap().to_owned()
     }
 
-    /// If requests are counted: debits a block of API calls that lasts for the whole story. Otherwise the debit would be
-    /// counted for the request that happens to need it.
+    /// If requests are counted, debits a block of API calls that lasts for the whole story. Otherwise, the debit
+    /// would be counted for the request that happens to need it.
     pub(super) async fn debit_ahead(&self, key: &str) {
         if self.counter.is_some() {
             self.app.return_leases().await;
@@ -141,7 +141,7 @@ impl Story {
         }
     }
 
-    /// A request, a second after the one before.
+    /// Starts a request, one second after the previous one.
     pub(super) fn ask(&mut self, operation: &'static Operation) -> Ask<'_> {
         self.clock.advance(SignedDuration::seconds(1));
         let number = self.asked.entry(operation.id).or_default();
@@ -158,7 +158,7 @@ impl Story {
     }
 }
 
-/// A request that is being put together.
+/// A request under construction.
 pub(super) struct Ask<'s> {
     story: &'s mut Story,
     operation: &'static Operation,
@@ -169,25 +169,25 @@ pub(super) struct Ask<'s> {
 }
 
 impl Ask<'_> {
-    /// Puts this in the place of the first parameter of the path that is left.
+    /// Replaces the first remaining parameter of the path.
     pub(super) fn of(mut self, value: &str) -> Self {
         let (begin, end) = (self.path.find('{').unwrap(), self.path.find('}').unwrap());
         self.path.replace_range(begin..=end, value);
         self
     }
 
-    /// Asks with this query.
+    /// Sets the query.
     pub(super) fn query(mut self, query: &str) -> Self {
         self.path = format!("{}?{query}", self.path);
         self
     }
 
-    /// Asks with this key, or token of a session.
+    /// Sets the key or the session token.
     pub(super) fn by(self, key: &str) -> Self {
         self.with("authorization", &format!("Bearer {key}"))
     }
 
-    /// Asks with this header.
+    /// Sets this header.
     pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.headers.insert(name, value.parse().unwrap());
         self
@@ -207,13 +207,13 @@ impl Ask<'_> {
         self.with("content-type", "text/calendar")
     }
 
-    /// Sends this, whatever it is.
+    /// Sends this body unchanged.
     pub(super) fn send_raw(mut self, body: Body) -> Self {
         self.body = body;
         self
     }
 
-    /// Makes the request and its answer examples.
+    /// Sends the request, and records it and its answer as examples.
     pub(super) async fn told(self) -> Value {
         let Answered { story, operation, sent, status, body } = self.answered().await;
         assert!(status.is_success(), "{}: {status} {body:?}", operation.id);
@@ -221,27 +221,27 @@ impl Ask<'_> {
         body.unwrap_or_default()
     }
 
-    /// The same with a failure that is this operation's own.
+    /// Sends the request and records its failure, which is specific to this operation.
     pub(super) async fn told_with(self, expected: StatusCode) {
         let Answered { story, operation, status, body, .. } = self.answered().await;
         assert_eq!(status, expected, "{}: {body:?}", operation.id);
         story.record.keep(operation, None, (status, body));
     }
 
-    /// Asks for what the story needs, and tells nothing of it.
+    /// Sends a request that the story needs, without recording it.
     pub(super) async fn done(self) -> Value {
         let Answered { operation, status, body, .. } = self.answered().await;
         assert!(status.is_success(), "{}: {status} {body:?}", operation.id);
         body.unwrap_or_default()
     }
 
-    /// Asks as a browser that is sent elsewhere, and tells nothing of it.
+    /// Sends the request of a browser and expects a redirect, without recording it.
     pub(super) async fn sent_on(self) {
         let Answered { operation, status, body, .. } = self.answered().await;
         assert_eq!(status, StatusCode::FOUND, "{}: {body:?}", operation.id);
     }
 
-    /// Makes the failure the example of its status.
+    /// Sends the request and records its failure as the example of the status.
     pub(super) async fn refused(self, expected: StatusCode) {
         let Answered { story, operation, status, body, .. } = self.answered().await;
         assert_eq!(status, expected, "{}: {body:?}", operation.id);
@@ -249,7 +249,7 @@ impl Ask<'_> {
     }
 }
 
-/// What came of a request.
+/// The outcome of a request.
 struct Answered<'s> {
     story: &'s mut Story,
     operation: &'static Operation,
@@ -269,7 +269,7 @@ impl<'s> Ask<'s> {
             request
         };
         if let Some(counter) = &mut story.counter {
-            // As the service does all the time: keys that are known stay known.
+            // The service refreshes its cached keys all the time.
             story.app.refresh_principals().await;
             counter.begin().await;
         }
@@ -291,7 +291,7 @@ impl<'s> Ask<'s> {
             Some(media_type) if media_type == "application/json" => Some(serde_json::from_slice(&bytes).unwrap()),
             Some(_) => Some(String::from_utf8(bytes.into()).unwrap().into()),
             None => {
-                assert!(bytes.is_empty(), "{}: a body without a type", operation.id);
+                assert!(bytes.is_empty(), "{}: a body without a content type", operation.id);
                 None
             }
         };
@@ -299,19 +299,19 @@ impl<'s> Ask<'s> {
     }
 }
 
-/// Sends a request and reads the whole answer: its status, the type of its body, and the body.
+/// Sends a request and reads the whole answer. Returns the status, the content type and the body.
 async fn exchange(router: &Router, request: Request<Body>) -> (StatusCode, Option<HeaderValue>, Bytes) {
     let response = router.clone().oneshot(request).await.unwrap();
     let (status, media_type) = (response.status(), response.headers().get(header::CONTENT_TYPE).cloned());
     (status, media_type, response.into_body().collect().await.unwrap().to_bytes())
 }
 
-/// The text in that place of an answer.
+/// The text at a place of an answer.
 pub(super) fn text(answer: &Value, pointer: &str) -> String {
     answer.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer} in {answer}")).to_owned()
 }
 
-/// The identifier of what an answer shows.
+/// The identifier of the resource in an answer.
 pub(super) fn id(answer: &Value) -> String {
     text(answer, "/id")
 }

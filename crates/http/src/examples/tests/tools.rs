@@ -9,10 +9,10 @@ use super::{
     story::{Ask, Story},
 };
 
-/// The version of the protocol in which an unknown method has a status of its own.
+/// The version of the protocol in which an unknown method has its own status.
 const LATEST: &str = "2026-07-28";
 
-/// An agent lists agents with a tool; then its messages are none.
+/// An agent lists agents with a tool. Then it sends two invalid messages.
 pub(super) async fn an_agent_uses_tools(story: &mut Story, house: &House) {
     story.chapter("2026-03-02T09:40:00Z");
     let call = json!({ "name": "listAgents", "arguments": { "limit": 5 } });

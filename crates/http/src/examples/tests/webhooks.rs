@@ -1,4 +1,4 @@
-//! What happens is posted elsewhere.
+//! Webhooks.
 
 use kalends_app::operations as op;
 use serde_json::json;
@@ -8,7 +8,7 @@ use super::{
     story::{Story, id, text},
 };
 
-/// An endpoint is made, tested and looked after.
+/// An endpoint is created, tested and maintained.
 pub(super) async fn events_are_posted(story: &mut Story, House { key, .. }: &House) {
     story.chapter("2026-03-02T09:30:00Z");
     let body = json!({ "url": "https://example.com/hooks/kalends", "events": ["event.created", "event.updated"] });
