@@ -1,4 +1,4 @@
-//! The endpoints: one a file. Each module below lists its routes; [`all`] joins them.
+//! The endpoints, one per file. Each module below lists its routes, and [`all`] joins them.
 
 mod accounts;
 mod admin;
@@ -31,34 +31,34 @@ use utoipa::OpenApi;
 
 use crate::{Routes, files::File, reply::JSON};
 
-/// What stands at the head of the description.
+/// The general part of the description.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Kalends",
         version = "1.0.0",
-        description = "The calendar backend for AI agents and the humans that they work for.",
+        description = "The calendar backend for AI agents and the people they work for.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
     ),
     tags(
-        (name = "Agents", description = "Software, humans and resources that own calendars."),
-        (name = "Calendars", description = "Calendars of agents, and those that the organization shares."),
-        (name = "Events", description = "What is scheduled."),
-        (name = "Holds", description = "Time that is reserved while somebody decides."),
-        (name = "Availability", description = "When somebody is free."),
-        (name = "Proposals", description = "Agents settle on one of the times that one of them offers."),
-        (name = "Webhooks", description = "What happens is posted to addresses of the organization."),
-        (name = "iCal subscriptions", description = "Feeds of others, kept in step with calendars."),
-        (name = "Booking pages", description = "Public links on which people book time of a calendar."),
-        (name = "Human calendars", description = "Calendars of humans, of which nothing is told but when they are busy."),
-        (name = "Keys", description = "Keys that speak for one agent."),
-        (name = "Usage", description = "What an organization uses of what its plan grants."),
-        (name = "Accounts", description = "Sign-up and terms."),
-        (name = "Console", description = "Humans: their sessions, what they own, and keys from the console."),
-        (name = "Claims", description = "Humans take over organizations that agents signed up."),
+        (name = "Agents", description = "Software, people and resources that own calendars."),
+        (name = "Calendars", description = "Calendars of agents, and calendars that the organization shares."),
+        (name = "Events", description = "Events and series on calendars."),
+        (name = "Holds", description = "Times that are kept for a while, until they are confirmed or released."),
+        (name = "Availability", description = "Free times of agents and calendars."),
+        (name = "Proposals", description = "Agents agree on one of several candidate slots."),
+        (name = "Webhooks", description = "Messages about events, posted to addresses of the organization."),
+        (name = "iCal subscriptions", description = "External feeds that are imported into calendars regularly."),
+        (name = "Booking pages", description = "Public pages on which guests book slots."),
+        (name = "Human calendars", description = "Google and Microsoft calendars, of which only busy times are visible."),
+        (name = "Keys", description = "Keys that are scoped to one agent."),
+        (name = "Usage", description = "An organization's usage and the limits of its plan."),
+        (name = "Accounts", description = "Sign-up, the waiting list and terms."),
+        (name = "Console", description = "Users: their sessions, their organizations, and keys from the console."),
+        (name = "Claims", description = "Users become the owners of organizations that agents signed up."),
         (name = "Service", description = "The service itself."),
     ),
-    // What only errors, parameters and webhook messages mention.
+    // Schemas that only errors, parameters and webhook messages refer to.
     components(schemas(
         kalends_wire::ErrorEnvelope,
         kalends_wire::IncludeCalendars,
@@ -101,7 +101,7 @@ pub(crate) fn all() -> Routes {
         .merge(system::routes())
 }
 
-/// The routes by which an operator's tools look after a process.
+/// The routes with which an operator's tools monitor a process.
 pub(crate) fn probes() -> Routes {
     system::probes()
 }
@@ -111,7 +111,7 @@ pub(crate) fn probes() -> Routes {
 pub(crate) struct Description(Arc<File>);
 
 impl Description {
-    /// How long anybody may keep it: it changes with a release.
+    /// How long it may be cached. It changes with a release.
     const HEADERS: [(&str, &str); 1] = [("cache-control", "public, max-age=300")];
 
     pub(crate) fn new(json: String) -> Self {

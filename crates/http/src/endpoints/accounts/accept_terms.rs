@@ -11,8 +11,8 @@ use crate::{
 
 /// Accepts the current terms for the organization.
 ///
-/// For keys of the organization, where the header `Service-Terms-Upgrade-Required` asks for it. 409
-/// `tos_version_stale` where `tos_version` is not the current one. Each acceptance is recorded.
+/// Only for keys of the organization. Call it if an answer has the header `Service-Terms-Upgrade-Required`. If
+/// `tos_version` is not the current version: 409 `tos_version_stale`. Every acceptance is recorded.
 #[utoipa::path(
     post,
     path = "/v1/terms/accept",

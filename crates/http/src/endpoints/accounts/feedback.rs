@@ -11,15 +11,15 @@ use crate::{
 
 /// Sends feedback to the operator of the service.
 ///
-/// It becomes a line of the operator's log and is stored nowhere else. 25 a UTC day and organization; over that 429
-/// `quota_exceeded` until midnight.
+/// The feedback is written to the operator's log and stored nowhere else. The limit is 25 per organization and UTC
+/// day; beyond it, 429 `quota_exceeded` until midnight UTC.
 #[utoipa::path(
     post,
     path = "/v1/feedback",
     operation_id = "sendFeedback",
     tag = "Accounts",
     request_body = wire::Feedback,
-    responses((status = 200, description = "The feedback is taken in.", body = wire::Accepted))
+    responses((status = 200, description = "The feedback was accepted.", body = wire::Accepted))
 )]
 pub(crate) async fn feedback(
     app: Service,

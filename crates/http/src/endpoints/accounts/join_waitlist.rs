@@ -11,8 +11,8 @@ use crate::{
 
 /// Joins the waiting list.
 ///
-/// 201 and a confirmation by mail for an address that is new, 200 and no second mail for one that waits already, 409
-/// code `email_taken` for one that has an account. You will get an email when the account is activated.
+/// A new address gets 201 and a confirmation by mail. An address that is already waiting gets 200 and no second mail.
+/// An address that has an account gets 409, code `email_taken`. You get a mail when the account is activated.
 #[utoipa::path(
     post,
     path = "/v1/waitlist",
@@ -20,8 +20,8 @@ use crate::{
     tag = "Accounts",
     request_body = wire::JoinWaitlist,
     responses(
-        (status = 200, description = "The address waits already.", body = wire::JoinedWaitlist),
-        (status = 201, description = "The address is on the waiting list.", body = wire::JoinedWaitlist),
+        (status = 200, description = "The address is already on the waiting list.", body = wire::JoinedWaitlist),
+        (status = 201, description = "The address was added to the waiting list.", body = wire::JoinedWaitlist),
     )
 )]
 pub(crate) async fn join_waitlist(

@@ -11,15 +11,15 @@ use crate::{
 
 /// Signs an agent up.
 ///
-/// For a new address: an organization in the sandbox, its first agent and its key, which works at once. A code
-/// follows by mail. For a known address only the message, the same for all.
+/// A new address gets an organization in the sandbox, its first agent and its key, which works at once. A verification
+/// code follows by mail. A known address gets only the message, which is the same for all addresses.
 #[utoipa::path(
     post,
     path = "/v1/agent/sign-up",
     operation_id = "agentSignUp",
     tag = "Accounts",
     request_body = wire::SignUp,
-    responses((status = 200, description = "The new organization and its key; for a known address the message alone.", body = wire::SignUpAnswer))
+    responses((status = 200, description = "The new organization and its key. For a known address, only the message.", body = wire::SignUpAnswer))
 )]
 pub(crate) async fn sign_up(
     app: Service,

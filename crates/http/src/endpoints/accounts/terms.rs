@@ -6,7 +6,7 @@ use kalends_wire as wire;
 
 use crate::Service;
 
-/// Tells the terms now in force.
+/// Returns the terms in force.
 #[utoipa::path(
     get,
     path = "/v1/auth/terms/current",

@@ -9,10 +9,10 @@ use crate::{
     reply::Changed,
 };
 
-/// Verifies the organization with the code of the mail.
+/// Verifies the organization with the code from the mail.
 ///
-/// The limits of the free plan apply then; the key stays the same. A code works for 10 minutes and 10 attempts;
-/// signing up again with the same address sends a fresh one.
+/// From then on, the limits of the free plan apply. The key stays the same. A code is valid for 10 minutes and 10
+/// attempts. To get a new one, sign up again with the same address.
 #[utoipa::path(
     post,
     path = "/v1/agent/verify",

@@ -9,10 +9,10 @@ use crate::{
     reply::Changed,
 };
 
-/// Lets an organization in from the waiting list.
+/// Activates an organization on the waiting list.
 ///
-/// With the operator's token (`KALENDS_ADMIN_TOKEN`) as bearer; without one configured there is no such route. The
-/// organization's address is told by mail. One that does not wait stays as it is.
+/// Requires the operator's token (`KALENDS_ADMIN_TOKEN`) as a bearer token. If none is configured, the route does not
+/// exist. The organization is notified by mail. An organization that is not waiting stays as it is.
 #[utoipa::path(
     post,
     path = "/v1/admin/orgs/{id}/activate",

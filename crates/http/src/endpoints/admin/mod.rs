@@ -1,4 +1,4 @@
-//! What the holder of the operator's token may do.
+//! Operations for the holder of the operator's token.
 
 mod activate;
 

@@ -9,7 +9,7 @@ use crate::{
 
 /// Decommissions an agent.
 ///
-/// Its calendars and events are out of sight at once and emit nothing of their own. The agent itself stays
+/// Its calendars and events are no longer visible, and they emit no events of their own. The agent itself stays
 /// readable with the status `decommissioned`. Deleting it again changes nothing.
 #[utoipa::path(
     delete,

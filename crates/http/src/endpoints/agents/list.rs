@@ -9,9 +9,9 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists agents, the oldest first.
+/// Lists agents, oldest first.
 ///
-/// Decommissioned agents stay listed with their status.
+/// Decommissioned agents stay in the list, with their status.
 #[utoipa::path(
     get,
     path = "/v1/agents",

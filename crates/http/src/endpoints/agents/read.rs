@@ -9,7 +9,7 @@ use crate::{
     reply::WithETag,
 };
 
-/// Reads an agent.
+/// Returns an agent.
 #[utoipa::path(
     get,
     path = "/v1/agents/{id}",

@@ -11,7 +11,7 @@ use crate::{
 
 /// Changes an agent.
 ///
-/// At least one field. Emits `agent.updated`. A decommissioned agent cannot change: 409 `conflict`.
+/// At least one field is required. Emits `agent.updated`. A decommissioned agent cannot be changed: 409 `conflict`.
 #[utoipa::path(
     patch,
     path = "/v1/agents/{id}",

@@ -9,12 +9,12 @@ use crate::{
     extract::{Caller, QueryOf},
 };
 
-/// Reads the audit log, the newest entry first.
+/// Lists the audit log, newest entry first.
 ///
-/// For keys of the organization. The log reaches back as many days as the plan keeps (`retention_days`; null is
-/// without end): a `from` before that is read as the beginning of what is kept, and `range_clamped` says so. Go on with
-/// `cursor` and the same filters while `next_cursor` is not null. Failures of authentication and of rate limits are
-/// sampled: at most one a minute, key and action.
+/// Only for keys of the organization. The log goes back as many days as the plan retains (`retention_days`; null
+/// means forever). If `from` is older, the range starts at the oldest retained entry, and `range_clamped` is true. To
+/// continue, send `next_cursor` as `cursor` with the same filters until it is null. Failures because of
+/// authentication or rate limits are sampled: at most one per minute, key and action.
 #[utoipa::path(
     get,
     path = "/v1/audit-log",

@@ -10,17 +10,17 @@ use crate::{
     reply::Written,
 };
 
-/// Tells when several agents are all free.
+/// Returns the times at which several agents are all free.
 ///
-/// Paid plans only: 403 `plan_required`. Up to 20 agents and 90 days on Pro, 50 and 365 on Scale; over that 400
-/// `bad_request`.
+/// Only on paid plans: otherwise 403 `plan_required`. The limits are 20 agents and 90 days on Pro, and 50 agents and
+/// 365 days on Scale. Beyond them: 400 `bad_request`.
 #[utoipa::path(
     get,
     path = "/v1/availability",
     operation_id = "getAvailability",
     tag = "Availability",
     params(wire::AcrossAgents),
-    responses((status = 200, description = "The slots in which all are free.", body = wire::AgentAvailability))
+    responses((status = 200, description = "The slots in which all agents are free.", body = wire::AgentAvailability))
 )]
 pub(crate) async fn across(
     app: Service,

@@ -8,11 +8,11 @@ use crate::{
     extract::{Caller, QueryOf},
 };
 
-/// Tells why a time is not offered.
+/// Explains why a time is not offered.
 ///
-/// Every event, hold, busy time, buffer and closed hour that stands against it, without titles; none exactly where
-/// availability would offer the time as a slot. `outside_range` is told for ranges that are offered, as booking pages
-/// have them; an agent and a calendar offer any time.
+/// Returns every event, hold, busy time, buffer and closed hour that conflicts with the time, without titles. There
+/// are no reasons exactly if availability would offer the time as a slot. `outside_range` occurs only for ranges that
+/// are offered, such as those of booking pages. Agents and calendars offer any time.
 #[utoipa::path(
     get,
     path = "/v1/availability/explain",

@@ -10,9 +10,10 @@ use crate::{
     reply::Written,
 };
 
-/// Tells when an agent is free.
+/// Returns free times of an agent.
 ///
-/// Slots in which none of its calendars is taken. With `include_busy=true` also its busy times, without titles.
+/// The answer contains slots in which none of the agent's calendars is busy. With `include_busy=true`, it also
+/// contains the agent's busy times, without titles.
 #[utoipa::path(
     get,
     path = "/v1/agents/{id}/availability",

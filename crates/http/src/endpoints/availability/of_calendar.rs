@@ -10,9 +10,9 @@ use crate::{
     reply::Written,
 };
 
-/// Tells when a calendar is free.
+/// Returns free times of a calendar.
 ///
-/// With `include_busy=true` also its busy times, without titles.
+/// With `include_busy=true`, the answer also contains the calendar's busy times, without titles.
 #[utoipa::path(
     get,
     path = "/v1/calendars/{id}/availability",

@@ -7,16 +7,16 @@ use crate::{
     reply::Changed,
 };
 
-/// Takes a calendar its availability rules.
+/// Deletes a calendar's availability rules.
 ///
-/// From then on nothing is restricted. 404, code `availability_rules_not_found`, where it has none.
+/// From then on, nothing is restricted. If the calendar has no rules: 404, code `availability_rules_not_found`.
 #[utoipa::path(
     delete,
     path = "/v1/calendars/{id}/availability-rules",
     operation_id = "deleteAvailabilityRules",
     tag = "Availability",
     params(("id" = String, Path, description = "The calendar, `cal_…`.")),
-    responses((status = 204, description = "The rules are gone."))
+    responses((status = 204, description = "The rules were deleted."))
 )]
 pub(crate) async fn delete(
     app: Service,

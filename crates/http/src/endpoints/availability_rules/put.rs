@@ -9,11 +9,11 @@ use crate::{
     reply::Changed,
 };
 
-/// Gives a calendar availability rules.
+/// Sets a calendar's availability rules.
 ///
-/// Buffers widen what blocks on this calendar; time outside the working hours is not offered. In place of all rules
-/// that it has: a field that is left out gets its default. Applies to the availability of the calendar, of its agent,
-/// and across agents.
+/// Buffers widen everything that blocks on this calendar. Time outside the working hours is not offered. The request
+/// replaces all existing rules: a field that is left out gets its default. The rules apply to the availability of the
+/// calendar, of its agent and across agents.
 #[utoipa::path(
     put,
     path = "/v1/calendars/{id}/availability-rules",

@@ -9,9 +9,9 @@ use crate::{
     reply::WithETag,
 };
 
-/// Reads a calendar's availability rules.
+/// Returns a calendar's availability rules.
 ///
-/// 404, code `availability_rules_not_found`, where it has none: then nothing is restricted.
+/// If the calendar has no rules: 404, code `availability_rules_not_found`. Then nothing is restricted.
 #[utoipa::path(
     get,
     path = "/v1/calendars/{id}/availability-rules",

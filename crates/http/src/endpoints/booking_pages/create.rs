@@ -9,13 +9,14 @@ use crate::{
     reply::Changed,
 };
 
-/// Opens a booking page for a calendar.
+/// Creates a booking page for a calendar.
 ///
-/// `booking_url` is where people book: whoever has it sees which slots are free, and nothing else of the calendar. Slots
-/// follow the clocks of `timezone`: on each date from the beginning of its `availability_constraints`, or from midnight, one
-/// after the other, none of them shortened. Offered are those that nothing blocks (`buffer_minutes` counted on both sides,
-/// the calendar's availability rules too), from `min_notice_minutes` to `window_days` ahead. Over the plan's number of
-/// pages: 429 `quota_exceeded`.
+/// `booking_url` is where guests book. Anyone who has it can see which slots are free, and nothing else on the
+/// calendar. Slots follow the clock in `timezone`. On each date, they start at the beginning of its
+/// `availability_constraints`, or at midnight, and follow one another without gaps. None of them is shortened. A slot
+/// is offered if it starts between `min_notice_minutes` and `window_days` from now and nothing blocks it, including
+/// `buffer_minutes` on both sides and the calendar's availability rules. If the plan's number of pages is exceeded:
+/// 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/booking-pages",

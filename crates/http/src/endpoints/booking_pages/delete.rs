@@ -9,14 +9,14 @@ use crate::{
 
 /// Deletes a booking page.
 ///
-/// Its address answers 404 from then on. Booked events stay, and their guests can still look at them and cancel them.
+/// Its address answers 404 from then on. Booked events stay, and their guests can still view and cancel them.
 #[utoipa::path(
     delete,
     path = "/v1/booking-pages/{id}",
     operation_id = "deleteBookingPage",
     tag = "Booking pages",
     params(("id" = String, Path, description = "The page, `bkp_…`.")),
-    responses((status = 204, description = "The page is gone."))
+    responses((status = 204, description = "The page was deleted."))
 )]
 pub(crate) async fn delete(
     app: Service,

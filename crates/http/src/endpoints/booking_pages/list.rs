@@ -9,9 +9,9 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists booking pages, the oldest first.
+/// Lists booking pages, oldest first.
 ///
-/// An agent's key sees those of its agent's calendars only.
+/// An agent's key sees only the pages of its agent's calendars.
 #[utoipa::path(
     get,
     path = "/v1/booking-pages",

@@ -9,7 +9,7 @@ use crate::{
     reply::WithETag,
 };
 
-/// Reads a booking page.
+/// Returns a booking page.
 #[utoipa::path(
     get,
     path = "/v1/booking-pages/{id}",

@@ -11,8 +11,8 @@ use crate::{
 
 /// Changes a booking page.
 ///
-/// Any field of its creation but `calendar_id`. What was booked stays as it is. A page that is not `active` answers 404 to
-/// guests, but for what they have booked.
+/// Every field except `calendar_id` can change. Existing bookings stay as they are. If a page is not `active`, it
+/// answers 404 to guests, except for their existing bookings.
 #[utoipa::path(
     patch,
     path = "/v1/booking-pages/{id}",

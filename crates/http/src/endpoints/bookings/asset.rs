@@ -11,7 +11,7 @@ use kalends_web::{
 
 use crate::{error::ApiError, extract::PathOf, files::File};
 
-/// The files of the pages, by their names.
+/// The files of the pages, by name.
 static FILES: LazyLock<Vec<(&str, Arc<File>)>> = LazyLock::new(|| {
     let file = |asset: &'static Asset| {
         let file = File::new(HeaderValue::from_static(asset.content_type), asset.text, &ASSET);
@@ -20,22 +20,22 @@ static FILES: LazyLock<Vec<(&str, Arc<File>)>> = LazyLock::new(|| {
     assets::ALL.iter().map(file).collect()
 });
 
-/// Serves a file that booking pages refer to.
+/// Returns a file that booking pages load.
 ///
-/// Its name changes with its content, so that it may be kept for ever.
+/// The name changes with the content, so the file may be cached forever.
 #[utoipa::path(
     get,
     path = "/book/assets/{name}",
     operation_id = "getBookingAsset",
     tag = "Booking pages",
-    params(("name" = String, Path, description = "The name, as pages have it.")),
+    params(("name" = String, Path, description = "The file name, as in the pages.")),
     responses(
         (status = 200, description = "The file.", content(
             (String = "text/css"),
             (String = "text/javascript"),
             (String = "image/svg+xml")
         )),
-        (status = 304, description = "The file that the caller has is the present one.")
+        (status = 304, description = "The caller already has the current file.")
     )
 )]
 pub(crate) async fn asset(name: PathOf<String>, headers: HeaderMap) -> Result<Response, ApiError> {

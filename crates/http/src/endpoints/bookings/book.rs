@@ -25,14 +25,15 @@ use crate::{
     reply::Changed,
 };
 
-/// Books a slot of a booking page.
+/// Books a slot on a booking page.
 ///
-/// `start` is the start of a slot that the page offers now; of many who want the same one, one gets it, and the others 409
-/// `conflict`, code `slot_taken`, with up to three slots in `nearest_free`. What is no slot of the page is 400. The guest
-/// gets a mail with an invitation, and the links of the answer to cancel or move the booking. Where the page's owner has used
-/// up the month's events: 429 `quota_exceeded`, code `booking_closed`. 10 times a minute and address.
+/// `start` must be the start of a slot that the page offers right now. If several guests want the same slot, one gets
+/// it. The others get 409 `conflict`, code `slot_taken`, with up to three other slots in `nearest_free`. A time that
+/// is not a slot of the page is 400. The guest gets a mail with an invitation. The answer contains links to cancel or
+/// move the booking. If the page's owner has used up the month's events: 429 `quota_exceeded`, code `booking_closed`.
+/// The limit is 10 requests per minute and address.
 ///
-/// The same fields as a form are answered in HTML.
+/// If the same fields are sent as a form, the answer is HTML.
 #[utoipa::path(
     post,
     path = "/book/{slug}",
@@ -43,7 +44,7 @@ use crate::{
         (wire::SubmitBooking = "application/json"),
         (wire::SubmitBooking = "application/x-www-form-urlencoded")
     )),
-    responses((status = 201, description = "What is booked.", body = wire::Booked))
+    responses((status = 201, description = "The booking.", body = wire::Booked))
 )]
 pub(crate) async fn book(
     app: Service,
@@ -59,7 +60,7 @@ pub(crate) async fn book(
     Ok(Fresh(Changed(app.book(&called.0, &slug.0, start, guest).await?)).into_response())
 }
 
-/// What the form of a booking says, and how its answer reads.
+/// The values of a booking form, and how to show the answer.
 struct Filled<'a> {
     page: &'a BookingPage,
     shown: DisplaySettings,
@@ -107,7 +108,7 @@ async fn book_by_form(
 }
 
 impl Filled<'_> {
-    /// The form once more, with what is wrong with it. A start that cannot be mended in it is answered by itself.
+    /// Shows the form again with its errors. If `start` is invalid, which the form cannot fix, shows an error page.
     fn again(&self, start: &str, now: Timestamp, errors: &FieldErrors) -> Result<Response, ApiError> {
         let start = start.parse::<Timestamp>().ok();
         let Some(slot) = start.and_then(|start| self.page.slot(start, now).ok()) else {
@@ -119,7 +120,7 @@ impl Filled<'_> {
         Ok(html(StatusCode::BAD_REQUEST, form.html()))
     }
 
-    /// What is booked, by the answer that a program gets.
+    /// Shows the booking, from the JSON answer that a program would get.
     fn booked(&self, answer: &str, mailed_to: &str) -> Result<Response, ApiError> {
         let answer: Value = serde_json::from_str(answer).map_err(|_| ApiError::Internal)?;
         let slot = slot_of(&answer["event"]).ok_or(ApiError::Internal)?;
@@ -140,7 +141,7 @@ impl Filled<'_> {
     }
 }
 
-/// The time of an event as its JSON tells it.
+/// The time of an event in JSON.
 pub(super) fn slot_of(event: &Value) -> Option<Span> {
     let time = |name: &str| event[name].as_str()?.parse::<Timestamp>().ok();
     Span::new(time("start_time")?, time("end_time")?).ok()

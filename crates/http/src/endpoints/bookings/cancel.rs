@@ -20,9 +20,9 @@ use crate::{
 
 /// Cancels a booking, as its guest.
 ///
-/// The event is deleted, and the guest gets a mail. A second time changes nothing and is answered alike. Once the event has
-/// begun: 409 `conflict`, code `booking_over`. A booking can be cancelled also where its page is closed. A form is answered in
-/// HTML.
+/// The event is deleted and the guest gets a mail. Repeating the request changes nothing and returns the same answer.
+/// If the event has started: 409 `conflict`, code `booking_over`. A booking can be cancelled even if its page is
+/// closed. A form is answered in HTML.
 #[utoipa::path(
     post,
     path = "/book/{slug}/bookings/{token}/cancel",
@@ -32,7 +32,7 @@ use crate::{
         ("slug" = String, Path, description = "The `slug` of the page."),
         ("token" = String, Path, description = "The token of `cancel_url`.")
     ),
-    responses((status = 200, description = "The booking, cancelled.", body = wire::GuestBooking))
+    responses((status = 200, description = "The cancelled booking.", body = wire::GuestBooking))
 )]
 pub(crate) async fn cancel(
     app: Service,
@@ -48,7 +48,7 @@ pub(crate) async fn cancel(
     Ok(Fresh(Changed(app.cancel_booking(&called.0, &slug, &token).await?)).into_response())
 }
 
-/// The form holds nothing but its button.
+/// Handles the form, which consists only of a button.
 async fn cancel_by_form(
     app: &App,
     called: &kalends_app::Request,

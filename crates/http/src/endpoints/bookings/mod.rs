@@ -1,4 +1,4 @@
-//! Booking pages, for guests: the address is the credential.
+//! Booking pages for guests. The address is the credential.
 
 mod asset;
 mod book;
@@ -27,7 +27,7 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(show_move::show_move, reschedule::reschedule))
 }
 
-/// An answer that nobody keeps: slots are taken meanwhile, and what a guest booked is theirs.
+/// An answer that must not be cached: slots are taken all the time, and a booking is private.
 pub(crate) struct Fresh<T>(pub T);
 
 impl<T: IntoResponse> IntoResponse for Fresh<T> {

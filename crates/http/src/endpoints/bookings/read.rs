@@ -6,10 +6,10 @@ use kalends_wire as wire;
 use super::Fresh;
 use crate::{Service, error::ApiError, extract::PathOf};
 
-/// Reads a booking, for its guest.
+/// Returns a booking to its guest.
 ///
-/// `token` is that of `cancel_url` or of `reschedule_url`, whichever it is. The event is told as it is now: whoever moves or
-/// deletes it in the calendar moves or cancels the booking.
+/// `token` is the token of `cancel_url` or of `reschedule_url`. The event is returned as it is now: if its owner
+/// moves or deletes it in the calendar, the booking is moved or cancelled.
 #[utoipa::path(
     get,
     path = "/book/{slug}/bookings/{token}",

@@ -28,9 +28,9 @@ use crate::{
 
 /// Moves a booking to another slot, as its guest.
 ///
-/// As for a new booking: a slot that is taken is 409 `slot_taken`, what is no slot of the page 400. Its own time is not in its
-/// way. The guest gets a mail; both links stay good. Once the event has begun, or was cancelled: 409 `conflict`, code
-/// `booking_over`. 404 where the page is closed.
+/// The same rules apply as for a new booking: a slot that is taken is 409 `slot_taken`, and a time that is not a slot
+/// of the page is 400. The booking's own time does not block it. The guest gets a mail, and both links stay valid. If
+/// the event has started or was cancelled: 409 `conflict`, code `booking_over`. If the page is closed: 404.
 #[utoipa::path(
     post,
     path = "/book/{slug}/bookings/{token}/move",
@@ -44,7 +44,7 @@ use crate::{
         (wire::MoveBooking = "application/json"),
         (wire::MoveBooking = "application/x-www-form-urlencoded")
     )),
-    responses((status = 200, description = "The booking, moved.", body = wire::GuestBooking))
+    responses((status = 200, description = "The moved booking.", body = wire::GuestBooking))
 )]
 pub(crate) async fn reschedule(
     app: Service,

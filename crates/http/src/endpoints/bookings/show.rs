@@ -17,15 +17,16 @@ use crate::{
     pages::{html, names, text_of},
 };
 
-/// How many free times an agent is told at once.
+/// The number of free times in the Markdown text.
 const TOLD: usize = 12;
 
-/// Shows a booking page to a human, or tells an agent how to book on it.
+/// Shows a booking page.
 ///
-/// HTML: the days of a `month` with free times, and the times of one `day`, by the clocks of `tz`; with `slot`, the form that
-/// books it. While the month's events of the organization are used up, the page says that booking is closed for now and
-/// offers no times. With `Accept: text/markdown` the same as text, with the free times to come and how to book one over HTTP.
-/// 60 times a minute and address.
+/// As HTML, it shows the days of a `month` that have free times and the times of one `day`, in the zone `tz`. With
+/// `slot`, it shows the form that books the slot. If the organization has used up the month's events, the page says
+/// that booking is closed for now and offers no times. With `Accept: text/markdown`, the answer is the same as text
+/// for agents, with the next free times and how to book one over HTTP. The limit is 60 requests per minute and
+/// address.
 #[utoipa::path(
     get,
     path = "/book/{slug}",
@@ -35,8 +36,8 @@ const TOLD: usize = 12;
         ("slug" = String, Path, description = "The `slug` of the page."),
         ("month" = Option<String>, Query, description = "The month to show, such as `2026-03`."),
         ("day" = Option<String>, Query, description = "The day to show, such as `2026-03-05`."),
-        ("tz" = Option<String>, Query, description = "The zone of the times, such as `Europe/Berlin`; the page's unless told."),
-        ("slot" = Option<String>, Query, description = "The start of a slot: shows the form that books it.")
+        ("tz" = Option<String>, Query, description = "The zone of the times. Defaults to the zone of the page."),
+        ("slot" = Option<String>, Query, description = "The start of a slot, to show the form that books it.")
     ),
     responses((status = 200, description = "The page.", content(
         (String = "text/html"),
@@ -81,7 +82,7 @@ pub(crate) async fn show(
     Ok(pick(&offers, &asked, Picking { facts, shown, now, bookable, moving: None }))
 }
 
-/// Where a slot is picked, beside what is offered.
+/// The context of a page on which a slot is picked, without the offers.
 #[derive(Clone, Copy)]
 pub(super) struct Picking<'a> {
     pub(super) facts: Page<'a>,
@@ -91,7 +92,7 @@ pub(super) struct Picking<'a> {
     pub(super) moving: Option<Span>,
 }
 
-/// The month that is asked for, or that of the first offer, and of it the day that is asked for.
+/// Shows the requested month, or that of the first offer, and in it the requested day.
 pub(super) fn pick(offers: &Offers<'_>, asked: &PageQuery, picking: Picking<'_>) -> Response {
     let Picking { facts, shown, now, bookable, moving } = picking;
     let first_offer = offers.slots().next();
@@ -102,16 +103,17 @@ pub(super) fn pick(offers: &Offers<'_>, asked: &PageQuery, picking: Picking<'_>)
     html(StatusCode::OK, picker.html())
 }
 
-/// When bookings may begin. A notice that is longer than the window leaves nothing; the page is shown all the same.
+/// The span in which bookings may start. If the minimum notice is longer than the window, nothing can be booked, but
+/// the page is shown anyway.
 ///
 /// # Errors
-/// [`ApiError::Internal`] where time itself ends.
+/// [`ApiError::Internal`] at the end of the supported time range.
 pub(super) fn bookable(page: &BookingPage, now: Timestamp) -> Result<Span, ApiError> {
     let window = page.window(now).map_or_else(|| Span::new(now, now + page.timetable.length()), Ok);
     window.map_err(|_| ApiError::Internal)
 }
 
-/// The form for a slot.
+/// Shows the form for a slot.
 async fn chosen(
     app: &Service,
     open: &OpenPage,
@@ -130,7 +132,7 @@ async fn chosen(
         }
         Err(Invalid(_)) => nonsense(page),
         Err(BookingTaken { wanted, nearest }) => {
-            // Nothing was typed yet: the others are links to the form.
+            // Nothing was entered yet, so the alternatives are links to the form.
             let facts = facts(page, &path);
             let taken = Taken { page: facts, shown, slot: wanted, nearest: &nearest, given: None, moves: false };
             Ok(html(StatusCode::CONFLICT, taken.html()))

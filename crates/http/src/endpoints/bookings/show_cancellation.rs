@@ -10,7 +10,7 @@ use kalends_web::{Booking, BookingState, DisplaySettings};
 use super::view::{asked, booking_path, page as facts, path, shown};
 use crate::{Service, error::ApiError, extract::PathOf, pages::html};
 
-/// Shows a booking to its guest, who may cancel it there.
+/// Shows a booking to its guest, who can cancel it there.
 ///
 /// The address is the `cancel_url` of the booking.
 #[utoipa::path(
@@ -21,7 +21,7 @@ use crate::{Service, error::ApiError, extract::PathOf, pages::html};
     params(
         ("slug" = String, Path, description = "The `slug` of the page."),
         ("token" = String, Path, description = "The token of `cancel_url`."),
-        ("tz" = Option<String>, Query, description = "The zone of the times; the page's unless told.")
+        ("tz" = Option<String>, Query, description = "The zone of the times. Defaults to the page's zone.")
     ),
     responses((status = 200, description = "The page.", body = String, content_type = "text/html"))
 )]
@@ -43,7 +43,7 @@ pub(crate) async fn show_cancellation(
     shown_as(&seen, (&slug, &token), shown, state)
 }
 
-/// The booking, where the token is good for cancelling it.
+/// Returns the booking if the token may cancel it.
 fn for_cancelling(seen: BookingSeen) -> Result<BookingSeen, ApiError> {
     if seen.purpose == Purpose::Cancel {
         return Ok(seen);
@@ -67,7 +67,7 @@ pub(super) fn shown_as(
         name: &seen.booking.guest.name,
         state,
         cancel: &cancel,
-        // The token of this address does not move it.
+        // The token of this address cannot move the booking.
         reschedule: None,
         again: Some(&page_path).filter(|_| seen.page.is_open()),
     };

@@ -16,7 +16,7 @@ use crate::{Service, error::ApiError, extract::PathOf, pages::html};
 
 /// Shows a guest the times to which a booking can be moved.
 ///
-/// The address is the `reschedule_url` of the booking; with `slot` it asks whether that is to be the new time.
+/// The address is the `reschedule_url` of the booking. With `slot`, it asks the guest to confirm the new time.
 #[utoipa::path(
     get,
     path = "/book/{slug}/bookings/{token}/move",
@@ -27,7 +27,7 @@ use crate::{Service, error::ApiError, extract::PathOf, pages::html};
         ("token" = String, Path, description = "The token of `reschedule_url`."),
         ("month" = Option<String>, Query, description = "The month to show, such as `2026-03`."),
         ("day" = Option<String>, Query, description = "The day to show, such as `2026-03-05`."),
-        ("tz" = Option<String>, Query, description = "The zone of the times; the page's unless told."),
+        ("tz" = Option<String>, Query, description = "The zone of the times. Defaults to the page's zone."),
         ("slot" = Option<String>, Query, description = "The start of the new slot.")
     ),
     responses((status = 200, description = "The page.", body = String, content_type = "text/html"))
@@ -50,7 +50,7 @@ pub(crate) async fn show_move(
         Ok(before) => before,
         Err(state) => return shown_as(&seen, (&slug, &token), shown, state),
     };
-    // A page that is closed since offers nothing.
+    // A page that has been closed since then offers nothing.
     let open = app.open_page(&slug).await?;
     let page = &open.page;
     let path = booking_path(&slug, &token, "move")?;
@@ -69,7 +69,7 @@ pub(crate) async fn show_move(
     Ok(pick(&offers, &asked, Picking { facts, shown, now, bookable, moving: Some(before) }))
 }
 
-/// When the booking is, while it can be moved; else what became of it.
+/// The time of the booking if it can still be moved. Otherwise its state.
 pub(super) fn still_to_come(seen: &BookingSeen, now: Timestamp) -> Result<Span, BookingState> {
     match seen.event.as_ref().filter(|_| !seen.is_cancelled()).map(|event| event.times.span) {
         None => Err(BookingState::CancelledBefore),
@@ -78,7 +78,7 @@ pub(super) fn still_to_come(seen: &BookingSeen, now: Timestamp) -> Result<Span, 
     }
 }
 
-/// The answer where the new time was taken in between.
+/// The answer if the new time was taken in the meantime.
 pub(super) fn taken(
     seen: &BookingSeen,
     (slug, token): (&str, &str),

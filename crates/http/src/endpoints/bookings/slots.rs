@@ -11,19 +11,19 @@ use crate::{
     reply::Written,
 };
 
-/// Lists the slots that a booking page offers now.
+/// Lists the slots that a booking page offers right now.
 ///
-/// All of the page's window, or what lies between `from` and `to`: the first 5,000, and `next_from` where there are
-/// more. Anybody with the address may ask, without a key: 60 times a minute and address. 404 for a page that is not
-/// active, or deleted. While the month's events of the organization are used up no slot is offered, and `notices` says
-/// `booking_closed`.
+/// The answer covers the page's whole window, or the time between `from` and `to`. It contains the first 5,000 slots,
+/// and `next_from` if there are more. Anyone with the address can ask, without a key. The limit is 60 requests per
+/// minute and address. A page that is not active or was deleted is 404. If the organization has used up the month's
+/// events, no slot is offered, and `notices` contains `booking_closed`.
 #[utoipa::path(
     get,
     path = "/book/{slug}/slots",
     operation_id = "listBookingSlots",
     tag = "Booking pages",
     params(("slug" = String, Path, description = "The `slug` of the page."), wire::SlotsOfPage),
-    responses((status = 200, description = "The slots, by start.", body = wire::BookingSlots))
+    responses((status = 200, description = "The slots, sorted by start.", body = wire::BookingSlots))
 )]
 pub(crate) async fn slots(
     app: Service,

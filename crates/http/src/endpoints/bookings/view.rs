@@ -1,4 +1,4 @@
-//! What the pages of a booking page have in common.
+//! What the web pages of a booking page have in common.
 
 use http::{HeaderMap, header};
 use kalends_accounts::EMAIL_MAX;
@@ -9,22 +9,22 @@ use url::form_urlencoded;
 
 use crate::error::ApiError;
 
-/// How long the fields of the form may be.
+/// The maximum length of the form's fields.
 pub(super) const LIMITS: Limits = Limits { name: NAME_MAX, email: EMAIL_MAX, notes: NOTES_MAX };
 
-/// What the query of an address asks for.
+/// Parses the query of a page.
 pub(super) fn asked(query: Option<&str>) -> PageQuery {
     let pairs: Vec<_> = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).collect();
     PageQuery::read(pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))
 }
 
-/// How the visitor reads times.
+/// How to show times to the visitor.
 pub(super) fn shown(page: &BookingPage, zone: Option<Zone>, headers: &HeaderMap) -> DisplaySettings {
     let languages = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     DisplaySettings { zone: zone.unwrap_or(page.timetable.zone), clock: Clock::of_languages(languages) }
 }
 
-/// What a visitor may know of a booking page that lies there.
+/// The facts about a booking page at that path that a visitor may see.
 pub(super) fn page<'a>(page: &'a BookingPage, path: &'a Path) -> Page<'a> {
     Page {
         path,
@@ -36,18 +36,18 @@ pub(super) fn page<'a>(page: &'a BookingPage, path: &'a Path) -> Page<'a> {
     }
 }
 
-/// Where the page lies.
+/// The path of a booking page.
 ///
 /// # Errors
-/// [`ApiError::NoRoute`] for a slug that no page can have.
+/// [`ApiError::NoRoute`] if no page can have the slug.
 pub(super) fn path(slug: &str) -> Result<Path, ApiError> {
     Path::new(format!("/book/{slug}")).ok_or(ApiError::NoRoute)
 }
 
-/// Where something is done with a booking.
+/// The path for an action on a booking.
 ///
 /// # Errors
-/// [`ApiError::NoRoute`] for what no page and no booking can have.
+/// [`ApiError::NoRoute`] if no page or booking can have the slug or token.
 pub(super) fn booking_path(slug: &str, token: &str, what: &str) -> Result<Path, ApiError> {
     Path::new(format!("/book/{slug}/bookings/{token}/{what}")).ok_or(ApiError::NoRoute)
 }
@@ -57,13 +57,13 @@ pub(super) fn booking_path(slug: &str, token: &str, what: &str) -> Result<Path, 
 pub(super) struct Fields(Vec<(String, String)>);
 
 impl Fields {
-    /// Those of a body; what is no text is read as well as possible.
+    /// Parses the fields of a body. Invalid text is decoded as well as possible.
     pub(super) fn read(body: &[u8]) -> Self {
         let fields = form_urlencoded::parse(body);
         Self(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
-    /// The first value of a field; nothing where it was left out.
+    /// The first value of a field, or an empty string if it was left out.
     pub(super) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
     }

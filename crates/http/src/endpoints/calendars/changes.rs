@@ -9,14 +9,14 @@ use crate::{
     extract::{Caller, PathOf, QueryOf},
 };
 
-/// Tells what changed, so that a copy of the calendar can be kept.
+/// Lists what changed on a calendar, to keep a copy up to date.
 ///
-/// Without `since`: everything there is; then, with the `next` of the answer before, whatever changed since, each
-/// event once in its present state. Apply `data` in order: an event replaces what the copy holds under its `id`,
-/// `deleted` removes it. Series come once with their rule, changed occurrences as instances of their own. Go on at
-/// once while `has_more`, and whenever you like after that. 410 `conflict`, code `resync`: the token is not one of
-/// this calendar, or older than the 30 days for which deletions are kept; empty the copy and start again without
-/// `since`.
+/// Without `since`, the answer lists everything. With the `next` token of the previous answer as `since`, it lists
+/// what changed since then, with each event once in its current state. Apply `data` in order: an event replaces the
+/// one with the same `id` in the copy, and `deleted` removes it. A series is listed once with its rule, and its
+/// changed occurrences are listed as separate instances. While `has_more` is true, continue at once; after that,
+/// continue whenever you like. 410 `conflict`, code `resync`, means that the token is of another calendar or older
+/// than the 30 days for which deletions are kept. Then empty the copy and start again without `since`.
 #[utoipa::path(
     get,
     path = "/v1/calendars/{id}/changes",

@@ -9,9 +9,9 @@ use crate::{
     extract::{Caller, PathOf, QueryOf},
 };
 
-/// Tells what is going on around this moment.
+/// Returns the current, next and recent events of a calendar.
 ///
-/// Cancelled events are left out. Does not count as use of events.
+/// Cancelled events are left out. The request does not count against the quota of events.
 #[utoipa::path(
     get,
     path = "/v1/calendars/{id}/context",

@@ -9,7 +9,7 @@ use crate::{
     reply::Changed,
 };
 
-/// Creates a calendar of an agent.
+/// Creates a calendar that an agent owns.
 #[utoipa::path(
     post,
     path = "/v1/agents/{agent_id}/calendars",

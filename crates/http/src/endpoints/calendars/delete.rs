@@ -9,9 +9,9 @@ use crate::{
     reply::Changed,
 };
 
-/// Deletes a calendar with all its events.
+/// Deletes a calendar and all of its events.
 ///
-/// The events emit nothing of their own. With `if_empty=true` a calendar that still holds events is kept: 409
+/// The events emit nothing of their own. With `if_empty=true`, a calendar that still has events is kept: 409
 /// `conflict`, code `calendar_has_events`.
 #[utoipa::path(
     delete,
@@ -19,7 +19,7 @@ use crate::{
     operation_id = "deleteCalendar",
     tag = "Calendars",
     params(("id" = String, Path, description = "The calendar, `cal_…`."), wire::DeleteCalendar),
-    responses((status = 204, description = "The calendar is gone."))
+    responses((status = 204, description = "The calendar was deleted."))
 )]
 pub(crate) async fn delete(
     app: Service,

@@ -9,9 +9,9 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists the calendars of all agents, the oldest first.
+/// Lists the calendars of all agents, oldest first.
 ///
-/// `include=all` adds those that the organization shares.
+/// `include=all` adds the calendars that the organization shares.
 #[utoipa::path(
     get,
     path = "/v1/calendars",

@@ -9,7 +9,7 @@ use crate::{
     reply::WithETag,
 };
 
-/// Reads a calendar.
+/// Returns a calendar.
 #[utoipa::path(
     get,
     path = "/v1/calendars/{id}",

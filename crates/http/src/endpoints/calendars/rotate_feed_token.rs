@@ -9,9 +9,9 @@ use crate::{
     reply::Changed,
 };
 
-/// Gives a calendar a new feed address.
+/// Replaces the address of a calendar's feed.
 ///
-/// The old address stops resolving at once.
+/// The old address stops working at once.
 #[utoipa::path(
     post,
     path = "/v1/calendars/{id}/ical-token/rotate",

@@ -11,7 +11,7 @@ use crate::{
 
 /// Changes a calendar.
 ///
-/// At least one field.
+/// At least one field is required.
 #[utoipa::path(
     patch,
     path = "/v1/calendars/{id}",

@@ -9,18 +9,18 @@ use crate::{
     reply::Changed,
 };
 
-/// Claims the organization that an agent signed up with an address, or that the operator made for it.
+/// Claims an organization that was made for an address by an agent or by the operator.
 ///
-/// Mails a code there that works for 10 minutes and 10 attempts; a fresh one voids the one before. The answer is the
-/// same for every address, whether or not there is something to claim, and after the fifth time in an hour, when
-/// nothing is sent any more.
+/// A code is mailed to the address. It is valid for 10 minutes and 10 attempts, and a new code voids the previous
+/// one. The answer is the same for every address, whether or not an organization can be claimed. After the fifth
+/// request in an hour, it is still the same, but no more mail is sent.
 #[utoipa::path(
     post,
     path = "/v1/auth/claim/initiate",
     operation_id = "initiateClaim",
     tag = "Claims",
     request_body = wire::InitiateClaim,
-    responses((status = 200, description = "What is told for every address.", body = wire::ClaimInitiated))
+    responses((status = 200, description = "The same answer for every address.", body = wire::ClaimInitiated))
 )]
 pub(crate) async fn initiate(
     app: Service,

@@ -9,9 +9,9 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists your claims, the oldest first.
+/// Lists your claims, oldest first.
 ///
-/// One whose hold is over has taken effect. Claims that came to nothing are forgotten after 30 days.
+/// A claim whose hold is over has taken effect. Claims that did not take effect are deleted after 30 days.
 #[utoipa::path(
     get,
     path = "/v1/auth/claims",

@@ -1,4 +1,4 @@
-//! Claims of humans on organizations that agents signed up.
+//! Claims of users on organizations that agents signed up.
 
 mod initiate;
 mod list;

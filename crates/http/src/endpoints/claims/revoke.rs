@@ -9,10 +9,11 @@ use crate::{
     reply::Changed,
 };
 
-/// Revokes a claim on hold.
+/// Revokes a held claim.
 ///
-/// Whoever has the token of the mail may, without a credential. A second time changes nothing and is answered alike;
-/// after the hold it is 410 `conflict`, code `claim_over`. An unknown claim and another token are the same 404.
+/// Anyone who has the token from the mail can revoke the claim, without a credential. Repeating the request changes
+/// nothing and returns the same answer. After the hold: 410 `conflict`, code `claim_over`. An unknown claim and a
+/// wrong token are the same 404.
 #[utoipa::path(
     post,
     path = "/v1/auth/claim/{id}/revoke",
@@ -20,7 +21,7 @@ use crate::{
     tag = "Claims",
     params(("id" = String, Path, description = "The claim, `clm_…`.")),
     request_body = wire::RevokeClaim,
-    responses((status = 200, description = "The claim is revoked.", body = wire::ClaimRevoked))
+    responses((status = 200, description = "The claim was revoked.", body = wire::ClaimRevoked))
 )]
 pub(crate) async fn revoke(
     app: Service,

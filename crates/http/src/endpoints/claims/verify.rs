@@ -9,18 +9,19 @@ use crate::{
     reply::Changed,
 };
 
-/// Proves a claim with the code of the mail.
+/// Proves a claim with the code from the mail.
 ///
-/// A hold of 24 hours begins, and the organization's address is mailed how to revoke the claim. After the hold you own
-/// the organization, and can switch to it. A code that is wrong, expired, used up, superseded or of no claim of yours
-/// is one and the same 400; 409 code `claim_taken` is for a right code where another claim is on hold already.
+/// A hold of 24 hours starts, and the organization's address gets a mail that explains how to revoke the claim. After
+/// the hold, you own the organization and can switch to it. A code that is wrong, expired, used up or superseded, or
+/// that belongs to no claim of yours, is always the same 400. If the code is right but another claim is on hold
+/// already: 409, code `claim_taken`.
 #[utoipa::path(
     post,
     path = "/v1/auth/claim/verify",
     operation_id = "verifyClaim",
     tag = "Claims",
     request_body = wire::VerifyClaim,
-    responses((status = 200, description = "The claim is on hold.", body = wire::AccountClaim))
+    responses((status = 200, description = "The held claim.", body = wire::AccountClaim))
 )]
 pub(crate) async fn verify(
     app: Service,

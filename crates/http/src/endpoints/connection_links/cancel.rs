@@ -9,14 +9,15 @@ use crate::{
 
 /// Cancels a connection link.
 ///
-/// Also one that a human follows. One that has ended is 409 `conflict`, code `link_over`; what was connected stays.
+/// A link that a user has opened can be cancelled too. If the link has ended: 409 `conflict`, code `link_over`. An
+/// existing connection stays.
 #[utoipa::path(
     delete,
     path = "/v1/connection-links/{id}",
     operation_id = "cancelConnectionLink",
     tag = "Human calendars",
     params(("id" = String, Path, description = "The link, `cln_…`.")),
-    responses((status = 204, description = "The link is cancelled."))
+    responses((status = 204, description = "The link was cancelled."))
 )]
 pub(crate) async fn cancel(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed, ApiError> {
     Ok(Changed(app.cancel_connection_link(&caller.0, &id.0).await?))

@@ -9,11 +9,11 @@ use crate::{
     reply::Changed,
 };
 
-/// Asks a human to connect a calendar of theirs.
+/// Creates a link on which a user can connect a calendar.
 ///
-/// Send them `setup_url`: whoever is signed in to the organization's console opens it once, within 15 minutes, and connects
-/// Google or Microsoft. Poll the link meanwhile. While one waits for a human, that one is answered
-/// with `reused`, and its address is not told again; cancel it to have another.
+/// Send `setup_url` to a user of the organization's console. The user opens it once, within 15 minutes, and connects
+/// a Google or Microsoft account. Poll the link to see the result. If the calendar already has an open link, that
+/// link is returned with `reused`, without its address. To get a new address, cancel the link first.
 #[utoipa::path(
     post,
     path = "/v1/calendars/{id}/connection-links",
@@ -21,7 +21,7 @@ use crate::{
     tag = "Human calendars",
     params(("id" = String, Path, description = "The calendar, `cal_…`.")),
     request_body = wire::CreateConnectionLink,
-    responses((status = 201, description = "The link, and where it leads.", body = wire::NewConnectionLink))
+    responses((status = 201, description = "The link, with its address.", body = wire::NewConnectionLink))
 )]
 pub(crate) async fn create(
     app: Service,

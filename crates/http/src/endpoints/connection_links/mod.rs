@@ -1,4 +1,4 @@
-//! Connection links: agents ask for a human's calendar, and humans follow.
+//! Connection links: agents ask for a human calendar, and users connect one.
 
 mod cancel;
 mod create;

@@ -9,17 +9,17 @@ use crate::{
     reply::Changed,
 };
 
-/// Opens a connection link that you follow.
+/// Opens a connection link.
 ///
-/// It is yours from then on, for 30 minutes: nobody else opens it. 404 where it is none of the organization that you are signed
-/// in to; switch to that one first.
+/// From then on, the link is yours for 30 minutes, and nobody else can open it. If the link does not belong to the
+/// organization that your session is switched to: 404. Switch to the link's organization first.
 #[utoipa::path(
     post,
     path = "/v1/connection-links/open",
     operation_id = "openConnectionLink",
     tag = "Human calendars",
     request_body = wire::OpenConnectionLink,
-    responses((status = 200, description = "The link, and what it asks for.", body = wire::FollowedLink))
+    responses((status = 200, description = "The link and what it asks for.", body = wire::FollowedLink))
 )]
 pub(crate) async fn open(
     app: Service,

@@ -9,10 +9,10 @@ use crate::{
     extract::{Caller, PathOf},
 };
 
-/// Polls a connection link.
+/// Returns the state of a connection link.
 ///
-/// `completed` has a `connection_id`: from then on the human's busy times count. `declined`, `expired` and `cancelled` are
-/// final too.
+/// A `completed` link has a `connection_id`: from then on, the busy times of the human calendar count. `declined`,
+/// `expired` and `cancelled` are final too.
 #[utoipa::path(
     get,
     path = "/v1/connection-links/{id}",

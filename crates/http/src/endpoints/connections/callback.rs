@@ -10,19 +10,19 @@ use crate::{
     reply::{Elsewhere, cookies},
 };
 
-/// Takes a browser back from a provider of calendars.
+/// Receives a browser back from a calendar provider.
 ///
-/// Sends it to `/connections` of the console with `?connected=` and the connection, and `&link=` where a link asked for it; or
-/// with `?error=` and one of `oauth_state` (the attempt is unknown, used, expired or another browser's: begin again),
-/// `oauth_declined`, `oauth_failed`, `provider_unavailable`, `link_over`, `other_account`, `connection_gone`. Parameters that the
-/// provider adds are ignored.
+/// Redirects the browser to the console's page `/connections`. On success, with `?connected=` and the connection, and
+/// with `&link=` if a link asked for it. On failure, with `?error=` and one of `oauth_state` (the attempt is unknown,
+/// used, expired or of another browser: start again), `oauth_declined`, `oauth_failed`, `provider_unavailable`,
+/// `link_over`, `other_account` or `connection_gone`. Additional parameters of the provider are ignored.
 #[utoipa::path(
     get,
     path = "/v1/calendar-connections/oauth/{provider}/callback",
     operation_id = "endCalendarConnection",
     tag = "Human calendars",
-    params(("provider" = String, Path, description = "`google` or `microsoft`."), wire::SignInAnswer),
-    responses((status = 302, description = "On to the console."))
+    params(("provider" = String, Path, description = "The provider: `google` or `microsoft`."), wire::SignInAnswer),
+    responses((status = 302, description = "A redirect to the console."))
 )]
 pub(crate) async fn callback(
     app: Service,

@@ -9,9 +9,9 @@ use crate::{
     extract::{Caller, PathOf},
 };
 
-/// Lists the calendars of a connected account, its own first.
+/// Lists the calendars of a connected account, its primary calendar first.
 ///
-/// As the provider told of them at the last refresh. Their names are shown here and nowhere else.
+/// The list is from the last refresh. The names of the calendars are shown here and nowhere else.
 #[utoipa::path(
     get,
     path = "/v1/calendar-connections/{id}/external-calendars",

@@ -9,7 +9,7 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists the connected calendar accounts, the oldest first.
+/// Lists the connected calendar accounts, oldest first.
 #[utoipa::path(
     get,
     path = "/v1/calendar-connections",

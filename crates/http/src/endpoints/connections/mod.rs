@@ -1,4 +1,4 @@
-//! Connected calendars of humans.
+//! Connected human calendars.
 
 mod callback;
 mod delete;

@@ -11,7 +11,7 @@ use crate::{
 
 /// Pauses a connected calendar account.
 ///
-/// It is not refreshed, and its calendars count for nobody, until it is resumed.
+/// Until it is resumed, the account is not refreshed and its calendars do not count as busy.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/{id}/pause",

@@ -9,9 +9,9 @@ use crate::{
     extract::{Caller, PathOf},
 };
 
-/// Reads a connected calendar account.
+/// Returns a connected calendar account.
 ///
-/// `data` tells how much its busy times are worth by their age, and `last_error` why the last refresh failed, if it did.
+/// `data` says how current the busy times are. `last_error` says why the last refresh failed, if it did.
 #[utoipa::path(
     get,
     path = "/v1/calendar-connections/{id}",

@@ -9,16 +9,17 @@ use crate::{
     reply::Bound,
 };
 
-/// Asks for your consent to a connection once more.
+/// Asks for your consent to a connection again.
 ///
-/// Where its status is `reauthorization_required`. Send the browser to `authorization_url`, and choose the same account there.
+/// Use it if the connection's status is `reauthorization_required`. Send the browser to `authorization_url`, and
+/// choose the same account there.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/{id}/reauthorize",
     operation_id = "reauthorizeCalendarConnection",
     tag = "Human calendars",
     params(("id" = String, Path, description = "The connection, `con_…`.")),
-    responses((status = 200, description = "Where to go.", body = wire::ConsentBegun))
+    responses((status = 200, description = "The address on which to consent.", body = wire::ConsentBegun))
 )]
 pub(crate) async fn reauthorize(
     app: Service,

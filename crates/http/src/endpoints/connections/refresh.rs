@@ -9,17 +9,17 @@ use crate::{
     reply::Changed,
 };
 
-/// Has a connected calendar account refreshed at once.
+/// Refreshes a connected calendar account now.
 ///
-/// It is every 5 minutes anyway. 409 while it is `paused`, or waits for your consent; `last_refreshed_at` and `last_error` tell how
-/// it ended.
+/// Accounts are refreshed every 5 minutes anyway. If the account is `paused` or waits for your consent: 409.
+/// `last_refreshed_at` and `last_error` show the result.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/{id}/refresh",
     operation_id = "refreshCalendarConnection",
     tag = "Human calendars",
     params(("id" = String, Path, description = "The connection, `con_…`.")),
-    responses((status = 202, description = "It will be refreshed.", body = wire::Refreshing))
+    responses((status = 202, description = "The account will be refreshed.", body = wire::Refreshing))
 )]
 pub(crate) async fn refresh(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
     Ok(Changed(app.ask_refresh(&caller.0, &id.0).await?))

@@ -9,9 +9,9 @@ use crate::{
     reply::Changed,
 };
 
-/// Has a connected calendar account that is paused go on.
+/// Resumes a paused calendar account.
 ///
-/// It is refreshed at once.
+/// The account is refreshed at once.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/{id}/resume",

@@ -9,18 +9,19 @@ use crate::{
     reply::Bound,
 };
 
-/// Asks for your consent at a provider of calendars.
+/// Asks for your consent at a calendar provider.
 ///
-/// Send the browser to `authorization_url`. A cookie binds the attempt to it for 10 minutes. 404 for a provider that the operator
-/// has not configured; 409, code `publishing_unsupported`, where a link asks for publishing and the provider is `google`.
+/// Send the browser to `authorization_url`. A cookie binds the attempt to this browser for 10 minutes. If the
+/// operator has not configured the provider: 404. If a link asks for publishing and the provider is `google`: 409,
+/// code `publishing_unsupported`.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/oauth/{provider}/start",
     operation_id = "startCalendarConnection",
     tag = "Human calendars",
-    params(("provider" = String, Path, description = "`google` or `microsoft`.")),
+    params(("provider" = String, Path, description = "The provider: `google` or `microsoft`.")),
     request_body = wire::StartConnection,
-    responses((status = 200, description = "Where to go.", body = wire::ConsentBegun))
+    responses((status = 200, description = "The address on which to consent.", body = wire::ConsentBegun))
 )]
 pub(crate) async fn start(
     app: Service,

@@ -9,7 +9,7 @@ use crate::{
     reply::Changed,
 };
 
-/// Calls a connected calendar account something else.
+/// Changes the label of a connected calendar account.
 #[utoipa::path(
     patch,
     path = "/v1/calendar-connections/{id}",

@@ -9,9 +9,9 @@ use crate::{
     reply::Changed,
 };
 
-/// Accepts the current terms for the organization in front of which the session stands.
+/// Accepts the current terms for the organization that the session is switched to.
 ///
-/// 409 `tos_version_stale` where `tos_version` is not the current one. Each acceptance is recorded.
+/// If `tos_version` is not the current version: 409 `tos_version_stale`. Every acceptance is recorded.
 #[utoipa::path(
     patch,
     path = "/v1/auth/terms",

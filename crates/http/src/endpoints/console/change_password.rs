@@ -9,16 +9,17 @@ use crate::{
     reply::Begun,
 };
 
-/// Changes the password. Every session of the human ends with the next request, and a fresh one begins in the cookie.
+/// Changes your password. All of your sessions end, and a new one starts in the cookie.
 ///
-/// 400 with `param` `current_password` where that is another. 10 attempts a minute from one address, sign-ins included.
+/// The old sessions end with their next request. If `current_password` is wrong: 400 with this `param`. The limit is
+/// 10 attempts per minute and address, including sign-ins.
 #[utoipa::path(
     post,
     path = "/v1/auth/password",
     operation_id = "changePassword",
     tag = "Console",
     request_body = wire::ChangePassword,
-    responses((status = 204, description = "The password is another; the cookie holds a fresh session."))
+    responses((status = 204, description = "The password was changed. The cookie contains a new session."))
 )]
 pub(crate) async fn change_password(
     app: Service,

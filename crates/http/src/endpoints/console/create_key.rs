@@ -9,14 +9,14 @@ use crate::{
     reply::Changed,
 };
 
-/// Makes a key that speaks for one agent, as `POST /v1/keys` does for keys of the organization.
+/// Creates a key that is scoped to one agent, like `POST /v1/keys`.
 #[utoipa::path(
     post,
     path = "/v1/auth/keys/scoped",
     operation_id = "createScopedKeyFromConsole",
     tag = "Console",
     request_body = wire::CreateScopedKey,
-    responses((status = 201, description = "The key, with its text.", body = wire::NewScopedKey))
+    responses((status = 201, description = "The key, with its secret.", body = wire::NewScopedKey))
 )]
 pub(crate) async fn create_key(
     app: Service,

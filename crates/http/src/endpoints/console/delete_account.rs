@@ -2,17 +2,17 @@
 
 use crate::{Service, error::ApiError, extract::Caller, reply::Ended};
 
-/// Deletes the organization in front of which the session stands, with everything that it has, for good.
+/// Deletes the organization that the session is switched to, with all of its data, permanently.
 ///
-/// No key of it is accepted from the answer on, and all sessions of whoever is signed in end. They stay where they own
-/// another organization, and go with this one where they do not. Within a minute nothing is left but the record of
-/// accepted terms, which does not tell whose it was.
+/// When the answer arrives, none of its keys is accepted anymore, and all of your sessions end. If you own another
+/// organization, your account stays. Otherwise it is deleted too. Within a minute, nothing is left except the record
+/// of accepted terms, which does not show whose it was.
 #[utoipa::path(
     delete,
     path = "/v1/auth/account",
     operation_id = "deleteAccount",
     tag = "Console",
-    responses((status = 204, description = "The account is gone."))
+    responses((status = 204, description = "The organization was deleted."))
 )]
 pub(crate) async fn delete_account(app: Service, caller: Caller) -> Result<Ended, ApiError> {
     let answer = app.delete_account(&caller.0).await?;

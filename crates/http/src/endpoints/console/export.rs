@@ -10,10 +10,10 @@ use kalends_wire as wire;
 
 use crate::{Service, error::ApiError, extract::Caller, reply::JSON};
 
-/// Exports everything that the organization has, as one JSON file.
+/// Exports all data of the organization as one JSON file.
 ///
-/// 10 times an hour. Titles and descriptions are in the clear; of keys only the beginning is. The file is written as it is
-/// read: where something fails on the way, the transfer breaks off.
+/// The limit is 10 exports per hour. Titles and descriptions are in plain text. Of keys, only the first characters
+/// are included. The file is written while it is read from the database, so an error on the way aborts the transfer.
 #[utoipa::path(
     get,
     path = "/v1/auth/export",
@@ -26,7 +26,7 @@ pub(crate) async fn export(app: Service, caller: Caller) -> Result<Response, Api
     let name = format!("attachment; filename=\"kalends-export-{}.json\"", export.at.utc_date());
     let name = HeaderValue::from_str(&name).map_err(|_| ApiError::Internal)?;
     let pieces = stream::unfold(export.pieces, |mut pieces| async { Some((pieces.recv().await?, pieces)) });
-    // What compresses the answer asks once more after its end.
+    // The compression layer polls once more after the end.
     let pieces = pieces.fuse();
     let headers = [
         (header::CONTENT_TYPE, JSON),

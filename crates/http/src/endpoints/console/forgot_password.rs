@@ -9,18 +9,20 @@ use crate::{
     reply::Changed,
 };
 
-/// Mails a link and a token with which the password of an account can be set: another, or a first one for a human who signs in
-/// with a provider and has none.
+/// Mails a link with a token that sets the password of an account.
 ///
-/// The token works once, for an hour; a fresh one voids the one before. The answer is the same for every address, whether or not
-/// there is an account, and after the fifth time in an hour, when nothing more is sent.
+/// A user who signs in with a provider and has no password can set a first one this way.
+///
+/// The token is valid once, for one hour. A new token voids the previous one. The answer is the same for every
+/// address, whether or not there is an account. After the fifth request in an hour, it is still the same, but no more
+/// mail is sent.
 #[utoipa::path(
     post,
     path = "/v1/auth/password/forgot",
     operation_id = "forgotPassword",
     tag = "Console",
     request_body = wire::ForgotPassword,
-    responses((status = 202, description = "The same for every address.", body = wire::PasswordForgotten))
+    responses((status = 202, description = "The same answer for every address.", body = wire::PasswordForgotten))
 )]
 pub(crate) async fn forgot_password(
     app: Service,

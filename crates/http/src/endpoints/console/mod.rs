@@ -1,4 +1,4 @@
-//! Humans in the console: their sessions, who they are, what they own, and what they do with it.
+//! Users in the console: their sessions, their account, and their organizations.
 
 mod accept_terms;
 mod change_password;

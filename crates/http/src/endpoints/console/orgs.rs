@@ -5,7 +5,7 @@ use kalends_wire as wire;
 
 use crate::{Service, error::ApiError, extract::Caller};
 
-/// Lists the organizations of whoever is signed in, the longest owned first.
+/// Lists your organizations, in the order in which you became their owner.
 #[utoipa::path(
     get,
     path = "/v1/auth/orgs",

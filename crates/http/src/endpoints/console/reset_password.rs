@@ -9,17 +9,17 @@ use crate::{
     reply::Changed,
 };
 
-/// Sets the password of an account with the token of a mail.
+/// Sets the password of an account with the token from a mail.
 ///
-/// It needs no credential but the token. Every session of the human ends with the next request, and the address counts as
-/// proved. 400 with `param` `token` if the token is unknown, used, voided by a later one or more than an hour old.
+/// No other credential is needed. All of the user's sessions end with their next request, and the address counts as
+/// verified. If the token is unknown, used, voided by a later one or older than an hour: 400 with `param` `token`.
 #[utoipa::path(
     post,
     path = "/v1/auth/password/reset",
     operation_id = "resetPassword",
     tag = "Console",
     request_body = wire::ResetPassword,
-    responses((status = 204, description = "The password is set; sign in with it."))
+    responses((status = 204, description = "The password was set. Sign in with it."))
 )]
 pub(crate) async fn reset_password(
     app: Service,

@@ -10,18 +10,18 @@ use crate::{
     reply::Begun,
 };
 
-/// Signs a human in, with a session in a cookie and as a token.
+/// Signs a user in. The session is returned in a cookie and as a token.
 ///
-/// The session lasts 12 hours and is in front of the organization that they have owned longest. A wrong address and a
-/// wrong password are one and the same 401 `authentication_error`. 10 attempts a minute from one address, and 10 wrong
-/// passwords a minute for one account from all addresses; then 429, whether the account exists or not.
+/// The session lasts 12 hours and starts in the organization that the user has owned longest. A wrong address and a
+/// wrong password are the same 401 `authentication_error`. The limits are 10 attempts per minute and address, and 10
+/// wrong passwords per minute and account from all addresses. Beyond them: 429, whether or not the account exists.
 #[utoipa::path(
     post,
     path = "/v1/auth/signin",
     operation_id = "signIn",
     tag = "Console",
     request_body = wire::SignIn,
-    responses((status = 200, description = "The session's token, and whose it is.", body = wire::SignedIn))
+    responses((status = 200, description = "The session's token, and its user.", body = wire::SignedIn))
 )]
 pub(crate) async fn sign_in(app: Service, request: Anonymous, body: JsonBody<wire::SignIn>) -> Result<Begun, ApiError> {
     let (email, password) = body.0.parse()?;

@@ -9,18 +9,19 @@ use crate::{
     reply::Begun,
 };
 
-/// Signs a human up: an account, an organization that they own, its key, and a session in a cookie.
+/// Signs a user up with an account, an organization, its key, and a session in a cookie.
 ///
-/// The key is shown in this answer alone. 409 code `email_taken` where another account has the address, 403
-/// `account_waitlisted` where it is on the waiting list. Who was let in from there finds their organization; where an
-/// agent signed up with the address, its organization stays what it is until it is claimed.
+/// The key is shown only in this answer. If another account has the address: 409, code `email_taken`. If the address
+/// is on the waiting list: 403 `account_waitlisted`. A user who was activated from the waiting list gets the
+/// organization from there. If an agent signed up with the address, its organization stays separate until it is
+/// claimed.
 #[utoipa::path(
     post,
     path = "/v1/auth/signup",
     operation_id = "signUp",
     tag = "Console",
     request_body = wire::ConsoleSignUp,
-    responses((status = 201, description = "The account, and the organization's key.", body = wire::ConsoleSignedUp))
+    responses((status = 201, description = "The account and the organization's key.", body = wire::ConsoleSignedUp))
 )]
 pub(crate) async fn sign_up(
     app: Service,

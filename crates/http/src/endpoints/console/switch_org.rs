@@ -9,16 +9,16 @@ use crate::{
     reply::Changed,
 };
 
-/// Switches the session to another organization of whoever is signed in.
+/// Switches the session to another one of your organizations.
 ///
-/// Other sessions of theirs stay where they are.
+/// Your other sessions stay in their organizations.
 #[utoipa::path(
     post,
     path = "/v1/auth/orgs/{id}/switch",
     operation_id = "switchOrg",
     tag = "Console",
     params(("id" = String, Path, description = "The organization, `org_…`.")),
-    responses((status = 200, description = "The human and the organization.", body = wire::Me))
+    responses((status = 200, description = "The user and the organization.", body = wire::Me))
 )]
 pub(crate) async fn switch_org(
     app: Service,

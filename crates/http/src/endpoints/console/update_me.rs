@@ -9,14 +9,14 @@ use crate::{
     reply::Changed,
 };
 
-/// Changes the name of whoever is signed in.
+/// Changes your name.
 #[utoipa::path(
     patch,
     path = "/v1/auth/me",
     operation_id = "updateMe",
     tag = "Console",
     request_body = wire::UpdateMe,
-    responses((status = 200, description = "The human and the organization.", body = wire::Me))
+    responses((status = 200, description = "The user and the organization.", body = wire::Me))
 )]
 pub(crate) async fn update_me(
     app: Service,

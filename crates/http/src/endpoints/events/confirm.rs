@@ -11,8 +11,8 @@ use crate::{
 
 /// Confirms a hold.
 ///
-/// It becomes a confirmed event. What is no live hold, or not any more, is 409 `conflict`: `hold_expired` where
-/// it expired, else `not_a_hold`. Emits `event.hold_confirmed`. Needs a paid plan.
+/// The hold becomes a confirmed event. If it is not an active hold, or not anymore: 409 `conflict`, with
+/// `hold_expired` if it expired and otherwise `not_a_hold`. Emits `event.hold_confirmed`. Requires a paid plan.
 #[utoipa::path(
     put,
     path = "/v1/events/{id}/confirm",

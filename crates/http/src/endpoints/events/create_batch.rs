@@ -9,9 +9,9 @@ use crate::{
     reply::Changed,
 };
 
-/// Creates up to 100 events, all or none.
+/// Creates up to 100 events. Either all of them are created or none.
 ///
-/// Each emits `event.created` and counts as one event.
+/// Each event emits `event.created` and counts as one event.
 #[utoipa::path(
     post,
     path = "/v1/calendars/{cal_id}/events/batch",

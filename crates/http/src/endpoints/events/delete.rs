@@ -12,9 +12,9 @@ use crate::{
 
 /// Deletes an event.
 ///
-/// Emits `event.deleted`. A series goes with all its occurrences. The identifier of an instance takes that
-/// occurrence alone from its series, as `occurrence_start` does, which emits `event.updated` and shows the
-/// series. Imported events are read-only: 403 `forbidden`.
+/// Emits `event.deleted`. A series is deleted with all of its occurrences. The identifier of an instance cancels only
+/// that occurrence of its series, like `occurrence_start`. This emits `event.updated` and returns the series.
+/// Imported events are read-only: 403 `forbidden`.
 #[utoipa::path(
     delete,
     path = "/v1/calendars/{cal_id}/events/{id}",
@@ -22,7 +22,7 @@ use crate::{
     tag = "Events",
     params(("cal_id" = String, Path, description = "The calendar, `cal_…`."), ("id" = String, Path, description = "The event, `evt_…`, or an instance of a series."), wire::DeleteEvent),
     responses(
-        (status = 204, description = "The event is gone."),
+        (status = 204, description = "The event was deleted."),
         (status = 200, description = "With `occurrence_start`: the series.", body = wire::Event)
     )
 )]

@@ -9,7 +9,7 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists the events of a calendar by start.
+/// Lists the events of a calendar, sorted by start.
 #[utoipa::path(
     get,
     path = "/v1/calendars/{cal_id}/events",

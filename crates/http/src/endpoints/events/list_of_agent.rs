@@ -9,7 +9,7 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists the events of all calendars of an agent by start.
+/// Lists the events on all calendars of an agent, sorted by start.
 #[utoipa::path(
     get,
     path = "/v1/agents/{agent_id}/events",

@@ -10,7 +10,7 @@ use crate::{
     reply::WithETag,
 };
 
-/// Reads an event.
+/// Returns an event.
 #[utoipa::path(
     get,
     path = "/v1/calendars/{cal_id}/events/{id}",

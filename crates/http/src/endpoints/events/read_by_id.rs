@@ -10,7 +10,7 @@ use crate::{
     reply::WithETag,
 };
 
-/// Reads an event by its identifier alone.
+/// Returns an event by its identifier alone.
 #[utoipa::path(
     get,
     path = "/v1/events/{id}",

@@ -9,10 +9,11 @@ use crate::{
     reply::Changed,
 };
 
-/// Gives a hold up.
+/// Releases a hold.
 ///
-/// It becomes a cancelled event, and its time is free. What is no live hold, or not any more, is 409 `conflict`:
-/// `hold_expired` where it expired, else `not_a_hold`. Emits `event.hold_released`. Needs a paid plan.
+/// The hold becomes a cancelled event, and its time is free. If it is not an active hold, or not anymore: 409
+/// `conflict`, with `hold_expired` if it expired and otherwise `not_a_hold`. Emits `event.hold_released`. Requires a
+/// paid plan.
 #[utoipa::path(
     put,
     path = "/v1/events/{id}/release",

@@ -10,13 +10,13 @@ use crate::{
     extract::{Caller, PathOf, has},
 };
 
-/// The file holds what the key opens: nobody else may keep it, and nobody show it again unasked.
+/// The file contains private data: only the caller may cache it, and must revalidate it before each use.
 const CACHE: &str = "private, no-cache";
 
 /// Exports a calendar as an iCalendar file.
 ///
-/// What the calendar's feed shows, to be saved: its own events that are confirmed or tentative, the past ones included.
-/// Imported events are not part of it; export them where they come from.
+/// The file contains what the calendar's feed shows: its own confirmed and tentative events, including past ones.
+/// Imported events are not included. Export them from their source.
 #[utoipa::path(
     get,
     path = "/v1/calendars/{id}/export.ics",
@@ -24,8 +24,8 @@ const CACHE: &str = "private, no-cache";
     tag = "Calendars",
     params(("id" = String, Path, description = "The calendar, `cal_…`.")),
     responses(
-        (status = 200, description = "The file, RFC 5545.", body = String, content_type = "text/calendar"),
-        (status = 304, description = "The file that the caller has is the present one.")
+        (status = 200, description = "The file (RFC 5545).", body = String, content_type = "text/calendar"),
+        (status = 304, description = "The caller already has the current file.")
     )
 )]
 pub(crate) async fn export(
@@ -36,7 +36,7 @@ pub(crate) async fn export(
 ) -> Result<Response, ApiError> {
     let answer = app.export_calendar(&caller.0, &id.0, |etag| has(&headers, etag)).await?;
     let mut response = shown(answer, CACHE)?;
-    // What was found under this identifier has no character that would need care.
+    // This is an existing identifier, so it contains no characters that need escaping.
     let name =
         HeaderValue::try_from(format!("attachment; filename=\"{}.ics\"", id.0)).map_err(|_| ApiError::Internal)?;
     response.headers_mut().insert(header::CONTENT_DISPOSITION, name);

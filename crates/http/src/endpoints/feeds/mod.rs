@@ -23,7 +23,7 @@ pub(crate) fn routes() -> Routes {
 
 const CALENDAR: HeaderValue = HeaderValue::from_static("text/calendar; charset=utf-8");
 
-/// The text piece by piece as it is kept, or 304; under its entity tag, and `cache` for whoever keeps it.
+/// The text in its stored pieces, or 304, with its entity tag. `cache` is the cache policy.
 fn shown(answer: FeedAnswer, cache: &'static str) -> Result<Response, ApiError> {
     let (etag, mut response) = match answer {
         FeedAnswer::Unchanged(etag) => (etag, StatusCode::NOT_MODIFIED.into_response()),

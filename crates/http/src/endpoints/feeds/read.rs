@@ -10,15 +10,16 @@ use crate::{
     extract::{PathOf, has},
 };
 
-/// For how long anybody may keep a feed.
+/// How long a feed may be cached.
 const CACHE: &str = "public, max-age=300";
 
-/// Shows a calendar to whoever has the address of its feed.
+/// Returns a calendar's public feed.
 ///
-/// The address is the calendar's `ical_url`, `/ical/<ical_token>.ics`; it needs no key, so keep it as one. Confirmed and
-/// tentative events are shown, series with their rule and what differs from it, with titles, descriptions and reminders;
-/// holds, cancelled events and imported ones are not. `If-None-Match` with the `ETag` of the answer before gives 304 while
-/// nothing has changed. 404 for an address that was replaced, or whose calendar is deleted. 120 times a minute and address.
+/// The address is the calendar's `ical_url`, `/ical/<ical_token>.ics`. It needs no key, so treat the address like
+/// one. The feed contains confirmed and tentative events with titles, descriptions and reminders. Series are listed
+/// with their rule and its exceptions. Holds, cancelled events and imported events are left out. `If-None-Match` with
+/// the `ETag` of the previous answer returns 304 if nothing has changed. An address that was replaced, or whose
+/// calendar was deleted, is 404. The limit is 120 requests per minute and address.
 #[utoipa::path(
     get,
     path = "/ical/{feed}",
@@ -26,8 +27,8 @@ const CACHE: &str = "public, max-age=300";
     tag = "Calendars",
     params(("feed" = String, Path, description = "`<ical_token>.ics`, the last part of the calendar's `ical_url`.")),
     responses(
-        (status = 200, description = "The calendar, RFC 5545.", body = String, content_type = "text/calendar"),
-        (status = 304, description = "The feed that the caller has is the present one.")
+        (status = 200, description = "The calendar (RFC 5545).", body = String, content_type = "text/calendar"),
+        (status = 304, description = "The caller already has the current feed.")
     )
 )]
 pub(crate) async fn read(app: Service, feed: PathOf<String>, headers: HeaderMap) -> Result<Response, ApiError> {

@@ -9,10 +9,11 @@ use crate::{
     reply::Changed,
 };
 
-/// Has calendars of yours count as busy for agents.
+/// Makes your calendars count as busy for agents.
 ///
-/// Agents see that you are busy and nothing else. The calendars are read at once. A link that you follow is completed by naming
-/// it: `audience` must cover the agent that asks then, and the connection be neither paused nor without consent.
+/// Agents see only when you are busy. The calendars are read at once. To complete a connection link that you opened,
+/// name it: `audience` must then cover the agent that asks, and the connection must not be paused or wait for your
+/// consent.
 #[utoipa::path(
     post,
     path = "/v1/availability-grants",

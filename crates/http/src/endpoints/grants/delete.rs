@@ -7,14 +7,14 @@ use crate::{
     reply::Changed,
 };
 
-/// Takes a grant back: by it, the calendars count for nobody any more.
+/// Deletes a grant, so that its calendars no longer count as busy by it.
 #[utoipa::path(
     delete,
     path = "/v1/availability-grants/{id}",
     operation_id = "deleteAvailabilityGrant",
     tag = "Human calendars",
     params(("id" = String, Path, description = "The grant, `grt_…`.")),
-    responses((status = 204, description = "The grant is gone."))
+    responses((status = 204, description = "The grant was deleted."))
 )]
 pub(crate) async fn delete(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed, ApiError> {
     Ok(Changed(app.delete_grant(&caller.0, &id.0).await?))

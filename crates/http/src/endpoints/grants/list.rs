@@ -9,7 +9,7 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists for which agents calendars of humans count as busy, the oldest first.
+/// Lists the grants by which human calendars count as busy for agents, oldest first.
 #[utoipa::path(
     get,
     path = "/v1/availability-grants",

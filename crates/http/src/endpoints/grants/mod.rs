@@ -1,4 +1,4 @@
-//! For which agents calendars of humans count as busy.
+//! Grants: the agents for which human calendars count as busy.
 
 mod create;
 mod delete;

@@ -9,10 +9,10 @@ use crate::{
     reply::Changed,
 };
 
-/// Confirms all holds of a set, or none.
+/// Confirms all holds of a set. Either all of them are confirmed or none.
 ///
-/// Each becomes a confirmed event. Where one of them is no live hold any more: 409 `conflict`, `hold_expired` or
-/// `not_a_hold`; then nothing changes. Holds that were deleted do not count. Needs a paid plan.
+/// Each hold becomes a confirmed event. If one of them is no longer an active hold: 409 `conflict`, code
+/// `hold_expired` or `not_a_hold`. Then nothing changes. Deleted holds do not count. Requires a paid plan.
 #[utoipa::path(
     put,
     path = "/v1/hold-sets/{id}/confirm",

@@ -9,10 +9,10 @@ use crate::{
     reply::Changed,
 };
 
-/// Gives all holds of a set up.
+/// Releases all holds of a set.
 ///
-/// Those that are live become cancelled events. Where none is: 409 `conflict`, `hold_expired` or `not_a_hold`.
-/// Needs a paid plan.
+/// The active holds become cancelled events. If none is active: 409 `conflict`, code `hold_expired` or `not_a_hold`.
+/// Requires a paid plan.
 #[utoipa::path(
     put,
     path = "/v1/hold-sets/{id}/release",

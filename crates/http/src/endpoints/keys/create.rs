@@ -9,18 +9,18 @@ use crate::{
     reply::Changed,
 };
 
-/// Makes a key that speaks for one agent.
+/// Creates a key that is scoped to one agent.
 ///
-/// The key itself is shown in this answer alone. It reaches the agent's calendars and what hangs on them; while the
-/// agent is paused it only reads, and once the agent is decommissioned it opens nothing. Paid plans; over the plan's
-/// number of keys: 429 `quota_exceeded`.
+/// The key itself is shown only in this answer. It gives access to the agent's calendars and everything on them.
+/// While the agent is paused, it can only read. Once the agent is decommissioned, it gives no access. Requires a paid
+/// plan. If the plan's number of keys is exceeded: 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/keys",
     operation_id = "createScopedKey",
     tag = "Keys",
     request_body = wire::CreateScopedKey,
-    responses((status = 201, description = "The key, with its text.", body = wire::NewScopedKey))
+    responses((status = 201, description = "The key, with its secret.", body = wire::NewScopedKey))
 )]
 pub(crate) async fn create(
     app: Service,

@@ -5,9 +5,9 @@ use kalends_wire as wire;
 
 use crate::{Service, error::ApiError, extract::Caller};
 
-/// Lists the keys that speak for agents, the oldest first.
+/// Lists the agent-scoped keys, oldest first.
 ///
-/// Without the keys themselves. A plan caps their number, so that the list has no pages.
+/// The keys themselves are not shown. Plans limit their number, so the list has no pages.
 #[utoipa::path(
     get,
     path = "/v1/keys",

@@ -1,4 +1,4 @@
-//! Keys that speak for one agent.
+//! Keys that are scoped to one agent.
 
 mod create;
 mod delete;

@@ -11,20 +11,21 @@ use crate::{
     reply::{Elsewhere, cookies},
 };
 
-/// Takes a browser back from a provider.
+/// Receives a browser back from a sign-in provider.
 ///
-/// Sends it to the console with the cookie of a session, or with `?error=` and one of `oauth_state` (the attempt is
-/// unknown, used, expired or another browser's: begin again), `oauth_declined`, `oauth_failed`, `provider_unavailable`,
-/// `email_not_verified` (the address is known, and the provider does not vouch for it: sign in as before),
-/// `tos_version_required`, `tos_version_stale`, `account_waitlisted`, `rate_limited`. If the attempt began with `return_to`, it
-/// is that page, and `?sign_in_error=`. Parameters that the provider adds are ignored.
+/// Redirects the browser to the console. On success, with a session cookie. On failure, with `?error=` and one of
+/// `oauth_state` (the attempt is unknown, used, expired or of another browser: start again), `oauth_declined`,
+/// `oauth_failed`, `provider_unavailable`, `email_not_verified` (the address is known, but the provider does not
+/// vouch for it: sign in as before), `tos_version_required`, `tos_version_stale`, `account_waitlisted` or
+/// `rate_limited`. If the sign-in started with `return_to`, it redirects to that page, with `?sign_in_error=`
+/// instead. Additional parameters of the provider are ignored.
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}/callback",
     operation_id = "endSignInWith",
     tag = "Console",
-    params(("provider" = String, Path, description = "`google` or `microsoft`."), wire::SignInAnswer),
-    responses((status = 302, description = "On to the console."))
+    params(("provider" = String, Path, description = "The provider: `google` or `microsoft`."), wire::SignInAnswer),
+    responses((status = 302, description = "A redirect to the console."))
 )]
 pub(crate) async fn callback(
     app: Service,

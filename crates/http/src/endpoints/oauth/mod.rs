@@ -1,4 +1,4 @@
-//! Signing in with a provider.
+//! Sign-in with a provider.
 
 mod callback;
 mod start;

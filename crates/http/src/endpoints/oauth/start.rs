@@ -9,18 +9,18 @@ use crate::{
     reply::{Elsewhere, cookies},
 };
 
-/// Sends a browser to a provider to sign in, or up.
+/// Redirects a browser to a provider to sign in or up.
 ///
-/// `google` or `microsoft`, as far as the operator configured them; 404 for any other. A cookie binds the attempt to
-/// the browser for 10 minutes. `tos_version` is what somebody new accepts; who is known needs none.
-/// `return_to` names the page that follows; without it, it is the console.
+/// The provider is `google` or `microsoft`, if the operator configured it; any other is 404. A cookie binds the
+/// attempt to the browser for 10 minutes. A new user accepts the terms in `tos_version`; a known user does not need
+/// it. `return_to` names the page to return to. Defaults to the console.
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}",
     operation_id = "startSignInWith",
     tag = "Console",
-    params(("provider" = String, Path, description = "`google` or `microsoft`."), wire::SignInWith),
-    responses((status = 302, description = "On to the provider."))
+    params(("provider" = String, Path, description = "The provider: `google` or `microsoft`."), wire::SignInWith),
+    responses((status = 302, description = "A redirect to the provider."))
 )]
 pub(crate) async fn start(
     app: Service,

@@ -9,16 +9,16 @@ use crate::{
     reply::Changed,
 };
 
-/// Gives a proposal up.
+/// Cancels a proposal.
 ///
-/// It cannot be undone: what has ended stays as it is.
+/// This cannot be undone. A proposal that has ended cannot change.
 #[utoipa::path(
     post,
     path = "/v1/scheduling/proposals/{id}/cancel",
     operation_id = "cancelProposal",
     tag = "Proposals",
     params(("id" = String, Path, description = "The proposal, `spr_…`.")),
-    responses((status = 200, description = "It is cancelled.", body = wire::Resolution,
+    responses((status = 200, description = "The proposal was cancelled.", body = wire::Resolution,
         example = json!({ "status": "cancelled" })))
 )]
 pub(crate) async fn cancel(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {

@@ -9,22 +9,22 @@ use crate::{
     reply::Changed,
 };
 
-/// Offers agents some times.
+/// Creates a proposal with candidate slots.
 ///
-/// Each participant responds once. The last response resolves the proposal, and so does `resolve`: the slot with the
-/// highest score becomes an event. A score is the slot's weight, 1.0 more for each acceptance and 0.3 for each
-/// counter-proposal that names the slot; of equal ones the earliest wins.
+/// Each participant responds once. The last response resolves the proposal, and so does `resolve`. The slot with the
+/// highest score becomes an event. The score is the slot's weight, plus 1.0 for each acceptance and 0.3 for each
+/// counter-proposal that names the slot. If scores are equal, the earliest slot wins.
 ///
-/// With `hold_slots` the times are kept free while the proposal is pending: availability shows them taken and nobody else
-/// can hold or book them. Where one is taken already: 409 `slot_taken`. Proposals need a paid plan: else 403
-/// `plan_required`.
+/// With `hold_slots`, the slots are reserved while the proposal is pending: availability shows them as busy, and
+/// nobody else can hold or book them. If one of them is taken already: 409 `slot_taken`. Proposals require a paid
+/// plan: otherwise 403 `plan_required`.
 #[utoipa::path(
     post,
     path = "/v1/scheduling/proposals",
     operation_id = "createProposal",
     tag = "Proposals",
     request_body = wire::CreateProposal,
-    responses((status = 201, description = "The proposal, pending, with the identifiers of its slots.", body = wire::Proposal))
+    responses((status = 201, description = "The pending proposal, with its slots.", body = wire::Proposal))
 )]
 pub(crate) async fn create(
     app: Service,

@@ -9,9 +9,9 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists proposals, the oldest first.
+/// Lists proposals, oldest first.
 ///
-/// An agent's key sees those that its agent organizes or takes part in.
+/// An agent's key sees only the proposals that its agent organizes or participates in.
 #[utoipa::path(
     get,
     path = "/v1/scheduling/proposals",

@@ -9,7 +9,7 @@ use crate::{
     extract::{Caller, PathOf},
 };
 
-/// Reads a proposal with its slots and what participants said.
+/// Returns a proposal with its slots and responses.
 #[utoipa::path(
     get,
     path = "/v1/scheduling/proposals/{id}",

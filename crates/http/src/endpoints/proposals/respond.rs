@@ -9,11 +9,11 @@ use crate::{
     reply::Changed,
 };
 
-/// Says what a participant thinks of a proposal.
+/// Records a participant's response to a proposal.
 ///
-/// Each participant responds once: a second response is 409 `duplicate_response`. The last response that is awaited
-/// resolves the proposal in the same moment; the answer shows what came of it. Where every slot is taken and the proposal
-/// passes over such, it stays pending with all its responses. Over the plan's events: 429 `quota_exceeded`, and the
+/// Each participant responds once: a second response is 409 `duplicate_response`. The last missing response resolves
+/// the proposal at once, and the answer shows the outcome. If every slot is taken and the proposal has `skip_taken`,
+/// it stays pending with all of its responses. If the plan's events are used up: 429 `quota_exceeded`, and the
 /// response is not recorded.
 #[utoipa::path(
     post,
@@ -22,7 +22,7 @@ use crate::{
     tag = "Proposals",
     params(("id" = String, Path, description = "The proposal, `spr_…`.")),
     request_body = wire::RespondToProposal,
-    responses((status = 200, description = "The proposal with the response.", body = wire::Proposal))
+    responses((status = 200, description = "The proposal, with the response.", body = wire::Proposal))
 )]
 pub(crate) async fn respond(
     app: Service,

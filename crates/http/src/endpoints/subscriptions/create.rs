@@ -11,14 +11,15 @@ use crate::{
 
 /// Subscribes a calendar to an iCal feed.
 ///
-/// The feed's events are imported as read-only events that block availability, at once and every 15 minutes from then on;
-/// what changes there changes here, and what is gone there is deleted here. They are
-/// announced by no webhook and count as `imported_events` alone: a sync that would pass that limit imports nothing, and
-/// `last_error` says so. A feed that shrinks by more than half is fetched again after 5 minutes before anything is deleted.
+/// The feed's events are imported as read-only events that block availability, first at once and then every 15
+/// minutes. Events that change in the feed change here, and events that are missing from it are deleted here. They
+/// emit no webhook events and count only as `imported_events`. A sync that would exceed this limit imports nothing
+/// and reports it in `last_error`. If a feed shrinks by more than half, it is fetched again after 5 minutes before
+/// anything is deleted.
 ///
-/// Events that an earlier subscription of the calendar to the same `url` left are taken over. Where the calendar is
-/// subscribed to it now: 409 `conflict`, code `already_subscribed`. Over the plan's number of subscriptions: 429
-/// `quota_exceeded`.
+/// Events that an earlier subscription of the calendar to the same `url` left behind are taken over. If the calendar
+/// is subscribed to the feed already: 409 `conflict`, code `already_subscribed`. If the plan's number of
+/// subscriptions is exceeded: 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/agents/{agent_id}/ical-subscriptions",

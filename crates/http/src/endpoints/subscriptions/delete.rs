@@ -9,17 +9,17 @@ use crate::{
     reply::Changed,
 };
 
-/// Ends an iCal subscription.
+/// Deletes an iCal subscription.
 ///
-/// Its imported events remain as they are, and read-only; a new subscription of the same address to the same calendar
-/// takes them over. With `events=delete` they are deleted with it, right after the answer.
+/// Its imported events stay as they are, and read-only. A new subscription of the same calendar to the same address
+/// takes them over. With `events=delete`, they are deleted too, right after the answer.
 #[utoipa::path(
     delete,
     path = "/v1/ical-subscriptions/{id}",
     operation_id = "deleteIcalSubscription",
     tag = "iCal subscriptions",
     params(("id" = String, Path, description = "The subscription, `isub_…`."), wire::DeleteSubscription),
-    responses((status = 204, description = "The subscription is gone."))
+    responses((status = 204, description = "The subscription was deleted."))
 )]
 pub(crate) async fn delete(
     app: Service,

@@ -9,7 +9,7 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists the iCal subscriptions of an agent, the oldest first.
+/// Lists the iCal subscriptions of an agent, oldest first.
 #[utoipa::path(
     get,
     path = "/v1/agents/{agent_id}/ical-subscriptions",

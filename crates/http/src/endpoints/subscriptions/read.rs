@@ -9,10 +9,10 @@ use crate::{
     reply::WithETag,
 };
 
-/// Reads an iCal subscription.
+/// Returns an iCal subscription.
 ///
-/// `last_error` tells why the last sync failed, if it did, and `last_sync` what the last good one came to: what was
-/// created, changed, deleted and skipped, and what was read as well as possible.
+/// `last_error` says why the last sync failed, if it did. `last_sync` is the result of the last successful sync: what
+/// was created, changed, deleted or skipped, and the warnings.
 #[utoipa::path(
     get,
     path = "/v1/ical-subscriptions/{id}",

@@ -9,17 +9,17 @@ use crate::{
     reply::Changed,
 };
 
-/// Has an iCal subscription synced at once.
+/// Syncs an iCal subscription now.
 ///
-/// One that is being synced is synced once more; one that is paused is synced this once. `last_synced_at` and
-/// `last_error` tell how it ended.
+/// If a sync is in progress, another one follows. A paused subscription is synced this one time. `last_synced_at` and
+/// `last_error` show the result.
 #[utoipa::path(
     post,
     path = "/v1/ical-subscriptions/{id}/sync",
     operation_id = "syncIcalSubscription",
     tag = "iCal subscriptions",
     params(("id" = String, Path, description = "The subscription, `isub_…`.")),
-    responses((status = 202, description = "It will be synced.", body = wire::Syncing))
+    responses((status = 202, description = "The subscription will be synced.", body = wire::Syncing))
 )]
 pub(crate) async fn sync(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
     Ok(Changed(app.ask_sync(&caller.0, &id.0).await?))

@@ -11,8 +11,8 @@ use crate::{
 
 /// Changes an iCal subscription.
 ///
-/// Another `url` is synced at once: events that the feed there does not have are deleted. `status` `paused` ends the
-/// syncs until it is `active` again.
+/// A new `url` is synced at once, and events that are missing from its feed are deleted. The `status` `paused` stops
+/// syncs until it is set to `active` again.
 #[utoipa::path(
     patch,
     path = "/v1/ical-subscriptions/{id}",
@@ -29,7 +29,7 @@ pub(crate) async fn update(
     if_match: Precondition,
     body: JsonBody<wire::UpdateSubscription>,
 ) -> Result<Changed, ApiError> {
-    // A field that cannot be cleared is no address (ruling 2.3).
+    // Null is an attempt to clear a required field, not an invalid address.
     let cleared = body.0.clears_url();
     let patch = body.0.parse(|host, port| app.may_reach(host, port));
     let patch = patch.map_err(|errors| if cleared { errors.into() } else { ApiError::of_subscription(errors) })?;

@@ -5,15 +5,15 @@ use http::HeaderMap;
 
 use crate::endpoints::Description;
 
-/// Describes the API.
+/// Returns the OpenAPI description of the API.
 #[utoipa::path(
     get,
     path = "/openapi.json",
     operation_id = "getOpenApi",
     tag = "Service",
     responses(
-        (status = 200, description = "The description, OpenAPI 3.1.", body = serde_json::Value),
-        (status = 304, description = "The description that the caller has is the present one.")
+        (status = 200, description = "The description (OpenAPI 3.1).", body = serde_json::Value),
+        (status = 304, description = "The caller already has the current description.")
     )
 )]
 pub(crate) async fn openapi(description: Extension<Description>, headers: HeaderMap) -> Response {

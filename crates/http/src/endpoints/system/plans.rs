@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{Service, extract::has, reply::JSON};
 
-/// How long anybody may keep the list: it changes with a release.
+/// How long the list may be cached. It changes with a release.
 const CACHE: &str = "public, max-age=300, s-maxage=3600, stale-while-revalidate=86400";
 
 /// Lists the plans.
@@ -19,7 +19,7 @@ const CACHE: &str = "public, max-age=300, s-maxage=3600, stale-while-revalidate=
     tag = "Service",
     responses(
         (status = 200, description = "The plans.", body = wire::Plans),
-        (status = 304, description = "The list that the caller has is the present one.")
+        (status = 304, description = "The caller already has the current list.")
     )
 )]
 pub(crate) async fn plans(app: Service, headers: HeaderMap) -> Response {

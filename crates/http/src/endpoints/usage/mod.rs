@@ -1,4 +1,4 @@
-//! What an organization uses.
+//! An organization's usage.
 
 mod read;
 

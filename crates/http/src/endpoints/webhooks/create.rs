@@ -9,10 +9,10 @@ use crate::{
     reply::Changed,
 };
 
-/// Makes a webhook endpoint.
+/// Creates a webhook endpoint.
 ///
-/// From now on what happens is posted to it; `webhooks` of this description tells what is sent. The secret is shown
-/// in this answer alone. Over the plan's number of endpoints: 429 `quota_exceeded`.
+/// From now on, messages about events are posted to it. `webhooks` in this description lists the messages. The secret
+/// is shown only in this answer. If the plan's number of endpoints is exceeded: 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/webhooks",

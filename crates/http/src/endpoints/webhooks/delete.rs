@@ -7,16 +7,16 @@ use crate::{
     reply::Changed,
 };
 
-/// Removes a webhook endpoint.
+/// Deletes a webhook endpoint.
 ///
-/// Nothing more is sent to it but what is in flight. Its deliveries cannot be read any more.
+/// Only messages that are being sent right now still reach it. Its deliveries can no longer be read.
 #[utoipa::path(
     delete,
     path = "/v1/webhooks/{id}",
     operation_id = "deleteWebhook",
     tag = "Webhooks",
     params(("id" = String, Path, description = "The endpoint, `whk_…`.")),
-    responses((status = 204, description = "The endpoint is gone."))
+    responses((status = 204, description = "The endpoint was deleted."))
 )]
 pub(crate) async fn delete(
     app: Service,

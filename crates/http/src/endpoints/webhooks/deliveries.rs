@@ -9,9 +9,9 @@ use crate::{
     list_page::DeliveryPage,
 };
 
-/// Lists the deliveries of a webhook endpoint, the oldest message first.
+/// Lists the deliveries of a webhook endpoint, oldest message first.
 ///
-/// Those of the last 30 days, 20 to a page unless told; `stats` counts all of them.
+/// The list covers the last 30 days, with 20 entries per page by default. `stats` counts all of them.
 #[utoipa::path(
     get,
     path = "/v1/webhooks/{id}/deliveries",

@@ -9,9 +9,9 @@ use crate::{
     list_page::ListPage,
 };
 
-/// Lists webhook endpoints, the oldest first.
+/// Lists webhook endpoints, oldest first.
 ///
-/// Without their secrets. 20 to a page unless told.
+/// The secrets are not shown. A page has 20 entries by default.
 #[utoipa::path(
     get,
     path = "/v1/webhooks",

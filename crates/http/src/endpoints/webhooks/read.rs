@@ -9,9 +9,9 @@ use crate::{
     reply::WithETag,
 };
 
-/// Reads a webhook endpoint.
+/// Returns a webhook endpoint.
 ///
-/// Without its secret. `deactivated_reason` tells why the service switched it off, if it did.
+/// The secret is not shown. `deactivated_reason` says why the service deactivated the endpoint, if it did.
 #[utoipa::path(
     get,
     path = "/v1/webhooks/{id}",

@@ -11,9 +11,9 @@ use crate::{
 
 /// Sends a delivery again.
 ///
-/// At once and under the same identifier, whatever became of it; one that was skipped counts against the quota now.
-/// While it is being sent: 409 `conflict`, code `delivery_in_flight`. To an endpoint that is switched off: 409
-/// `conflict`, code `webhook_inactive`.
+/// The delivery is sent at once with the same identifier, whatever its status. A skipped delivery now counts against
+/// the quota. If it is being sent right now: 409 `conflict`, code `delivery_in_flight`. If the endpoint is inactive:
+/// 409 `conflict`, code `webhook_inactive`.
 #[utoipa::path(
     post,
     path = "/v1/webhooks/{id}/deliveries/{delivery_id}/retry",
@@ -23,7 +23,7 @@ use crate::{
         ("id" = String, Path, description = "The endpoint, `whk_…`."),
         ("delivery_id" = String, Path, description = "The delivery, `whd_…`.")
     ),
-    responses((status = 200, description = "The delivery, to be sent.", body = wire::Delivery))
+    responses((status = 200, description = "The delivery that will be sent.", body = wire::Delivery))
 )]
 pub(crate) async fn retry(
     app: Service,

@@ -9,11 +9,11 @@ use crate::{
     reply::Changed,
 };
 
-/// Gives a webhook endpoint a new secret.
+/// Replaces the secret of a webhook endpoint.
 ///
-/// It is shown in this answer alone. From now on `X-Signature` is one value, by the new secret. For 24 hours the old
-/// secret signs too, so that receivers can change over: `X-Signature-Previous` is its signature, and `webhook-signature`
-/// lists both. A secret that was replaced before stops at once.
+/// The new secret is shown only in this answer. From now on, `X-Signature` is the signature by the new secret. For 24
+/// hours, the old secret signs too, so that receivers can switch: `X-Signature-Previous` is its signature, and
+/// `webhook-signature` lists both. An even older secret stops signing at once.
 #[utoipa::path(
     post,
     path = "/v1/webhooks/{id}/rotate-secret",

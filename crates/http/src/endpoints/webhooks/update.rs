@@ -11,8 +11,8 @@ use crate::{
 
 /// Changes a webhook endpoint.
 ///
-/// At least one field. `active: false` pauses it: nothing is addressed to it meanwhile, and what falls due is given up.
-/// `active: true`, or another `url`, lets it begin anew, whatever failed before.
+/// At least one field is required. `active: false` pauses the endpoint: no new messages are addressed to it, and
+/// deliveries that fall due fail. `active: true` or a new `url` gives it a fresh start, whatever failed before.
 #[utoipa::path(
     patch,
     path = "/v1/webhooks/{id}",
