@@ -28,7 +28,7 @@ pub struct PlanLimits(pub Map<String, Value>);
 /// A plan.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Plan {
-    /// `free`, `pro` or `custom`.
+    /// The plan: `free`, `pro` or `custom`.
     #[schema(value_type = PublicPlanName)]
     pub id: Cow<'static, str>,
     /// The display name.

@@ -128,7 +128,7 @@ pub struct WebhookDeactivated {
     /// The endpoint as it is now.
     #[serde(flatten)]
     pub webhook: Webhook,
-    /// `gone` or `failing`.
+    /// Why the service deactivated the endpoint: `gone` or `failing`.
     #[schema(value_type = DeactivationReason)]
     pub reason: Cow<'static, str>,
 }
