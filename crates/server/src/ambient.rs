@@ -1,4 +1,4 @@
-//! The time and the random bytes of the machine: the one place that asks for them.
+//! The system clock and the system's random bytes. No other module reads them.
 
 use std::{
     sync::atomic::{AtomicI64, Ordering},
@@ -7,15 +7,15 @@ use std::{
 
 use kalends_kernel::{Clock, Entropy, SignedDuration, Timestamp};
 
-/// By how much the system's clock may be set back, as daemons that keep it right do, without this one going back:
-/// it stands still until the other has caught up. What is set back by more was wrong before, and is believed. Leases
-/// that are measured with this clock last so much longer at most.
+/// How far the system clock may be set back, as time daemons do, without this clock going backwards: it stands still
+/// until the system clock has caught up. A larger step back means that the clock was wrong before, so it is followed.
+/// Leases measured with this clock last at most this much longer.
 const CORRECTION: SignedDuration = SignedDuration::micros(100_000);
 
-/// The system's clock, shifted by what the operator chose.
+/// The system clock, shifted by the configured offset.
 pub(crate) struct SystemClock {
     offset: SignedDuration,
-    /// What it told last, in microseconds without the offset.
+    /// The last value returned, in microseconds without the offset.
     told: AtomicI64,
 }
 
@@ -24,7 +24,7 @@ impl SystemClock {
         Self { offset, told: AtomicI64::new(i64::MIN) }
     }
 
-    /// What to tell when the system's clock says `micros`.
+    /// The value to return when the system clock reads `micros`.
     fn steady(&self, micros: i64) -> i64 {
         let told = self.told.load(Ordering::Relaxed);
         if micros < told && told.saturating_sub(micros) <= CORRECTION.as_micros() {
@@ -36,7 +36,7 @@ impl SystemClock {
 }
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "the adapter of the port through which all others ask the time")]
+    #[expect(clippy::disallowed_methods, reason = "the adapter of the clock port")]
     fn now(&self) -> Timestamp {
         let now = SystemTime::now();
         let micros = match now.duration_since(SystemTime::UNIX_EPOCH) {
@@ -51,8 +51,8 @@ impl Clock for SystemClock {
 pub(crate) struct SystemEntropy;
 
 impl Entropy for SystemEntropy {
-    #[expect(clippy::disallowed_methods, reason = "the adapter of the port through which all others draw random bytes")]
-    #[expect(clippy::expect_used, reason = "a system without random bytes can make no secret, so nothing may go on")]
+    #[expect(clippy::disallowed_methods, reason = "the adapter of the entropy port")]
+    #[expect(clippy::expect_used, reason = "without random bytes no secret can be made, so nothing may continue")]
     fn fill(&self, bytes: &mut [u8]) {
         getrandom::fill(bytes).expect("the operating system supplies random bytes");
     }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_does_not_turn_time_back() {
+    fn a_small_correction_does_not_turn_time_back() {
         let clock = SystemClock::new(SignedDuration::ZERO);
         let most = CORRECTION.as_micros();
         let says = [5 * most, 5 * most - 1, 4 * most, 5 * most + 1, 4 * most, 9 * most];

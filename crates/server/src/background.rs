@@ -1,5 +1,5 @@
-//! What every node does for itself beside the requests, whatever its role: keeping the keys of callers and the data
-//! keys fresh, and giving back what idle organizations have leased. What is done once for all nodes is the worker's.
+//! The background work of every node, whatever its role: it keeps the callers' keys and the data keys fresh, and
+//! returns the leased units of idle organizations. Work that is done once for all nodes belongs to the worker.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,16 +9,16 @@ use kalends_vault::KeyRing;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// How often the epoch of the callers' keys is polled; a cached key is trusted for a second at most.
+/// How often the epoch of the callers' keys is polled. A cached key is trusted for at most one second.
 const PRINCIPALS: Duration = Duration::from_millis(250);
-/// How often the key table is read, so that a change of it is heeded within 2 s.
+/// How often the key table is read. A change takes effect within 2 s.
 const KEY_RING: Duration = Duration::from_millis(500);
-/// How often it is looked for organizations that have not called for a while, whose leased units are given back.
+/// How often the leased units of organizations that have not called for a while are returned.
 const LEASES: Duration = Duration::from_secs(60);
-/// The least time between two readings of the key table, however many values ask for one.
+/// The minimum time between two reads of the key table, however many requests ask for one.
 const KEY_RING_REST: Duration = Duration::from_millis(50);
 
-/// Starts the loops; they end with `stop`.
+/// Starts the loops. They end when `stop` is cancelled.
 pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, stop: &CancellationToken) {
     let beside = |duty: BoxFuture<'static, ()>| {
         let ended = stop.clone();
@@ -26,7 +26,7 @@ pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, st
     };
     beside(Box::pin(keep_principals_fresh(Arc::clone(app))));
     beside(Box::pin(keep_ring_fresh(Arc::clone(ring))));
-    // Not ended in the middle: units that were taken out have to be given back.
+    // This loop is not cancelled in the middle: units that were taken out have to be returned.
     let (leasing, ended) = (Arc::clone(app), stop.clone());
     tasks.spawn(async move {
         while ended.run_until_cancelled(sleep(LEASES)).await.is_some() {
@@ -56,15 +56,15 @@ async fn keep_ring_fresh(ring: Arc<KeyRing>) {
         match ring.refresh().await {
             Ok(()) if failing => {
                 failing = false;
-                tracing::info!("the data keys are read again");
+                tracing::info!("the data keys can be read again");
             }
             Ok(()) => {}
-            // Told once, not twice a second.
+            // Logged once, not twice a second.
             Err(error) if !failing => {
                 failing = true;
                 tracing::error!(
                     error = &error as &dyn std::error::Error,
-                    "the data keys cannot be read; those at hand stay in use"
+                    "cannot read the data keys; the ones in memory stay in use"
                 );
             }
             Err(_) => {}

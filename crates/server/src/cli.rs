@@ -12,7 +12,7 @@ use crate::config::keys;
 #[command(
     name = "kalends",
     version,
-    after_help = "Without a command it serves. `kalends config --help` lists the configuration."
+    after_help = "Without a command, kalends serves. `kalends config --help` explains every setting."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -21,36 +21,37 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve until SIGTERM or SIGINT (the default).
+    /// Run the server until SIGTERM or SIGINT (the default).
     Serve(Serve),
-    /// Apply the migrations that the database lacks.
+    /// Apply the missing database migrations.
     Migrate,
-    /// List every key of the configuration with its value and its source.
+    /// List every setting with its value and its source, without secrets.
     #[command(after_long_help = keys::help())]
     Config,
-    /// Print the OpenAPI description.
+    /// Print the OpenAPI description as JSON.
     Openapi,
-    /// Create and manage organizations, also beside a running server.
+    /// Create and manage organizations. A server may be running.
     #[command(subcommand)]
     Org(OrgCommand),
-    /// Manage the keys that encrypt fields at rest, also beside a running server.
+    /// Manage the keys that encrypt stored fields. A server may be running.
     #[command(subcommand)]
     Keys(KeysCommand),
 }
 
-/// Which part of the work this process does. Without a flag it does all of it, as the only process on SQLite must.
+/// Which part of the work this process does: all of it without a flag. On SQLite one process does all of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Args)]
 pub(crate) struct Serve {
-    /// Do what falls due (expiries, reminders, purges, ...) and answer nothing but /health and /ready. Postgres only.
+    /// Only do scheduled work (expiries, reminders, webhooks, purges, ...) and answer /health and /ready. Postgres
+    /// only.
     #[arg(long, conflicts_with = "no_workers")]
     pub(crate) workers_only: bool,
-    /// Answer requests and leave what falls due to other processes, of which at least one must run. Postgres only.
+    /// Only answer requests. At least one other process must do the scheduled work. Postgres only.
     #[arg(long)]
     pub(crate) no_workers: bool,
 }
 
 impl Serve {
-    /// The flag that asks for a part only.
+    /// The flag that limits the work, if one was given.
     pub(crate) const fn part(self) -> Option<&'static str> {
         match self {
             Self { workers_only: true, .. } => Some("--workers-only"),
@@ -62,26 +63,26 @@ impl Serve {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OrgCommand {
-    /// Create an organization; prints {"org_id","api_key"}. The key is shown this once.
+    /// Create an organization; prints {"org_id","api_key"}. The key is shown only once.
     Create(CreateOrg),
-    /// Put an organization on another plan; prints the organization.
+    /// Change the plan of an organization; prints the organization.
     SetPlan {
         /// The organization, such as org_01k...
         org: OrgId,
         /// The plan.
         plan: PlanArgument,
-        /// Limits that differ from the plan's, such as {"agents": 10, "events": null}; null is unlimited.
+        /// Limits that override the plan's, such as {"agents": 10, "events": null}. null means unlimited.
         #[arg(long, value_name = "JSON", value_parser = json)]
         limits: Option<Value>,
     },
-    /// Print every organization, the oldest first, one JSON line each.
+    /// Print every organization, oldest first, one line of JSON each.
     List,
     /// Put an organization on the waiting list; prints the organization.
     Waitlist {
         /// The organization.
         org: OrgId,
     },
-    /// Let an organization in from the waiting list; prints the organization.
+    /// Take an organization off the waiting list; prints the organization.
     Activate {
         /// The organization.
         org: OrgId,
@@ -93,13 +94,13 @@ pub(crate) struct CreateOrg {
     /// The name, 1-255 characters.
     #[arg(long)]
     pub(crate) name: String,
-    /// The owner's address; who signs up with it can claim the organization.
+    /// The owner's email address. A user who signs up with it can claim the organization.
     #[arg(long)]
     pub(crate) email: Option<String>,
-    /// The plan. Without it the organization is on `custom` and has no limits but those of --limits.
+    /// The plan. If omitted, the plan is `custom`, and only the limits of --limits apply.
     #[arg(long)]
     pub(crate) plan: Option<PlanArgument>,
-    /// Limits that differ from the plan's, such as {"agents": 10, "events": null}; null is unlimited.
+    /// Limits that override the plan's, such as {"agents": 10, "events": null}. null means unlimited.
     #[arg(long, value_name = "JSON", value_parser = json)]
     pub(crate) limits: Option<Value>,
     /// Mark the organization's keys as test keys.
@@ -109,11 +110,11 @@ pub(crate) struct CreateOrg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
 pub(crate) enum KeysCommand {
-    /// Replace the master key and everything that depends on it, while servers run.
+    /// Replace the master key and everything that depends on it. Servers keep running.
     RotateMaster,
 }
 
-/// The plans that an operator gives.
+/// The plans that an operator can give an organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PlanArgument {
     Free,
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_definition_is_sound() {
+    fn clap_accepts_the_definition() {
         Cli::command().debug_assert();
     }
 
@@ -160,12 +161,12 @@ mod tests {
     #[rstest]
     #[case("serve --workers-only", "--workers-only")]
     #[case("serve --no-workers", "--no-workers")]
-    fn a_process_may_do_a_part_of_the_work(#[case] line: &str, #[case] part: &str) {
+    fn a_flag_limits_the_work_of_the_process(#[case] line: &str, #[case] part: &str) {
         assert!(matches!(parse(line).unwrap(), Some(Command::Serve(serve)) if serve.part() == Some(part)));
     }
 
     #[test]
-    fn organizations_are_created() {
+    fn org_create_reads_its_arguments() {
         let parsed = parse(r#"org create --name Acme --plan custom --limits {"agents":7,"events":null} --test"#);
         let Some(Command::Org(OrgCommand::Create(create))) = parsed.unwrap() else { panic!("not org create") };
         assert_eq!((create.name.as_str(), create.plan, create.test), ("Acme", Some(PlanArgument::Custom), true));
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn plans_are_set() {
+    fn org_set_plan_reads_its_arguments() {
         let org = OrgId::from_uuid(Default::default());
         let parsed = parse(&format!("org set-plan {org} pro")).unwrap();
         assert!(
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_commands_exist() {
+    fn the_other_commands_parse() {
         let org = OrgId::from_uuid(Default::default());
         for line in ["migrate", "config", "openapi", "org list", "keys rotate-master"] {
             assert!(parse(line).is_ok(), "{line}");
@@ -202,7 +203,7 @@ mod tests {
     #[case("serve --workers-only --no-workers")]
     #[case("--workers-only")]
     #[case("frobnicate")]
-    fn refuses(#[case] line: &str) {
+    fn wrong_command_lines_exit_with_2(#[case] line: &str) {
         assert_eq!(parse(line).unwrap_err().exit_code(), 2);
     }
 }

@@ -1,7 +1,7 @@
-//! The configuration: one table of keys, read from the environment, `.env` and `kalends.toml`.
+//! The configuration: one table of settings, read from the environment, `.env` and `kalends.toml`.
 //!
-//! [`keys`] is the table and everything derives from it; [`Given`] says which source gives which key;
-//! [`Config`] is the result, parsed. All problems are collected and told at once.
+//! [`keys`] is the table, and everything else is derived from it. [`Given`] holds the value and source of each
+//! setting. [`Config`] is the parsed result. All problems are reported at once.
 
 mod given;
 pub mod keys;
@@ -29,70 +29,70 @@ pub use values::{ConnectionLimits, DatabaseUrl, HostPort, LogFormat};
 /// The configuration, parsed.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Where to listen.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// What stands on disk beside a Postgres database, or all of it.
+    /// The directory of generated keys and mail files, and of the SQLite file by default.
     pub data_dir: PathBuf,
     /// The database.
     pub database: DatabaseUrl,
-    /// How many connections read from it at once.
+    /// The size of the connection pool. On SQLite, the number of readers.
     pub database_connections: u32,
     /// Whether missing migrations are applied at start.
     pub migrate: bool,
-    /// Where the service is reached, where that is not the listening address.
+    /// The public address, if it differs from the listening address.
     base_url: Option<String>,
     console_url: Option<String>,
-    /// How mail leaves.
+    /// How mail is sent.
     pub mail: MailTransport,
     /// The master key, or two while rotating.
     pub master_key: Option<MasterKeys>,
-    /// What signs console sessions.
+    /// The key that signs console sessions.
     pub session_key: Option<SecretString>,
-    /// The bearer token of the administration routes; without it they do not exist.
+    /// The bearer token of the administration routes. Without it they do not exist.
     pub admin_token: Option<SecretString>,
     /// The version of the terms of service.
     pub terms_version: String,
-    /// Whether organizations that accepted another version are told.
+    /// Whether organizations that accepted another version are notified.
     pub terms_material: bool,
     terms_url: Option<String>,
-    /// Since when those terms hold.
+    /// The date from which those terms apply.
     pub terms_effective_at: CivilDate,
-    /// The plan of organizations that sign themselves up, once their address is proved.
+    /// The plan of organizations that sign up by themselves, once their email address is verified.
     pub sign_up_plan: Plan,
-    /// Where callers choose or ask for another plan.
+    /// The page on which callers choose or ask for another plan.
     pub upgrade_url: Option<String>,
-    /// What outgoing calls may reach although it is private.
+    /// The private addresses that outgoing calls may reach anyway.
     pub egress_allow: Vec<HostPort>,
-    /// How many outgoing calls run with one destination at once.
+    /// The most concurrent outgoing calls to one destination.
     pub egress_per_host: NonZeroUsize,
-    /// With whom humans sign in beside a password.
+    /// The providers that users can sign in with, in addition to passwords.
     pub oauth: Vec<OauthProvider>,
-    /// The limits per address of a caller.
+    /// The rates for each caller's IP address.
     pub ip_limits: IpLimits,
-    /// How many connections may be open.
+    /// The limits on open connections.
     pub max_connections: ConnectionLimits,
-    /// How much mail may go to others.
+    /// The limits on mail to people outside an organization.
     pub mail_limits: MailLimits,
-    /// The mail domains at which anybody gets a mailbox.
+    /// The mail domains at which anybody can get a mailbox.
     pub public_mail_domains: PublicMailDomains,
-    /// Whose `X-Forwarded-For` is believed.
+    /// The networks whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpNet>,
     /// The origins whose pages may read every answer.
     pub cors_origins: Vec<String>,
     /// How far the service's clock is shifted.
     pub clock_offset: SignedDuration,
-    /// Where metrics are served.
+    /// The address that serves metrics.
     pub metrics_listen: Option<SocketAddr>,
-    /// What is logged, as `RUST_LOG` writes it.
+    /// The log filter, in the syntax of `RUST_LOG`.
     pub log: String,
-    /// Whether the operator chose what is logged.
+    /// Whether the operator set the log filter.
     pub log_is_chosen: bool,
-    /// How it is written.
+    /// The format of log lines.
     pub log_format: LogFormat,
 }
 
 impl Config {
-    /// Parses what was given.
+    /// Parses the given values.
     ///
     /// # Errors
     /// One sentence for each problem.
@@ -175,19 +175,18 @@ impl Config {
         }
     }
 
-    /// Where the service is reached, without a slash at the end: what the operator says, else the
-    /// address on which it listens (`bound`, once that is known). A service that listens on every
-    /// address is reached on the loopback one.
+    /// The public address of the service, without a trailing slash: the configured one, or else the address on which
+    /// the service listens (`bound`, once it is known). If it listens on every address, this is the loopback address.
     pub fn base_url(&self, bound: Option<SocketAddr>) -> String {
         self.base_url.clone().unwrap_or_else(|| values::address_url(bound.unwrap_or(self.listen)))
     }
 
-    /// Where humans sign in, without a slash at the end.
+    /// The address of the console, without a trailing slash.
     pub fn console_url(&self, base_url: &str) -> String {
         self.console_url.clone().unwrap_or_else(|| format!("{base_url}/console"))
     }
 
-    /// Where the terms can be read.
+    /// The address of the terms of service.
     pub fn terms_url(&self, base_url: &str) -> String {
         self.terms_url.clone().unwrap_or_else(|| format!("{base_url}/terms"))
     }
@@ -198,25 +197,25 @@ pub(crate) fn host_of(base_url: &str) -> String {
     Url::parse(base_url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// The bytes that sign sessions, from a text as [`keys::SESSION_KEY`] wants it.
+/// The bytes of the key that signs sessions, from a text in the form of [`keys::SESSION_KEY`].
 pub(crate) fn session_key_bytes(text: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     values::session_key_bytes(text)
 }
 
-/// Parses keys and collects what is wrong with them.
+/// Parses settings and collects the problems.
 struct Reader<'a> {
     given: &'a Given,
     problems: &'a mut Vec<String>,
 }
 
 impl Reader<'_> {
-    /// The value given, or the key's default; `None` where it is wrong.
+    /// The given value or the setting's default. `None` if it is invalid.
     fn read<T>(&mut self, key: &keys::Key, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         let (text, source) = self.given.effective(key)?;
         self.parse(key, &text, source, parse)
     }
 
-    /// The value given, if any.
+    /// The given value. `None` if it is missing or invalid.
     fn optional<T>(&mut self, key: &keys::Key, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
         let (text, source) = self.given.find(key)?;
         self.parse(key, text, source, parse)
@@ -231,7 +230,7 @@ impl Reader<'_> {
     ) -> Option<T> {
         parse(text)
             .map_err(|wrong| {
-                // Only what may be shown is quoted.
+                // Only values that may be shown are quoted.
                 let got = match key.shown {
                     keys::Visibility::Plain => format!(", got {text:?}"),
                     keys::Visibility::Address | keys::Visibility::Secret => String::new(),
@@ -251,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_to_be_configured() {
+    fn every_setting_is_optional() {
         let config = parse(&[]).unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
         assert_eq!(config.data_dir, PathBuf::from("kalends-data"));
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_is_heeded() {
+    fn every_setting_takes_effect() {
         let key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
         let config = parse(&[
             ("KALENDS_LISTEN", "[::]:0"),
@@ -313,7 +312,7 @@ mod tests {
         assert_eq!(config.base_url(None), "https://cal.example");
         assert_eq!(config.console_url("x"), "https://console.example");
         assert_eq!(config.terms_url("x"), "https://cal.example/tos");
-        // A version that is a date tells since when it holds.
+        // If the version is a date, the terms apply from that date.
         assert_eq!(config.terms_effective_at.to_string(), "2027-02-03");
         assert_eq!(config.sign_up_plan, Plan::Pro);
         assert_eq!(config.upgrade_url.as_deref(), Some("https://cal.example/plans?from=api"));
@@ -330,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn all_problems_are_told_and_no_secret_is() {
+    fn all_problems_are_reported_without_secrets() {
         let problems = parse(&[
             ("KALENDS_LISTEN", "8080"),
             ("KALENDS_MASTER_KEY", "hunter2"),
@@ -348,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_not_shown_by_debug() {
+    fn debug_output_has_no_secrets() {
         let shown = format!(
             "{:?}",
             parse(&[
@@ -361,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_on_every_address_is_reached_on_the_loopback_one() {
+    fn a_service_on_every_address_has_a_loopback_base_url() {
         let config = parse(&[("KALENDS_LISTEN", "0.0.0.0:8080")]).unwrap();
         assert_eq!(config.base_url(None), "http://127.0.0.1:8080");
         assert_eq!(config.base_url(Some("[::]:80".parse().unwrap())), "http://[::1]:80");

@@ -1,7 +1,7 @@
 //! The HTTP connections: accepting them, serving them, ending them.
 //!
-//! A connection ends when its client sends nothing, does not read what it asked for, or rests for long. There are only so
-//! many, in total and for each address.
+//! A connection is closed if its client sends nothing, does not read its answers, or is idle for too long. The number
+//! of connections is limited, in total and for each address.
 
 mod activity;
 mod patient;
@@ -42,32 +42,34 @@ use crate::{
     config::ConnectionLimits,
 };
 
-/// How long a client may take over the head of an HTTP/1.1 request, and rest between two.
+/// How long a client may take to send the head of an HTTP/1.1 request, and to stay idle between two requests.
 const HEAD: Duration = Duration::from_secs(10);
-/// How long a connection may do nothing, and an answer may not move.
+/// How long a connection may be idle, and an answer may make no progress.
 const PATIENCE: Patience = Patience {
-    // [`HEAD`] begins only once the version of HTTP is known, so this is what bounds clients that send nothing.
+    // [`HEAD`] starts only once the HTTP version is known, so `silence` is what bounds clients that send nothing.
     silence: Duration::from_secs(15),
     rest: Duration::from_secs(60),
     stuck: Duration::from_secs(30),
 };
-/// How often a connection is checked for these.
+/// How often a connection is checked against these limits.
 const CHECK: Duration = Duration::from_secs(5);
-/// How often an HTTP/2 client is asked whether it is still there.
+/// How often an HTTP/2 client is pinged.
 const PING: Duration = Duration::from_secs(30);
-/// The most requests at once on one HTTP/2 connection.
+/// The most concurrent requests on one HTTP/2 connection.
 const STREAMS: u32 = 32;
-/// The most bytes of a head, and of what is read ahead or written behind on one connection. The API refuses smaller heads,
-/// in its own envelope.
+/// The most bytes of a head, and of the read and write buffers of one connection. The API's own limit on heads is
+/// lower, and its errors use the API's envelope.
 const BUFFER: u16 = u16::MAX;
-/// The most header fields that the parser reads. The API refuses fewer, in its own envelope.
+/// The most header fields that the parser accepts. The API's own limit is lower, and its errors use the API's
+/// envelope.
 const HEADERS: usize = 256;
-/// How long accepting rests when the system has no file descriptor left.
+/// How long accepting pauses when the system has run out of file descriptors.
 const EXHAUSTED: Duration = Duration::from_millis(50);
-/// How long a connection without a place may take to ask, so that it gets an answer, and how many may at a time.
+/// How long a connection that is over the limit may take to send its request, so that it can be answered, and how many
+/// of them are answered at a time.
 const REFUSED_WITHIN: Duration = Duration::from_secs(1);
 const REFUSED_AT_ONCE: usize = 16;
-/// How often the log says that connections are refused.
+/// The least time between two log lines about refused connections.
 const REFUSALS_LOGGED: Duration = Duration::from_secs(60);
 
 /// The connections of one router.
@@ -76,17 +78,17 @@ pub(crate) struct Connections {
     protocol: auto::Builder<TokioExecutor>,
     places: Arc<Places>,
     patience: Patience,
-    /// Places for connections that are refused with an answer.
+    /// Permits for connections that are refused with an answer.
     refusing: Arc<Semaphore>,
-    /// When the log last said that connections are refused.
+    /// When a refused connection was last logged.
     refused_at: Mutex<Option<Instant>>,
-    /// Asks each connection to end once its requests are answered.
+    /// Tells each connection to close once its requests are answered.
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
 impl Connections {
-    /// As many connections as `limits` allows; addresses that `trusted` names are bounded by the total alone.
+    /// Serves up to `limits` connections. Only the total applies to addresses in `trusted`.
     pub(crate) fn new(router: Router, limits: ConnectionLimits, trusted: TrustedProxies) -> Self {
         Self::with_patience(router, Places::new(limits, trusted), HEAD, PATIENCE)
     }
@@ -107,7 +109,7 @@ impl Connections {
             .max_header_list_size(BUFFER.into())
             .max_send_buf_size(BUFFER.into());
         Self {
-            // The state is fixed now rather than at each request.
+            // Sets the state once instead of on every request.
             router: router.with_state(()),
             protocol,
             places,
@@ -119,7 +121,7 @@ impl Connections {
         }
     }
 
-    /// Serves what `listener` accepts until `end`, and closes the listener. Connections go on.
+    /// Serves connections from `listener` until `end`, then closes the listener. Open connections continue.
     pub(crate) async fn accept(&self, listener: TcpListener, end: impl Future<Output = ()>) {
         tokio::pin!(end);
         loop {
@@ -137,7 +139,7 @@ impl Connections {
         }
     }
 
-    /// Lets requests in flight finish, `patience` at most; says whether all did.
+    /// Waits up to `patience` for requests in flight. Returns whether all of them finished.
     pub(crate) async fn drain(self, patience: Duration) -> bool {
         self.stop.cancel();
         self.tasks.close();
@@ -145,7 +147,7 @@ impl Connections {
     }
 
     fn serve(&self, stream: TcpStream, peer: SocketAddr, place: Place) {
-        // Answers are written whole, so there is nothing to wait for.
+        // Answers are written in one go, so there is nothing for Nagle's algorithm to coalesce.
         let _ = stream.set_nodelay(true);
         let activity = Activity::new();
         let (router, noted) = (self.router.clone(), Arc::clone(&activity));
@@ -167,7 +169,7 @@ impl Connections {
                 tokio::select! {
                     ended = &mut connection => {
                         if let Err(error) = ended {
-                            tracing::debug!(%error, "a connection ended early");
+                            tracing::debug!(%error, "a connection ended with an error");
                         }
                         return;
                     }
@@ -176,7 +178,7 @@ impl Connections {
                         connection.as_mut().graceful_shutdown();
                     }
                     _ = checks.tick() => match activity.overdue(patience) {
-                        // A caller of HTTP/2 hears of it first, so that it loses no request.
+                        // An HTTP/2 client is notified first, so that it loses no request.
                         Some(Overdue::Rests) if !resting => {
                             resting = true;
                             connection.as_mut().graceful_shutdown();
@@ -192,14 +194,14 @@ impl Connections {
         });
     }
 
-    /// Says why there is no place, and closes. A client expects no answer before it has asked, so its first bytes are awaited,
-    /// for a moment and by few connections at a time.
+    /// Answers with the reason, and closes. A client does not expect an answer before it has sent a request, so its
+    /// first bytes are awaited. The wait is short, and few connections wait at a time.
     fn refuse(&self, mut stream: TcpStream, full: Full) {
         {
             let mut refused_at = self.refused_at.lock().unwrap_or_else(PoisonError::into_inner);
             if refused_at.is_none_or(|at| at.elapsed() >= REFUSALS_LOGGED) {
                 *refused_at = Some(Instant::now());
-                tracing::warn!("connections are refused: {full}");
+                tracing::warn!("refusing connections: {full}");
             }
         }
         let Ok(place) = Arc::clone(&self.refusing).try_acquire_owned() else { return };
@@ -217,7 +219,7 @@ impl Connections {
     }
 }
 
-/// An answer before any request is read.
+/// The answer to a connection that is refused before its request is read.
 fn refusal(full: Full) -> String {
     let id = RequestId::new(SystemClock::new(SignedDuration::ZERO).now(), &SystemEntropy);
     let body = kalends_http::refused_connection(&full.to_string(), id);
@@ -228,7 +230,8 @@ fn refusal(full: Full) -> String {
     )
 }
 
-/// A connection that was reset before it was accepted is nothing; a lack of file descriptors passes.
+/// Ignores connections that were reset before they were accepted. After any other error, such as a lack of file
+/// descriptors, accepting pauses for a moment.
 async fn rest_after(error: &io::Error) {
     if matches!(
         error.kind(),
@@ -236,7 +239,7 @@ async fn rest_after(error: &io::Error) {
     ) {
         return;
     }
-    tracing::error!(%error, "a connection could not be accepted");
+    tracing::error!(%error, "cannot accept a connection");
     sleep(EXHAUSTED).await;
 }
 
@@ -262,7 +265,7 @@ mod tests {
             .route("/never", get(pending::<&'static str>))
     }
 
-    /// A server that accepts until the sender is used, then drains with the patience given.
+    /// Starts a server that accepts until the sender is used, then drains for up to `drain`.
     async fn start(drain: Duration) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<bool>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -303,7 +306,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn requests_in_flight_finish_and_no_new_ones_begin() {
+    async fn draining_finishes_requests_in_flight_and_accepts_no_more() {
         let (address, stop, task) = start(Duration::from_secs(5)).await;
         let stream = send(address, "GET /slow HTTP/1.1\r\nhost: x\r\n\r\n").await;
         let idle = send(address, "").await;
@@ -316,7 +319,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_does_not_end_is_not_waited_for() {
+    async fn draining_gives_up_on_a_request_that_does_not_end() {
         let (address, stop, task) = start(Duration::from_millis(200)).await;
         let _stream = send(address, "GET /never HTTP/1.1\r\nhost: x\r\n\r\n").await;
         sleep(Duration::from_millis(50)).await;
@@ -325,9 +328,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn clients_that_say_nothing_or_half_of_it_are_closed() {
+    async fn silent_and_unfinished_requests_are_closed() {
         let (address, _stop, _task) = start(Duration::ZERO).await;
-        // The last two are how HTTP/2 begins, which is waited for before the version is known.
+        // The last two are prefixes of the HTTP/2 preface. The server waits for the rest before it knows the version.
         for beginning in ["", "G", "GET /peer HTTP/1.1\r\nhost:", "P", "PRI * HTTP/2.0\r\n"] {
             let stream = send(address, beginning).await;
             let text = answer(stream).await;
@@ -338,7 +341,7 @@ mod tests {
     #[tokio::test]
     async fn connections_of_one_address_are_limited() {
         let (address, _stop, _task) = start(Duration::ZERO).await;
-        // They are accepted in their order, and never answered, so they are all open when the next one comes.
+        // They are accepted in order and never answered, so all of them are open when the next one arrives.
         let mut held = Vec::new();
         for _ in 0..3 {
             held.push(send(address, "GET /never HTTP/1.1\r\nhost: x\r\n\r\n").await);
@@ -351,7 +354,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slow_answer_is_not_silence() {
+    async fn a_slow_answer_does_not_count_as_idle() {
         let (address, _stop, _task) = start(Duration::ZERO).await;
         let mut text = String::from("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n");
         text.push_str("GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");

@@ -1,4 +1,4 @@
-//! The data directory and the keys that are generated into it.
+//! The data directory, and the keys generated into it.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -19,48 +19,48 @@ const KEY: usize = 32;
 pub(crate) struct DataDir(PathBuf);
 
 impl DataDir {
-    /// Makes the directory where it is missing; one that is there keeps its mode.
+    /// Creates the directory if it is missing. An existing one keeps its mode.
     pub(crate) fn make(path: &Path) -> anyhow::Result<Self> {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(path)
-            .with_context(|| format!("cannot make the data directory {}", path.display()))?;
+            .with_context(|| format!("cannot create the data directory {}", path.display()))?;
         Ok(Self(path.to_owned()))
     }
 
-    /// Where the master key is kept.
+    /// The file of the master key.
     pub(crate) fn master_key(&self) -> KeyFile {
         KeyFile(self.0.join("master.key"))
     }
 
-    /// Where the key that signs sessions is kept.
+    /// The file of the key that signs sessions.
     pub(crate) fn session_key(&self) -> KeyFile {
         KeyFile(self.0.join("session.key"))
     }
 
-    /// Lets one rotation of the master key run at a time. The lock ends with the file.
+    /// Lets one rotation of the master key run at a time. The lock is held as long as the returned file.
     ///
     /// # Errors
-    /// Another rotation runs.
+    /// If another rotation is running.
     pub(crate) fn lock_rotation(&self) -> anyhow::Result<File> {
         let lock = lock(&self.0.join("rotation.lock"))?;
-        lock.context("another rotation of the master key runs in this data directory")
+        lock.context("another rotation of the master key is running in this data directory")
     }
 }
 
-/// Whether other users of the machine may write to a folder, so that they could replace the database or its keys.
+/// Whether other users of the machine may write to a folder, and so replace the database or its keys.
 pub(crate) fn others_may_write(folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|metadata| metadata.permissions().mode() & 0o022 != 0)
 }
 
-/// Lets one server at a time serve the SQLite database at `database`. The lock ends with the file, also when the process
-/// is killed; operator commands do not take it.
+/// Lets one server at a time serve the SQLite database at `database`. The lock is held as long as the returned file,
+/// and ends even if the process is killed. Operator commands do not take it.
 ///
 /// # Errors
-/// Another server serves it.
+/// If another server holds the lock.
 pub(crate) fn lock_database(database: &Path) -> anyhow::Result<File> {
-    // Two names of one file have one lock.
+    // All names of one file share one lock.
     let file = fs::canonicalize(database).unwrap_or_else(|_| database.to_owned());
     let mut path = file.into_os_string();
     path.push(".lock");
@@ -72,7 +72,7 @@ pub(crate) fn lock_database(database: &Path) -> anyhow::Result<File> {
     })
 }
 
-/// Locks the file at `path`, which is made if it is missing. `None` if another process holds the lock.
+/// Locks the file at `path`, which is created if it is missing. Returns `None` if another process holds the lock.
 fn lock(path: &Path) -> anyhow::Result<Option<File>> {
     let file = OpenOptions::new()
         .write(true)
@@ -88,7 +88,7 @@ fn lock(path: &Path) -> anyhow::Result<Option<File>> {
     }
 }
 
-/// A file that holds a key as text, for its owner only.
+/// A file that holds a key as text, readable by its owner only.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyFile(PathBuf);
 
@@ -106,15 +106,15 @@ impl KeyFile {
         fs::read_to_string(&self.0).map(|text| Zeroizing::new(text.trim().to_owned()))
     }
 
-    /// The text of the file, which is made with a fresh key where it is missing. Of several processes
-    /// that start together one makes it, and all read the same key.
+    /// The text of the file. If the file is missing, it is created with a fresh key. If several processes start
+    /// together, one creates it and all read the same key.
     pub(crate) fn read_or_generate(&self, entropy: &dyn Entropy) -> anyhow::Result<Zeroizing<String>> {
         let read = || self.read().with_context(|| format!("cannot read {}", self.0.display()));
         if self.exists() {
             return read();
         }
         let written = self.write_aside(&generate(entropy), entropy).and_then(|aside| {
-            // A link, unlike a rename, leaves a file alone that somebody else made meanwhile.
+            // Unlike a rename, a link does not replace a file that another process has created.
             let linked = match fs::hard_link(&aside, &self.0) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
                 _ => Ok(()),
@@ -123,11 +123,11 @@ impl KeyFile {
             linked?;
             self.sync_directory()
         });
-        written.with_context(|| format!("cannot make the key file {}", self.0.display()))?;
+        written.with_context(|| format!("cannot create the key file {}", self.0.display()))?;
         read()
     }
 
-    /// Replaces the text at once: a reader sees the old text or the new.
+    /// Replaces the text atomically: a reader sees either the old text or the new one.
     pub(crate) fn replace(&self, text: &str, entropy: &dyn Entropy) -> anyhow::Result<()> {
         self.write_aside(text, entropy)
             .and_then(|aside| fs::rename(aside, &self.0))
@@ -135,8 +135,8 @@ impl KeyFile {
             .with_context(|| format!("cannot write {}", self.0.display()))
     }
 
-    /// Writes the text, down to the disk, to a file of its own beside this one: what a key encrypts
-    /// must not outlive the key.
+    /// Writes the text to a new file next to this one, and syncs it to disk: data must not be encrypted with a key
+    /// that a crash can lose.
     fn write_aside(&self, text: &str, entropy: &dyn Entropy) -> io::Result<PathBuf> {
         let unique = base64url(&random_bytes::<9>(entropy));
         let aside = self.0.with_extension(format!("{unique}.part"));
@@ -179,11 +179,11 @@ mod tests {
         assert_eq!(mode(data.master_key().path()), 0o600);
         assert_eq!(*data.master_key().read_or_generate(&SystemEntropy).unwrap(), *key);
         assert_ne!(*data.session_key().read_or_generate(&SystemEntropy).unwrap(), *key);
-        assert_eq!(fs::read_dir(&path).unwrap().count(), 2, "nothing is left aside");
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 2, "no temporary file is left");
     }
 
     #[test]
-    fn processes_that_start_together_agree() {
+    fn processes_that_start_together_read_the_same_key() {
         let root = tempfile::tempdir().unwrap();
         let data = DataDir::make(root.path()).unwrap();
         let keys: Vec<_> = thread::scope(|scope| {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_replaced_whole() {
+    fn replacing_a_key_keeps_the_file_mode() {
         let root = tempfile::tempdir().unwrap();
         let data = DataDir::make(root.path()).unwrap();
         let file = data.master_key();
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_others_may_write_to_is_noticed() {
+    fn a_directory_writable_by_others_is_detected() {
         let root = tempfile::tempdir().unwrap();
         let data = DataDir::make(&root.path().join("data")).unwrap();
         for (mode, open) in [(0o700, false), (0o755, false), (0o770, true), (0o777, true), (0o702, true)] {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn one_rotation_at_a_time() {
+    fn one_rotation_runs_at_a_time() {
         let root = tempfile::tempdir().unwrap();
         let data = DataDir::make(root.path()).unwrap();
         let lock = data.lock_rotation().unwrap();

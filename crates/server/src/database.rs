@@ -1,4 +1,4 @@
-//! The database of this process, whichever it is.
+//! The database of this process: SQLite or Postgres.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ pub(crate) enum Database {
     Postgres(kalends_postgres::Database),
 }
 
-/// One store under both of its names.
+/// One store as both of its ports.
 fn both<S: Store + HumanCalendars + 'static>(store: Arc<S>) -> (Arc<dyn Store>, Arc<dyn HumanCalendars>) {
     (Arc::<S>::clone(&store), store)
 }
 
 impl Database {
-    /// Opens what is configured, and leaves its schema alone.
+    /// Opens the configured database. The schema is left as it is.
     pub(crate) async fn open(config: &Config) -> anyhow::Result<Self> {
         match &config.database {
             DatabaseUrl::Sqlite(path) => {
@@ -49,20 +49,20 @@ impl Database {
         }
     }
 
-    /// Opens it and sees to it that its schema is the one that this program needs.
+    /// Opens the configured database and ensures that its schema is current.
     pub(crate) async fn open_migrated(config: &Config) -> anyhow::Result<Self> {
         let database = Self::open(config).await?;
         if config.migrate {
             database.migrate().await?;
         } else if database.migrations_pending().await? {
             anyhow::bail!(
-                "the database lacks migrations, and KALENDS_MIGRATE is false: run `kalends migrate`, then start again"
+                "the database lacks migrations, and KALENDS_MIGRATE is false: run `kalends migrate`, then start the server again"
             );
         }
         Ok(database)
     }
 
-    /// Applies the migrations that are missing.
+    /// Applies the missing migrations.
     pub(crate) async fn migrate(&self) -> anyhow::Result<()> {
         match self {
             Self::Sqlite(database) => database.migrate().await,
@@ -86,7 +86,7 @@ impl Database {
         }
     }
 
-    /// The store, which starts its writer, and what it knows of human calendars.
+    /// The store, which starts its writer, and the human calendars' side of it.
     pub(crate) fn store(&self, cipher: Arc<dyn FieldCipher>) -> (Arc<dyn Store>, Arc<dyn HumanCalendars>) {
         match self {
             Self::Sqlite(database) => both(Arc::new(SqliteStore::new(database.clone(), cipher))),
@@ -94,8 +94,8 @@ impl Database {
         }
     }
 
-    /// Makes this process the one that serves: on SQLite there is no other, and what one before it had claimed is
-    /// nobody's.
+    /// Makes this process the one that serves. SQLite has only one server, so the claims of the previous one are
+    /// released.
     pub(crate) async fn take_over(&self) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(database) => database.release_claims().await,
@@ -103,7 +103,7 @@ impl Database {
         }
     }
 
-    /// What seals stored fields anew, for a rotation.
+    /// The port that seals stored fields again, for a rotation.
     pub(crate) fn resealer(&self, cipher: Arc<dyn FieldCipher>) -> Arc<dyn Reseal> {
         match self {
             Self::Sqlite(database) => Arc::new(SqliteStore::new(database.clone(), cipher)),
@@ -111,7 +111,7 @@ impl Database {
         }
     }
 
-    /// Gives the connections back; with SQLite the log is carried over into the file.
+    /// Closes the connections. On SQLite this also checkpoints the write-ahead log.
     pub(crate) async fn close(&self) {
         match self {
             Self::Sqlite(database) => database.close().await,

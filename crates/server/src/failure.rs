@@ -1,11 +1,11 @@
-//! How a command fails.
+//! Failures of commands.
 
 use std::{io::Write, process::ExitCode};
 
-/// Why a command ended badly.
+/// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The configuration is wrong; one sentence for each key.
+    /// The configuration is invalid: one sentence for each problem.
     Configuration(Vec<String>),
     /// Anything else.
     Other(anyhow::Error),
@@ -18,12 +18,12 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 }
 
 impl Failure {
-    /// Writes one line for each error to standard error, and says how the process ends.
+    /// Writes one line for each error to standard error, and returns the exit code.
     pub(crate) fn report(self) -> ExitCode {
         let (lines, code) = self.lines();
         let mut out = std::io::stderr().lock();
         for line in lines {
-            // Nobody is left to be told that standard error is closed.
+            // If standard error is closed, there is nowhere left to report it.
             let _ = writeln!(out, "error: {line}");
         }
         ExitCode::from(code)
@@ -38,12 +38,12 @@ impl Failure {
     }
 }
 
-/// Whoever read our output (`head`, say) has seen enough.
+/// Whether the reader of our output (such as `head`) closed the pipe, which is not an error.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// The error with its causes, but those that the one before has said already, as drivers like to do.
+/// The error and its causes, without causes that the previous message already ends with, as drivers often do.
 fn chain(error: &anyhow::Error) -> String {
     let mut said: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -72,13 +72,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_not_repeated() {
+    fn a_cause_that_is_already_quoted_is_not_repeated() {
         let error = anyhow::anyhow!("no such file").context("driver: no such file").context("cannot open");
         assert_eq!(Failure::from(error).lines().0, ["cannot open: driver: no such file"]);
     }
 
     #[test]
-    fn problems_of_the_configuration_are_a_line_each() {
+    fn each_configuration_problem_is_one_line() {
         let failure = Failure::Configuration(vec!["a".to_owned(), "b\nc".to_owned()]);
         assert_eq!(failure.lines(), (vec!["a".to_owned(), "b c".to_owned()], 2));
     }

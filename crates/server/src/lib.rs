@@ -1,8 +1,8 @@
 //! The server: configuration, wiring, operator commands, signals.
 //!
-//! This is the one crate that reads the environment, the clock and the system's random bytes; the
-//! others are handed what they need. [`run`] is the whole program: it reads the command line
-//! (`cli`) and the configuration ([`config`]), and runs one of `commands`.
+//! This is the only crate that reads the environment, the clock and the system's random bytes. It passes them to the
+//! other crates. [`run`] is the whole program: it reads the command line (`cli`) and the configuration ([`config`]),
+//! and runs one of the `commands`.
 
 mod ambient;
 mod background;
@@ -32,11 +32,11 @@ use crate::{
     failure::Failure,
 };
 
-/// How long tasks that ignore the end may keep the process.
+/// How long shutdown waits for tasks that ignore cancellation.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Runs the command that the process was started with, and says how it ended: 0 well, 1 not, 2 where
-/// the command line or the configuration is wrong. Errors are one line each on standard error.
+/// Runs the command given on the command line and returns its exit code: 0 on success, 1 on failure, 2 if the command
+/// line or the configuration is wrong. Each error is one line on standard error.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     match dispatch(cli.command.unwrap_or_else(|| Command::Serve(Serve::default()))) {
@@ -47,14 +47,14 @@ pub fn run() -> ExitCode {
 
 fn dispatch(command: Command) -> Result<(), Failure> {
     let given = Given::read(Path::new("."));
-    // The one command that shows a configuration which is wrong, too.
+    // This command also prints an invalid configuration, so it runs before the configuration is parsed.
     if matches!(command, Command::Config) {
         return commands::config(&given);
     }
     let config = Config::parse(&given).map_err(Failure::Configuration)?;
     logging::start(&config, matches!(command, Command::Serve(_)))?;
 
-    // Only the service is worth a thread for each core.
+    // Only the server benefits from one thread per core.
     let mut builder = match command {
         Command::Serve(_) => tokio::runtime::Builder::new_multi_thread(),
         _ => tokio::runtime::Builder::new_current_thread(),

@@ -1,4 +1,4 @@
-//! Log lines go to standard error, so that standard output stays what commands print.
+//! Log lines go to standard error. Standard output is only for what commands print.
 
 use std::io::IsTerminal;
 
@@ -7,7 +7,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, LogFormat};
 
-/// Starts logging. Short commands log only where the operator asks for it: their errors are a line each.
+/// Starts logging. Commands other than `serve` log only if the operator set a filter. They report their errors on
+/// standard error in any case.
 pub(crate) fn start(config: &Config, serving: bool) -> anyhow::Result<()> {
     if !serving && !config.log_is_chosen {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Where this process has its master keys from.
+//! The source of this process's master keys.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Reads the key file each time it is asked, so that a rotation beside a running server is heeded.
+/// Reads the key file on every call, so that a running server sees a rotation.
 pub(crate) struct FileMasters(pub(crate) KeyFile);
 
 #[async_trait]
@@ -33,8 +33,8 @@ impl MasterSource for FileMasters {
     }
 }
 
-/// The master keys as configured: given, or with SQLite in the data directory, where they are generated
-/// for a database that has no data keys yet.
+/// The configured master keys. On SQLite, if none are configured, they are read from the data directory. They are
+/// generated only if the database has no data keys yet.
 pub(crate) async fn source(
     config: &Config,
     table: &dyn KeyTable,
@@ -47,12 +47,12 @@ pub(crate) async fn source(
         return Err(missing("KALENDS_MASTER_KEY"));
     }
     let file = DataDir::make(&config.data_dir)?.master_key();
-    // In this order: a process that starts at the same time writes the file first, and then its data keys.
+    // The order matters: a process that starts at the same time writes the file first, then its data keys.
     let has_data_keys = !table.data_keys().await?.is_empty();
     if has_data_keys && !file.exists() {
-        // A fresh key would open nothing, and hide what is really missing.
+        // A fresh key could not open anything, and would hide that the file is missing.
         return Err(anyhow::anyhow!(
-            "the database has encrypted data, but its master key {} is missing: put the file back, or set KALENDS_MASTER_KEY",
+            "the database has encrypted data, but its master key file {} is missing: restore the file, or set KALENDS_MASTER_KEY",
             file.path().display()
         )
         .into());
@@ -61,8 +61,8 @@ pub(crate) async fn source(
     Ok(Arc::new(FileMasters(file)))
 }
 
-/// The key to sign sessions with: given, or with SQLite generated. Consoles of several nodes share it, so with
-/// Postgres it must be given.
+/// The key that signs sessions: configured, or generated on SQLite. On Postgres it must be configured, because the
+/// consoles of all nodes share it.
 pub(crate) fn session_key(config: &Config, entropy: &dyn Entropy) -> Result<Zeroizing<Vec<u8>>, Failure> {
     if let Some(given) = &config.session_key {
         let bytes = crate::config::session_key_bytes(given.expose_secret());
@@ -78,7 +78,7 @@ pub(crate) fn session_key(config: &Config, entropy: &dyn Entropy) -> Result<Zero
     Ok(bytes)
 }
 
-/// Both keys, where the database needs them given: told before anything else is tried.
+/// Checks that both keys are configured on Postgres. This runs before anything else is tried.
 pub(crate) fn require_given(config: &Config) -> Result<(), Failure> {
     let DatabaseUrl::Postgres(_) = config.database else { return Ok(()) };
     match (&config.master_key, &config.session_key) {
@@ -91,7 +91,7 @@ pub(crate) fn require_given(config: &Config) -> Result<(), Failure> {
 
 fn missing(names: &str) -> Failure {
     Failure::Configuration(vec![format!(
-        "{names} must be set for a Postgres database: 32 random bytes in base64 each, such as `openssl rand -base64 32` prints"
+        "{names} must be set for a Postgres database: 32 random bytes in base64 each, for example from `openssl rand -base64 32`"
     )])
 }
 
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn postgres_needs_keys_that_all_nodes_share() {
+    fn postgres_requires_both_keys() {
         let key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
         let postgres = ("KALENDS_DATABASE_URL", "postgres://localhost/kalends");
         let (master, session) = (("KALENDS_MASTER_KEY", key), ("KALENDS_SESSION_KEY", key));

@@ -1,4 +1,4 @@
-//! Metrics as Prometheus reads them.
+//! Metrics in the Prometheus format.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use axum::{Router, http::header::CONTENT_TYPE, routing::get};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::time::interval;
 
-/// How often recorded values are gathered, which bounds the memory that they take.
+/// How often recorded values are aggregated, which bounds their memory.
 const UPKEEP: Duration = Duration::from_secs(5);
-/// The bounds of the buckets of everything that is measured in seconds.
+/// The histogram buckets of everything measured in seconds.
 const SECONDS: &[f64] = &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
-/// The bounds for how late something was done, which is seconds at best and, after an outage, hours.
+/// The histogram buckets for lateness: seconds at best, hours after an outage.
 const LATENESS: &[f64] = &[0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 60.0, 300.0, 1_800.0, 3_600.0, 86_400.0];
 
-/// Starts recording. Without this call metrics cost nothing.
+/// Starts recording. Metrics cost nothing until this is called.
 pub(crate) fn start() -> anyhow::Result<PrometheusHandle> {
     PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), SECONDS)
@@ -25,7 +25,7 @@ pub(crate) fn start() -> anyhow::Result<PrometheusHandle> {
         .context("cannot record metrics")
 }
 
-/// Gathers recorded values for ever.
+/// Aggregates recorded values until it is cancelled.
 pub(crate) async fn upkeep(handle: PrometheusHandle) {
     let mut ticks = interval(UPKEEP);
     loop {

@@ -1,18 +1,18 @@
-//! How many files the process may open: each connection is one.
+//! The limit of open files. Each connection takes one.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Raises the soft limit of open files to the hard one, and returns the limit in force.
 ///
-/// The soft limit is low (1,024 on many systems) for programs that wait with `select`, which this one does not.
+/// The soft limit is low (1,024 on many systems) for the sake of programs that use `select`. This one does not.
 pub(crate) fn raise() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
     if let Err(error) = raised {
-        tracing::warn!(%error, "the limit of open files could not be raised");
+        tracing::warn!(%error, "cannot raise the limit of open files");
     }
     let limit = if raised.is_ok() { maximum } else { current };
-    // None is unlimited.
+    // `None` means unlimited.
     limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 

@@ -1,4 +1,4 @@
-//! The client for outgoing calls, as the operator configures it.
+//! The HTTP client for outgoing calls, as configured by the operator.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use kalends_egress::{Allowed, Egress, Settings, StartError, SystemResolver};
 
 use crate::config::Config;
 
-/// The one client through which the service reaches addresses that others name.
+/// Builds the one client for addresses that come from outside: webhooks, feeds and providers.
 ///
 /// # Errors
-/// TLS cannot be set up.
+/// If TLS cannot be set up.
 pub fn egress(config: &Config) -> Result<Egress, StartError> {
     let allowed = Allowed::new(config.egress_allow.iter().map(|at| (at.host.clone(), at.port)));
     let settings = Settings {
-        // So that an operator at the other end knows whom to ask.
+        // Shows the operator at the other end where the call comes from.
         user_agent: concat!("Kalends/", env!("CARGO_PKG_VERSION")).to_owned(),
         per_host: config.egress_per_host,
     };
@@ -26,7 +26,7 @@ mod tests {
     use crate::config::Given;
 
     #[tokio::test]
-    async fn what_is_configured_may_be_reached() {
+    async fn allowed_addresses_are_exempt_by_host_and_port() {
         let given = Given::of(&[("KALENDS_EGRESS_ALLOW", "LocalHost:9000, [::1]:80")], &[], "");
         let egress = egress(&Config::parse(&given).unwrap()).unwrap();
         assert!(egress.allowed().contains("localhost", 9_000) && egress.allowed().contains("::1", 80));

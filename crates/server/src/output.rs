@@ -1,8 +1,8 @@
-//! What commands print on standard output.
+//! Output of commands on standard output.
 
 use std::io::{self, Write};
 
-/// Prints one line at once, also where nobody reads line by line.
+/// Prints one line and flushes, so that a reader behind a pipe gets it immediately.
 pub(crate) fn line(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;

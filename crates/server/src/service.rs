@@ -1,4 +1,4 @@
-//! The wiring: what the service is made of.
+//! The wiring of the service.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use crate::{
     masters, outgoing,
 };
 
-/// The application over an open database, and what has to be kept fresh for it.
+/// The application, its open database and its key ring.
 pub(crate) struct Service {
     pub(crate) app: Arc<App>,
     pub(crate) ring: Arc<KeyRing>,
@@ -32,15 +32,16 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Opens the database, its keys and the mail, and puts the application on top. `base_url` is where
-    /// the service is reached, `session_key` what signs console sessions.
+    /// Opens the database, its keys and the mail transport, and builds the application. `base_url` is the public
+    /// address of the service. `session_key` signs console sessions.
     pub(crate) async fn open(config: &Config, base_url: String, session_key: &[u8]) -> Result<Self, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new(config.clock_offset));
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
         let (database, ring) = open_keys(config, &clock, &entropy).await?;
 
         let letterhead = Letterhead::new(&host_of(&base_url), Arc::clone(&clock), Arc::clone(&entropy));
-        let mailer = config.mail.open(&config.data_dir.join("mail"), letterhead).context("cannot open the mail")?;
+        let mailer =
+            config.mail.open(&config.data_dir.join("mail"), letterhead).context("cannot open the mail transport")?;
         let settings = Settings {
             admin_token: config.admin_token.as_ref().map(|token| AdminToken::new(token.expose_secret())),
             console_url: config.console_url(&base_url),
@@ -61,8 +62,9 @@ impl Service {
         };
         let (store, human) = database.store(Arc::<KeyRing>::clone(&ring));
         let limiter = Arc::new(MemoryRateLimiter::default());
-        let passwords = Arc::new(Argon2Hasher::new(Arc::clone(&entropy)).context("cannot hash passwords")?);
-        let tokens = Arc::new(JwtTokens::new(session_key).context("cannot sign sessions")?);
+        let passwords =
+            Arc::new(Argon2Hasher::new(Arc::clone(&entropy)).context("cannot set up the hashing of passwords")?);
+        let tokens = Arc::new(JwtTokens::new(session_key).context("cannot set up the signing of sessions")?);
         let egress = Arc::new(outgoing::egress(config).context("cannot set up outgoing calls")?);
         let sender = Arc::new(EgressSender::new(Arc::clone(&egress)));
         let fetcher = Arc::new(EgressFetcher::new(Arc::clone(&egress)));
@@ -89,7 +91,7 @@ impl Service {
     }
 }
 
-/// Our client at a provider, which sends humans back below `path` alone, whatever a request says.
+/// Our OAuth client at a provider. The redirect address is always below `path`, whatever a request says.
 fn client(configured: &OauthProvider, base_url: &str, path: &str) -> Client {
     Client {
         provider: configured.provider,
@@ -100,7 +102,7 @@ fn client(configured: &OauthProvider, base_url: &str, path: &str) -> Client {
     }
 }
 
-/// The providers with which humans sign in.
+/// The providers that users can sign in with.
 fn providers(config: &Config, base_url: &str) -> Vec<ProviderSettings> {
     let settings = |configured: &OauthProvider| ProviderSettings {
         client: client(configured, base_url, "/v1/auth"),
@@ -110,7 +112,7 @@ fn providers(config: &Config, base_url: &str) -> Vec<ProviderSettings> {
     config.oauth.iter().map(settings).collect()
 }
 
-/// The providers whose calendars humans may connect.
+/// The providers whose calendars users can connect.
 fn calendar_providers(config: &Config, base_url: &str) -> Vec<kalends_human_calendars::ProviderSettings> {
     let settings = |configured: &OauthProvider| {
         let addresses = configured.calendars.clone()?;
@@ -125,7 +127,7 @@ fn calendar_providers(config: &Config, base_url: &str) -> Vec<kalends_human_cale
     config.oauth.iter().filter_map(settings).collect()
 }
 
-/// Opens the database and the ring of its data keys.
+/// Opens the database and the key ring over its data keys.
 pub(crate) async fn open_keys(
     config: &Config,
     clock: &Arc<dyn Clock>,

@@ -1,4 +1,4 @@
-//! The signals that end the service.
+//! The signals that stop the server.
 
 use std::io;
 
@@ -11,12 +11,12 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// From now on neither kills the process.
+    /// Installs the handlers. From then on neither signal kills the process.
     pub(crate) fn install() -> io::Result<Self> {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    /// Returns at the next of them.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

@@ -22,7 +22,7 @@ async fn stops_and_starts_again(server: &mut Server, direct: &str) {
     let status = server.ended().await;
     // A process that a signal killed has no code.
     assert_eq!(status.code(), Some(0), "{status}");
-    assert!(server.log().contains("the database was not closed in time"), "{}", server.log());
+    assert!(server.log().contains("the database did not close in time"), "{}", server.log());
     server.start_again_as(&["serve"], &[("KALENDS_DATABASE_URL", direct)]).await;
 }
 
@@ -66,15 +66,15 @@ async fn a_stop_waits_for_no_request_that_postgres_leaves_hanging(#[case] method
 
     let (answer, ()) = tokio::join!(connection.answer(), stops_and_starts_again(&mut server, &direct));
     assert!(answer.is_none(), "{answer:?}");
-    assert!(server.log().contains("requests were still running after 8 s and are cut off"), "{}", server.log());
+    assert!(server.log().contains("requests still running after 8 s are cut off"), "{}", server.log());
     let agents = server.api(&org).get("/v1/agents").await.expect(200);
     assert_eq!(agents.column("id"), [agent], "nothing of the write is left");
 }
 
 #[rstest]
-#[case::timers("UPDATE timers", "the database was not closed in time")]
-#[case::letters("UPDATE letters", "the database was not closed in time")]
-#[case::webhooks("UPDATE webhook_queues", "webhooks were still being sent after 8 s")]
+#[case::timers("UPDATE timers", "the database did not close in time")]
+#[case::letters("UPDATE letters", "the database did not close in time")]
+#[case::webhooks("UPDATE webhook_queues", "webhooks still being sent after 8 s")]
 #[tokio::test]
 async fn a_stop_waits_for_no_duty_that_postgres_leaves_hanging(#[case] claims: &str, #[case] warned: &str) {
     let mut server = Server::start(Database::Postgres).await;

@@ -6,7 +6,7 @@ use crate::{
     output,
 };
 
-/// Lists every key, then tells what is wrong.
+/// Lists every setting, then returns the problems.
 pub(crate) fn config(given: &Given) -> Result<(), Failure> {
     for line in list(given) {
         output::line(&line)?;

@@ -28,24 +28,25 @@ pub(crate) async fn keys(config: &Config, command: KeysCommand) -> Result<(), Fa
     }
 }
 
-/// Rotates to a key that the operator has put in front of the old one.
+/// Rotates to the key that the operator put in front of the old one.
 async fn rotate_given(config: &Config, masters: &MasterKeys) -> Result<(), Failure> {
     if !masters.is_rotating() {
         return Err(anyhow::anyhow!(
-            "KALENDS_MASTER_KEY must be \"new,old\" to be rotated: put a new key (such as `openssl rand -base64 32` prints) \
-             in front of the present one, restart every server with both, then run this again"
+            "KALENDS_MASTER_KEY must be \"new,old\" for a rotation: put a new key (for example from `openssl rand -base64 32`) \
+             in front of the current one, restart every server with both, then run this command again"
         )
         .into());
     }
     run(config).await?;
-    output::line("the old key is no longer needed: KALENDS_MASTER_KEY may now be the new one alone")?;
+    output::line("done: the old key is no longer needed; set KALENDS_MASTER_KEY to the new key alone")?;
     Ok(())
 }
 
-/// Rotates the key file. Servers that run read it again when they meet a data key under the new key.
+/// Rotates the key in the key file. Running servers read the file again when they meet a data key that is wrapped by
+/// the new key.
 async fn rotate_file(config: &Config) -> Result<(), Failure> {
     if matches!(config.database, DatabaseUrl::Postgres(_)) {
-        return Err(Failure::Configuration(vec!["KALENDS_MASTER_KEY must be \"new,old\" to be rotated".to_owned()]));
+        return Err(Failure::Configuration(vec!["KALENDS_MASTER_KEY must be \"new,old\" for a rotation".to_owned()]));
     }
     let data = DataDir::make(&config.data_dir)?;
     let _lock = data.lock_rotation()?;
@@ -53,15 +54,15 @@ async fn rotate_file(config: &Config) -> Result<(), Failure> {
     let new = prepare(&file)?;
     run(config).await?;
     file.replace(&new, &SystemEntropy)?;
-    output::line(&format!("{} holds the new key alone", file.path().display()))?;
+    output::line(&format!("done: {} holds only the new key", file.path().display()))?;
     Ok(())
 }
 
-/// Puts a new key in front of the one in the file, and returns it. A file that holds two keys is that
-/// of a rotation which was interrupted: it goes on with the same new key.
+/// Puts a new key in front of the one in the file, and returns it. If the file holds two keys, a rotation was
+/// interrupted: it continues with the same new key.
 fn prepare(file: &KeyFile) -> anyhow::Result<Zeroizing<String>> {
     let path = file.path().display();
-    let text = file.read().with_context(|| format!("cannot read {path}, so there is no key to rotate"))?;
+    let text = file.read().with_context(|| format!("there is no key to rotate: cannot read {path}"))?;
     let masters = MasterKeys::parse(&text).with_context(|| format!("the key file {path} is damaged"))?;
     if masters.is_rotating() {
         let Some((new, _)) = text.split_once(',') else { bail!("the key file {path} is damaged") };
@@ -77,7 +78,7 @@ async fn run(config: &Config) -> Result<(), Failure> {
     let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
     let (database, ring) = open_keys(config, &clock, &entropy).await?;
     let resealer = database.resealer(Arc::<KeyRing>::clone(&ring));
-    // What cannot be printed is no reason to stop half-way.
+    // A closed standard output must not stop a rotation halfway.
     let mut progress = |step: RotationStep| {
         let _ = output::line(&step.to_string());
     };
@@ -87,7 +88,7 @@ async fn run(config: &Config) -> Result<(), Failure> {
     Ok(done?)
 }
 
-/// Real time passes.
+/// Waits in real time.
 struct Settle;
 
 #[async_trait]
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interrupted_rotation_goes_on_with_its_key() {
+    fn an_interrupted_rotation_continues_with_the_same_key() {
         let root = tempfile::tempdir().unwrap();
         let file = DataDir::make(root.path()).unwrap().master_key();
         assert!(prepare(&file).is_err(), "there is nothing to rotate");

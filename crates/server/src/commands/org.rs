@@ -14,20 +14,20 @@ use crate::{
     service::Service,
 };
 
-/// What is printed of a new organization.
+/// The output for a new organization.
 #[derive(Serialize)]
 struct Created {
     org_id: String,
     api_key: String,
 }
 
-/// What is printed of an organization.
+/// The output for an existing organization.
 #[derive(Serialize)]
 struct Line<'a> {
     org_id: String,
     name: &'a str,
     plan: &'static str,
-    /// The plan as callers of the API see it.
+    /// The plan under the name that callers of the API see.
     shown_plan: &'static str,
     email: Option<&'a str>,
     test: bool,
@@ -35,9 +35,9 @@ struct Line<'a> {
     created_at: Timestamp,
 }
 
-/// Runs one command on organizations.
+/// Runs one `kalends org` command.
 pub(crate) async fn org(config: &Config, command: OrgCommand) -> Result<(), Failure> {
-    // Nobody signs in here.
+    // This process issues no sessions, so any key will do.
     let session_key = random_bytes::<32>(&SystemEntropy);
     let service = Service::open(config, config.base_url(None), &session_key).await?;
     let done = run(&service, command).await;

@@ -20,14 +20,14 @@ use crate::{
     signals::Signals,
 };
 
-/// How long requests and webhooks in flight may take to finish. With [`CLOSE`] and what the runtime needs, a stop takes at
-/// most 10 s, whatever hangs.
+/// How long requests and webhooks in flight may take to finish. Together with [`CLOSE`] and the runtime's own
+/// shutdown, a stop takes at most 10 s, whatever hangs.
 const DRAIN: Duration = Duration::from_secs(8);
-/// How many files the process opens beside its connections: the database, outgoing calls, mail, logs.
+/// How many open files are reserved for everything but connections: the database, outgoing calls, mail, logs.
 const OTHER_FILES: usize = 256;
-/// How many connections may ask for metrics at once.
+/// The most connections to the metrics endpoint.
 const METRICS_CONNECTIONS: usize = 64;
-/// How long the background tasks and the database may take to end.
+/// How long the background tasks and the database may take to stop.
 const CLOSE: Duration = Duration::from_millis(1_200);
 
 /// Serves until SIGTERM or SIGINT.
@@ -36,7 +36,7 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
     masters::require_given(config)?;
     let open_files = open_files::raise();
     let mut signals = Signals::install().context("cannot wait for signals")?;
-    // Bound first: a port that is taken is told before anything is touched, and port 0 becomes known.
+    // Bind first: a port that is in use is reported before anything is changed, and port 0 is resolved.
     let (listener, address) = bind(config.listen).await?;
     let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
     if let Some(listen) = config.metrics_listen {
@@ -50,9 +50,9 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
         () = signals.next() => return Ok(()),
     };
     let Service { app, ring, database } = opened?;
-    database.take_over().await.context("cannot take over what was claimed")?;
+    database.take_over().await.context("cannot release the claims of the previous server")?;
     background::start(&app, &ring, &tasks, &stop);
-    // What is sent ends in its own time: beside the requests in flight.
+    // Webhooks stop on their own token, so that they drain while requests drain.
     let (stop_sending, sending) = (CancellationToken::new(), TaskTracker::new());
     if !part.no_workers {
         kalends_worker::start(&app, &tasks, &stop);
@@ -64,29 +64,29 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
 
     let accepting = connections.accept(listener, signals.next());
     tracing::info!(%address, part = part.part().unwrap_or("all"), "serving");
-    // Connections wait in the listener's queue already, so the line is true whoever reads it how soon.
+    // The listener already queues connections, so the address works as soon as this line is printed.
     let _ = output::line(&format!("kalends listening on http://{address}"));
     accepting.await;
 
-    tracing::info!("stopping: finishing the requests in flight");
+    tracing::info!("stopping: waiting for requests in flight");
     stop_sending.cancel();
     sending.close();
     let began = tokio::time::Instant::now();
     tokio::select! {
         finished = connections.drain(DRAIN) => {
             if !finished {
-                tracing::warn!("requests were still running after {} s and are cut off", DRAIN.as_secs());
+                tracing::warn!("requests still running after {} s are cut off", DRAIN.as_secs());
             }
         }
-        () = signals.next() => tracing::warn!("told to stop again: requests in flight are cut off"),
+        () = signals.next() => tracing::warn!("second signal: requests in flight are cut off"),
     }
     tokio::select! {
         sent = timeout(DRAIN.saturating_sub(began.elapsed()), sending.wait()) => {
             if sent.is_err() {
-                tracing::warn!("webhooks were still being sent after {} s; they are sent again", DRAIN.as_secs());
+                tracing::warn!("webhooks still being sent after {} s are cut off; they will be sent again", DRAIN.as_secs());
             }
         }
-        () = signals.next() => tracing::warn!("told to stop again: webhooks in flight are sent again"),
+        () = signals.next() => tracing::warn!("second signal: webhooks in flight are cut off; they will be sent again"),
     }
     stop.cancel();
     tasks.close();
@@ -96,14 +96,14 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
         database.close().await;
     });
     if closed.await.is_err() {
-        tracing::warn!("the database was not closed in time");
+        tracing::warn!("the database did not close in time");
     }
     tracing::info!("stopped");
     Ok(())
 }
 
-/// Locks the SQLite file, so that no second server serves it: each would do the work of both. The lock lasts as long as the
-/// file that is returned.
+/// Locks the SQLite file, so that no second server serves it: each would do the work of both. The lock is held as long
+/// as the returned file.
 fn alone_on_sqlite(config: &Config) -> anyhow::Result<Option<File>> {
     let DatabaseUrl::Sqlite(path) = &config.database else { return Ok(None) };
     if path.starts_with(&config.data_dir) {
@@ -113,7 +113,7 @@ fn alone_on_sqlite(config: &Config) -> anyhow::Result<Option<File>> {
     for folder in beside.into_iter().chain([config.data_dir.as_path()]) {
         if data_dir::others_may_write(folder) {
             tracing::warn!(
-                "other users may write to the data directory {}: they can replace the database and its keys; chmod 700 it",
+                "other users may write to the data directory {}, so they can replace the database and its keys: chmod 700 it",
                 folder.display()
             );
         }
@@ -121,25 +121,26 @@ fn alone_on_sqlite(config: &Config) -> anyhow::Result<Option<File>> {
     data_dir::lock_database(path).map(Some)
 }
 
-/// The connections that the configuration allows, as far as the process may open files: each is one.
+/// The connection limits of the configuration, lowered to what the limit of open files allows. Each connection takes
+/// one file.
 fn connection_limits(config: &Config, open_files: usize) -> ConnectionLimits {
     let ConnectionLimits { total, per_address } = config.max_connections;
     let possible = open_files.saturating_sub(OTHER_FILES).max(1);
     if total > possible {
         tracing::warn!(
-            "KALENDS_MAX_CONNECTIONS allows {total} connections, but the process may open {open_files} files: {possible} \
-             connections are accepted; raise the limit of open files (ulimit -Hn, LimitNOFILE) or lower the setting"
+            "KALENDS_MAX_CONNECTIONS allows {total} connections, but the process may open only {open_files} files, so the \
+             limit is {possible}: raise the limit of open files (ulimit -Hn, LimitNOFILE) or lower the setting"
         );
     }
     let total = total.min(possible);
     ConnectionLimits { total, per_address: per_address.min(total) }
 }
 
-/// One process is all that SQLite has: whatever it left to others would never be done.
+/// SQLite has one server process, so work that it skips would never be done.
 fn require_all_on_sqlite(config: &Config, part: Serve) -> Result<(), Failure> {
     match (&config.database, part.part()) {
         (DatabaseUrl::Sqlite(_), Some(flag)) => Err(Failure::Configuration(vec![format!(
-            "{flag} is for several processes on one Postgres database; leave it out on SQLite, or set KALENDS_DATABASE_URL to postgres://..."
+            "{flag} needs Postgres, where several processes share one database: leave it out on SQLite, or set KALENDS_DATABASE_URL to postgres://..."
         )])),
         _ => Ok(()),
     }

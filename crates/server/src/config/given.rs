@@ -1,15 +1,15 @@
-//! Which source gives which key.
+//! The values of the settings and their sources.
 
 use std::{collections::BTreeMap, ffi::OsString, fmt, fs, io, path::Path};
 
 use super::keys::{self, Default, Key};
 
-/// The file of keys as the environment names them.
+/// The file with settings named as in the environment.
 const DOT_ENV: &str = ".env";
-/// The file of keys in lower case.
+/// The file with settings in lower case.
 const TOML: &str = "kalends.toml";
 
-/// Where a value comes from; the first of them that gives a key wins.
+/// The source of a value. If several sources give a setting, the first in this order wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// The environment of the process.
@@ -18,7 +18,7 @@ pub enum Source {
     DotEnv,
     /// `kalends.toml` in the working directory.
     Toml,
-    /// Nobody gave it.
+    /// No source gives it.
     Default,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// What the sources give. A value that is empty or blank counts as not given.
+/// The values from all sources. An empty or blank value counts as not given.
 #[derive(Default)]
 pub struct Given {
     values: BTreeMap<&'static str, (String, Source)>,
@@ -59,23 +59,23 @@ impl Given {
         given
     }
 
-    /// What is wrong with the sources themselves.
+    /// The problems with the sources themselves.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
 
-    /// Names that look like keys and are none. The environment may hold such for other programs, so
-    /// they are no error.
+    /// Names that start like a setting but are not one. They are not errors: the environment may hold variables of
+    /// other programs.
     pub fn hints(&self) -> &[String] {
         &self.hints
     }
 
-    /// The value that somebody gave, and who.
+    /// The given value and its source.
     pub fn find(&self, key: &Key) -> Option<(&str, Source)> {
         self.values.get(key.name).map(|(value, source)| (value.as_str(), *source))
     }
 
-    /// The value that was given or that holds by default; `None` where the key is unset.
+    /// The given value or the default. `None` if the setting is unset.
     pub fn effective(&self, key: &Key) -> Option<(String, Source)> {
         match (self.find(key), &key.default) {
             (Some((value, source)), _) => Some((value.to_owned(), source)),
@@ -85,7 +85,7 @@ impl Given {
         }
     }
 
-    /// The text of [`Given::effective`], empty where the key is unset.
+    /// The text of [`Given::effective`], empty if the setting is unset.
     pub(super) fn text(&self, key: &Key) -> String {
         self.effective(key).map(|(text, _)| text).unwrap_or_default()
     }
@@ -105,9 +105,9 @@ impl Given {
             match pair {
                 Ok((name, value)) if name.starts_with(keys::PREFIX) => self.add_named(&name, value, Source::DotEnv),
                 Ok(_) => {}
-                // The error quotes the line, which may hold a secret.
+                // dotenvy's error quotes the line, which may hold a secret.
                 Err(dotenvy::Error::LineParse(..)) => {
-                    self.problems.push(format!("{DOT_ENV}: a line is not of the form NAME=value"));
+                    self.problems.push(format!("{DOT_ENV}: every line must have the form NAME=value"));
                     return;
                 }
                 Err(error) => {
@@ -123,7 +123,7 @@ impl Given {
             Some(key) => self.add(key, value, source),
             None => {
                 let nearest = keys::nearest(name).name;
-                self.hints.push(format!("{name} ({source}) is no key of the configuration; the nearest is {nearest}"));
+                self.hints.push(format!("{name} ({source}) is not a setting; did you mean {nearest}?"));
             }
         }
     }
@@ -141,7 +141,7 @@ impl Given {
             let full = format!("{}{}", keys::PREFIX, name.to_ascii_uppercase());
             let Some(key) = keys::find(&full).filter(|key| key.in_file() == name) else {
                 let nearest = keys::nearest(&full).in_file();
-                self.problems.push(format!("{TOML}: unknown key {name:?}; the nearest is {nearest:?}"));
+                self.problems.push(format!("{TOML}: unknown setting {name:?}; did you mean {nearest:?}?"));
                 continue;
             };
             match plain(value) {
@@ -164,13 +164,13 @@ impl Given {
     }
 }
 
-/// A value of the file as the environment would write it.
+/// A TOML value in the form in which the environment holds it.
 fn plain(value: toml::Value) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text),
         toml::Value::Integer(number) => Some(number.to_string()),
         toml::Value::Boolean(flag) => Some(flag.to_string()),
-        // A date may stand without quotation marks.
+        // TOML allows dates without quotation marks.
         toml::Value::Datetime(date) => Some(date.to_string()),
         toml::Value::Array(values) => {
             values.into_iter().map(plain).collect::<Option<Vec<_>>>().map(|values| values.join(","))
@@ -181,7 +181,7 @@ fn plain(value: toml::Value) -> Option<String> {
 
 #[cfg(test)]
 impl Given {
-    /// What these sources would give.
+    /// The values that these sources give.
     pub(crate) fn of(environment: &[(&str, &str)], dot_env: &[(&str, &str)], toml: &str) -> Self {
         let mut given = Self::default();
         given.add_environment(environment.iter().map(|(name, value)| ((*name).into(), (*value).into())));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_value_is_not_given() {
+    fn an_empty_value_counts_as_not_given() {
         let given = Given::of(&[("KALENDS_LISTEN", " ")], &[], "listen = 'c'");
         assert_eq!(listen(&given), Some(("c".to_owned(), Source::Toml)));
     }
@@ -233,38 +233,35 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_of_the_file_is_an_error_with_the_nearest() {
+    fn an_unknown_setting_in_the_file_is_an_error_with_a_suggestion() {
         let given = Given::of(&[], &[], "lisen = 'x'\n[mail]\nurl = 'y'\n");
         assert_eq!(
             given.problems(),
             [
-                "kalends.toml: unknown key \"lisen\"; the nearest is \"listen\"",
+                "kalends.toml: unknown setting \"lisen\"; did you mean \"listen\"?",
                 "kalends.toml: mail must be a string, a number, true, false or a list of these",
             ]
         );
         let given = Given::of(&[], &[], "LISTEN = 'x'");
-        assert_eq!(given.problems(), ["kalends.toml: unknown key \"LISTEN\"; the nearest is \"listen\""]);
+        assert_eq!(given.problems(), ["kalends.toml: unknown setting \"LISTEN\"; did you mean \"listen\"?"]);
     }
 
     #[test]
-    fn a_broken_file_names_the_line() {
+    fn a_syntax_error_names_the_line() {
         let given = Given::of(&[], &[], "listen = 'x'\nmail = \n");
         assert_eq!(given.problems().len(), 1);
         assert!(given.problems()[0].starts_with("kalends.toml line 2: "), "{:?}", given.problems());
     }
 
     #[test]
-    fn names_of_other_programs_are_hints() {
+    fn unknown_names_in_the_environment_are_only_hints() {
         let given = Given::of(&[("KALENDS_LISTN", "x"), ("PATH", "/bin")], &[], "");
         assert!(given.problems().is_empty());
-        assert_eq!(
-            given.hints(),
-            ["KALENDS_LISTN (environment) is no key of the configuration; the nearest is KALENDS_LISTEN"]
-        );
+        assert_eq!(given.hints(), ["KALENDS_LISTN (environment) is not a setting; did you mean KALENDS_LISTEN?"]);
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_a_problem() {
+    fn values_must_be_utf_8() {
         let mut given = Given::default();
         given.add_environment([("KALENDS_LISTEN".into(), OsString::from_vec(vec![0xff]))].into_iter());
         assert_eq!(given.problems(), ["KALENDS_LISTEN (environment): must be UTF-8"]);
@@ -281,6 +278,6 @@ mod tests {
 
         fs::write(directory.path().join(DOT_ENV), "KALENDS_ADMIN_TOKEN: hunter2\n").unwrap();
         let given = Given::read(directory.path());
-        assert_eq!(given.problems(), [".env: a line is not of the form NAME=value"]);
+        assert_eq!(given.problems(), [".env: every line must have the form NAME=value"]);
     }
 }

@@ -1,14 +1,14 @@
-//! The list of every key with its value and its source, without secrets.
+//! The list of every setting with its value and its source, without secrets.
 
 use super::{
     Given, Source,
     keys::{self, Default, Key, Visibility},
 };
 
-/// What stands for what is not shown.
+/// The replacement for secrets.
 const MASK: &str = "********";
 
-/// One line a key: name, value, source.
+/// One line for each setting: name, value, source.
 pub(crate) fn list(given: &Given) -> Vec<String> {
     let rows: Vec<_> = keys::ALL.iter().map(|key| row(key, given)).collect();
     let width = |of: fn(&Row) -> &str| rows.iter().map(|row| of(row).chars().count()).max().unwrap_or(0);
@@ -44,8 +44,8 @@ fn shown(key: &Key, value: &str) -> String {
     }
 }
 
-/// A URL with its password masked, in the authority and in the query, everything else as it was
-/// written. What is unlike a URL may be a mistyped one, and is masked as a whole.
+/// A URL with the passwords in its authority and query masked. The rest stays as written. A text that does not look
+/// like a URL may be a mistyped one, so it is masked as a whole.
 fn without_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else {
         let is_word = text.chars().all(|char| char.is_ascii_alphanumeric());
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_is_listed_with_its_source() {
+    fn every_setting_is_listed_with_its_source() {
         let lines = list(&Given::of(&[("KALENDS_LISTEN", "127.0.0.1:1")], &[], "data_dir = '/data'"));
         assert_eq!(lines.len(), keys::ALL.len());
         assert_eq!(line(&lines, "KALENDS_LISTEN"), ["KALENDS_LISTEN", "127.0.0.1:1", "environment"]);

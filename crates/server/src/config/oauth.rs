@@ -1,4 +1,4 @@
-//! With whom humans sign in beside a password, and where they have calendars.
+//! The providers for sign-in and for human calendars.
 
 use kalends_accounts::oauth::Provider;
 use kalends_kernel::RemoteUrl;
@@ -7,38 +7,38 @@ use url::Url;
 
 use super::{HostPort, Reader, keys, values::flag};
 
-/// The most characters of an identifier, a secret or an issuer.
+/// The maximum length of a client ID, a secret or an issuer.
 const TEXT_MAX: usize = 512;
 
-/// A provider as the operator configures it.
+/// A configured provider.
 #[derive(Debug, Clone)]
 pub struct OauthProvider {
     /// Which one.
     pub provider: Provider,
-    /// Our identifier there.
+    /// Our client ID at the provider.
     pub client_id: String,
-    /// Our secret there.
+    /// Our client secret at the provider.
     pub client_secret: SecretString,
-    /// Where humans are sent.
+    /// The authorization endpoint.
     pub authorize_url: Url,
-    /// Where codes are exchanged.
+    /// The token endpoint.
     pub token_url: RemoteUrl,
-    /// What identity tokens name as their issuer.
+    /// The issuer of identity tokens.
     pub issuer: String,
-    /// Where its calendars are, where humans may connect them.
+    /// The addresses of its calendars, if people may connect them.
     pub calendars: Option<CalendarAddresses>,
 }
 
-/// Where the calendars of a provider are.
+/// The addresses of a provider's calendars.
 #[derive(Debug, Clone)]
 pub struct CalendarAddresses {
-    /// The base of its calendar API.
+    /// The base URL of the calendar API.
     pub api: RemoteUrl,
-    /// Where it is asked to forget a consent; `None` where it cannot be asked to.
+    /// The endpoint that revokes a consent. `None` if the provider has none.
     pub revoke_url: Option<RemoteUrl>,
 }
 
-/// The keys of a provider.
+/// The settings of a provider.
 struct Keys {
     provider: Provider,
     client_id: &'static keys::Key,
@@ -77,7 +77,7 @@ static PROVIDERS: [Keys; 2] = [
 ];
 
 impl Reader<'_> {
-    /// The providers that are configured. One is by its identifier and its secret; only one of them is a mistake.
+    /// The configured providers. A provider needs a client ID and a secret; only one of them is a mistake.
     pub(super) fn providers(&mut self, allowed: &[HostPort]) -> Vec<OauthProvider> {
         PROVIDERS.iter().filter_map(|keys| self.provider(keys, allowed)).collect()
     }
@@ -94,7 +94,7 @@ impl Reader<'_> {
         let revoke_url = keys.revoke_url.map(|key| self.read(key, |text| remote(text, exempt)));
         for (one, other) in [(keys.client_id, keys.client_secret), (keys.client_secret, keys.client_id)] {
             if self.given.find(one).is_some() && self.given.find(other).is_none() {
-                self.problems.push(format!("{}: is needed too, since {} is given", other.name, one.name));
+                self.problems.push(format!("{} must be set, because {} is set", other.name, one.name));
             }
         }
         Some(OauthProvider {
@@ -120,12 +120,12 @@ fn text(text: &str) -> Result<String, String> {
     if fits { Ok(text.to_owned()) } else { Err(format!("must be 1 to {TEXT_MAX} ASCII characters")) }
 }
 
-/// A URL that may be reached.
+/// A URL that outgoing calls may reach.
 fn remote(text: &str, exempt: impl Fn(&str, u16) -> bool) -> Result<RemoteUrl, String> {
     RemoteUrl::parse("", text.trim(), exempt).map_err(|error| error.message)
 }
 
-/// An issuer is a URL by its form, and compared as text.
+/// An issuer has the form of a URL, but is compared as text.
 fn issuer(text: &str) -> Result<String, String> {
     let text = text.trim();
     let fits = text.len() <= TEXT_MAX
@@ -149,7 +149,7 @@ mod tests {
     const SECRET: (&str, &str) = ("KALENDS_OAUTH_MICROSOFT_CLIENT_SECRET", "hush hush");
 
     #[test]
-    fn a_provider_needs_both_or_is_none() {
+    fn a_provider_needs_both_client_id_and_secret() {
         assert!(parse(&[]).unwrap().is_empty());
         let [microsoft] = &parse(&[ID, SECRET]).unwrap()[..] else { panic!("one provider") };
         assert_eq!((microsoft.provider, microsoft.client_id.as_str()), (Provider::Microsoft, "kalends"));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn calendars_are_connected_where_the_operator_says_so() {
+    fn calendars_are_off_unless_enabled() {
         assert!(parse(&[ID, SECRET]).unwrap()[0].calendars.is_none());
         let on = ("KALENDS_OAUTH_MICROSOFT_CALENDARS", "true");
         let microsoft = parse(&[ID, SECRET, on]).unwrap().remove(0).calendars.unwrap();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_public_or_allowed() {
+    fn addresses_must_be_public_or_allowed() {
         for (key, value) in [
             ("KALENDS_OAUTH_GOOGLE_TOKEN_URL", "http://provider.example/token"),
             ("KALENDS_OAUTH_GOOGLE_TOKEN_URL", "https://127.0.0.1:9000/token"),

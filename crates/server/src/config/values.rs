@@ -1,5 +1,5 @@
-//! How each kind of value is parsed. Errors say what is allowed, in a phrase that follows the name of
-//! the key, and never quote the value: the caller knows whether it may be shown.
+//! Parsers for each kind of value. Errors say what is allowed, as a phrase that follows the name of the setting. They
+//! never quote the value: the caller knows whether it may be shown.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
@@ -20,18 +20,18 @@ use tracing_subscriber::EnvFilter;
 use url::Url;
 use zeroize::Zeroizing;
 
-/// Padding is optional: keys come from all kinds of tools.
+/// Padding is optional, because keys come from many kinds of tools.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
-/// The least bytes of a key.
+/// The minimum length of a key, in bytes.
 const KEY: usize = 32;
-/// The most characters of a page's address.
+/// The maximum length of a page's address, in characters.
 const PAGE_MAX: usize = 2_000;
-/// The least characters of a token.
+/// The minimum length of a token, in characters.
 const TOKEN: usize = 16;
-/// The most seconds that the clock is shifted: about a century.
+/// The most seconds by which the clock can be shifted: about a century.
 const OFFSET: i64 = 100 * 366 * 86_400;
 
 /// An IP address and a port.
@@ -39,7 +39,7 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     text.trim().parse().map_err(|_| "must be an IP address and a port such as 127.0.0.1:8080".to_owned())
 }
 
-/// The URL of a service that listens on `address`; one that listens on all is reached on the loopback.
+/// The URL of a service that listens on `address`. If it listens on every address, this is the loopback address.
 pub(super) fn address_url(mut address: SocketAddr) -> String {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
@@ -49,9 +49,9 @@ pub(super) fn address_url(mut address: SocketAddr) -> String {
     format!("http://{address}")
 }
 
-/// An address of the web, without a slash at the end.
+/// An http or https URL without a trailing slash.
 pub(super) fn web_address(text: &str) -> Result<String, String> {
-    let wrong = || "must be an http or https URL without a user, a query or a fragment".to_owned();
+    let wrong = || "must be an http or https URL without user information, query or fragment".to_owned();
     let url = Url::parse(text.trim()).map_err(|_| wrong())?;
     let plain = matches!(url.scheme(), "http" | "https")
         && url.has_host()
@@ -64,13 +64,12 @@ pub(super) fn web_address(text: &str) -> Result<String, String> {
 
 /// An origin, as browsers write it.
 pub(super) fn origin(text: &str) -> Result<String, String> {
-    let wrong =
-        || "must be origins such as https://app.example, comma-separated: a scheme, a host and a port".to_owned();
+    let wrong = || "must be comma-separated origins (scheme, host and port) such as https://app.example".to_owned();
     let url = Url::parse(&web_address(text).map_err(|_| wrong())?).map_err(|_| wrong())?;
     if url.path() == "/" { Ok(url.origin().ascii_serialization()) } else { Err(wrong()) }
 }
 
-/// A page that people open, with its query if it has one.
+/// The URL of a page for people, which may have a query.
 pub(super) fn page(text: &str) -> Result<String, String> {
     let text = text.trim();
     let plain = |url: &Url| {
@@ -81,11 +80,11 @@ pub(super) fn page(text: &str) -> Result<String, String> {
     };
     match Url::parse(text) {
         Ok(url) if plain(&url) && text.len() <= PAGE_MAX => Ok(url.into()),
-        _ => Err(format!("must be an http or https URL without a user, at most {PAGE_MAX} characters long")),
+        _ => Err(format!("must be an http or https URL without user information, at most {PAGE_MAX} characters long")),
     }
 }
 
-/// The plan of sign-ups.
+/// The plan of organizations that sign up.
 pub(super) fn sign_up_plan(text: &str) -> Result<Plan, String> {
     match Plan::from_name(text.trim()) {
         Some(plan @ (Plan::Free | Plan::Pro | Plan::Custom)) => Ok(plan),
@@ -93,7 +92,7 @@ pub(super) fn sign_up_plan(text: &str) -> Result<Plan, String> {
     }
 }
 
-/// Yes or no.
+/// A Boolean.
 pub(super) fn flag(text: &str) -> Result<bool, String> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Ok(true),
@@ -108,32 +107,32 @@ pub(super) fn connections(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| "must be a whole number from 1 to 1000".to_owned())
 }
 
-/// A number of calls.
+/// A number of concurrent calls.
 pub(super) fn calls(text: &str) -> Result<NonZeroUsize, String> {
     let number = text.trim().parse().ok().filter(|number: &NonZeroUsize| number.get() <= 1_000);
     number.ok_or_else(|| "must be a whole number from 1 to 1000".to_owned())
 }
 
-/// A day.
+/// A date.
 pub(super) fn date(text: &str) -> Result<CivilDate, String> {
     text.trim().parse().map_err(|_| "must be a date such as 2026-01-01".to_owned())
 }
 
-/// An opaque version that a header can carry.
+/// An opaque version that fits into a header.
 pub(super) fn terms_version(text: &str) -> Result<String, String> {
     let text = text.trim();
     let fits = text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_graphic());
     if fits { Ok(text.to_owned()) } else { Err("must be 1 to 64 visible ASCII characters".to_owned()) }
 }
 
-/// A filter of log lines.
+/// A log filter.
 pub(super) fn log_filter(text: &str) -> Result<String, String> {
     EnvFilter::try_new(text)
         .map(|_| text.to_owned())
-        .map_err(|_| "must be a filter such as info or warn,kalends_app=debug".to_owned())
+        .map_err(|_| "must be a log filter such as info or warn,kalends_app=debug".to_owned())
 }
 
-/// Seconds by which a clock is shifted.
+/// The seconds by which the clock is shifted.
 pub(super) fn clock_offset(text: &str) -> Result<SignedDuration, String> {
     let seconds = text.trim().parse().ok().filter(|seconds| (-OFFSET..=OFFSET).contains(seconds));
     seconds.map(SignedDuration::seconds).ok_or_else(|| format!("must be a whole number from -{OFFSET} to {OFFSET}"))
@@ -143,15 +142,15 @@ pub(super) fn clock_offset(text: &str) -> Result<SignedDuration, String> {
 pub(super) fn network(text: &str) -> Result<IpNet, String> {
     text.parse::<IpNet>()
         .or_else(|_| text.parse::<IpAddr>().map(IpNet::from))
-        .map_err(|_| "must be networks such as 10.0.0.0/8 or addresses, comma-separated".to_owned())
+        .map_err(|_| "must be comma-separated networks such as 10.0.0.0/8, or IP addresses".to_owned())
 }
 
-/// Values separated by commas.
+/// A comma-separated list.
 pub(super) fn list<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Vec<T>, String> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(parse).collect()
 }
 
-/// The key that signs sessions, kept as it was written.
+/// The key that signs sessions, kept as written.
 pub(super) fn session_key(text: &str) -> Result<SecretString, String> {
     session_key_bytes(text).map(|_| SecretString::from(text.trim().to_owned()))
 }
@@ -176,12 +175,12 @@ pub(super) fn admin_token(text: &str) -> Result<SecretString, String> {
     }
 }
 
-/// The database that an address names.
+/// The database that a URL names.
 #[derive(Debug, Clone)]
 pub enum DatabaseUrl {
-    /// A file.
+    /// A SQLite file.
     Sqlite(PathBuf),
-    /// A server.
+    /// A Postgres server.
     Postgres(SecretString),
 }
 
@@ -193,7 +192,7 @@ impl FromStr for DatabaseUrl {
         let wrong = || "must be sqlite://PATH or postgres://USER:PASSWORD@HOST/NAME".to_owned();
         if let Some(path) = text.strip_prefix("sqlite:") {
             let path = path.strip_prefix("//").unwrap_or(path);
-            // Options and databases in memory have no use here.
+            // Options and in-memory databases are not supported.
             let is_file = !path.is_empty() && !path.starts_with(':') && !path.contains('?') && !path.ends_with('/');
             return if is_file { Ok(Self::Sqlite(PathBuf::from(path))) } else { Err(wrong()) };
         }
@@ -205,10 +204,10 @@ impl FromStr for DatabaseUrl {
     }
 }
 
-/// A host and a port, as a caller would write them in a URL.
+/// A host and a port, as written in a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostPort {
-    /// A name in lower case, or an address without brackets.
+    /// A name in lower case, or an IP address without brackets.
     pub host: String,
     /// The port.
     pub port: u16,
@@ -218,7 +217,7 @@ impl FromStr for HostPort {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "must be host:port, comma-separated".to_owned();
+        let wrong = || "must be a comma-separated list of host:port".to_owned();
         let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
         let port = port.parse().ok().filter(|port| *port != 0).ok_or_else(wrong)?;
         let host = match url::Host::parse(host) {
@@ -231,7 +230,7 @@ impl FromStr for HostPort {
     }
 }
 
-/// How many connections may be open.
+/// The limits on open connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
     /// In total.
@@ -241,9 +240,9 @@ pub struct ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// What one address may have unless the operator says otherwise.
+    /// The default limit for one address.
     const PER_ADDRESS: usize = 256;
-    /// The most that either may be.
+    /// The maximum of either limit.
     const MAX: usize = 1_000_000;
 }
 
@@ -252,7 +251,7 @@ impl FromStr for ConnectionLimits {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
-            format!("must be a list such as total=4096,address=256, or the total alone; each from 1 to {}", Self::MAX)
+            format!("must be a list such as total=4096,address=256, or only the total; each from 1 to {}", Self::MAX)
         };
         let (mut total, mut address) = (None, None);
         for part in text.split(',').map(str::trim) {
@@ -272,12 +271,12 @@ impl FromStr for ConnectionLimits {
     }
 }
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -304,7 +303,7 @@ mod tests {
     #[case("sqlite:///var/lib/kalends.db", "/var/lib/kalends.db")]
     #[case("sqlite:kalends.db", "kalends.db")]
     #[case("sqlite://a dir/kalends.db", "a dir/kalends.db")]
-    fn sqlite_addresses_name_a_file(#[case] url: &str, #[case] path: &str) {
+    fn sqlite_urls_name_a_file(#[case] url: &str, #[case] path: &str) {
         assert!(matches!(url.parse().unwrap(), DatabaseUrl::Sqlite(file) if file == std::path::Path::new(path)));
     }
 
@@ -313,7 +312,7 @@ mod tests {
     #[case("postgresql://localhost/kalends?sslmode=require")]
     #[case("postgres:///kalends?host=/var/run/postgresql")]
     #[case("postgres://u@%2Ftmp%2Fsocket/kalends")]
-    fn postgres_addresses_are_kept(#[case] url: &str) {
+    fn postgres_urls_are_kept(#[case] url: &str) {
         assert!(matches!(url.parse().unwrap(), DatabaseUrl::Postgres(_)));
     }
 
@@ -341,7 +340,7 @@ mod tests {
     #[case("sqlite://x.db?mode=ro")]
     #[case("kalends.db")]
     #[case("mysql://localhost/kalends")]
-    fn other_addresses_are_refused(#[case] url: &str) {
+    fn other_urls_are_refused(#[case] url: &str) {
         assert!(url.parse::<DatabaseUrl>().is_err());
     }
 
@@ -414,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_tokens_have_a_least_length() {
+    fn keys_and_tokens_have_a_minimum_length() {
         assert!(session_key("AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=").is_ok());
         assert!(session_key("AQEB").is_err() && session_key("not base64").is_err());
         assert!(admin_token("0123456789abcdef").is_ok());

@@ -1,4 +1,4 @@
-//! What happens on one connection: whether it rests, and whether an answer is stuck.
+//! The activity of one connection: whether it is idle, and whether an answer is stuck.
 
 use std::{
     pin::Pin,
@@ -11,21 +11,21 @@ use bytes::{Buf as _, Bytes};
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::Instant;
 
-/// The most bytes of an answer that are handed on at once. Progress is seen when a piece has been sent.
+/// The most bytes of an answer that are passed on at once. Progress is noted when a piece has been sent.
 const PIECE: usize = 64 << 10;
 
-/// How long a connection may do nothing.
+/// How long a connection may make no progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patience {
-    /// Without any request since it was opened.
+    /// Since it was opened, without any request.
     pub(super) silence: Duration,
-    /// Without a request since the last one was answered.
+    /// Since its last answer ended, without another request.
     pub(super) rest: Duration,
-    /// Without progress of an answer.
+    /// Since an answer last made progress.
     pub(super) stuck: Duration,
 }
 
-/// The requests of a connection that are not answered to their end.
+/// The requests of a connection whose answers have not ended.
 #[derive(Debug)]
 pub(super) struct Activity(Mutex<State>);
 
@@ -33,18 +33,19 @@ pub(super) struct Activity(Mutex<State>);
 struct State {
     /// The number of the next request.
     next: u64,
-    /// The requests by number. `None` while the answer is being made; then when the answer last moved.
+    /// The requests by number, each with the time at which its answer last made progress. `None` while the answer is
+    /// still being computed.
     running: Vec<(u64, Option<Instant>)>,
-    /// Since when nothing runs, if nothing runs.
+    /// When the last request ended. Meaningful only while none is running.
     rests_since: Instant,
 }
 
-/// Why a connection is to end.
+/// Why a connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Overdue {
-    /// Nothing happens on it.
+    /// It is idle.
     Rests,
-    /// An answer is not read.
+    /// The client does not read an answer.
     Stuck,
 }
 
@@ -53,7 +54,7 @@ impl Activity {
         Arc::new(Self(Mutex::new(State { next: 0, running: Vec::new(), rests_since: Instant::now() })))
     }
 
-    /// Notes that a request has arrived.
+    /// Records that a request has arrived.
     pub(super) fn begin(self: &Arc<Self>) -> Running {
         let mut state = self.state();
         let number = state.next;
@@ -62,7 +63,7 @@ impl Activity {
         Running { activity: Arc::clone(self), number }
     }
 
-    /// Whether the connection is to end, and why.
+    /// The reason to close the connection, if there is one.
     pub(super) fn overdue(&self, patience: Patience) -> Option<Overdue> {
         let state = self.state();
         if state.running.is_empty() {
@@ -78,7 +79,7 @@ impl Activity {
     }
 }
 
-/// A request until its answer has ended.
+/// A request whose answer has not ended.
 #[derive(Debug)]
 pub(super) struct Running {
     activity: Arc<Activity>,
@@ -86,7 +87,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Notes that the answer moves on.
+    /// Records that the answer made progress.
     fn moves(&self) {
         let mut state = self.activity.state();
         if let Some((_, moved)) = state.running.iter_mut().find(|(number, _)| *number == self.number) {
@@ -105,16 +106,16 @@ impl Drop for Running {
     }
 }
 
-/// The body of an answer, which notes each time that it moves on.
+/// The body of an answer, which records its progress.
 pub(super) struct Watched<B> {
     body: B,
-    /// What is left of a frame that was too large to be handed on at once.
+    /// The rest of a frame that was too large to pass on at once.
     rest: Bytes,
     running: Arc<Running>,
 }
 
-/// A part of an answer that is being sent. The request runs until its last piece was sent: HTTP/2 takes a piece over
-/// long before the caller's window lets it pass.
+/// A part of an answer that is being sent. The request is running until its last piece has been sent: HTTP/2 accepts a
+/// piece long before the client's window lets it pass.
 struct Piece {
     bytes: Bytes,
     running: Arc<Running>,
@@ -191,7 +192,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test(start_paused = true)]
-    async fn a_connection_that_rests_too_long_is_overdue() {
+    async fn a_connection_that_is_idle_too_long_is_overdue() {
         let activity = Activity::new();
         advance(14 * SECOND).await;
         assert_eq!(activity.overdue(PATIENCE), None);
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Rests), "without any request");
         let running = activity.begin();
         advance(1_000 * SECOND).await;
-        assert_eq!(activity.overdue(PATIENCE), None, "an answer is being made; other deadlines bound that");
+        assert_eq!(activity.overdue(PATIENCE), None, "the answer is being computed; other deadlines bound that");
         drop(running);
         advance(59 * SECOND).await;
         assert_eq!(activity.overdue(PATIENCE), None);
@@ -218,21 +219,21 @@ mod tests {
         advance(SECOND).await;
         assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Stuck));
         drop(unread);
-        assert_eq!(activity.overdue(PATIENCE), None, "the other one moved");
+        assert_eq!(activity.overdue(PATIENCE), None, "the other one made progress");
         let whole = read.collect().await.unwrap().to_bytes();
         assert_eq!(whole.len(), 2 * PIECE);
         advance(59 * SECOND).await;
-        assert_eq!(activity.overdue(PATIENCE), None, "it rests since its last answer ended");
+        assert_eq!(activity.overdue(PATIENCE), None, "idle time starts when the last answer ended");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_is_unread_until_its_last_piece_was_sent() {
+    async fn an_answer_is_running_until_its_last_piece_is_sent() {
         let activity = Activity::new();
         let mut body = Watched::new(AnyBody::from("short"), activity.begin());
         let last = body.frame().await.unwrap().unwrap();
         drop(body);
         advance(30 * SECOND).await;
-        assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Stuck), "it was handed over, and not sent");
+        assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Stuck), "it was passed on but not sent");
         drop(last);
         assert_eq!(activity.overdue(PATIENCE), None);
         advance(60 * SECOND).await;
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_large_frame_is_handed_on_in_pieces_and_keeps_its_length() {
+    async fn a_large_frame_is_split_and_keeps_its_length() {
         let text: Vec<u8> = (0..2 * PIECE + 7).map(|at| u8::try_from(at % 251).unwrap()).collect();
         let mut body = Watched::new(AnyBody::from(text.clone()), Activity::new().begin());
         assert_eq!(body.size_hint().exact(), Some(text.len() as u64));

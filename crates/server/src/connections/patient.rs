@@ -1,4 +1,4 @@
-//! A stream that ends when the other side does not read.
+//! A stream that fails when the other side stops reading.
 
 use std::{
     io::{self, IoSlice},
@@ -12,21 +12,21 @@ use tokio::{
     time::{Instant, Sleep, sleep_until},
 };
 
-/// How many bytes must leave while writes are blocked for the patience given.
+/// How many bytes must be written for the blocked time to start again at zero.
 const STEP: usize = 64 << 10;
 
-/// A stream whose writes fail with [`io::ErrorKind::TimedOut`] once they were blocked for `patience` in all and fewer
-/// than [`STEP`] bytes have left since.
+/// A stream whose writes fail with [`io::ErrorKind::TimedOut`] once they have been blocked for `patience` in total
+/// without [`STEP`] bytes being written.
 ///
-/// Only the time counts in which a write waits for the other side. A connection without anything to send may rest.
+/// Only time in which a write waits for the other side counts. A connection that has nothing to send may be idle.
 pub(super) struct Patient<S> {
     stream: S,
     patience: Duration,
-    /// How long writes were blocked since the last step, the present wait not included.
+    /// How long writes have been blocked since the last step, without the current wait.
     blocked: Duration,
-    /// How many bytes have left since the last step.
+    /// How many bytes have been written since the last step.
     moved: usize,
-    /// The present wait: since when, and its end.
+    /// The current wait: when it began, and its deadline.
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
@@ -35,7 +35,7 @@ impl<S> Patient<S> {
         Self { stream, patience, blocked: Duration::ZERO, moved: 0, waiting: None }
     }
 
-    /// What a write that was polled comes to.
+    /// Turns a blocked write into a timeout once the patience is used up.
     fn judge(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match written {
             Poll::Ready(written) => {
@@ -110,7 +110,7 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(30);
 
     #[tokio::test(start_paused = true)]
-    async fn a_reader_that_stops_ends_the_stream_after_the_patience() {
+    async fn writes_fail_when_the_reader_stops() {
         let (ours, _theirs) = duplex(1024);
         let mut stream = Patient::new(ours, PATIENCE);
         let began = Instant::now();
@@ -119,11 +119,11 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_few_bytes_now_and_then_are_no_progress() {
+    async fn a_trickle_does_not_count_as_progress() {
         let (ours, mut theirs) = duplex(1024);
         let mut stream = Patient::new(ours, PATIENCE);
         let reader = tokio::spawn(async move {
-            // A byte each 5 s.
+            // One byte every 5 s.
             for _ in 0..100 {
                 sleep(Duration::from_secs(5)).await;
                 if theirs.read_u8().await.is_err() {
@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_slow_reader_and_one_that_rests_keep_the_stream() {
+    async fn a_slow_reader_and_an_idle_stream_are_kept() {
         let (ours, mut theirs) = duplex(1024);
         let mut stream = Patient::new(ours, PATIENCE);
         let reader = tokio::spawn(async move {
             let (mut got, mut buffer) = (0, [0; 16 << 10]);
             while let Ok(read @ 1..) = theirs.read(&mut buffer).await {
                 got += read;
-                // 4 KB/s: slow, and above 64 KiB each 30 s.
+                // 4 KB/s is slow, but more than 64 KiB in 30 s.
                 sleep(Duration::from_millis(read as u64 / 4)).await;
             }
             got

@@ -1,4 +1,4 @@
-//! How many connections are open, in total and for each address.
+//! Limits on open connections, in total and for each address.
 
 use std::{
     collections::HashMap,
@@ -10,10 +10,10 @@ use kalends_quotas::{IpKey, TrustedProxies};
 
 use crate::config::ConnectionLimits;
 
-/// The places for connections. IPv6 addresses count by their /64.
+/// The limits and the open connections. IPv6 addresses count by their /64.
 pub(super) struct Places {
     limits: ConnectionLimits,
-    /// They bring the requests of many, so that only the total bounds their connections.
+    /// Proxies carry the connections of many clients, so only the total applies to them.
     trusted: TrustedProxies,
     open: Mutex<Open>,
 }
@@ -25,20 +25,20 @@ struct Open {
     by_address: HashMap<IpKey, usize>,
 }
 
-/// The place of one connection, given back when it is dropped.
+/// The place of one connection, released on drop.
 pub(super) struct Place {
     places: Arc<Places>,
     address: Option<IpKey>,
 }
 
-/// Why a connection gets no place.
+/// Why a connection is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Full {
-    /// The service has as many connections as it takes.
-    #[error("the service has {0} connections, the most that it may have")]
+    /// The service is at its total limit.
+    #[error("the service has reached its limit of {0} connections")]
     Total(usize),
-    /// The address has as many as one may have.
-    #[error("this address has {0} connections, the most that KALENDS_MAX_CONNECTIONS allows one address")]
+    /// The address is at its limit.
+    #[error("this address has {0} connections, the limit for one address (KALENDS_MAX_CONNECTIONS)")]
     Address(usize),
 }
 
@@ -47,10 +47,10 @@ impl Places {
         Arc::new(Self { limits, trusted, open: Mutex::default() })
     }
 
-    /// A place for a connection from `peer`.
+    /// Takes a place for a connection from `peer`.
     ///
     /// # Errors
-    /// [`Full`] says which limit is reached.
+    /// [`Full`], with the limit that is reached.
     pub(super) fn take(self: &Arc<Self>, peer: IpAddr) -> Result<Place, Full> {
         let address = (!self.trusted.trusts(peer)).then(|| IpKey::from(peer));
         let mut open = self.open();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_leaves_places_to_others() {
+    fn one_address_cannot_take_every_place() {
         let places = places(10, 2);
         let held: Vec<_> = (0..2).map(|_| places.take(ip("192.0.2.1")).unwrap()).collect();
         assert_eq!(places.take(ip("192.0.2.1")).err(), Some(Full::Address(2)));
