@@ -1,5 +1,5 @@
-// Makes the picker quicker: the visitor's own zone at once, and other days, months and zones without a new page.
-// Everything works without this file, and whatever fails here is left to the browser.
+// Makes the picker faster: it shows the visitor's own zone at once, and other days, months and zones without a new
+// page. Everything works without this file, and the browser takes over if anything here fails.
 (() => {
   'use strict';
   const said = document.getElementById('said');
@@ -9,8 +9,8 @@
   const shown = () => document.querySelector('main');
   const here = () => location.pathname + location.search;
 
-  // Shows the page at this address in place of the present one. Says what it shows, and leaves the keyboard where it
-  // was, or takes it to what was asked for.
+  // Shows the page at this address in place of the current one. It announces what it shows, and keeps the keyboard
+  // focus or moves it to what the visitor asked for.
   async function show(address, asked, keep) {
     const turn = ++latest;
     shown().setAttribute('aria-busy', 'true');
@@ -29,7 +29,7 @@
       at = here();
       tell(asked, active);
     } catch {
-      // A page of another kind, or no network: the browser shows what there is to see.
+      // The page is of another kind, or there is no network: let the browser load it.
       if (turn === latest && asked) location.assign(address);
       shown().removeAttribute('aria-busy');
     }
@@ -41,7 +41,7 @@
     if (asked === 'day') heading.focus();
     else if (asked) (document.getElementById(active) || heading).focus();
     const zoneText = zone ? 'Times are shown in ' + zone.textContent : '';
-    // A heading that takes the focus is read by itself; what else there is to know is said.
+    // A focused heading is read by itself. Announce the rest.
     said.textContent = asked === 'day' || asked === 'month' ? heading.dataset.say : zoneText;
   }
 
@@ -60,13 +60,13 @@
   });
 
   window.addEventListener('popstate', () => {
-    // A step within the page, such as to its content, is none to another.
+    // A jump within the page, such as to its content, does not load another page.
     if (shown().dataset.zone && here() !== at) show(here(), 'day', null);
   });
 
   at = here();
 
-  // Without a zone in the address the times are shown in that of the page, until this asks for the visitor's.
+  // Without a zone in the address, times are shown in the page's zone. Ask for the visitor's zone instead.
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const query = new URLSearchParams(location.search);
   if (own && !query.has('tz') && shown().dataset.zone && shown().dataset.zone !== own) {

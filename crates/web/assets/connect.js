@@ -1,5 +1,6 @@
-// Connects a human's calendar. /console/connect shows what a connection link asks for; /console/connections takes over from
-// there, and shows what is connected. Both use the JSON API with the cookie of the session, and put in all that it tells as text.
+// Connects a user's calendar. /console/connect shows what a connection link asks for. /console/connections continues
+// from there, and lists the connections. Both use the JSON API with the session's cookie, and insert its answers as
+// text only.
 (() => {
   'use strict';
   const SECRET = 'kalends.link.secret';
@@ -9,29 +10,29 @@
   const RESET = '/console/reset';
   const NAMES = { google: 'Google', microsoft: 'Microsoft' };
   const ERRORS = {
-    oauth_state: 'The attempt to connect took too long, or was begun in another browser. Please begin again.',
+    oauth_state: 'Connecting took too long, or was started in another browser. Please start again.',
     oauth_declined: 'You or your provider declined. Nothing was shared.',
-    oauth_failed: 'Your provider did not confirm that you agree. Please begin again.',
-    provider_unavailable: 'Your provider does not answer at the moment. Please try again in a few minutes.',
-    link_over: 'The link has ended meanwhile, or somebody else has followed it. Please ask for a new one.',
-    other_account: 'You agreed with another account than the one that is connected. Please choose the same account there.',
-    connection_gone: 'The connection was removed meanwhile. Please connect the account again.',
+    oauth_failed: 'Your provider did not confirm your consent. Please start again.',
+    provider_unavailable: 'Your provider is not responding. Please try again in a few minutes.',
+    link_over: 'The link has expired, or somebody else has used it. Please ask for a new one.',
+    other_account: 'You gave consent with a different account than the connected one. Please choose the same account.',
+    connection_gone: 'The connection has been removed. Please connect the account again.',
   };
   const SIGN_IN_ERRORS = {
-    oauth_state: 'The attempt to sign in took too long, or was begun in another browser. Please begin again.',
+    oauth_state: 'Signing in took too long, or was started in another browser. Please start again.',
     oauth_declined: 'You or your provider declined the sign-in.',
-    oauth_failed: 'Your provider did not confirm who you are. Please begin again.',
-    provider_unavailable: 'Your provider does not answer at the moment. Please try again in a few minutes.',
-    email_not_verified: 'Your address has an account here, and your provider has not verified it. Please sign in with your password.',
-    tos_version_required: 'There is no account with your address yet. Please sign up first.',
+    oauth_failed: 'Your provider did not confirm who you are. Please start again.',
+    provider_unavailable: 'Your provider is not responding. Please try again in a few minutes.',
+    email_not_verified: 'There is already an account with your email address, but your provider has not verified the address. Please sign in with your password.',
+    tos_version_required: 'There is no account with your email address yet. Please sign up first.',
     account_waitlisted: 'Your account is on the waiting list.',
     rate_limited: 'Too many people signed up in the last hour. Please try again in an hour.',
   };
   const STATUS = {
     active: 'Connected',
-    error: 'The last refresh failed; it is tried again',
+    error: 'The last refresh failed; it will be retried',
     reauthorization_required: 'The provider needs your consent again',
-    paused: 'Paused: counts for nobody',
+    paused: 'Paused: its calendars do not count',
   };
   const DATA = { unread: 'not read yet', fresh: 'up to date', stale: 'more than an hour old', unavailable: 'more than a day old' };
   const card = document.getElementById('card');
@@ -39,18 +40,19 @@
   const languages = navigator.languages.filter((language) => /^en\b/.test(language));
   const clock = new Intl.DateTimeFormat(languages.concat('en-GB'), { dateStyle: 'medium', timeStyle: 'short' });
 
-  // Calls the API. A refusal is an error with its status and the API's own message.
+  // Calls the API. An error answer is thrown with its status and the API's own message.
   async function api(method, path, body) {
     const headers = body ? { 'Content-Type': 'application/json' } : {};
     const answer = await fetch('/v1' + path, { method, headers, body: body && JSON.stringify(body) });
     const json = await answer.json().catch(() => ({}));
     if (answer.ok) return json;
-    const { message = 'The service does not answer as it should. Please try again.' } = json.error || {};
+    const { message = 'The service returned an unexpected answer. Please try again.' } = json.error || {};
     const sentence = message.charAt(0).toUpperCase() + message.slice(1) + (message.endsWith('.') ? '' : '.');
     throw Object.assign(new Error(sentence), { status: answer.status });
   }
 
-  // An element with properties, or attributes where it has none of that name; its children are elements or text.
+  // Creates an element. A property that the element does not have becomes an attribute. Its children are elements or
+  // text.
   function h(name, properties, ...children) {
     const element = document.createElement(name);
     for (const [key, value] of Object.entries(properties || {})) {
@@ -69,7 +71,7 @@
   const account = (connection) => (NAMES[connection.provider] || connection.provider) + (connection.label ? ` (${connection.label})` : '');
   const accountSince = (connection) => [account(connection), ', connected ', time(connection.created_at)];
 
-  // Shows something else, which the keyboard and a screen reader find at its heading.
+  // Replaces the content, and moves the focus to its heading for keyboards and screen readers.
   function show(title, ...children) {
     const heading = h('h1', { tabIndex: -1 }, title);
     card.replaceChildren(heading, ...children.flat().filter(Boolean));
@@ -84,7 +86,7 @@
     alert.scrollIntoView({ block: 'nearest' });
   }
 
-  // Does something once at a time. Whoever is not signed in any more does that first, and begins again.
+  // Runs one action at a time. If the session has ended, the user signs in and starts over.
   let busy = false;
   async function attempt(act) {
     if (busy) return;
@@ -121,11 +123,11 @@
   function signIn() {
     const enter = async (data) => {
       const body = { email: data.get('email'), password: data.get('password') };
-      // Whoever is refused here has mistyped, and stays in front of the form.
+      // A 401 here is a typing error, so the form stays.
       await api('POST', '/auth/signin', body).catch((error) => { throw new Error(error.message); });
       await begin();
     };
-    const why = 'You have to be the owner of the organization whose agents ask for your calendar.';
+    const why = 'You must be the owner of the organization whose agents ask for your calendar.';
     const page = card.dataset.page;
     const providers = card.dataset.providers.split(' ').filter(Boolean);
     const others = providers.map((name) => link(`Continue with ${NAMES[name] || name}`, `/v1/auth/oauth/${name}?return_to=${page}`, 'quiet'));
@@ -133,19 +135,19 @@
       field('email', 'Email', { name: 'email', type: 'email', autocomplete: 'username' }),
       field('password', 'Password', { name: 'password', type: 'password', autocomplete: 'current-password' }),
       h('button', { className: 'primary' }, 'Sign in')),
-      others.length ? [h('p', { className: 'hint' }, 'Or use the account that you have elsewhere:'), actions(others)] : null,
+      others.length ? [h('p', { className: 'hint' }, 'Or use an account that you already have:'), actions(others)] : null,
       h('p', { className: 'hint' }, link('Forgot your password, or never set one?', RESET)));
     const failed = new URLSearchParams(location.search).get('sign_in_error');
     if (failed) {
-      fail(SIGN_IN_ERRORS[failed] || 'You could not be signed in. Please begin again.');
+      fail(SIGN_IN_ERRORS[failed] || 'Signing in failed. Please start again.');
       history.replaceState(null, '', location.pathname);
     }
   }
 
-  // Sets a password with the token of a mail, or asks for that mail.
+  // Sets a password with the token from an email, or requests that email.
   function reset() {
     const token = given();
-    // The token stays neither in the address nor in the history.
+    // Keep the token out of the address and the history.
     if (token) history.replaceState(null, '', location.pathname);
     const next = sessionStorage.getItem(SECRET) ? CONNECT : CONNECTIONS;
     const set = async (data) => {
@@ -153,18 +155,18 @@
       show('Your password is set', h('p', null, 'All sessions of the account have ended. Sign in with the new password.'), actions(link('Sign in', next, 'primary')));
     };
     const choose = () => form(set,
-      field('token', 'Code from the mail', { name: 'token', value: token, autocomplete: 'one-time-code', maxLength: 256 }),
+      field('token', 'Code from the email', { name: 'token', value: token, autocomplete: 'one-time-code', maxLength: 256 }),
       field('password', 'New password, 10 characters or more', { name: 'password', type: 'password', autocomplete: 'new-password', minLength: 10, maxLength: 128 }),
       h('button', { className: 'primary' }, 'Set the password'));
     if (token) return show('Set your password', choose());
     const ask = async (data) => {
       const { message } = await api('POST', '/auth/password/forgot', { email: data.get('email') });
-      show('Look at your mail', h('p', null, message), choose());
+      show('Check your email', h('p', null, message), choose());
     };
-    const why = 'We send you a link by mail. With it you set a new password, or your first one. It works for one hour.';
+    const why = 'We will email you a link to set a new password, or your first one. It is valid for one hour.';
     return show('Set your password', h('p', { className: 'lead' }, why), form(ask,
       field('email', 'Email', { name: 'email', type: 'email', autocomplete: 'username' }),
-      h('button', { className: 'primary' }, 'Send the mail')), actions(link('Back to the sign-in', next)));
+      h('button', { className: 'primary' }, 'Send the email')), actions(link('Back to sign-in', next)));
   }
 
   const signOut = async () => {
@@ -174,7 +176,7 @@
   const whoIsIn = (me) => h('p', { className: 'hint' }, `Signed in as ${me.user.email}, ${me.org.name}. `,
     h('button', { type: 'button', className: 'plain', onclick: () => attempt(signOut) }, 'Sign in as somebody else'));
 
-  // The link is done with, one way or the other.
+  // The link has been used or declined.
   function forget() {
     sessionStorage.removeItem(SECRET);
     sessionStorage.removeItem(LINK);
@@ -183,7 +185,7 @@
   async function connect() {
     const token = sessionStorage.getItem(SECRET);
     if (!token) {
-      show('This link is not complete', h('p', null, 'Please use the whole link that you were sent, up to its last letter.'),
+      show('This link is incomplete', h('p', null, 'Please use the whole link that you received, down to the last character.'),
         actions(link('See what is connected', CONNECTIONS, 'quiet')));
       return;
     }
@@ -203,8 +205,8 @@
       await api('POST', `/auth/orgs/${org.id}/switch`);
       await connect();
     });
-    show('This link is unknown here', h('p', null, 'It may be cut short, or it is of another organization than the one that you are signed in to.'),
-      others.length ? [h('h2', null, 'Try another organization of yours'), actions(others.map(change))] : null,
+    show('This link is unknown here', h('p', null, 'It may be cut short, or belong to a different organization than the one you are signed in to.'),
+      others.length ? [h('h2', null, 'Try another of your organizations'), actions(others.map(change))] : null,
       whoIsIn(me));
   }
 
@@ -218,34 +220,34 @@
     const decline = async () => {
       await api('POST', `/connection-links/${asked.id}/decline`);
       forget();
-      show('You have declined', h('p', null, `Nothing was shared, and ${who} is told. You can close this page.`));
+      show('You have declined', h('p', null, `Nothing was shared, and ${who} is notified. You can close this page.`));
     };
-    const publishing = asked.capabilities.includes('publishing') ? 'It would also like to enter events into your calendar. You are not asked to allow that here.' : null;
-    const none = publishing ? 'No provider that is configured here takes what agents publish, so that nothing can be connected by this link. You may decline it.'
-      : 'The operator of this service has not configured any provider of calendars.';
+    const publishing = asked.capabilities.includes('publishing') ? 'It would also like to add events to your calendar. This page does not ask you to allow that.' : null;
+    const none = publishing ? 'None of the providers configured here can take events from agents, so this link cannot connect anything. You can decline it.'
+      : 'The operator of this service has not configured any calendar provider.';
     const providers = asked.providers.map((name) => button(`Connect ${NAMES[name] || name}`, 'primary', () => begun(name)));
     const usable = connections.filter(({ provider, status }) => asked.providers.includes(provider) && ['active', 'error'].includes(status));
     const known = usable.map((connection) => h('li', null,
       h('button', { type: 'button', onclick: () => attempt(() => choose(connection.id, asked.id)) },
         h('span', null, accountSince(connection)), h('span', { className: 'go' }, 'Choose calendars'))));
     show('Connect your calendar',
-      h('p', null, h('strong', null, who), ' asks when you are busy, so that nothing is planned for you then.'),
+      h('p', null, h('strong', null, who), ' would like to know when you are busy, so that nothing is scheduled for you then.'),
       facts(['Calendar', asked.calendar_name || 'removed'], ['Organization', me.org.name],
         ['What is shared', 'When you are busy, and nothing else: no titles, no guests, no places.'],
         ['Valid until', time(asked.expires_at)]),
       publishing && h('p', null, publishing),
       providers.length ? actions(providers) : h('p', null, none),
-      known.length ? [h('h2', null, 'Or use an account that is connected already'), h('ul', { className: 'offers' }, known)] : null,
+      known.length ? [h('h2', null, 'Or use an account that is already connected'), h('ul', { className: 'offers' }, known)] : null,
       h('div', { className: 'foot' }, whoIsIn(me), button('Decline', 'quiet', decline)));
   }
 
-  // Which calendars of an account count, and for whom; for a link or for none.
+  // Chooses which calendars of an account count, and for which agents, with or without a link.
   async function choose(connection, linkId) {
     const path = `/calendar-connections/${connection}`;
     const [shown, { data: calendars }] = await Promise.all([api('GET', path), api('GET', path + '/external-calendars')]);
     const remembered = JSON.parse(sessionStorage.getItem(LINK) || 'null');
     const asker = linkId && remembered && remembered.id === linkId ? remembered : {};
-    // What the organization shares belongs to no agent: only what counts for all counts there.
+    // A calendar shared by the organization does not belong to an agent: only a grant to all agents counts there.
     const usual = asker.agent ? 'selected' : asker.id ? 'all' : 'all_current';
     const save = async (data) => {
       const ids = data.getAll('calendar');
@@ -264,9 +266,9 @@
           calendars.map((calendar) => choice('checkbox', 'calendar', calendar.id, calendar.name, calendar.primary))),
         h('fieldset', null, h('legend', null, 'For whom?'),
           asker.agent ? audience('selected', asker.name ? `This agent only: ${asker.name}` : 'This agent only') : null,
-          // A calendar that the organization shares is of no agent that there is now.
-          !asker.id || asker.agent ? audience('all_current', 'All agents there are now') : null,
-          audience('all', 'All agents, also those to come')),
+          // No current agent owns a calendar shared by the organization.
+          !asker.id || asker.agent ? audience('all_current', 'All current agents') : null,
+          audience('all', 'All agents, including future ones')),
         actions(h('button', { className: 'primary' }, 'Save'), linkId ? link('Back to the link', CONNECT, 'quiet') : link('Cancel', CONNECTIONS, 'quiet'))));
   }
 
@@ -277,8 +279,8 @@
     const names = new Map(listed.flatMap(({ data }) => data.map((calendar) => [calendar.id, calendar.name])));
     const all = (entries, empty, shown) => entries.length ? h('ul', { className: 'entries' }, entries.map(shown)) : h('p', null, empty);
     show('Connected calendars', notice && h('p', { className: 'hint' }, notice),
-      all(connections.data, 'No account is connected.', connected), h('h2', null, 'For whom they count'),
-      all(grants.data, 'They count for nobody.', (grant) => granted(grant, names)), h('div', { className: 'foot' }, whoIsIn(me)));
+      all(connections.data, 'No account is connected.', connected), h('h2', null, 'Who they count for'),
+      all(grants.data, 'They do not count for anybody.', (grant) => granted(grant, names)), h('div', { className: 'foot' }, whoIsIn(me)));
     said.textContent = notice || '';
   }
 
@@ -290,7 +292,7 @@
     });
     const again = async () => location.assign((await api('POST', path + '/reauthorize')).authorization_url);
     const disconnect = async () => {
-      if (!confirm(`Disconnect ${account(connection)}? All that is known of it is deleted, and it counts for nobody any more.`)) return;
+      if (!confirm(`Disconnect ${account(connection)}? Everything stored about it will be deleted, and its calendars will no longer count for anybody.`)) return;
       await api('DELETE', path);
       await manage('Disconnected.');
     };
@@ -300,36 +302,36 @@
       facts(['Status', STATUS[connection.status] || connection.status], ['Busy times', ...refreshed], ['Connected', time(connection.created_at)]),
       connection.last_error && h('p', { className: 'problem' }, connection.last_error),
       actions(button('Choose calendars', 'quiet', () => choose(connection.id)),
-        !paused && connection.status !== 'reauthorization_required' && act('Refresh', 'quiet', '/refresh', 'Refreshing; it takes a moment.'),
+        !paused && connection.status !== 'reauthorization_required' && act('Refresh', 'quiet', '/refresh', 'Refreshing. This takes a moment.'),
         paused ? act('Resume', 'quiet', '/resume', 'Resumed.') : act('Pause', 'quiet', '/pause', 'Paused.'),
-        button('Consent again', 'quiet', again), button('Disconnect', 'danger', disconnect)));
+        button('Renew consent', 'quiet', again), button('Disconnect', 'danger', disconnect)));
   }
 
   function granted(grant, names) {
     const count = grant.agent_ids ? grant.agent_ids.length : 0;
-    const whom = grant.audience === 'all' ? 'All agents, also those to come'
-      : (count === 1 ? '1 agent' : `${count} agents`) + (grant.audience === 'all_current' ? ', all there were then' : '');
+    const whom = grant.audience === 'all' ? 'All agents, including future ones'
+      : (count === 1 ? '1 agent' : `${count} agents`) + (grant.audience === 'all_current' ? ', all at that time' : '');
     const back = async () => {
       await api('DELETE', `/availability-grants/${grant.id}`);
-      await manage('Taken back.');
+      await manage('Revoked.');
     };
-    return h('li', null, h('h3', null, grant.external_calendar_ids.map((id) => names.get(id) || 'a calendar that is gone').join(', ')),
-      facts(['For', whom], ['Since', time(grant.created_at)]), actions(button('Take back', 'quiet', back)));
+    return h('li', null, h('h3', null, grant.external_calendar_ids.map((id) => names.get(id) || 'a removed calendar').join(', ')),
+      facts(['For', whom], ['Since', time(grant.created_at)]), actions(button('Revoke', 'quiet', back)));
   }
 
   async function connections() {
     const asked = new URLSearchParams(location.search);
     if (asked.has('error')) {
       const back = sessionStorage.getItem(SECRET) ? link('Back to the link', CONNECT, 'primary') : link('See what is connected', CONNECTIONS, 'primary');
-      show('Nothing was connected', h('p', null, ERRORS[asked.get('error')] || 'Something went wrong. Please begin again.'), actions(back));
+      show('Nothing was connected', h('p', null, ERRORS[asked.get('error')] || 'Something went wrong. Please start again.'), actions(back));
     } else if (asked.has('connected')) await choose(asked.get('connected'), asked.get('link'));
     else await manage();
   }
 
-  // What the address brings; the link that skips to the content has a hash too.
+  // The fragment of the address. The link that skips to the content has one too.
   const given = () => location.hash === '#main' ? '' : location.hash.slice(1);
 
-  // The secret neither stays in the address nor in the history.
+  // Keep the secret out of the address and the history.
   function begin() {
     if (card.dataset.page === 'reset') return reset();
     if (card.dataset.page !== 'connect') return connections();
@@ -341,7 +343,7 @@
     return connect();
   }
 
-  // Somebody may paste another link while this one is shown.
+  // The user may paste another link while this one is shown.
   window.addEventListener('hashchange', () => given() && location.reload());
   attempt(begin);
 })();

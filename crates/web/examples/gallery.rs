@@ -1,7 +1,7 @@
-//! Every state of the booking page, to be looked at and checked.
+//! Renders every state of the booking page, for inspection and checks.
 //!
-//! With an argument, as files in the folder that it names; each page refers to the files beside it, so that it can be
-//! opened without a server. Without one, as JSON: `headers` of pages, and the text of each file below its path.
+//! With an argument, it writes files into that folder. Each page refers to files next to it, so it can be opened
+//! without a server. Without an argument, it prints JSON: the `headers` of pages, and each file's text by path.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     std::fs::create_dir_all(&folder)?;
     for (name, page) in pages {
-        // The folder is flat, and has no server that knows the prefix.
+        // The folder is flat, and no server knows the prefix.
         std::fs::write(folder.join(name), page.replace(assets::PREFIX, ""))?;
     }
     for asset in assets::ALL.iter() {
@@ -46,7 +46,7 @@ fn at(text: &str) -> Result<Timestamp, kalends_kernel::ParseTimestampError> {
     text.parse()
 }
 
-/// Half hours from nine to five on working days but for some that are taken, for five weeks.
+/// Half-hour slots from nine to five on working days for five weeks, without some that are taken.
 fn offers(zone: Zone, from: Timestamp) -> Vec<Span> {
     let mut offers = Vec::new();
     let first = zone.to_civil(from).date;

@@ -1,10 +1,10 @@
-//! The files that pages refer to, under names that change with their content.
+//! The files that pages refer to. Their names change with their content.
 
 use std::sync::LazyLock;
 
 use sha2::{Digest as _, Sha256};
 
-/// Where the files lie. No slug is `assets`: slugs are longer, and random.
+/// The path prefix of the files. It cannot collide with a slug: slugs are longer, and random.
 pub const PREFIX: &str = "/book/assets/";
 
 /// A file of the pages.
@@ -34,7 +34,7 @@ pub fn find(name: &str) -> Option<&'static Asset> {
 }
 
 impl Asset {
-    /// Where the file is fetched.
+    /// The path of the file.
     pub fn path(&self) -> String {
         format!("{PREFIX}{}", self.name)
     }

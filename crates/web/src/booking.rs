@@ -1,4 +1,4 @@
-//! What is booked: told after booking or moving, shown before it is cancelled, and after.
+//! Pages about a booking: after it was made or moved, before it is cancelled, and after.
 
 use askama::Template;
 use kalends_kernel::Span;
@@ -7,74 +7,74 @@ use crate::form::back;
 use crate::link::{Href, Path};
 use crate::page::{DisplaySettings, Page};
 
-/// The answer to a form that booked (201), or moved a booking.
+/// The answer to a form that booked a slot (201) or moved a booking.
 #[derive(Debug, Clone, Template)]
 #[template(path = "booked.html")]
 pub struct Booked<'a> {
     /// The booking page.
     pub page: Page<'a>,
-    /// How the visitor reads times.
+    /// How times are shown to the visitor.
     pub shown: DisplaySettings,
-    /// What is booked now.
+    /// The booked slot.
     pub slot: Span,
-    /// What was booked before, where the booking was moved.
+    /// The previous slot, if the booking was moved.
     pub before: Option<Span>,
-    /// Where a confirmation was sent.
+    /// The address that a confirmation was sent to.
     pub mailed_to: Option<&'a str>,
-    /// Where the booking is cancelled.
+    /// The link that cancels the booking.
     pub cancel: Option<&'a Href>,
-    /// Where it is moved.
+    /// The link that moves it.
     pub reschedule: Option<&'a Href>,
     /// The booking as an iCalendar file.
     pub file: Option<&'a Href>,
 }
 
-/// What can be said of a booking to whoever has its link.
+/// The state of a booking, as shown to a visitor with its link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BookingState {
     /// It takes place, and can be cancelled.
     Upcoming,
-    /// It was cancelled just now.
+    /// It has just been cancelled.
     Cancelled,
-    /// It had been cancelled before.
+    /// It was already cancelled.
     CancelledBefore,
-    /// It has begun or is over, and stays as it is.
+    /// It has begun or is over, and can no longer be changed.
     Past,
 }
 
-/// A booking, to be cancelled.
+/// A booking that can be cancelled.
 #[derive(Debug, Clone, Template)]
 #[template(path = "booking.html")]
 pub struct Booking<'a> {
     /// The booking page.
     pub page: Page<'a>,
-    /// How the visitor reads times.
+    /// How times are shown to the visitor.
     pub shown: DisplaySettings,
-    /// What is booked; none where the event is gone, and its time with it.
+    /// The booked slot. `None` if the event is gone.
     pub slot: Option<Span>,
-    /// In whose name.
+    /// The guest's name.
     pub name: &'a str,
-    /// What has become of it.
+    /// The state of the booking.
     pub state: BookingState,
-    /// Where the form that cancels it is sent.
+    /// The path that the form which cancels it is sent to.
     pub cancel: &'a Path,
-    /// Where it is moved instead.
+    /// The link that moves it instead.
     pub reschedule: Option<&'a Href>,
-    /// Where another time is booked: the booking page, while it is open.
+    /// The booking page, if it is open, to book another time.
     pub again: Option<&'a Path>,
 }
 
-/// A booking and where it goes, to be confirmed.
+/// A booking and its new time, to be confirmed.
 #[derive(Debug, Clone, Template)]
 #[template(path = "moving.html")]
 pub struct Moving<'a> {
-    /// The booking page; its path is where the booking is moved.
+    /// The booking page, whose path is the one that moves the booking.
     pub page: Page<'a>,
-    /// How the visitor reads times.
+    /// How times are shown to the visitor.
     pub shown: DisplaySettings,
-    /// What is booked.
+    /// The current slot.
     pub before: Span,
-    /// What was chosen.
+    /// The chosen slot.
     pub slot: Span,
 }
 

@@ -1,16 +1,16 @@
-//! The pages on which a human connects calendars. They hold nothing but their frame: their script asks the JSON API with the
-//! cookie of the session, so that a page is the same for everybody.
+//! The pages on which a user connects calendars. They contain only their frame: their script calls the JSON API with
+//! the session's cookie, so the HTML is the same for everybody.
 
 use askama::Template;
 
 /// A page of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Console {
-    /// Where a connection link leads.
+    /// The page that a connection link leads to.
     Connect,
-    /// What is connected, and where a provider sends the browser back.
+    /// The list of connections, to which a provider also redirects the browser.
     Connections,
-    /// Where a human sets a password by mail.
+    /// The page on which a user sets a password by mail.
     Reset,
 }
 
@@ -25,7 +25,7 @@ impl Console {
     /// Every page.
     pub const ALL: [Self; 3] = [Self::Connect, Self::Connections, Self::Reset];
 
-    /// Where the page lies.
+    /// The path of the page.
     pub const fn path(self) -> &'static str {
         match self {
             Self::Connect => "/console/connect",
@@ -34,7 +34,7 @@ impl Console {
         }
     }
 
-    /// The page, which offers to sign in with the providers of these names beside a password.
+    /// The page. It offers to sign in with these providers, or with a password.
     pub fn html(self, providers: &[&str]) -> String {
         crate::render(&Shape { page: self, providers: providers.join(" ") })
     }
@@ -47,7 +47,7 @@ impl Console {
         }
     }
 
-    /// What the script shows.
+    /// The name by which the script knows what to show.
     const fn name(self) -> &'static str {
         match self {
             Self::Connect => "connect",

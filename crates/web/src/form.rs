@@ -6,10 +6,10 @@ use kalends_kernel::{FieldError, FieldErrors, Span};
 use crate::page::{DisplaySettings, Page};
 use crate::picker::slot_href;
 
-/// The field that no visitor sees and that is empty in whatever a person sends.
+/// A hidden field. A person leaves it empty.
 pub const HONEYPOT: &str = "website";
 
-/// What the visitor typed.
+/// The visitor's input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Given<'a> {
     /// The field `name`.
@@ -20,56 +20,56 @@ pub struct Given<'a> {
     pub notes: &'a str,
 }
 
-/// How many characters the fields take.
+/// The maximum number of characters of each field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Of the name.
+    /// The name.
     pub name: usize,
-    /// Of the email address.
+    /// The email address.
     pub email: usize,
-    /// Of the notes.
+    /// The notes.
     pub notes: usize,
 }
 
-/// The form for a chosen slot. With errors it is the answer to a form that cannot be accepted (400).
+/// The form for a chosen slot. With errors it is the answer to an invalid form (400).
 #[derive(Debug, Clone, Template)]
 #[template(path = "form.html")]
 pub struct Form<'a> {
     /// The booking page.
     pub page: Page<'a>,
-    /// How the visitor reads times.
+    /// How times are shown to the visitor.
     pub shown: DisplaySettings,
     /// The chosen slot.
     pub slot: Span,
-    /// What the visitor typed before.
+    /// The visitor's previous input.
     pub given: Given<'a>,
-    /// What is wrong with it, by the parameters `name`, `email`, `notes` and `start`.
+    /// The errors, by the parameters `name`, `email`, `notes` and `start`.
     pub errors: &'a FieldErrors,
-    /// How long the fields may be.
+    /// The maximum lengths of the fields.
     pub limits: Limits,
 }
 
-/// The answer where the chosen slot is not free any more (409): what is free nearest to it.
+/// The answer if the chosen slot is no longer free (409), with the nearest free slots.
 ///
-/// What the visitor typed is kept, so that one press books one of the others.
+/// The visitor's input is kept, so that one click books another slot.
 #[derive(Debug, Clone, Template)]
 #[template(path = "taken.html")]
 pub struct Taken<'a> {
-    /// The booking page, or where a booking is moved.
+    /// The booking page, or the page that moves a booking.
     pub page: Page<'a>,
-    /// How the visitor reads times.
+    /// How times are shown to the visitor.
     pub shown: DisplaySettings,
     /// The slot that was chosen.
     pub slot: Span,
-    /// The nearest slots that are free, in order.
+    /// The nearest free slots, in order.
     pub nearest: &'a [Span],
-    /// What the visitor typed; none where nothing was typed yet, and where a booking is moved.
+    /// The visitor's input. `None` if there is none yet, or if a booking is being moved.
     pub given: Option<Given<'a>>,
-    /// Whether a booking is moved.
+    /// Whether a booking is being moved.
     pub moves: bool,
 }
 
-/// An error of a field as the page shows it.
+/// A field's error, as shown on the page.
 struct Problem {
     field: &'static str,
     label: &'static str,
@@ -82,7 +82,8 @@ impl Form<'_> {
         crate::render(self)
     }
 
-    /// The errors in the order of the fields. The start is not a field that a visitor can mend in the form.
+    /// The errors in the order of the fields. An error in the start is left out: a visitor cannot correct it in the
+    /// form.
     fn problems(&self) -> Vec<Problem> {
         const FIELDS: [(&str, &str); 3] = [("name", "Your name"), ("email", "Your email"), ("notes", "Notes")];
         let of_field = |(field, label): (&'static str, &'static str)| {
@@ -92,7 +93,7 @@ impl Form<'_> {
         FIELDS.into_iter().filter_map(of_field).collect()
     }
 
-    /// What is wrong with one field.
+    /// The error of one field.
     fn problem(&self, field: &str) -> Option<String> {
         self.errors.iter().find(|error| error.param == field).map(sentence)
     }
@@ -117,14 +118,14 @@ impl Taken<'_> {
     }
 }
 
-/// The picker at the slot's day.
+/// The address of the picker on the slot's day.
 pub(crate) fn back(page: &Page<'_>, shown: DisplaySettings, slot: Span) -> String {
     let date = shown.zone.to_civil(slot.start()).date;
     page.path.with(&[("day", &date), ("tz", &shown.zone)])
 }
 
-/// A clause of the domain as a sentence: `must be ...` becomes `This must be ....` What was got is left out, since the
-/// visitor sees it in the field.
+/// Turns a domain error's clause into a sentence: `must be ...` becomes `This must be ....` The quoted input is left
+/// out, because the visitor sees it in the field.
 fn sentence(error: &FieldError) -> String {
     let message = error.message.rsplit_once(", got ").map_or(error.message.as_str(), |(clause, _)| clause);
     let subject = if message.starts_with("must ") || message.starts_with("is ") { "This " } else { "" };

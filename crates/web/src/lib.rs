@@ -1,12 +1,12 @@
-//! The pages that guests see: how a public booking page looks as HTML, and what it says to an agent as Markdown. And the pages
-//! on which humans connect calendars.
+//! The HTML pages: the public booking pages for guests, also as Markdown for agents, and the console pages on which
+//! users connect calendars.
 //!
-//! Everything here is a pure function of what it is given. A caller reads the request with [`PageQuery`] and [`Clock`],
-//! asks the use cases, fills one of the views and sends the text that its `html()` returns together with
-//! [`headers::SAFE`] and [`headers::PAGE`]. The files that the HTML refers to are [`assets::ALL`].
+//! Everything here is a pure function. A caller reads the request with [`PageQuery`] and [`Clock`], runs the use
+//! cases, fills in one of the views and sends the text that its `html()` returns, with the headers [`headers::SAFE`]
+//! and [`headers::PAGE`]. The files that the HTML refers to are in [`assets::ALL`].
 //!
-//! Nothing that a view holds is trusted: texts are escaped by the templates, and an address becomes a link only as a
-//! [`Path`] or an [`Href`], which no `javascript:` can be.
+//! No text in a view is trusted: the templates escape texts, and an address becomes a link only as a [`Path`] or an
+//! [`Href`], neither of which can be a `javascript:` URL.
 
 pub mod assets;
 pub mod headers;
@@ -38,6 +38,6 @@ pub use time::{Clock, Month};
 
 /// The text of a template.
 fn render(template: &impl askama::Template) -> String {
-    #[expect(clippy::expect_used, reason = "a String takes whatever is written to it, and no filter of ours fails")]
+    #[expect(clippy::expect_used, reason = "writing to a String does not fail, and neither do our filters")]
     template.render().expect("a template is written to a String")
 }

@@ -1,25 +1,26 @@
-//! Addresses that may stand in a link or a form.
+//! Addresses that may be used in a link or a form.
 
 use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// The path of a page on this server, such as `/book/kq7d`: it begins with one slash, and has neither a query nor a
-/// fragment, so that a page may add its own.
+/// The path of a page on this server, such as `/book/kq7d`. It begins with exactly one slash, and has neither a query
+/// nor a fragment, so a page can add its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path(String);
 
-/// An address that a link may lead to: a path on this server, with a query or without, or `https:` or `http:`
-/// elsewhere. Never `javascript:` or `data:`.
+/// An address that a link may lead to: a path on this server, with or without a query, or an `https:` or `http:` URL.
+/// It is never a `javascript:` or `data:` URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Href(String);
 
-/// What a value in a query keeps as it is. Colons and slashes may stand there, and times and zones read better so.
+/// The characters that a query value keeps as they are. Colons and slashes are allowed there, and keep times and zones
+/// readable.
 const QUERY: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':').remove(b'/');
 
 impl Path {
-    /// The path, where the text is one.
+    /// The path, if the text is one.
     pub fn new(text: impl Into<String>) -> Option<Self> {
         let text = text.into();
         (is_local(&text) && !text.contains(['?', '#'])).then_some(Self(text))
@@ -39,7 +40,7 @@ impl Path {
 }
 
 impl Href {
-    /// The address, where the text is one that a link may lead to.
+    /// The address, if a link may lead to it.
     pub fn new(text: impl Into<String>) -> Option<Self> {
         let text = text.into();
         let elsewhere = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
@@ -48,8 +49,8 @@ impl Href {
     }
 }
 
-/// Whether a browser resolves the text to a place on this server. It reads a backslash as a slash, and leaves out
-/// line breaks and tabs wherever they stand.
+/// Whether a browser resolves the text to an address on this server. Browsers read a backslash as a slash, and ignore
+/// line breaks and tabs anywhere.
 fn is_local(text: &str) -> bool {
     text.starts_with('/') && !text.starts_with("//") && text.chars().all(|char| char.is_ascii_graphic() && char != '\\')
 }
@@ -94,7 +95,7 @@ mod tests {
     #[case("https://cal.example/\nx", false, false)]
     #[case("book", false, false)]
     #[case("", false, false)]
-    fn what_a_link_may_lead_to(#[case] text: &str, #[case] path: bool, #[case] href: bool) {
+    fn links_lead_to_this_server_or_to_http_urls(#[case] text: &str, #[case] path: bool, #[case] href: bool) {
         assert_eq!(Path::new(text).is_some(), path);
         assert_eq!(Href::new(text).is_some(), href);
     }

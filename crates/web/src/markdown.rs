@@ -1,4 +1,4 @@
-//! The page as an agent reads it: the same facts, and how to list the free times and book one over HTTP.
+//! The page for agents: the same facts, and how to list the free times and book one over HTTP.
 
 use std::fmt::Write as _;
 
@@ -11,28 +11,28 @@ use crate::page::{DisplaySettings, Page};
 /// The `Content-Type` of the text.
 pub const CONTENT_TYPE: &str = "text/markdown; charset=utf-8";
 
-/// A booking page, for an agent that asks with `Accept: text/markdown`.
+/// A booking page, for an agent that sends `Accept: text/markdown`.
 #[derive(Debug, Clone)]
 pub struct Guide<'a> {
     /// The booking page.
     pub page: Page<'a>,
-    /// How times are shown: in the zone asked for, else in that of the page.
+    /// How times are shown: in the requested zone, or else in the page's.
     pub shown: DisplaySettings,
-    /// The whole address of the page.
+    /// The absolute address of the page.
     pub address: &'a Href,
-    /// When bookings may begin.
+    /// The span in which bookings may begin.
     pub bookable: Span,
-    /// The first times that are free, in order.
+    /// The first free times, in order.
     pub offers: &'a [Span],
-    /// How long the fields may be.
+    /// The maximum lengths of the fields.
     pub limits: Limits,
 }
 
-/// The text of a page that takes no bookings for now.
+/// The text of a page that is closed for bookings.
 pub fn closed(title: &str) -> String {
     format!(
         "# {}\n\nBooking is closed for now: no more bookings can be taken at the moment, so no times are offered. \
-         Bookings made before stay as they are. Try again another day.\n",
+         Existing bookings are not affected. Try again another day.\n",
         line(title)
     )
 }
@@ -66,9 +66,9 @@ impl Guide<'_> {
             "\n## List the free times\n\n\
              `GET {address}/slots?from={from}&to={to}`\n\n\
              Both are optional RFC 3339 times. The answer is JSON: `{{\"booking_page\": {{...}}, \"slots\": [{{\"start\", \"end\"}}]}}`, \
-             in UTC. It needs no key. Where there are more than fit, `next_from` is the `from` to go on with.\n\n\
+             in UTC. No key is needed. If there are more than fit in one answer, `next_from` is the `from` of the next request.\n\n\
              ## Book one\n\n\
-             Ask the person for whom you book before you do: a booking is made at once, and the host is told.\n\n\
+             Ask the person you are booking for first: a booking is made at once, and the host is notified.\n\n\
              ```http\nPOST {address}\nContent-Type: application/json\nAccept: application/json\n\n\
              {{\"name\": \"Ada Example\", \"email\": \"ada@example.com\", \"notes\": \"\", \"start\": \"{example}\"}}\n```\n\n\
              | field | |\n|---|---|\n\
@@ -76,11 +76,11 @@ impl Guide<'_> {
              | `email` | required, up to {} characters; the confirmation goes there |\n\
              | `notes` | optional, up to {} characters |\n\
              | `start` | required, the `start` of a free time |\n\n\
-             | answer | means |\n|---|---|\n\
+             | status | meaning |\n|---|---|\n\
              | 201 | booked: `{{\"booking_page_id\", \"event\": {{\"id\", \"title\", \"start_time\", \"end_time\", \"status\"}}, \"cancel_url\", \"reschedule_url\"}}` |\n\
-             | 400 | a field is wrong (`error.param` names it), or the page never offers this start |\n\
-             | 404 | there is no such page, or not any more |\n\
-             | 409 | the time was taken meanwhile: list the free times again |\n\
+             | 400 | a field is invalid (`error.param` names it), or the page never offers this start |\n\
+             | 404 | the page does not exist, or no longer exists |\n\
+             | 409 | the time has been taken: list the free times again |\n\
              | 429 | too many requests, or booking is closed for now: wait for `Retry-After` seconds |\n",
             limits.name,
             limits.email,
@@ -94,7 +94,7 @@ impl Guide<'_> {
     fn write_offers(&self, text: &mut String) {
         let Self { shown, bookable, .. } = self;
         if self.offers.is_empty() {
-            text.push_str("\n## Free times\n\nNothing is free at the moment.\n");
+            text.push_str("\n## Free times\n\nNo times are free at the moment.\n");
             return;
         }
         let at = self.offers.first().map_or(bookable.start(), |offer| offer.start());
@@ -112,21 +112,22 @@ impl Guide<'_> {
     }
 }
 
-/// The instant without a fraction of a second, rounded up: nobody asks for more, and it reads better.
+/// The timestamp rounded up to a whole second, which is precise enough and easier to read.
 fn second(at: Timestamp) -> Timestamp {
     Timestamp::from_micros(
         at.as_micros().div_euclid(1_000_000).saturating_add(i64::from(at.as_micros() % 1_000_000 != 0)) * 1_000_000,
     )
 }
 
-/// Foreign text as one line that means nothing but itself: every ASCII sign that Markdown could read as its own is
-/// escaped, and what ends a line or is no character to be seen becomes a space.
+/// Third-party text as one line of plain text. Every ASCII character that Markdown could interpret is escaped. Line
+/// breaks and control characters become spaces.
 fn line(foreign: &str) -> String {
     let mut text = String::with_capacity(foreign.len() + 8);
     let mut chars = foreign.trim().chars().peekable();
     let mut before = ' ';
     while let Some(char) = chars.next() {
-        // A full stop after a word ends a sentence; after a number it could begin a list, and within a word an address.
+        // A full stop after a word ends a sentence. After a number it could begin a list, and within a word it could
+        // form an address.
         let ends_sentence =
             char == '.' && before.is_alphabetic() && chars.peek().is_none_or(|next| next.is_whitespace());
         if char.is_control() || matches!(char, '\u{2028}' | '\u{2029}') {
@@ -160,14 +161,14 @@ mod tests {
     #[case("`code` | cell \\", "\\`code\\` \\| cell \\\\")]
     #[case("https://evil.example", "https\\:\\/\\/evil\\.example")]
     #[case("line\u{2028}end", "line end")]
-    fn foreign_text_means_only_itself(#[case] foreign: &str, #[case] escaped: &str) {
+    fn foreign_text_is_escaped(#[case] foreign: &str, #[case] escaped: &str) {
         assert_eq!(line(foreign), escaped);
     }
 
     #[rstest]
     #[case("2026-03-01T09:00:00Z", "2026-03-01T09:00:00Z")]
     #[case("2026-03-01T09:00:00.000001Z", "2026-03-01T09:00:01Z")]
-    fn whole_seconds(#[case] at: &str, #[case] expected: &str) {
+    fn timestamps_are_rounded_up_to_seconds(#[case] at: &str, #[case] expected: &str) {
         assert_eq!(second(at.parse().unwrap()).to_string(), expected);
     }
 }

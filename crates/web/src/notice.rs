@@ -1,4 +1,4 @@
-//! Pages that only say why there is nothing else.
+//! Pages that explain why nothing else can be shown.
 
 use askama::Template;
 
@@ -7,22 +7,22 @@ use crate::link::Path;
 /// Why a page cannot be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notice<'a> {
-    /// No page is there, or not any more (404).
+    /// The page does not exist, or no longer exists (404).
     NotFound,
-    /// The host can take no bookings at the moment (429).
+    /// The host cannot take bookings at the moment (429).
     Closed,
-    /// The link of a booking leads nowhere: it is cut short, or its booking is gone (404).
+    /// The link of a booking is cut short, or its booking is gone (404).
     NoBooking,
     /// Too many requests came from the visitor's address (429).
     TooMany {
-        /// When the next one is answered, in seconds.
+        /// The seconds until the next request is answered.
         retry_after_seconds: u32,
     },
-    /// The address names a time that is none, or that the page never offers (400).
+    /// The address contains something that is not a time, or a time that the page never offers (400).
     Nonsense,
     /// Something failed on our side (500 or 503).
     Failed {
-        /// By what the failure is found again.
+        /// The identifier to find the failure in the log.
         request_id: &'a str,
     },
 }
@@ -36,7 +36,7 @@ struct Shape<'a> {
 }
 
 impl Notice<'_> {
-    /// The page. Where there is a booking page to go back to, it leads there.
+    /// The page. It links to the booking page `back`, if there is one.
     pub fn html(&self, back: Option<&Path>) -> String {
         crate::render(&Shape { title: self.title(), paragraphs: self.paragraphs(), back })
     }
@@ -45,7 +45,7 @@ impl Notice<'_> {
         match self {
             Self::NotFound => "There is no booking page here",
             Self::Closed => "Booking is closed for now",
-            Self::NoBooking => "This link leads to no booking",
+            Self::NoBooking => "This link does not lead to a booking",
             Self::TooMany { .. } => "One moment, please",
             Self::Nonsense => "This time cannot be booked",
             Self::Failed { .. } => "Something went wrong on our side",
@@ -56,14 +56,14 @@ impl Notice<'_> {
         let texts: &[&str] = match self {
             Self::NotFound => &[
                 "The address may be mistyped or cut short, or the page has been taken down.",
-                "Please ask whoever sent you the link for a new one. Bookings made before stay as they are.",
+                "Please ask the person who sent you the link for a new one. Existing bookings are not affected.",
             ],
             Self::Closed => &[
-                "No more bookings can be taken at the moment. Bookings made before stay as they are.",
+                "No more bookings can be taken at the moment. Existing bookings are not affected.",
                 "Please try again another day, or write to the person you want to meet.",
             ],
             Self::NoBooking => &[
-                "The link may be cut short, or the booking was removed. Please use the whole link of your confirmation.",
+                "The link may be cut short, or the booking was removed. Please use the whole link from your confirmation.",
             ],
             Self::TooMany { retry_after_seconds } => {
                 let wait = match retry_after_seconds {

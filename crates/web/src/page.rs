@@ -1,34 +1,34 @@
-//! What every page of one booking page tells, and how times are shown.
+//! The facts that every page of a booking page shows, and how times are shown.
 
 use kalends_kernel::{Timestamp, Zone};
 
 use crate::link::Path;
 use crate::time::{Clock, date_label, day_label, duration_label, zone_label};
 
-/// What a visitor may know of a booking page.
+/// The public facts of a booking page.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a> {
-    /// Where the page that shows this lies: `/book/<slug>`, or where a booking is moved. Its links and forms lead
-    /// there again.
+    /// The path of the page that shows this: `/book/<slug>`, or the page that moves a booking. Its links and forms
+    /// lead there.
     pub path: &'a Path,
     /// What is booked.
     pub title: &'a str,
-    /// What the host says about it, as plain text with line breaks.
+    /// The host's description, as plain text with line breaks.
     pub description: Option<&'a str>,
-    /// Whom it is booked with.
+    /// The host's name.
     pub host: Option<&'a str>,
-    /// How long it takes, in minutes.
+    /// The duration in minutes.
     pub duration_minutes: u32,
-    /// The zone of the page's hours.
+    /// The zone of the page's availability rules.
     pub zone: Zone,
 }
 
-/// How the visitor reads times.
+/// How times are shown to the visitor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DisplaySettings {
-    /// The zone of all dates and times of day.
+    /// The zone of all dates and times.
     pub zone: Zone,
-    /// How times of day are written.
+    /// The format of times of day.
     pub clock: Clock,
 }
 
@@ -55,7 +55,7 @@ impl DisplaySettings {
         zone_label(self.zone, at)
     }
 
-    /// When what begins at `start` ends, with the date where it is another one.
+    /// The end of a span that begins at `start`, with its date if the date differs.
     pub(crate) fn until(self, start: Timestamp, end: Timestamp) -> String {
         let (start, end) = (self.zone.to_civil(start), self.zone.to_civil(end));
         let time = self.clock.write(end.time);

@@ -1,11 +1,11 @@
-//! What the address of a page asks for.
+//! The parameters in the address of a page.
 
 use kalends_kernel::{CivilDate, Span, Timestamp, Zone};
 
 use crate::time::Month;
 
-/// What a visitor asks of a page that shows times. A month, a day or a zone that is nonsense counts as not asked for:
-/// the page has something sensible to show without it.
+/// The parameters of a page that shows times. An invalid month, day or zone counts as missing: the page can show
+/// something sensible without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageQuery {
     /// `month=2026-03`
@@ -21,14 +21,14 @@ pub struct PageQuery {
 /// The slot that a visitor chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChosenSlot {
-    /// The one that begins then, where there is one.
+    /// The slot that begins then, if there is one.
     At(Timestamp),
-    /// No time at all: [`crate::Notice::Nonsense`].
+    /// Not a time: [`crate::Notice::Nonsense`].
     Nonsense,
 }
 
 impl PageQuery {
-    /// Reads the parameters of a query, decoded. Unknown ones are left out; of repeated ones the first counts.
+    /// Reads the decoded parameters of a query. Unknown ones are ignored. If one is repeated, the first one counts.
     pub fn read<'a>(parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut asked = Self::default();
         for (name, value) in parameters {
@@ -46,8 +46,8 @@ impl PageQuery {
         asked
     }
 
-    /// The month to show in the zone: the one asked for, else that of the day asked for, else that of the first
-    /// offer, else the first one; never one in which no booking may begin.
+    /// The month to show in the zone: the requested one, else the month of the requested day, else that of the first
+    /// offer, else the first month. The result is always a month in which bookings may begin.
     pub fn month_to_show(&self, zone: Zone, bookable: Span, first_offer: Option<Span>) -> Month {
         let (first, last) = months(bookable, zone);
         let of_offer = first_offer.map(|offer| Month::at(offer.start(), zone));
@@ -73,13 +73,13 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_counts_as_not_asked_for() {
+    fn invalid_parameters_count_as_missing() {
         let asked = PageQuery::read([("month", "March"), ("day", "2026-02-30"), ("tz", "Mars/Olympus"), ("utm", "x")]);
         assert_eq!(asked, PageQuery::default());
     }
 
     #[test]
-    fn a_slot_that_is_no_time_is_told_from_none() {
+    fn an_invalid_slot_differs_from_a_missing_one() {
         assert_eq!(PageQuery::read([("slot", "yesterday")]).slot, Some(ChosenSlot::Nonsense));
         let at = "2026-03-05T09:00:00Z";
         assert_eq!(PageQuery::read([("slot", at)]).slot, Some(ChosenSlot::At(at.parse().unwrap())));
@@ -93,9 +93,13 @@ mod tests {
     #[case::month_of_the_first_offer(&[], Some("2026-04-30T22:30:00Z"), "2026-05")]
     #[case::too_early(&[("month", "2025-01")], None, "2026-03")]
     #[case::too_late(&[("month", "2030-01")], None, "2026-05")]
-    fn the_month_to_show(#[case] query: &[(&str, &str)], #[case] offer: Option<&str>, #[case] expected: &str) {
+    fn the_month_follows_from_query_and_offers(
+        #[case] query: &[(&str, &str)],
+        #[case] offer: Option<&str>,
+        #[case] expected: &str,
+    ) {
         let zone = "Europe/Berlin".parse().unwrap();
-        // In Berlin the window begins in March and ends in May, in UTC in February and in April.
+        // The window is from March to May in Berlin, and from February to April in UTC.
         let bookable = span("2026-02-28T23:00:00Z", "2026-04-30T23:00:00Z");
         let offer = offer.map(|at| span(at, "2026-04-30T23:00:00Z"));
         let asked = PageQuery::read(query.iter().copied());

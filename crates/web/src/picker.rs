@@ -1,4 +1,4 @@
-//! The days of a month, and the times of one of them.
+//! A month's days, and the free times of one of them.
 
 use askama::Template;
 use kalends_kernel::{CivilDate, Span, Timestamp, Zone};
@@ -9,35 +9,35 @@ use crate::page_query::months;
 use crate::time::{Month, WEEKDAYS, day_label, offset_label, zone_label};
 use crate::zones::{self, Group};
 
-/// More times than this are shown under the part of the day that they lie in.
+/// If there are more times than this, they are grouped by part of the day.
 const TIMES_WITHOUT_PARTS: usize = 8;
 
-/// A month with the days on which something is free, and the free times of one of them.
+/// A month with the days on which a time is free, and the free times of one day.
 ///
-/// Where a booking is moved, the same with what is booked now.
+/// If a booking is being moved, its current time is shown too.
 #[derive(Debug, Clone)]
 pub struct Picker<'a> {
     /// The booking page.
     pub page: Page<'a>,
-    /// How the visitor reads times.
+    /// How times are shown to the visitor.
     pub shown: DisplaySettings,
-    /// The present.
+    /// The current time.
     pub now: Timestamp,
-    /// When bookings may begin; months outside are not led to.
+    /// The span in which bookings may begin. There are no links to other months.
     pub bookable: Span,
     /// The month to show: [`crate::PageQuery::month_to_show`].
     pub month: Month,
-    /// The day asked for. Without one that lies in the month, the first with a free time is shown.
+    /// The requested day. If it is missing or not in the month, the first day with a free time is shown.
     pub day: Option<CivilDate>,
-    /// What is free in at least [`Month::span`]; others do no harm.
+    /// The free slots of at least [`Month::span`]. Slots outside are ignored.
     pub offers: &'a [Span],
-    /// The first free time of all, to which the page leads where the month has none.
+    /// The first free slot of all, which the page links to if the month has none.
     pub first_offer: Option<Span>,
-    /// What is booked, where the booking is to be moved.
+    /// The booked slot, if the booking is being moved.
     pub moving: Option<Span>,
 }
 
-/// What the template shows.
+/// The data of the template.
 #[derive(Template)]
 #[template(path = "picker.html")]
 struct Shape<'a> {
@@ -58,7 +58,7 @@ struct Shape<'a> {
     day_asked: Option<CivilDate>,
 }
 
-/// The way to a neighbouring month, with what it is called and the shape of its arrow.
+/// The link to the previous or next month, with its name and the shape of its arrow.
 struct Step {
     id: &'static str,
     word: &'static str,
@@ -76,7 +76,7 @@ struct Cell {
     free: Option<Free>,
 }
 
-/// A day on which something is free.
+/// The link of a day on which a time is free.
 struct Free {
     href: String,
     label: String,
@@ -89,7 +89,7 @@ struct Day {
     parts: Vec<Part>,
 }
 
-/// The times of one part of the day; without a name where there are few.
+/// The times of one part of the day. It has no name if there are only a few times.
 struct Part {
     name: Option<&'static str>,
     times: Vec<Time>,
@@ -108,7 +108,7 @@ struct Elsewhere {
     label: String,
 }
 
-/// An offer and when it begins on the visitor's clock.
+/// An offer and its start on the visitor's clock.
 #[derive(Clone, Copy)]
 struct Local {
     at: Timestamp,
@@ -129,7 +129,7 @@ impl Picker<'_> {
         let asked = self.day.filter(|day| Month::of(*day) == Some(self.month));
         let selected = asked.or_else(|| of_month.first().map(|one| one.date));
         let free_days = of_month.chunk_by(|one, next| one.date == next.date).count();
-        // An offset is told as it is on the day that is shown, else at the beginning of the month.
+        // Offsets are those of the day that is shown, or else of the beginning of the month.
         let when = of_month.iter().find(|one| Some(one.date) == selected).map(|one| one.at);
         let when = when.or_else(|| self.month.span(shown.zone).map(Span::start)).unwrap_or(self.now);
         Shape {
@@ -167,7 +167,7 @@ impl Picker<'_> {
         }
     }
 
-    /// The offers on the visitor's clock, each once, in order.
+    /// The offers on the visitor's clock, in order and without duplicates.
     fn local_offers(&self) -> Vec<Local> {
         let mut starts: Vec<Timestamp> = self.offers.iter().map(|offer| offer.start()).collect();
         starts.sort_unstable();
@@ -179,7 +179,7 @@ impl Picker<'_> {
         starts.into_iter().map(local).collect()
     }
 
-    /// The way to a month, where a booking may begin in it.
+    /// The link to a month, if a booking may begin in it.
     fn step(&self, id: &'static str, word: &'static str, arrow: &'static str, month: Option<Month>) -> Step {
         let (first, last) = months(self.bookable, self.shown.zone);
         let month = month.filter(|month| (first..=last).contains(month));
@@ -192,7 +192,7 @@ impl Picker<'_> {
         }
     }
 
-    /// Where the day is shown, at its times; its month follows from it.
+    /// The address of a day, at its times. The month follows from the day.
     fn day_href(&self, date: CivilDate, zone: Zone) -> String {
         self.page.path.with(&[("day", &date), ("tz", &zone)]) + "#day"
     }
@@ -237,7 +237,8 @@ impl Picker<'_> {
             if parts.last().is_none_or(|part| part.name != name) {
                 parts.push(Part { name, times: Vec::new() });
             }
-            // Where the clocks are set back, the same time of day comes twice; the two differ by their offset.
+            // When clocks are set back, a time of day occurs twice. Its two occurrences are labelled with their
+            // offsets.
             let twice = of_day.iter().filter(|other| other.time == offer.time).count() > 1;
             if let Some(part) = parts.last_mut() {
                 part.times.push(self.time(offer, twice));
@@ -256,7 +257,7 @@ impl Picker<'_> {
     }
 }
 
-/// Where a slot is chosen.
+/// The address that chooses a slot.
 pub(crate) fn slot_href(path: &Path, at: Timestamp, zone: Zone) -> String {
     path.with(&[("slot", &at), ("tz", &zone)])
 }

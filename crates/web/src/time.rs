@@ -1,4 +1,4 @@
-//! Months, and how dates, times of day and zones read.
+//! Months, and the format of dates, times of day and zones.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// The days of the week, each with its short name; weeks begin on Monday.
+/// The days of the week with their short names. Weeks begin on Monday.
 pub(crate) const WEEKDAYS: [(&str, &str); 7] = [
     ("Mon", "Monday"),
     ("Tue", "Tuesday"),
@@ -31,11 +31,11 @@ pub(crate) const WEEKDAYS: [(&str, &str); 7] = [
     ("Sun", "Sunday"),
 ];
 
-/// Regions where clocks are read with am and pm.
+/// Regions that use 12-hour clocks.
 const TWELVE_HOURS: &[&str] =
     &["US", "CA", "AU", "NZ", "IN", "PK", "BD", "PH", "MY", "EG", "SA", "AE", "JO", "KW", "CO"];
 
-/// How a time of day is written.
+/// The format of a time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Clock {
     /// `9:00 am`
@@ -44,26 +44,26 @@ pub enum Clock {
     TwentyFour,
 }
 
-/// A month of the years 1970 to 2099, those of which a request may name instants.
+/// A month from 1970 to 2099, the years of the timestamps that a request may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Month {
     year: i32,
     month: u32,
 }
 
-/// A text that is no month: `YYYY-MM` of the years 1970 to 2099 is one.
+/// The text is not a month in the form `YYYY-MM`, from 1970 to 2099.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAMonth;
 
 impl Clock {
-    /// The clock of the language that the header `Accept-Language` names first: twelve hours for English without a
-    /// region and for the regions that read clocks so, French in Canada excepted; twenty-four hours for all others, and
-    /// without the header.
+    /// The clock of the first language in the header `Accept-Language`. It is a 12-hour clock for English without a
+    /// region and for the regions that use one, except for French in Canada. Otherwise, and without the header, it is
+    /// a 24-hour clock.
     pub fn of_languages(header: Option<&str>) -> Self {
         let first = header.unwrap_or_default().split([',', ';']).next().unwrap_or_default().trim();
         let mut parts = first.split('-');
         let language = parts.next().unwrap_or_default().to_ascii_lowercase();
-        // Between the two may stand a script of four letters, as in `zh-Hant-TW`.
+        // A script of four letters may be in between, as in `zh-Hant-TW`.
         let region = parts.find(|part| part.len() == 2).map(str::to_ascii_uppercase);
         let twelve = match region.as_deref() {
             None => language == "en",
@@ -73,7 +73,7 @@ impl Clock {
         if twelve { Self::Twelve } else { Self::TwentyFour }
     }
 
-    /// The time of day to the minute.
+    /// Formats the time of day, to the minute.
     pub(crate) fn write(self, time: CivilTime) -> String {
         let minutes = time.as_micros() / 60_000_000;
         let (hour, minute) = (minutes / 60, minutes % 60);
@@ -81,7 +81,7 @@ impl Clock {
             Self::TwentyFour => format!("{hour:02}:{minute:02}"),
             Self::Twelve => {
                 let half = if hour < 12 { "am" } else { "pm" };
-                // The space does not break, so that the two stay on one line.
+                // The space is non-breaking, so that both stay on one line.
                 format!("{}:{minute:02}\u{a0}{half}", (hour + 11) % 12 + 1)
             }
         }
@@ -89,12 +89,12 @@ impl Clock {
 }
 
 impl Month {
-    /// The month of a year (1970 to 2099), from 1 to 12.
+    /// The month `month` (1 to 12) of `year` (1970 to 2099).
     pub fn new(year: i32, month: u32) -> Option<Self> {
         ((1970..=2099).contains(&year) && (1..=12).contains(&month)).then_some(Self { year, month })
     }
 
-    /// The month that a clock in the zone shows then; the nearest one for times beyond those that a request may name.
+    /// The month of a timestamp in the zone, clamped to the months that a request may contain.
     pub fn at(instant: Timestamp, zone: Zone) -> Self {
         let (year, month, _) = zone.to_civil(instant).date.year_month_day();
         match year {
@@ -104,7 +104,7 @@ impl Month {
         }
     }
 
-    /// The month of the date, where it is one.
+    /// The month of the date, if it is within range.
     pub(crate) fn of(date: CivilDate) -> Option<Self> {
         let (year, month, _) = date.year_month_day();
         Self::new(year, month)
@@ -122,7 +122,7 @@ impl Month {
 
     /// The first date of the month.
     pub(crate) fn first(self) -> CivilDate {
-        // A month that exists has a first day; 1970-01-01 stands for what cannot be.
+        // Every month has a first day, so the default is never used.
         CivilDate::new(self.year, self.month, 1).unwrap_or(CivilDate::from_days(0))
     }
 
@@ -131,7 +131,7 @@ impl Month {
         (0..31).map(move |day| self.first().plus_days(day)).take_while(move |date| Self::of(*date) == Some(self))
     }
 
-    /// The time that the month takes in the zone: what offers a picker of it needs.
+    /// The span of the month in the zone. A picker of this month needs the offers of that span.
     pub fn span(self, zone: Zone) -> Option<Span> {
         let after = (0..=31).map(|day| self.first().plus_days(day)).find(|date| Self::of(*date) != Some(self))?;
         Span::new(zone.to_timestamp(self.first().midnight())?, zone.to_timestamp(after.midnight())?).ok()
@@ -173,7 +173,7 @@ pub(crate) fn date_label(date: CivilDate) -> String {
     format!("{} {}", day_label(date), date.year_month_day().0)
 }
 
-/// How far a clock in the zone is ahead of UTC, such as `UTC+5:30`; `UTC` where it is not.
+/// The offset from UTC, such as `UTC+5:30`, or `UTC` if it is zero.
 pub(crate) fn offset_label(ahead: SignedDuration) -> String {
     let minutes = ahead.as_seconds() / 60;
     let sign = if minutes < 0 { '\u{2212}' } else { '+' };
@@ -184,14 +184,14 @@ pub(crate) fn offset_label(ahead: SignedDuration) -> String {
     }
 }
 
-/// The zone and its offset at that instant, such as `Europe/Berlin (UTC+1)`.
+/// The zone and its offset at that time, such as `Europe/Berlin (UTC+1)`.
 pub(crate) fn zone_label(zone: Zone, at: Timestamp) -> String {
     let name = zone.name().replace('_', " ");
     let offset = offset_label(zone.offset_at(at));
     if name == offset { name } else { format!("{name} ({offset})") }
 }
 
-/// A number of minutes as people say it, such as `1 hour 30 minutes`.
+/// A duration as people say it, such as `1 hour 30 minutes`.
 pub(crate) fn duration_label(minutes: u32) -> String {
     let many = |count: u32, unit: &str| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
     match (minutes / 60, minutes % 60) {
@@ -218,7 +218,7 @@ mod tests {
     #[case(Some("fr-CA"), Clock::TwentyFour)]
     #[case(Some("zh-Hant-TW"), Clock::TwentyFour)]
     #[case(Some("*"), Clock::TwentyFour)]
-    fn clocks(#[case] header: Option<&str>, #[case] expected: Clock) {
+    fn the_clock_follows_from_the_first_language(#[case] header: Option<&str>, #[case] expected: Clock) {
         assert_eq!(Clock::of_languages(header), expected);
     }
 
@@ -228,7 +228,7 @@ mod tests {
     #[case(9, 5, "09:05", "9:05\u{a0}am")]
     #[case(12, 0, "12:00", "12:00\u{a0}pm")]
     #[case(23, 59, "23:59", "11:59\u{a0}pm")]
-    fn times_of_day(#[case] hour: u32, #[case] minute: u32, #[case] all: &str, #[case] half: &str) {
+    fn times_are_written_for_each_clock(#[case] hour: u32, #[case] minute: u32, #[case] all: &str, #[case] half: &str) {
         let time = CivilTime::new(hour, minute, 0).unwrap();
         assert_eq!(Clock::TwentyFour.write(time), all);
         assert_eq!(Clock::Twelve.write(time), half);
@@ -256,7 +256,7 @@ mod tests {
     #[case("2026-01", Some("2025-12"), Some("2026-02"))]
     #[case("1970-01", None, Some("1970-02"))]
     #[case("2099-12", Some("2099-11"), None)]
-    fn neighbours(#[case] month: Named, #[case] previous: Option<&str>, #[case] next: Option<&str>) {
+    fn months_end_at_the_limits(#[case] month: Named, #[case] previous: Option<&str>, #[case] next: Option<&str>) {
         let shown = |month: Option<Month>| month.map(|month| month.to_string());
         assert_eq!(shown(month.0.previous()), previous.map(str::to_owned));
         assert_eq!(shown(month.0.next()), next.map(str::to_owned));
@@ -278,7 +278,12 @@ mod tests {
     #[case("2026-10", "Europe/Berlin", "2026-09-30T22:00:00Z", "2026-10-31T23:00:00Z")]
     #[case("2028-02", "Asia/Kolkata", "2028-01-31T18:30:00Z", "2028-02-29T18:30:00Z")]
     #[case("2099-12", "UTC", "2099-12-01T00:00:00Z", "2100-01-01T00:00:00Z")]
-    fn the_time_that_a_month_takes(#[case] month: &str, #[case] zone: &str, #[case] from: &str, #[case] to: &str) {
+    fn a_month_spans_civil_months_of_its_zone(
+        #[case] month: &str,
+        #[case] zone: &str,
+        #[case] from: &str,
+        #[case] to: &str,
+    ) {
         let span = month.parse::<Month>().unwrap().span(zone.parse().unwrap()).unwrap();
         assert_eq!((span.start().to_string(), span.end().to_string()), (from.to_owned(), to.to_owned()));
     }
@@ -291,7 +296,7 @@ mod tests {
     #[case("America/St_Johns", "2026-03-05T09:00:00Z", "America/St Johns (UTC\u{2212}3:30)")]
     #[case("Pacific/Marquesas", "2026-03-05T09:00:00Z", "Pacific/Marquesas (UTC\u{2212}9:30)")]
     #[case("UTC", "2026-03-05T09:00:00Z", "UTC")]
-    fn zones(#[case] zone: &str, #[case] at: &str, #[case] label: &str) {
+    fn zones_are_labelled_with_their_offset(#[case] zone: &str, #[case] at: &str, #[case] label: &str) {
         assert_eq!(zone_label(zone.parse().unwrap(), at.parse().unwrap()), label);
     }
 
@@ -301,12 +306,12 @@ mod tests {
     #[case(60, "1 hour")]
     #[case(61, "1 hour 1 minute")]
     #[case(480, "8 hours")]
-    fn durations(#[case] minutes: u32, #[case] label: &str) {
+    fn durations_are_written_out(#[case] minutes: u32, #[case] label: &str) {
         assert_eq!(duration_label(minutes), label);
     }
 
     #[test]
-    fn a_date_reads_as_people_write_it() {
+    fn dates_are_written_out() {
         assert_eq!(date_label(CivilDate::new(2028, 2, 29).unwrap()), "Tuesday 29 February 2028");
     }
 }

@@ -1,11 +1,11 @@
-//! The zones that a visitor chooses from.
+//! The zones that a visitor can choose from.
 
 use kalends_kernel::{Timestamp, Zone};
 
 use crate::time::offset_label;
 
-/// One zone for each offset and set of rules that many people live by, by region. Any other zone of the database can
-/// be asked for by `tz`, and is then in the list too.
+/// One zone for each widely used offset and set of rules, by region. Any other zone of the database can be requested
+/// by `tz`, and is then in the list too.
 const REGIONS: &[(&str, &[&str])] = &[
     (
         "Africa",
@@ -138,8 +138,8 @@ pub(crate) struct Choice {
     pub(crate) chosen: bool,
 }
 
-/// The zones to choose from, with their offsets at that instant. The one that is shown and that of the page come first
-/// where they are not of the list.
+/// The zones to choose from, with their offsets at that time. The shown zone and the page's zone come first if they
+/// are not in the list.
 pub(crate) fn choices(shown: Zone, page: Zone, at: Timestamp) -> Vec<Group> {
     let choice = |zone: Zone| {
         let (name, offset) = (zone.name(), offset_label(zone.offset_at(at)));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn every_zone_of_the_list_is_known_and_stands_there_once() {
+    fn listed_zones_are_known_and_unique() {
         let mut names: Vec<&str> = REGIONS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         for name in &names {
             assert_eq!(name.parse::<Zone>().unwrap().name(), *name);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_zone_that_is_shown_is_chosen() {
+    fn only_the_shown_zone_is_chosen() {
         for zone in ["Europe/Berlin", "Asia/Calcutta", "UTC"] {
             let groups = choices(zone.parse().unwrap(), "Europe/Vaduz".parse().unwrap(), at());
             let chosen: Vec<&str> =
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_tell_the_place_and_the_offset() {
+    fn labels_have_the_place_and_the_offset() {
         let groups = choices(Zone::UTC, Zone::UTC, at());
         let labels: Vec<&str> =
             groups.iter().flat_map(|group| &group.zones).map(|choice| choice.label.as_str()).collect();

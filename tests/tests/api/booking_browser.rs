@@ -151,9 +151,9 @@ async fn everything_works_without_scripts() {
     browser.click("a[href$='/move']").await;
     browser.find(".note").await;
     browser.click("a.time").await;
-    browser.headed("Move your booking here?").await;
+    browser.headed("Move your booking to this time?").await;
     browser.click("form button.primary").await;
-    browser.headed("Your booking is moved").await;
+    browser.headed("Your booking has been moved").await;
     browser.click("a[href$='/cancel']").await;
     browser.headed("Cancel this booking?").await;
     browser.click("form button.danger").await;
@@ -214,10 +214,10 @@ async fn on_a_phone_everything_fits() {
     browser.find(".note").await;
     fits(&browser).await;
     browser.click("a.time").await;
-    browser.headed("Move your booking here?").await;
+    browser.headed("Move your booking to this time?").await;
     fits(&browser).await;
     browser.click("form button.primary").await;
-    browser.headed("Your booking is moved").await;
+    browser.headed("Your booking has been moved").await;
     fits(&browser).await;
     browser.click("a[href$='/cancel']").await;
     browser.headed("Cancel this booking?").await;
@@ -277,10 +277,10 @@ async fn the_links_of_the_mail_move_and_cancel() {
     assert!(browser.text(".note").await.contains(&at(&slots[40]).format("%H:%M").to_string()));
     list_day(&browser, &slots[70], 0).await;
     browser.click(&time(&slots[70])).await;
-    browser.headed("Move your booking here?").await;
+    browser.headed("Move your booking to this time?").await;
     assert_eq!(place.events().await[0]["startTime"], slots[40], "it is not moved before that is confirmed");
     browser.click("form button.primary").await;
-    browser.headed("Your booking is moved").await;
+    browser.headed("Your booking has been moved").await;
     assert_eq!(place.events().await[0]["startTime"], slots[70]);
 
     let mails = place.server.wait_for_mails(2).await;

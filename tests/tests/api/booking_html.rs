@@ -465,25 +465,25 @@ async fn a_guest_moves_and_cancels(#[case] database: Database) {
     let (cancel, reschedule) = (booked.link("/cancel"), booked.link("/move"));
     let swapped = [cancel.replace("/cancel", "/move"), reschedule.replace("/move", "/cancel")];
     for path in swapped.iter().chain([&format!("{}/bookings/nobody-s/cancel", place.page)]) {
-        place.get(path).await.page(404, "This link leads to no booking");
-        place.post(path, &[("start", &slots[20])]).await.page(404, "This link leads to no booking");
+        place.get(path).await.page(404, "This link does not lead to a booking");
+        place.post(path, &[("start", &slots[20])]).await.page(404, "This link does not lead to a booking");
     }
     // Looking changes nothing, as whoever reads mails for a guest looks at links.
     let picker = place.get(&reschedule).await.page(200, "Intro").says(&["Until you confirm it, this one stays booked"]);
     assert!(picker.values("href").iter().any(|link| link.starts_with(&format!("{reschedule}?slot="))));
     let confirm = format!("{reschedule}?slot={}", slots[20]);
-    place.get(&confirm).await.page(200, "Move your booking here?").says(&[&format!("action=\"{reschedule}\"")]);
+    place.get(&confirm).await.page(200, "Move your booking to this time?").says(&[&format!("action=\"{reschedule}\"")]);
     place.get(&format!("{reschedule}?slot=soon")).await.page(400, "This time cannot be booked");
     assert_eq!(place.events().await[0]["startTime"], slots[9]);
 
     place.book(&slots[21]).await;
     let taken = place.post(&reschedule, &[("start", &slots[21])]).await.page(409, "This time was just taken");
-    assert!(taken.says(&["your booking stays where it is"]).values("href").iter().any(|href| href.contains("?slot=")));
+    assert!(taken.says(&["your booking has not been moved"]).values("href").iter().any(|href| href.contains("?slot=")));
     for never in ["soon", &shifted(&slots[20], 1)] {
         place.post(&reschedule, &[("start", never)]).await.page(400, "This time cannot be booked");
     }
     let moved = place.post(&reschedule, &[("start", &slots[20]), ("tz", "Asia/Tokyo")]).await;
-    let moved = moved.page(200, "Your booking is moved").says(&["Asia/Tokyo", "It no longer takes place on"]);
+    let moved = moved.page(200, "Your booking has been moved").says(&["Asia/Tokyo", "It no longer takes place on"]);
     assert_eq!((moved.link("/cancel"), moved.link("/move")), (cancel.clone(), reschedule.clone()));
     assert_eq!(place.events().await[0]["startTime"], slots[20]);
 

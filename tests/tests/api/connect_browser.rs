@@ -140,8 +140,8 @@ async fn what_is_connected_is_managed() {
     browser.says("Resumed.").await;
     it.is(&connection, "active").await;
     browser.press_button("Refresh").await;
-    browser.says("Refreshing; it takes a moment.").await;
-    browser.press_button("Consent again").await;
+    browser.says("Refreshing. This takes a moment.").await;
+    browser.press_button("Renew consent").await;
     browser.headed(CHOOSE).await;
     assert!(!browser.has("#audience-selected").await, "no agent asks");
     assert!(is_checked(&browser, "#audience-all_current").await);
@@ -151,8 +151,8 @@ async fn what_is_connected_is_managed() {
     assert_eq!(grants(&it).await.len(), 2);
     browser.click("a[href='/console/connections']").await;
     browser.find(".entries").await;
-    browser.press_button("Take back").await;
-    browser.says("Taken back.").await;
+    browser.press_button("Revoke").await;
+    browser.says("Revoked.").await;
     assert_eq!(grants(&it).await.len(), 1);
     browser.run("window.confirm = () => false").await;
     browser.press_button("Disconnect").await;
@@ -211,7 +211,7 @@ async fn a_wrong_link_is_told() {
     let browser = Visitor::new().open().await;
     let connect = format!("{}/console/connect", it.server.base_url());
     browser.goto(&connect).await;
-    browser.headed("This link is not complete").await;
+    browser.headed("This link is incomplete").await;
     // Pasted into the same window, where only what is behind the `#` changes.
     browser.goto(&format!("{connect}#nobody-has-made-this")).await;
     sign_in(&browser).await;

@@ -1,4 +1,4 @@
-//! Whatever others write stays text.
+//! Third-party text stays text.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -24,7 +24,7 @@ fn foreign_text_adds_no_markup(#[case] text: &str) {
             tags.iter().map(|tag| (tag.name.clone(), attributes(tag))).collect()
         };
         assert_eq!(names(&tags), names(&expected), "{name}");
-        // It is shown as it was written, unless the page shows nothing of others.
+        // It is shown as written, unless the page does not show third-party text at all.
         let tells = read(plain).1.contains("Call");
         assert_eq!(shown.contains(text), tells, "{name}");
     }
@@ -61,7 +61,7 @@ proptest! {
         }
     }
 
-    /// No line of the Markdown begins otherwise than with a text that says nothing: what is foreign stays in its line.
+    /// Third-party text stays within its line: the marks at the beginnings of lines do not depend on it.
     #[test]
     fn foreign_text_adds_no_lines_to_the_markdown(text in "[a-z#*_`<>|\\[\\]()!\\-\\r\\n\\t 0-9.]{0,60}") {
         let marks = |markdown: &str| -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Every state of the pages, with texts that a test chooses.
+//! Every page in every state, with texts chosen by the test.
 
 use kalends_kernel::{FieldError, FieldErrors, SignedDuration, Span, Timestamp, Zone};
 
@@ -14,7 +14,7 @@ pub(super) fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// Half an hour from then.
+/// A slot of half an hour.
 pub(super) fn slot(start: &str) -> Span {
     Span::new(at(start), at(start) + SignedDuration::minutes(30)).unwrap()
 }
@@ -23,7 +23,7 @@ pub(super) fn zone(name: &str) -> Zone {
     name.parse().unwrap()
 }
 
-/// A page in Berlin whose every text is the one given.
+/// A page in Berlin whose texts are all `text`.
 pub(super) fn page<'a>(path: &'a Path, text: &'a str) -> Page<'a> {
     Page {
         path,
@@ -35,7 +35,7 @@ pub(super) fn page<'a>(path: &'a Path, text: &'a str) -> Page<'a> {
     }
 }
 
-/// The picker of these offers in the zone, at a month or a day, for a year from now.
+/// The picker for these offers in a zone, at the month or day of the query. Bookings may begin within a year from now.
 pub(super) fn picker(offers: &[&str], shown: &str, query: &[(&str, &str)], now: &str) -> String {
     let path = Path::new("/book/kq7d").unwrap();
     let offers: Vec<Span> = offers.iter().map(|start| slot(start)).collect();
@@ -56,7 +56,7 @@ pub(super) fn picker(offers: &[&str], shown: &str, query: &[(&str, &str)], now: 
     picker.html()
 }
 
-/// Every page, with this text wherever a text comes from outside. The last is Markdown.
+/// Every page, with `text` for every text from outside. The second value is the Markdown.
 pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
     let path = Path::new("/book/kq7d").unwrap();
     let href = Href::from(path.clone());

@@ -1,4 +1,4 @@
-//! A reader of the little HTML that the templates write, and what holds of every page.
+//! A parser for the HTML subset of the templates, and tests that hold for every page.
 
 use std::collections::HashSet;
 use std::io::Write as _;
@@ -6,11 +6,11 @@ use std::io::Write as _;
 use super::fixture::every_page;
 use crate::{Console, assets};
 
-/// A tag as it stands in a page.
+/// A tag of a page.
 #[derive(Debug)]
 pub(super) struct Tag {
     pub(super) name: String,
-    /// Names and values, escapes undone.
+    /// Names and unescaped values.
     pub(super) attributes: Vec<(String, String)>,
 }
 
@@ -22,8 +22,8 @@ impl Tag {
 
 const VOID: &[&str] = &["meta", "link", "input"];
 
-/// Reads a page: its tags in order, and its text with escapes undone. Panics where tags are not balanced, an attribute is
-/// not quoted or stands twice, or a `<` or `&` is neither markup nor an escape.
+/// Reads a page: its tags in order, and its unescaped text. Panics if tags are not balanced, an attribute is not
+/// quoted or is repeated, or a `<` or `&` is neither markup nor an escape.
 pub(super) fn read(page: &str) -> (Vec<Tag>, String) {
     let mut rest = page.strip_prefix("<!doctype html>\n").expect("a page begins with its type");
     let (mut tags, mut text, mut open) = (Vec::new(), String::new(), Vec::<String>::new());
@@ -76,7 +76,7 @@ fn read_tag(inside: &str) -> Tag {
         let end = rest.find(|char: char| char == '=' || char.is_whitespace()).unwrap_or(rest.len());
         let (attribute, after) = rest.split_at(end);
         assert!(!attribute.contains(['"', '\'', '<']), "{inside}");
-        assert!(attributes.iter().all(|(given, _)| given != attribute), "{attribute} stands twice in {inside}");
+        assert!(attributes.iter().all(|(given, _)| given != attribute), "{attribute} is repeated in {inside}");
         let mut value = "";
         rest = after;
         if let Some(after) = after.strip_prefix('=') {
@@ -101,7 +101,7 @@ fn unescape(text: &str) -> String {
 }
 
 #[test]
-fn every_page_is_well_formed_and_carries_nothing_inline() {
+fn every_page_is_well_formed_and_has_no_inline_code() {
     for (name, page) in every_page("Plain & simple").0 {
         let (tags, _) = read(&page);
         for tag in &tags {
@@ -116,7 +116,7 @@ fn every_page_is_well_formed_and_carries_nothing_inline() {
 }
 
 #[test]
-fn identifiers_are_there_once_and_what_refers_to_one_finds_it() {
+fn ids_are_unique_and_references_resolve() {
     for (name, page) in every_page("Call").0 {
         let (tags, _) = read(&page);
         let mut ids = HashSet::new();
@@ -125,7 +125,7 @@ fn identifiers_are_there_once_and_what_refers_to_one_finds_it() {
             let labels = ["for", "aria-labelledby", "aria-describedby"].into_iter().filter_map(|name| tag.get(name));
             let within = tag.get("href").and_then(|href| href.strip_prefix('#'));
             for id in labels.flat_map(str::split_whitespace).chain(within) {
-                assert!(ids.contains(id), "{name}: nothing is called {id}");
+                assert!(ids.contains(id), "{name}: no element has the ID {id}");
             }
         }
     }
@@ -154,7 +154,7 @@ fn files_that_pages_refer_to_exist() {
     }
 }
 
-/// All that a visitor of a page fetches, compressed: the promise is 30 KB.
+/// The page and its files, compressed. The promised limit is 30 KB.
 #[test]
 fn a_page_with_its_files_is_small() {
     let compressed = |text: &str| {
@@ -170,9 +170,9 @@ fn a_page_with_its_files_is_small() {
     }
 }
 
-/// The API tells what others wrote: their names of calendars and of agents.
+/// The API returns third-party text, such as the names of calendars and agents.
 #[test]
-fn scripts_put_in_whatever_they_are_told_as_text() {
+fn scripts_insert_api_answers_only_as_text() {
     let scripts = assets::ALL.iter().filter(|asset| asset.name.ends_with(".js"));
     for asset in scripts {
         for way in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", ".style"]
@@ -182,9 +182,9 @@ fn scripts_put_in_whatever_they_are_told_as_text() {
     }
 }
 
-/// Whoever reads the page without its script is told why it is empty.
+/// Without its script, the page says why it is empty.
 #[test]
-fn the_console_tells_that_it_needs_its_script() {
+fn console_pages_say_that_they_need_javascript() {
     for page in Console::ALL {
         let html = page.html(&["google"]);
         let (tags, text) = read(&html);

@@ -1,4 +1,4 @@
-//! The days of a month and the times of a day, at the edges of months and where clocks change.
+//! The days of a month and the times of a day, at the ends of months and when clocks change.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use super::fixture::{at, page, picker, zone};
 use super::markup::{Tag, read};
 use crate::{Clock, DisplaySettings, Month, Path, Picker};
 
-/// The starts that the page leads to, in its order.
+/// The starts of the slots that the page links to, in order.
 fn offered(tags: &[Tag]) -> Vec<String> {
     let links = tags.iter().filter(|tag| tag.get("class") == Some("time"));
     links.map(|tag| tag.get("href").unwrap().split(['=', '&']).nth(1).unwrap().to_owned()).collect()
 }
 
-/// The days that the page leads to.
+/// The days that the page links to.
 fn days(tags: &[Tag]) -> Vec<String> {
     let links = tags.iter().filter(|tag| tag.get("class").is_some_and(|class| class.starts_with("day")));
     links.filter_map(|tag| tag.get("href")?.split(['=', '&']).nth(1).map(str::to_owned)).collect()
@@ -46,7 +46,7 @@ fn days_are_those_of_the_zone_shown(
     assert_eq!(days(&tags), expected);
 }
 
-/// The rows of the grid as numbers, blank cells as zero.
+/// The rows of the grid as numbers. Blank cells are zero.
 fn grid(html: &str) -> Vec<Vec<u32>> {
     let body = html.split_once("<tbody>").unwrap().1.split_once("</tbody>").unwrap().0;
     let number = |cell: &str| {
@@ -70,7 +70,7 @@ fn weeks_begin_on_monday(#[case] month: &str, #[case] weeks: usize, #[case] firs
 }
 
 #[test]
-fn a_time_that_the_clocks_repeat_is_told_apart_by_its_offset() {
+fn a_repeated_time_is_labelled_with_its_offset() {
     let offers = ["2026-10-24T23:30:00Z", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"];
     let (tags, text) = read(&picker(&offers, "Europe/Berlin", &[("day", "2026-10-25")], "2026-10-20T00:00:00Z"));
     assert_eq!(offered(&tags), offers);
@@ -82,7 +82,7 @@ fn a_time_that_the_clocks_repeat_is_told_apart_by_its_offset() {
 #[case::the_first(&[], "2026-03-04")]
 #[case::the_one_asked_for(&[("day", "2026-03-09")], "2026-03-09")]
 #[case::one_of_another_month(&[("month", "2026-03"), ("day", "2026-04-09")], "2026-03-04")]
-fn the_day_that_is_shown(#[case] query: &[(&str, &str)], #[case] expected: &str) {
+fn the_requested_day_or_the_first_free_one_is_shown(#[case] query: &[(&str, &str)], #[case] expected: &str) {
     let offers = ["2026-03-04T09:00:00Z", "2026-03-09T09:00:00Z"];
     let (tags, _) = read(&picker(&offers, "UTC", query, "2026-03-03T00:00:00Z"));
     let chosen: Vec<&Tag> = tags.iter().filter(|tag| tag.get("aria-current").is_some()).collect();
@@ -92,7 +92,7 @@ fn the_day_that_is_shown(#[case] query: &[(&str, &str)], #[case] expected: &str)
 }
 
 #[test]
-fn a_day_without_free_times_says_so_and_leads_to_the_first() {
+fn a_day_without_free_times_links_to_the_first_free_day() {
     let (tags, text) =
         read(&picker(&["2026-03-04T09:00:00Z"], "UTC", &[("day", "2026-03-05")], "2026-03-03T00:00:00Z"));
     assert!(text.contains("Thursday 5 March") && text.contains("no free times"));
@@ -105,7 +105,7 @@ fn a_day_without_free_times_says_so_and_leads_to_the_first() {
 #[case::between("2026-04", Some("2026-03"), Some("2026-05"))]
 #[case::last_month("2027-03", Some("2027-02"), None)]
 #[case::before_the_window("2020-01", None, Some("2026-04"))]
-fn months_lead_no_further_than_bookings(
+fn there_are_no_links_beyond_the_bookable_months(
     #[case] month: &str,
     #[case] earlier: Option<&str>,
     #[case] later: Option<&str>,
@@ -118,7 +118,7 @@ fn months_lead_no_further_than_bookings(
 }
 
 #[test]
-fn a_page_in_another_zone_leads_back_to_that_of_the_host() {
+fn a_page_in_another_zone_links_to_the_host_zone() {
     let (tags, text) = read(&picker(&["2026-03-04T09:00:00Z"], "Asia/Tokyo", &[], "2026-03-03T00:00:00Z"));
     assert!(text.contains("Europe/Berlin (UTC+1)") && text.contains("18:00"));
     assert!(tags.iter().any(|tag| tag.get("id") == Some("own-zone")));
@@ -127,10 +127,10 @@ fn a_page_in_another_zone_leads_back_to_that_of_the_host() {
 }
 
 proptest! {
-    // Each case reads a page for every day of a month.
+    // Each case renders a page for every day of a month.
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Each offer of the month makes its day a link, and the day's page leads to each of its offers exactly once.
+    /// Each offer makes its day a link, and the day's page links to each of its offers exactly once.
     #[test]
     fn every_offer_of_a_day_is_a_link_exactly_once(
         steps in prop::collection::vec(1i64..200, 1..80),
