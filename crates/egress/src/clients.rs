@@ -1,4 +1,4 @@
-//! The clients below: one for the public internet, one for what the operator allows.
+//! The underlying clients: one for the public internet, one for the addresses that the operator allows.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -15,31 +15,31 @@ use crate::{
     guard::{Guard, Judge},
 };
 
-/// How long an idle connection waits for another request: enough for what belongs together (the messages of one
-/// change, the requests of one sync). A connection stays with the address that was checked when it was dialled, so
-/// the longer it lives the longer a name that has moved is not noticed.
+/// How long an idle connection is kept. This is enough for requests that belong together (the messages of one change,
+/// the requests of one sync). A connection keeps the address that was checked when it was dialled, so the longer it
+/// lives, the longer a change of its name goes unnoticed.
 pub(crate) const IDLE: Duration = Duration::from_secs(10);
-/// How many idle connections wait for one destination.
+/// How many idle connections are kept for one destination.
 const IDLE_CONNECTIONS: usize = 4;
-/// For how long connections of one pool are used. A busy connection is never idle; after this, new requests take a
-/// new pool, so that every name is resolved and checked again at least this often.
+/// How long the connections of one pool are used. A busy connection is never idle, so after this time new requests
+/// take a new pool. Every name is therefore resolved and checked again at least this often.
 pub(crate) const POOL_LIFE: Duration = Duration::from_secs(60);
-/// How long a connection may take to be made. The deadline of the exchange is what counts; but a connection that
-/// was begun when another became free goes on without it.
+/// How long connecting may take. The exchange's deadline comes first. This limit is for an attempt that continues in
+/// the background after its exchange got another connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// What clients are made of, and the two in use.
+/// The recipe for clients, and the two clients in use.
 pub(crate) struct Clients {
     pub(crate) recipe: Recipe,
     current: Mutex<Pair>,
 }
 
-/// What clients are made of.
+/// The ingredients of a client.
 pub(crate) struct Recipe {
     pub(crate) user_agent: String,
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) tls: ClientConfig,
-    /// [`not_public`], but in tests that play the public internet on the machine's own addresses.
+    /// [`not_public`], except in tests in which the machine's own addresses play the public internet.
     pub(crate) judge: Judge,
     #[cfg(test)]
     pub(crate) recorder: crate::tests::Recorder,
@@ -57,10 +57,10 @@ impl Clients {
         Ok(Self { recipe, current })
     }
 
-    /// The client for a destination.
+    /// The client for an exempt destination or for a public one.
     pub(crate) fn of(&self, exempt: bool) -> Client {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        // What could be made once can be made again; if not, the old one does.
+        // Building succeeded once, so it should succeed again. If it fails, the old clients are kept.
         if Instant::now() >= current.until
             && let Ok(fresh) = self.recipe.pair()
         {
@@ -90,19 +90,19 @@ impl Recipe {
         })
     }
 
-    /// Whatever the client could do by itself is switched off, though some of it is not even compiled in: other
-    /// crates may ask for the features.
+    /// Everything that the client could do by itself is switched off, even if it is not compiled in: other crates may
+    /// enable those features.
     fn client(&self, judge: Option<Judge>) -> ClientBuilder {
         let client = Client::builder()
             .user_agent(&self.user_agent)
             .dns_resolver(Guard { resolver: Arc::clone(&self.resolver), judge })
             .tls_backend_preconfigured(self.tls.clone())
             .redirect(Policy::none())
-            // Whoever sends decides whether to send again. Otherwise each request is kept twice.
+            // The caller decides whether to retry. With retries, the client would also keep a copy of each request.
             .retry(retry::never().max_retries_per_request(0))
             .referer(false)
             .no_proxy()
-            // One protocol, and the simpler one: what a server can do to us is bounded by less.
+            // HTTP/1.1 only: a simpler protocol leaves a hostile server less to do.
             .http1_only()
             .gzip(true)
             .no_brotli()
@@ -117,7 +117,7 @@ impl Recipe {
     }
 }
 
-/// The authorities that the system trusts; where it names none (a bare container), those of Mozilla.
+/// The certificate authorities that the system trusts. If there are none (in a bare container), those of Mozilla.
 fn trusted() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);

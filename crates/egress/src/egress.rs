@@ -1,4 +1,4 @@
-//! The exchange itself.
+//! Sending an exchange.
 
 use std::{num::NonZeroUsize, sync::Arc};
 
@@ -21,7 +21,7 @@ use crate::{
     redirect::{self, Hop},
 };
 
-/// The headers that are the client's own business: where a message ends, what is done to it on the way.
+/// The headers that only the client may set: they frame the message or concern its transport.
 const FRAMING: &[HeaderName] = &[
     ACCEPT_ENCODING,
     CONNECTION,
@@ -35,16 +35,16 @@ const FRAMING: &[HeaderName] = &[
     UPGRADE,
 ];
 
-/// What an operator may choose.
+/// The operator's settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// How the service introduces itself.
+    /// The `User-Agent` of the service.
     pub user_agent: String,
-    /// How many exchanges run with one host and port at once. The others wait, within their deadlines.
+    /// The most concurrent exchanges with one host and port. The others wait, within their deadlines.
     pub per_host: NonZeroUsize,
 }
 
-/// Reaches what others name.
+/// The client for addresses from outside.
 pub struct Egress {
     allowed: Allowed,
     clients: Clients,
@@ -52,10 +52,10 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// A client that reaches the public internet and what is `allowed` beside it.
+    /// A client that reaches the public internet and what is `allowed`.
     ///
     /// # Errors
-    /// TLS cannot be set up, or the user agent is no header's value.
+    /// If TLS cannot be set up, or the user agent is not a valid header value.
     pub fn new(allowed: Allowed, resolver: Arc<dyn Resolver>, settings: &Settings) -> Result<Self, StartError> {
         Self::from_recipe(allowed, Recipe::new(&settings.user_agent, resolver)?, settings.per_host)
     }
@@ -64,16 +64,16 @@ impl Egress {
         Ok(Self { allowed, clients: Clients::new(recipe)?, lanes: Lanes::new(per_host) })
     }
 
-    /// What may be reached although private: what [`RemoteUrl::parse`] asks for as its `exempt`.
+    /// The private addresses that may be reached. [`RemoteUrl::parse`] takes them as its `exempt`.
     pub const fn allowed(&self) -> &Allowed {
         &self.allowed
     }
 
-    /// Sends a request and reads the answer. Any status is an answer. Dropping the future gives the exchange up.
+    /// Sends a request and reads the answer, whatever its status. Dropping the future cancels the exchange.
     ///
     /// # Errors
-    /// See [`EgressError`]; a request that failed may have arrived nevertheless, but for
-    /// [`EgressError::NotAllowed`] and [`EgressError::Resolve`].
+    /// See [`EgressError`]. A request that failed may have arrived anyway, except with [`EgressError::NotAllowed`] and
+    /// [`EgressError::Resolve`].
     pub async fn send(&self, exchange: Exchange) -> Result<Reply, EgressError> {
         let within = exchange.deadline;
         timeout(within, self.follow(exchange)).await.unwrap_or(Err(EgressError::Deadline { within }))
@@ -89,9 +89,10 @@ impl Egress {
         let mut hop = Hop { method, url, headers, body };
         let limit = redirects.min(Exchange::MAX_REDIRECTS);
         for left in (0..=limit).rev() {
-            // One seat at a time: two exchanges that redirect to each other's hosts do not wait for each other.
+            // One seat at a time, so that two exchanges that redirect to each other's hosts do not deadlock.
             let _seat = self.lanes.enter(hop.url.destination()).await;
-            // What is not asked again is not kept: many exchanges wait at once for servers that hang.
+            // Headers that are not needed for another request are not kept: many exchanges may be waiting for servers
+            // that hang.
             let headers = if left == 0 { std::mem::take(&mut hop.headers) } else { hop.headers.clone() };
             let response = self.dispatch(&hop, headers).await?;
             let status = response.status();
@@ -111,12 +112,13 @@ impl Egress {
         if !hop.body.is_empty() {
             *request.body_mut() = Some(hop.body.clone().into());
         } else if matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {
-            // Some servers want to be told that nothing follows.
+            // Some servers require an explicit length of zero.
             request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
         let exempt = self.is_exempt(&hop.url);
         let response = self.clients.of(exempt).execute(request).await.map_err(EgressError::of)?;
-        // Cannot happen while the client dials what it is given; if it ever does, nothing is told of the answer.
+        // This cannot happen as long as the client dials what it is given. If it ever does, the answer is not
+        // revealed.
         let peer = response.remote_addr().filter(|_| !exempt);
         match peer.and_then(|peer| (self.clients.recipe.judge)(peer.ip())) {
             Some(why) => Err(EgressError::NotAllowed(NotAllowed::Address(why))),

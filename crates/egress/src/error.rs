@@ -5,62 +5,62 @@ use std::{error::Error, fmt, io, time::Duration};
 use kalends_kernel::{FieldError, NotPublic};
 use rustls::CertificateError;
 
-/// Why there is no answer.
+/// Why an exchange failed.
 ///
-/// What `Display` says may be shown to whoever named the address: it tells neither what a name resolves to, nor
-/// whether a private name exists, nor how a private address reacts. The sources are for the log of the operator.
+/// The `Display` text may be shown to the party that named the address. It does not reveal what a name resolves to,
+/// whether a private name exists, or how a private address reacts. The sources are only for the operator's log.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EgressError {
-    /// The address is not one that may be reached. Nothing was connected to.
+    /// The address may not be reached. No connection was opened.
     #[error(transparent)]
     NotAllowed(NotAllowed),
-    /// The name has no addresses, or they could not be found out.
+    /// The name has no addresses, or the look-up failed.
     #[error("{NO_PUBLIC_ADDRESS}")]
     Resolve(#[source] Cause),
-    /// No connection was made.
-    #[error("the server could not be connected to")]
+    /// The connection failed.
+    #[error("cannot connect to the server")]
     Connect(#[source] Cause),
-    /// The server is not whom its name says, or speaks no TLS.
+    /// The server's identity could not be verified, or it does not speak TLS.
     #[error("{fault}")]
     Tls {
-        /// What is wrong.
+        /// The kind of fault.
         fault: TlsFault,
-        /// How it came out.
+        /// The underlying error.
         #[source]
         cause: Cause,
     },
     /// Time ran out.
     #[error("no complete answer within {} s", within.as_secs_f64())]
     Deadline {
-        /// How long it might have taken.
+        /// The time that was allowed.
         within: Duration,
     },
-    /// The answer is longer than it may be.
+    /// The answer exceeds the limit.
     #[error("the answer is longer than {limit} bytes")]
     TooLarge {
-        /// The most bytes.
+        /// The limit in bytes.
         limit: usize,
     },
     /// A redirect was not followed.
     #[error(transparent)]
     Redirect(RedirectFault),
-    /// The answer is no HTTP, or broke off.
+    /// The answer is not HTTP, or was cut short.
     #[error("the answer is not valid HTTP, or ended too early")]
     Protocol(#[source] Cause),
 }
 
-/// Said of names without addresses and of those with private ones alike: who asks shall not learn which names exist
-/// inside.
-const NO_PUBLIC_ADDRESS: &str = "the host has no address in the public internet";
+/// The message is the same for names without addresses and names with private ones, so that it does not reveal which
+/// names exist inside.
+const NO_PUBLIC_ADDRESS: &str = "the host has no public address";
 
 /// Why an address may not be reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAllowed {
-    /// The URL itself tells.
+    /// The URL itself is refused.
     #[error("the address {}", .0.message)]
     Url(FieldError),
-    /// Its name resolves to at least one address that is not of the public internet.
+    /// The name resolves to at least one address that is not public.
     #[error("{NO_PUBLIC_ADDRESS}")]
     Address(NotPublic),
 }
@@ -68,22 +68,22 @@ pub enum NotAllowed {
 /// Why a redirect was not followed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RedirectFault {
-    /// There were more than asked for.
+    /// There were more redirects than allowed.
     #[error("the server redirects more than {limit} times")]
     TooMany {
-        /// The most.
+        /// The limit.
         limit: u8,
     },
-    /// It does not say where to, or says so more than once.
+    /// It has no valid target, or more than one.
     #[error("the server redirects without saying where to")]
     NoTarget,
-    /// It leads where nothing may be reached.
-    #[error("the address to which the server redirects {}", .0.message)]
+    /// It leads to an address that may not be reached.
+    #[error("the address that the server redirects to {}", .0.message)]
     NotAllowed(FieldError),
     /// It leads from https to http.
     #[error("the server redirects from https to http")]
     Downgrade,
-    /// It would send the request's content to somebody else.
+    /// It would send the request's content to another origin.
     #[error("the server redirects the content of the request to another host")]
     BodyElsewhere,
 }
@@ -91,17 +91,17 @@ pub enum RedirectFault {
 /// What is wrong with a server's TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsFault {
-    /// The certificate was valid once.
+    /// The certificate has expired.
     Expired,
     /// The certificate is not valid yet.
     NotYetValid,
     /// The certificate is for other names.
     OtherName,
-    /// No authority that is trusted stands behind the certificate.
+    /// The certificate is not from a trusted authority.
     UnknownIssuer,
-    /// Anything else about the certificate.
+    /// The certificate is invalid for another reason.
     Certificate,
-    /// There was no agreement, or no TLS.
+    /// The handshake failed, or the server does not speak TLS.
     Handshake,
 }
 
@@ -111,9 +111,9 @@ impl fmt::Display for TlsFault {
             Self::Expired => "the server's certificate has expired",
             Self::NotYetValid => "the server's certificate is not valid yet",
             Self::OtherName => "the server's certificate is for another name",
-            Self::UnknownIssuer => "the server's certificate comes from no authority that is trusted here",
+            Self::UnknownIssuer => "the server's certificate is not from a trusted authority",
             Self::Certificate => "the server's certificate is not valid",
-            Self::Handshake => "no secure connection could be agreed on with the server",
+            Self::Handshake => "the TLS handshake with the server failed",
         })
     }
 }
@@ -131,7 +131,7 @@ impl TlsFault {
     }
 }
 
-/// What the client said, without the URL, which may carry a secret. It may name addresses: for the log alone.
+/// The client's error without the URL, which may contain a secret. It may name addresses, so it is only for the log.
 #[derive(Debug)]
 pub struct Cause(reqwest::Error);
 
@@ -147,9 +147,9 @@ impl Error for Cause {
     }
 }
 
-/// The client cannot be made.
+/// The client cannot be built.
 #[derive(Debug, thiserror::Error)]
-#[error("the client for outgoing calls cannot be made")]
+#[error("cannot build the client for outgoing calls")]
 pub struct StartError(#[source] Box<dyn Error + Send + Sync>);
 
 impl StartError {
@@ -159,7 +159,7 @@ impl StartError {
 }
 
 impl EgressError {
-    /// What an error of the client means. The first of the causes that is known decides.
+    /// Classifies an error of the client by the first known cause.
     pub(crate) fn of(error: reqwest::Error) -> Self {
         let error = error.without_url();
         if let Some(refused) = find::<NotAllowed>(&error) {
@@ -175,14 +175,14 @@ impl EgressError {
     }
 }
 
-/// The first error of a type among an error and its causes.
+/// The first error of a type in a chain of causes.
 fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref() {
             return Some(found);
         }
-        // An error of I/O passes over what it holds when it is asked for its source.
+        // `io::Error::source` skips the error that it holds, so look at that first.
         let held = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         next = held.map(|held| held as &(dyn Error + 'static)).or_else(|| error.source());
     }

@@ -11,29 +11,30 @@ use kalends_kernel::RemoteUrl;
 pub struct Exchange {
     /// The method.
     pub method: Method,
-    /// Where it goes.
+    /// The address.
     pub url: RemoteUrl,
-    /// What goes with it. Those that say how a message is framed are the client's own and dropped here.
+    /// The headers. Those that frame the message are dropped, because the client sets them.
     pub headers: HeaderMap,
     /// The content; may be empty.
     pub body: Bytes,
-    /// How long it may take: waiting for its turn, finding addresses, connecting, sending, every redirect, and the
+    /// The time limit for everything: waiting for a turn, the look-up, connecting, sending, every redirect and the
     /// whole answer.
     pub deadline: Duration,
-    /// The most bytes of the answer's content, counted after decompression.
+    /// The limit on the answer's content in bytes, after decompression.
     pub max_body: usize,
-    /// What happens to a longer one.
+    /// What happens if the content is longer.
     pub past_cap: PastCap,
-    /// How many redirects are followed, at most [`Self::MAX_REDIRECTS`]. With 0 a redirect is an answer like any
-    /// other; otherwise one too many is an error.
+    /// How many redirects are followed, at most [`Self::MAX_REDIRECTS`]. With 0, a redirect is returned like any other
+    /// answer. Otherwise, exceeding the limit is an error.
     pub redirects: u8,
 }
 
 impl Exchange {
-    /// The most redirects that are followed, whatever is asked for.
+    /// The most redirects that are followed, whatever the exchange asks for.
     pub const MAX_REDIRECTS: u8 = 5;
 
-    /// A request without headers and content, that follows no redirect and refuses an answer over `max_body` bytes.
+    /// A request without headers and content. It follows no redirects and refuses an answer of more than `max_body`
+    /// bytes.
     pub fn new(method: Method, url: RemoteUrl, deadline: Duration, max_body: usize) -> Self {
         Self {
             method,
@@ -48,24 +49,24 @@ impl Exchange {
     }
 }
 
-/// What happens to an answer that is longer than it may be.
+/// What happens to an answer that exceeds the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PastCap {
-    /// Its beginning is kept and the rest is not read.
+    /// The beginning is kept and the rest is not read.
     Truncate,
-    /// It is an error.
+    /// The exchange fails.
     Refuse,
 }
 
 /// An answer.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// Its status.
+    /// The status.
     pub status: StatusCode,
-    /// Its headers: at most 100, and about 400 KiB, which is what the protocol's implementation takes.
+    /// The headers: at most 100 of them, of about 400 KiB in total. These are the limits of the HTTP implementation.
     pub headers: HeaderMap,
-    /// Its content, decompressed.
+    /// The decompressed content.
     pub body: Bytes,
-    /// Whether more would have followed.
+    /// Whether the content was cut off at the limit.
     pub truncated: bool,
 }

@@ -1,4 +1,4 @@
-//! The check at the moment of dialling.
+//! The check when a name is dialled.
 
 use std::{
     io,
@@ -11,17 +11,18 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::{NotAllowed, Resolver};
 
-/// Why an address must not be dialled, if so.
+/// Returns why an address must not be dialled, or `None`.
 pub(crate) type Judge = fn(IpAddr) -> Option<NotPublic>;
 
-/// The most addresses of one name that are dialled: whoever owns it could list a network and have it called through.
+/// The most addresses of one name that are dialled. Otherwise the owner of a name could list a whole network and have
+/// it probed.
 const DIALLED: usize = 8;
 
-/// Resolves for the client, which dials what it is given here and nothing else (literal addresses excepted, which are
-/// checked with their URL).
+/// Resolves names for the client, which dials exactly the addresses returned here. Literal addresses are checked with
+/// their URL instead.
 pub(crate) struct Guard {
     pub(crate) resolver: Arc<dyn Resolver>,
-    /// `None` where the operator allows the destination.
+    /// `None` if the operator allows the destination.
     pub(crate) judge: Option<Judge>,
 }
 
@@ -29,20 +30,21 @@ impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
         let (resolver, judge) = (Arc::clone(&self.resolver), self.judge);
         Box::pin(async move {
-            // A name of the public internet is complete; one that the operator allows may be of the network's own.
+            // A public name is fully qualified. A name that the operator allows may be relative to the local network.
             let host = match judge {
                 Some(_) => format!("{}.", name.as_str().trim_end_matches('.')),
                 None => name.as_str().to_owned(),
             };
             let found = resolver.resolve(&host).await?;
-            // One is enough: a mixed answer waits for the public address to be out of reach.
+            // One bad address is enough: in a mixed answer, the private address would be tried once the public one
+            // fails.
             if let Some(why) = judge.and_then(|judge| found.iter().find_map(|address| judge(*address))) {
                 return Err(NotAllowed::Address(why).into());
             }
             if found.is_empty() {
                 return Err(io::Error::new(io::ErrorKind::NotFound, "the name has no addresses").into());
             }
-            // The client puts the URL's port in the place of 0.
+            // The client replaces port 0 with the URL's port.
             let dialled = found.into_iter().take(DIALLED).map(|address| SocketAddr::new(address, 0));
             Ok(Box::new(dialled) as Addrs)
         })

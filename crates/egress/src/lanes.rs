@@ -1,4 +1,4 @@
-//! How many exchanges run with one destination at once.
+//! Limits the concurrent exchanges with one destination.
 
 use std::{
     collections::HashMap,
@@ -11,7 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Host and port.
 type Destination = (String, u16);
 
-/// One lane for each destination that somebody talks to; the others take no memory.
+/// One lane for each destination in use. Other destinations take no memory.
 pub(crate) struct Lanes {
     width: usize,
     open: Mutex<HashMap<Destination, Arc<Semaphore>>>,
@@ -22,7 +22,7 @@ impl Lanes {
         Arc::new(Self { width: width.get().min(Semaphore::MAX_PERMITS), open: Mutex::default() })
     }
 
-    /// Waits, first come first served, until there is room. Waiting can be given up at any time.
+    /// Waits for a seat, first come, first served. Cancelling the wait is safe.
     pub(crate) async fn enter(self: &Arc<Self>, (host, port): (&str, u16)) -> Seat {
         let destination = (host.to_owned(), port);
         let lane = {
@@ -44,7 +44,7 @@ impl Lanes {
     }
 }
 
-/// A place in a lane, or in the queue for one; it is given up when dropped.
+/// A place in a lane or in its queue, released on drop.
 pub(crate) struct Seat {
     lanes: Arc<Lanes>,
     destination: Destination,
@@ -57,7 +57,7 @@ impl Drop for Seat {
         let mut open = self.lanes.open.lock().unwrap_or_else(PoisonError::into_inner);
         self.permit = None;
         self.lane = None;
-        // The table holds the last reference: nobody is in this lane, and nobody can enter it meanwhile.
+        // The table holds the last reference, so the lane is empty. Nobody can enter it while the table is locked.
         if open.get(&self.destination).is_some_and(|lane| Arc::strong_count(lane) == 1) {
             open.remove(&self.destination);
         }

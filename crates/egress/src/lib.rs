@@ -1,16 +1,16 @@
-//! The one HTTP client for addresses that others name: webhook endpoints, feeds, providers (ruling 7.5).
+//! The HTTP client for addresses that come from outside: webhook endpoints, feeds, providers.
 //!
-//! [`Egress::send`] takes an [`Exchange`] and answers with a [`Reply`] or says why not ([`EgressError`]). Whatever a
-//! URL, a name's owner or a server does, it reaches the public internet alone, or what the operator allows
-//! ([`Allowed`], `KALENDS_EGRESS_ALLOW`); it ends at its deadline; and it keeps no more bytes than it was told to.
-//! `docs/egress.md` says what is refused and why. How that is kept:
+//! [`Egress::send`] takes an [`Exchange`] and returns a [`Reply`] or an [`EgressError`]. Whatever a URL, the owner of
+//! a name or a server does, the client reaches only the public internet and what the operator allows ([`Allowed`],
+//! `KALENDS_EGRESS_ALLOW`). It stops at its deadline, and it keeps no more bytes than the exchange allows.
+//! `docs/egress.md` lists what is refused and why. It works like this:
 //!
 //! - Every URL is checked when it is used, and again at every redirect, by
 //!   [`RemoteUrl`](kalends_kernel::RemoteUrl): scheme, credentials, literal addresses, local names.
-//! - A name is resolved once for a connection, by a [`Resolver`]; exactly the addresses that were checked are
-//!   dialled, and one bad address spoils the answer (`guard`). There is no second look-up that could tell otherwise.
-//! - The client knows no proxy, no cookies and no redirects of its own; what redirects may do is decided in `redirect`.
-//! - What the operator allows goes through a client of its own, since a resolver is not told the port.
+//! - A [`Resolver`] resolves a name once for each connection. Exactly the checked addresses are dialled, and one bad
+//!   address spoils the answer (`guard`). There is no second look-up that could return something else.
+//! - The client has no proxy, no cookies and no redirects of its own. `redirect` decides what a redirect may do.
+//! - Destinations that the operator allows have a client of their own, because a resolver does not see the port.
 
 mod allowed;
 mod clients;

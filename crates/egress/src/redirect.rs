@@ -1,4 +1,4 @@
-//! What a redirect may do: a pure decision.
+//! Decides what a redirect may do. This is a pure function.
 
 use bytes::Bytes;
 use http::{
@@ -21,20 +21,20 @@ pub(crate) struct Hop {
     pub(crate) body: Bytes,
 }
 
-/// What another origin may be told. All else may be a credential or a signature, under whatever name.
+/// The headers that another origin may see. Any other header may be a credential or a signature.
 const HARMLESS: &[HeaderName] = &[ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT];
 
-/// What describes content that is not sent again.
+/// The headers that describe content which is not sent again.
 const OF_CONTENT: &[HeaderName] = &[CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION, CONTENT_TYPE];
 
-/// Whether an answer says to ask elsewhere. 300, 304 and 305 do not.
+/// Whether a status is a redirect. 300, 304 and 305 are not.
 pub(crate) const fn is(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
 /// The request that a redirect leads to.
 ///
-/// Methods change as browsers do it: 303 turns everything but HEAD into GET, 301 and 302 do so with POST.
+/// Methods change as in browsers: 303 turns everything except HEAD into GET, and 301 and 302 turn POST into GET.
 pub(crate) fn next(hop: Hop, status: StatusCode, answer: &HeaderMap, allowed: &Allowed) -> Result<Hop, RedirectFault> {
     let mut locations = answer.get_all(LOCATION).iter();
     let location = match (locations.next(), locations.next()) {
@@ -108,7 +108,12 @@ mod tests {
     #[case(301, Method::PUT, Method::PUT, "x")]
     #[case(307, Method::POST, Method::POST, "x")]
     #[case(308, Method::POST, Method::POST, "x")]
-    fn methods(#[case] status: u16, #[case] before: Method, #[case] after: Method, #[case] body: &str) {
+    fn methods_change_as_in_browsers(
+        #[case] status: u16,
+        #[case] before: Method,
+        #[case] after: Method,
+        #[case] body: &str,
+    ) {
         let next = follow(hop(before, "https://example.com/a", "x"), status, "/b").unwrap();
         assert_eq!((next.method, next.url.as_str(), &next.body[..]), (after, "https://example.com/b", body.as_bytes()));
         assert_eq!(next.headers.contains_key(CONTENT_TYPE), !body.is_empty());
@@ -120,12 +125,12 @@ mod tests {
     #[case("https://example.com:8443/a")]
     #[case("//example.org/a")]
     #[case("https://localhost:9000/a")]
-    fn another_origin_learns_no_secret(#[case] location: &str) {
+    fn another_origin_gets_no_secrets(#[case] location: &str) {
         let next = follow(hop(Method::GET, "https://example.com/a", ""), 302, location).unwrap();
         let mut names: Vec<_> = next.headers.keys().map(HeaderName::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, ["accept", "content-type", "if-none-match"]);
-        // What was dropped does not come back where it began.
+        // Headers that were dropped do not come back on the way back.
         let back = follow(next, 302, "https://example.com/a").unwrap();
         assert!(!back.headers.contains_key("authorization") && !back.headers.contains_key("x-signature"));
         let kept = follow(hop(Method::POST, "https://example.com/a", "x"), 307, location);
@@ -135,15 +140,15 @@ mod tests {
     #[rstest]
     #[case("http://localhost:9000/")]
     #[case("http://feeds.test/")]
-    fn https_is_not_left(#[case] location: &str) {
+    fn a_redirect_from_https_to_http_is_refused(#[case] location: &str) {
         let refused = follow(hop(Method::GET, "https://example.com/", ""), 302, location).unwrap_err();
         assert_eq!(refused, RedirectFault::Downgrade);
-        // From http to http the operator allows it.
+        // The operator allows http to http.
         assert!(follow(hop(Method::GET, "http://feeds.test/", ""), 302, location).is_ok());
     }
 
     #[test]
-    fn a_target_is_named_once() {
+    fn a_redirect_needs_exactly_one_target() {
         let get = || hop(Method::GET, "https://example.com/", "");
         let refused = next(get(), StatusCode::FOUND, &HeaderMap::new(), &Allowed::none()).unwrap_err();
         assert_eq!(refused, RedirectFault::NoTarget);
@@ -157,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_redirect() {
+    fn only_some_statuses_are_redirects() {
         let found: Vec<u16> = (100..600).filter(|code| is(StatusCode::from_u16(*code).unwrap())).collect();
         assert_eq!(found, [301, 302, 303, 307, 308]);
     }

@@ -1,29 +1,30 @@
-//! Which addresses a name has.
+//! Look-ups of names.
 
 use std::{io, net::IpAddr, sync::Arc};
 
 use async_trait::async_trait;
 use tokio::{net::lookup_host, sync::Semaphore};
 
-/// Finds the addresses of a name. Asked once for every connection; what it answers is checked and dialled.
+/// Finds the addresses of a name. It is called once for every connection. Its answer is checked and dialled.
 #[async_trait]
 pub trait Resolver: Send + Sync + 'static {
-    /// Every address of `host`. A name that ends with a dot is complete: no suffix of the network is tried on it.
+    /// Every address of `host`. A name that ends with a dot is fully qualified: the network's search suffixes are not
+    /// tried.
     ///
     /// # Errors
-    /// The name is not known, or nobody could be asked.
+    /// If the name is unknown or the look-up fails.
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// Asks the operating system, which takes a thread for each look-up. Nothing is remembered here.
+/// Asks the operating system, which takes a thread for each look-up. Nothing is cached here.
 #[derive(Debug)]
 pub struct SystemResolver {
     lookups: Arc<Semaphore>,
 }
 
 impl SystemResolver {
-    /// How many look-ups run at once. One that nobody waits for any more still keeps its thread until the system gives
-    /// up, and threads are shared with everything else that blocks.
+    /// The most concurrent look-ups. An abandoned look-up keeps its thread until the system gives up, and those
+    /// threads are shared with all other blocking work.
     pub const AT_ONCE: usize = 64;
 }
 
@@ -38,7 +39,7 @@ impl Resolver for SystemResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         let permit = Arc::clone(&self.lookups).acquire_owned().await.map_err(io::Error::other)?;
         let host = host.to_owned();
-        // In a task of its own, so that the permit is held as long as the thread, not as long as the caller.
+        // A separate task holds the permit as long as the thread is busy, even if the caller has gone.
         let lookup = tokio::spawn(async move {
             let found = lookup_host((host.as_str(), 0)).await;
             drop(permit);
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_the_system_knows() {
+    async fn the_system_resolves_localhost() {
         let resolver = SystemResolver::default();
         let found = resolver.resolve("localhost").await.unwrap();
         assert!(!found.is_empty() && found.iter().all(IpAddr::is_loopback), "{found:?}");

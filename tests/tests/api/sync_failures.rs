@@ -22,7 +22,7 @@ fn bad(feeds: &FeedServer) -> Vec<(Serving, &'static str)> {
         feeds.serve(&format!("/{number}"), Serving::Redirect(format!("/{}", number + 1)));
     }
     feeds.serve("/4", Serving::calendar(&one));
-    let redirects = "to which the server redirects";
+    let redirects = "that the server redirects to";
     vec![
         (Serving::Status(500), "answers 500"),
         (Serving::Status(404), "answers 404"),
@@ -116,7 +116,7 @@ async fn who_cannot_be_reached_is_told(#[case] database: Database) {
     let first = format!("/v1/ical-subscriptions/{}", made.id());
     let failed = it.until(&first, "in error", |shown| shown["status"] == "error").await;
     assert_eq!((&failed["last_synced_at"], &failed["last_sync"]), (&Value::Null, &Value::Null));
-    assert!(failed["last_error"].as_str().unwrap().contains("could not be connected to"), "{}", failed.shown());
+    assert!(failed["last_error"].as_str().unwrap().contains("cannot connect to the server"), "{}", failed.shown());
     it.feeds.serve("/a.ics", Serving::calendar(vcalendar(&meetings("a", 2))));
     it.api.patch(&first).json(json!({ "url": it.feeds.url("/a.ics") })).await.expect(200);
     it.until(&first, "synced", |shown| shown["status"] == "active" && shown["last_sync"]["created"] == 2).await;

@@ -1,4 +1,4 @@
-//! Time and size.
+//! Limits of time and size.
 
 use std::{io::Write as _, sync::Arc, time::Duration};
 
@@ -14,7 +14,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Timers are rounded up to whole milliseconds.
 const TICK: Duration = Duration::from_millis(2);
 
-/// What a server does after the request has come, until nobody listens.
+/// How a server stalls after the request has arrived.
 #[derive(Clone, Copy)]
 enum Dawdling {
     Silence,
@@ -24,7 +24,7 @@ enum Dawdling {
     Informational,
 }
 
-/// A server that sends a little every second, and is never done.
+/// The server sends a little every second, and never finishes.
 #[rstest]
 #[case::silence(Dawdling::Silence)]
 #[case::headers(Dawdling::HeaderByHeader)]
@@ -74,7 +74,7 @@ async fn the_deadline_spans_the_whole_answer(#[case] how: Dawdling) {
     assert_eq!(late.to_string(), "no complete answer within 15 s");
 }
 
-/// A server that takes connections and never says a word of TLS.
+/// The server accepts connections, but never starts a handshake.
 #[tokio::test]
 async fn the_deadline_spans_the_handshake() {
     let (told, mut arrived) = mpsc::unbounded_channel();
@@ -97,7 +97,7 @@ async fn the_deadline_spans_the_handshake() {
     assert!(matches!(sending.await.unwrap().unwrap_err(), EgressError::Deadline { .. }));
 }
 
-/// A name that nobody ever answers for.
+/// A look-up that never returns.
 struct Silent(mpsc::UnboundedSender<String>);
 
 #[async_trait]
@@ -121,7 +121,7 @@ async fn the_deadline_spans_the_look_up() {
     assert!(matches!(sending.await.unwrap().unwrap_err(), EgressError::Deadline { .. }));
 }
 
-/// Redirects do not begin the time anew.
+/// A redirect does not extend the deadline.
 #[tokio::test]
 async fn the_deadline_spans_redirects() {
     let (told, mut arrived) = mpsc::unbounded_channel();
@@ -163,7 +163,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 #[tokio::test]
 async fn a_bomb_stops_at_the_cap() {
     let bomb = gzip(&vec![0; 8 << 20]);
-    assert!(bomb.len() < 16_384, "what travels is small: {}", bomb.len());
+    assert!(bomb.len() < 16_384, "the transfer is small: {}", bomb.len());
     let server = Server::plain(move |_| answer("200 OK", "content-encoding: gzip\r\n", &bomb)).await;
     let stage = Stage::real(&[("127.0.0.1", server.port())]);
     let refused = stage.fetch(&server.url("/")).await.unwrap_err();
@@ -174,7 +174,7 @@ async fn a_bomb_stops_at_the_cap() {
 }
 
 #[tokio::test]
-async fn what_is_compressed_is_read() {
+async fn compressed_content_is_decompressed() {
     let text = "BEGIN:VCALENDAR\r\n".repeat(1_000);
     let (whole, broken) = (gzip(text.as_bytes()), gzip(text.as_bytes())[..40].to_vec());
     let server = Server::plain(move |arrived| {
@@ -226,9 +226,9 @@ async fn the_cap_is_exact(
     }
 }
 
-/// An answer that says how long it is need not be read to be refused.
+/// An answer that announces an excessive length is refused unread.
 #[tokio::test]
-async fn an_announced_length_is_believed_when_it_is_too_long() {
+async fn an_announced_length_over_the_cap_is_refused() {
     let server = Server::plain(|_| b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n".to_vec()).await;
     let stage = Stage::real(&[("127.0.0.1", server.port())]);
     let refused = stage.fetch(&server.url("/")).await.unwrap_err();
@@ -264,7 +264,7 @@ async fn headers_are_bounded(#[case] headers: &str, #[case] taken: bool) {
 #[case::no_length(b"HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n")]
 #[case::folded(b"HTTP/1.1 200 OK\r\nx-a: b\r\n c\r\ncontent-length: 0\r\n\r\n")]
 #[tokio::test]
-async fn what_is_broken_is_an_error(#[case] bytes: &'static [u8]) {
+async fn a_broken_answer_is_an_error(#[case] bytes: &'static [u8]) {
     let server = Server::raw(move |mut wire| async move {
         arrival(&mut wire).await;
         wire.write_all(bytes).await.unwrap();

@@ -1,5 +1,5 @@
-//! Hundreds of URLs that must never be connected to: as callers send them, as a store may hold them, and as servers
-//! redirect to them.
+//! Hundreds of URLs that must never be connected to: as a caller sends them, as a store may hold them, and as a server
+//! redirects to them.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use rstest::rstest;
 use super::support::{Server, Stage, Trap};
 use crate::{EgressError, Exchange, NotAllowed, RedirectFault};
 
-/// Hosts that are refused as they are written; nobody is asked for their addresses.
+/// Hosts that are refused as written, without a look-up.
 const HOSTS: &[&str] = &[
-    // Loopback, in every form in which IPv4 can be written.
+    // Loopback, in every notation of IPv4.
     "127.0.0.1",
     "127.0.0.2",
     "127.0.0.53",
@@ -51,7 +51,7 @@ const HOSTS: &[&str] = &[
     "127.0.0.0x1",
     "127.0.0.0x01",
     "0177.0x0.0.1",
-    // The unspecified address, which the machine takes for its own.
+    // The unspecified address, which the machine treats as its own.
     "0",
     "0.0.0.0",
     "0.0.0.1",
@@ -101,7 +101,7 @@ const HOSTS: &[&str] = &[
     "0300.0250.0.1",
     "030052000001",
     "192.168.49.2",
-    // Shared, link-local, and the places where clouds keep credentials.
+    // Shared and link-local networks, and the addresses at which clouds serve credentials.
     "100.64.0.0",
     "100.64.0.1",
     "100.100.100.200",
@@ -129,7 +129,7 @@ const HOSTS: &[&str] = &[
     "192.0.0.192",
     "192.0.0.8",
     "192.0.0.170",
-    // Documentation, benchmarks, relays, groups, classes without use, broadcast.
+    // Documentation, benchmarking, relays, multicast, reserved classes, broadcast.
     "192.0.2.0",
     "192.0.2.1",
     "192.0.2.255",
@@ -158,7 +158,7 @@ const HOSTS: &[&str] = &[
     "037777777777",
     "0xff.0xff.0xff.0xff",
     "3758096385",
-    // What is no number of 32 bits is no address, whatever some programs make of it.
+    // A number that does not fit into 32 bits is not an address, even if some programs accept it.
     "4294967296",
     "0x100000000",
     "256.0.0.1",
@@ -229,7 +229,7 @@ const HOSTS: &[&str] = &[
     "127.0.0.1%09",
     "%2531%2532%2537.0.0.1",
     "example.com%2f@127.0.0.1",
-    // IPv6: the machine, and IPv4 inside.
+    // IPv6: loopback, and embedded IPv4.
     "[::1]",
     "[::]",
     "[0:0:0:0:0:0:0:1]",
@@ -289,7 +289,7 @@ const HOSTS: &[&str] = &[
     "[2606:4700::5efe:127.0.0.1]",
     "[2606:4700::5efe:a00:1]",
     "[2606:4700::200:5efe:192.168.0.1]",
-    // IPv6: all else that is not public.
+    // IPv6: everything else that is not public.
     "[100::1]",
     "[100:0:0:1::1]",
     "[2001:2::1]",
@@ -326,7 +326,7 @@ const HOSTS: &[&str] = &[
     "[ff05::1:3]",
     "[ff0e::1]",
     "[ffff::1]",
-    // Zones, brackets, and what is no address of IPv6.
+    // Zones, brackets, and invalid IPv6 addresses.
     "[fe80::1%25eth0]",
     "[fe80::1%eth0]",
     "[::1%25lo]",
@@ -350,7 +350,7 @@ const HOSTS: &[&str] = &[
     "[::1::]",
     "[:1]",
     "[::127.1]",
-    // Names of the machine and of its networks.
+    // Names of the machine and its networks.
     "localhost",
     "LOCALHOST",
     "LocalHost",
@@ -400,7 +400,7 @@ const HOSTS: &[&str] = &[
     "wpad",
     "wpad.corp",
     "ｉｎｔｅｒｎａｌ",
-    // No names at all.
+    // Invalid names.
     "",
     ".",
     "..",
@@ -432,7 +432,7 @@ const HOSTS: &[&str] = &[
     "\u{fffd}.com",
     "a\u{202e}.com",
     "\u{200d}.com",
-    // Credentials and their relatives.
+    // Credentials and similar syntax.
     "ada@example.com",
     "ada:secret@example.com",
     ":@example.com",
@@ -475,7 +475,7 @@ const HOSTS: &[&str] = &[
     "127.0.0.1:",
 ];
 
-/// Whole URLs that are refused: schemes, shapes.
+/// Whole URLs that are refused because of their scheme or shape.
 const URLS: &[&str] = &[
     "",
     " ",
@@ -579,7 +579,7 @@ const URLS: &[&str] = &[
     "https://example.com#@127.0.0.1\\",
 ];
 
-/// Names as anybody can register them, and where they lead.
+/// Names that anybody can register, and their addresses.
 const NAMES: &[(&str, &str)] = &[
     ("localtest.example.com", "127.0.0.1"),
     ("127.0.0.1.nip.example.com", "127.0.0.1"),
@@ -613,7 +613,7 @@ const NAMES: &[(&str, &str)] = &[
     ("dead.example.com", ""),
 ];
 
-/// All of them at the usual port and at that of the trap.
+/// All of them, on the default port and on the trap's port.
 fn texts(trap: u16) -> BTreeSet<String> {
     let hosts = HOSTS.iter().flat_map(|host| [format!("https://{host}/"), format!("https://{host}:{trap}/x.ics?y=z")]);
     hosts.chain(URLS.iter().map(|url| (*url).to_owned())).collect()
@@ -628,7 +628,7 @@ async fn assert_refused(stage: &Stage, url: RemoteUrl, text: &str) {
 }
 
 #[tokio::test]
-async fn no_hostile_url_is_connected_to() {
+async fn hostile_urls_are_never_connected_to() {
     let distinct: BTreeSet<&str> = HOSTS.iter().chain(URLS).copied().collect();
     assert!(distinct.len() >= 300, "{}", distinct.len());
     let (trap, port) = Trap::everywhere();
@@ -637,19 +637,19 @@ async fn no_hostile_url_is_connected_to() {
         texts(port).into_iter().filter(|text| RemoteUrl::parse("url", text, |_, _| false).is_ok()).collect();
     assert_eq!(accepted, [""; 0], "as callers send them");
     for text in texts(port) {
-        // As a store may hold it, whatever was checked when it was put there.
+        // The URL as a store may hold it, regardless of earlier checks.
         let Ok(url) = RemoteUrl::from_stored(&text) else { continue };
-        // What the parser of URLs mends is public then.
+        // The URL parser corrects some of these URLs, which are public then.
         if url.recheck("url", |_, _| false).is_err() {
             assert_refused(&stage, url, &text).await;
         }
     }
-    assert_eq!(stage.names.asked(), [""; 0], "nobody was asked");
+    assert_eq!(stage.names.asked(), [""; 0], "no name was looked up");
     assert_eq!((stage.recorder.asked(), stage.recorder.opened(), trap.sprung()), (0, 0, 0));
 }
 
 #[tokio::test]
-async fn no_name_leads_inside() {
+async fn names_with_private_addresses_are_refused() {
     let (trap, port) = Trap::everywhere();
     let stage = Stage::real(&[]);
     for (name, addresses) in NAMES {
@@ -663,14 +663,14 @@ async fn no_name_leads_inside() {
             EgressError::Resolve(_) if addresses.is_empty() => {}
             other => panic!("{name}: {other:?}"),
         }
-        assert_eq!(stage.names.asked()[before..], [format!("{ascii}.")], "asked once, as a complete name");
+        assert_eq!(stage.names.asked()[before..], [format!("{ascii}.")], "looked up once, fully qualified");
     }
     assert_eq!((stage.recorder.opened(), trap.sprung()), (0, 0));
 }
 
-/// Every hostile URL, as the target of a redirect.
+/// Every hostile URL as the target of a redirect.
 #[tokio::test]
-async fn no_redirect_leads_inside() {
+async fn redirects_to_hostile_urls_are_refused() {
     let (trap, port) = Trap::everywhere();
     let server = Server::plain(|arrived| {
         let location = arrived.path().strip_prefix("/to?").unwrap();
@@ -691,20 +691,20 @@ async fn no_redirect_leads_inside() {
         Exchange { redirects: 5, ..stage.get(&server.url(&format!("/to?{hex}"))) }
     };
     let mut count = 0;
-    // What does not begin with a scheme is relative to the server, and what ends a header is the server's own affair.
+    // A text without a scheme is relative to the server, and a line break would end the header.
     let whole = |text: &str| {
         let scheme = text.trim().split_once("://").map_or("", |(scheme, _)| scheme);
         !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+')
     };
     for text in texts(port).iter().filter(|text| whole(text) && !text.contains(['\r', '\n', '\0'])) {
-        // Blanks around a header's value belong to the header; what is left is checked.
+        // Blanks around a header's value are not part of it. The trimmed value is checked.
         if text.trim().parse::<http::Uri>().is_ok() && RemoteUrl::parse("url", text.trim(), |_, _| false).is_ok() {
             continue;
         }
         count += 1;
         match stage.egress.send(redirected(text)).await {
             Err(EgressError::Redirect(RedirectFault::NotAllowed(_))) => {}
-            // No header may carry this.
+            // These characters are not allowed in a header.
             Err(EgressError::Protocol(_)) if text.contains('\u{7f}') || text.contains('\t') => {}
             other => panic!("{text:?}: {other:?}"),
         }
@@ -721,13 +721,13 @@ async fn no_redirect_leads_inside() {
     assert_eq!(trap.sprung(), 0);
 }
 
-/// The trap and the recorder do tell.
+/// Checks that the trap and the recorder work.
 #[rstest]
 #[case("127.0.0.1", "")]
 #[case("127.0.0.7", "")]
 #[case("inside.example.com", "127.0.0.1")]
 #[tokio::test]
-async fn what_is_connected_to_is_recorded(#[case] host: &str, #[case] addresses: &str) {
+async fn connections_spring_the_trap_and_are_recorded(#[case] host: &str, #[case] addresses: &str) {
     let (trap, port) = Trap::everywhere();
     let stage = Stage::real(&[(host, port)]);
     stage.names.set(host, &[addresses]);

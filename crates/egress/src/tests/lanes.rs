@@ -1,4 +1,4 @@
-//! How many exchanges run with one destination.
+//! Limits on concurrent exchanges with one destination.
 
 use std::{
     sync::{
@@ -18,7 +18,7 @@ use tokio::{
 use super::support::{Server, Stage, arrival, ok, stand_still};
 use crate::{EgressError, Exchange};
 
-/// A server that answers when told to, says when a request has come, and notes how many wait at most.
+/// A server that answers on command, signals each request, and counts the most concurrent ones.
 struct Slow {
     server: Server,
     arrived: mpsc::UnboundedReceiver<()>,
@@ -50,7 +50,7 @@ async fn slow() -> Slow {
 }
 
 #[tokio::test]
-async fn a_destination_is_not_overrun() {
+async fn concurrent_exchanges_with_a_destination_are_limited() {
     let mut slow = slow().await;
     let quick = Server::plain(|_| ok("quick")).await;
     let stage = Stage::with(&[("127.0.0.1", slow.server.port()), ("127.0.0.1", quick.port())], 2, not_public);
@@ -61,11 +61,11 @@ async fn a_destination_is_not_overrun() {
     }
     slow.arrived.recv().await.unwrap();
     slow.arrived.recv().await.unwrap();
-    // Others are not held up meanwhile.
+    // Other destinations are not held up.
     assert_eq!(stage.fetch(&quick.url("/")).await.unwrap().body, "quick");
     assert_eq!(stage.egress.open_lanes(), 1);
     for _ in 0..5 {
-        assert!(slow.arrived.try_recv().is_err(), "there were two already");
+        assert!(slow.arrived.try_recv().is_err(), "two are already running");
         slow.answers.add_permits(1);
         slow.arrived.recv().await.unwrap();
     }
@@ -74,11 +74,11 @@ async fn a_destination_is_not_overrun() {
         assert_eq!(status.unwrap().unwrap(), 200);
     }
     assert_eq!(slow.most.load(SeqCst), 2);
-    assert_eq!(stage.egress.open_lanes(), 0, "nothing is kept of a destination that nobody talks to");
+    assert_eq!(stage.egress.open_lanes(), 0, "an idle destination takes no memory");
 }
 
 #[tokio::test]
-async fn who_waits_has_a_deadline_too() {
+async fn the_deadline_includes_the_wait_for_a_seat() {
     let mut slow = slow().await;
     let stage = Stage::with(&[("127.0.0.1", slow.server.port())], 1, not_public);
     let _still = stand_still();
@@ -90,22 +90,22 @@ async fn who_waits_has_a_deadline_too() {
     let first = send(60);
     slow.arrived.recv().await.unwrap();
     let (second, third) = (send(5), send(60));
-    // Both are in the queue when every task that can run has run.
+    // Once every runnable task has run, both are in the queue.
     for _ in 0..8 {
         tokio::task::yield_now().await;
     }
     tokio::time::advance(Duration::from_secs(6)).await;
     let late = second.await.unwrap().unwrap_err();
     assert!(matches!(late, EgressError::Deadline { within } if within == Duration::from_secs(5)), "{late:?}");
-    // Who gave up is not waited for: the next in the queue comes.
+    // The exchange that gave up does not block the queue.
     slow.answers.add_permits(2);
     assert!(first.await.unwrap().is_ok() && third.await.unwrap().is_ok());
     assert_eq!((slow.most.load(SeqCst), stage.egress.open_lanes()), (1, 0));
 }
 
-/// Two hosts that redirect to each other do not hold each other up, at one place each.
+/// Two hosts that redirect to each other do not deadlock, although each has only one seat.
 #[tokio::test]
-async fn redirects_hold_one_place_at_a_time() {
+async fn redirects_hold_one_seat_at_a_time() {
     let to = Arc::new(std::sync::OnceLock::<String>::new());
     let back = Arc::clone(&to);
     let first = Server::plain(move |arrived| match arrived.path() {

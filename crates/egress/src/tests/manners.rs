@@ -1,4 +1,4 @@
-//! What goes over the wire, and what is told of failures.
+//! Requests as they are sent, and error texts.
 
 use std::{net::TcpListener as StdListener, process::Command, time::Duration};
 
@@ -8,7 +8,7 @@ use super::support::{Server, Stage, answer, ok, stand_still};
 use crate::{EgressError, Exchange, HeaderMap, HeaderValue, Method, clients};
 
 #[tokio::test]
-async fn a_request_arrives_as_it_was_meant() {
+async fn a_request_arrives_without_framing_headers_of_the_caller() {
     let server = Server::plain(|_| answer("201 Created", "x-answer: yes\r\n", b"thanks")).await;
     let stage = Stage::real(&[("hooks.internal", server.port())]);
     stage.names.set("hooks.internal", &["127.0.0.1"]);
@@ -45,12 +45,12 @@ async fn a_request_arrives_as_it_was_meant() {
         ("x-signature", "sha256=00"),
     ];
     assert_eq!(headers, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    // A name of the network's own is asked for as it is.
+    // A name that the operator allows is looked up as written.
     assert_eq!(stage.names.asked(), ["hooks.internal"]);
 }
 
 #[tokio::test]
-async fn a_post_without_content_says_so() {
+async fn a_post_without_content_has_a_length_of_zero() {
     let server = Server::plain(|_| ok("")).await;
     let stage = Stage::real(&[("127.0.0.1", server.port())]);
     for method in [Method::POST, Method::GET, Method::DELETE] {
@@ -61,7 +61,7 @@ async fn a_post_without_content_says_so() {
 }
 
 #[tokio::test]
-async fn what_follows_takes_the_same_connection() {
+async fn following_requests_reuse_the_connection() {
     let server = Server::public(|_| ok("hello")).await;
     let stage = Stage::playing(&[]);
     stage.names.set("hooks.example.com", &["127.0.0.10", "10.0.0.1"]);
@@ -72,9 +72,9 @@ async fn what_follows_takes_the_same_connection() {
     assert_eq!((server.connections(), stage.names.asked().len()), (1, 1));
 }
 
-/// After a rest, the name is resolved and checked again.
+/// After an idle time, the name is resolved and checked again.
 #[tokio::test]
-async fn an_idle_connection_is_given_up() {
+async fn an_idle_connection_is_closed() {
     let server = Server::public(|_| ok("hello")).await;
     let stage = Stage::playing(&[]);
     stage.names.set("hooks.example.com", &["127.0.0.10", "10.0.0.1"]);
@@ -88,9 +88,9 @@ async fn an_idle_connection_is_given_up() {
     assert_eq!(server.connections(), 1);
 }
 
-/// So it is for a connection that never rests.
+/// The same holds for a connection that is never idle.
 #[tokio::test]
-async fn a_busy_connection_is_given_up_in_time() {
+async fn a_busy_connection_is_replaced_in_time() {
     let server = Server::public(|_| ok("hello")).await;
     let stage = Stage::playing(&[]);
     stage.names.set("hooks.example.com", &["127.0.0.10", "10.0.0.1"]);
@@ -104,29 +104,29 @@ async fn a_busy_connection_is_given_up_in_time() {
     assert_eq!((answered, server.connections()), (clients::POOL_LIFE, 1));
 }
 
-/// What an error says may be shown to whoever named the address.
+/// An error's text may be shown to the party that named the address.
 #[tokio::test]
-async fn errors_tell_nothing_of_what_is_inside() {
+async fn errors_reveal_nothing_about_private_names() {
     let stage = Stage::real(&[("127.0.0.1", 1), ("closed.example.com", 1)]);
     stage.names.set("private.example.com", &["10.11.12.13"]);
     stage.names.set("empty.example.com", &[""]);
     stage.names.set("closed.example.com", &["127.0.0.1"]);
     let said = async |url: &str| {
         let error = stage.fetch(url).await.unwrap_err();
-        assert!(!format!("{error:?}").contains("secret"), "not even the log is told a path: {error:?}");
+        assert!(!format!("{error:?}").contains("secret"), "not even the log contains a path: {error:?}");
         error.to_string()
     };
     let private = said("https://private.example.com/secret").await;
-    assert_eq!(private, "the host has no address in the public internet");
+    assert_eq!(private, "the host has no public address");
     // A name that exists inside looks like one that does not exist at all.
     assert_eq!(said("https://empty.example.com/secret").await, private);
     assert_eq!(said("https://missing.example.com/secret").await, private);
-    // Nothing listens at port 1 of any sane machine.
-    assert_eq!(said("http://closed.example.com:1/secret").await, "the server could not be connected to");
+    // Nothing listens on port 1 of a sane machine.
+    assert_eq!(said("http://closed.example.com:1/secret").await, "cannot connect to the server");
 }
 
-/// What the environment says of proxies is not heeded. The environment cannot be changed in here, so the test runs
-/// itself with another one.
+/// Proxy settings in the environment are ignored. A test cannot change its own environment, so it runs itself with
+/// another one.
 #[test]
 fn proxies_are_not_used() {
     const INNER: &str = "tests::manners::without_a_proxy";

@@ -1,5 +1,5 @@
-//! The client against hostile addresses, names and servers. Nothing here leaves the machine: names are made up by
-//! [`support::Names`], and where a test needs the public internet, 127.0.0.10 plays it.
+//! The client against hostile addresses, names and servers. Nothing leaves the machine: [`support::Names`] invents the
+//! names, and 127.0.0.10 plays the public internet.
 
 mod bounds;
 mod hostile;

@@ -1,9 +1,9 @@
-//! Names that are public when they are looked up first, and something else when they are dialled again.
+//! DNS rebinding: names that are public at the first look-up, and private at the next.
 
 use super::support::{Server, Stage, Trap, answer};
 use crate::{EgressError, Exchange, NotAllowed};
 
-/// What the name resolves to the second time.
+/// The answers to the second look-up.
 const SECOND: &[&str] = &[
     "127.0.0.1",
     "127.0.0.2",
@@ -60,7 +60,7 @@ const SECOND: &[&str] = &[
     "fe80::1",
     "fec0::1",
     "ff02::1",
-    // In company of what was public before.
+    // Mixed with the address that was public before.
     "127.0.0.10,127.0.0.1",
     "127.0.0.1,127.0.0.10",
     "127.0.0.10,::1",
@@ -69,8 +69,8 @@ const SECOND: &[&str] = &[
     "127.0.0.10,127.0.0.10,127.0.0.10,127.0.0.10,127.0.0.10,127.0.0.10,127.0.0.10,127.0.0.10,127.0.0.10,127.0.0.1",
 ];
 
-/// A server in the public internet that closes after every answer, so that the next request is dialled anew; and a
-/// trap at the same port of other addresses of the machine.
+/// A public server that closes after every answer, so that the next request dials again. Traps listen on the same port
+/// of other addresses of this machine.
 async fn scene() -> (Server, Trap) {
     loop {
         let server = Server::public(|arrived| match arrived.path() {
@@ -85,12 +85,12 @@ async fn scene() -> (Server, Trap) {
 }
 
 #[tokio::test]
-async fn the_address_that_is_dialled_is_the_one_that_was_checked() {
+async fn only_checked_addresses_are_dialled() {
     assert!(SECOND.len() >= 50);
     let (server, trap) = scene().await;
     let stage = Stage::playing(&[]);
     for (index, second) in SECOND.iter().enumerate() {
-        // Between two exchanges.
+        // The answer changes between two exchanges.
         let host = format!("a{index}.example.com");
         stage.names.set(&host, &["127.0.0.10", second]);
         let url = format!("https://{host}:{}/", server.port());
@@ -100,7 +100,7 @@ async fn the_address_that_is_dialled_is_the_one_that_was_checked() {
         assert!(matches!(refused, EgressError::NotAllowed(NotAllowed::Address(_))), "{second}: {refused:?}");
         assert_eq!((stage.recorder.opened(), server.connections()), (opened, connections), "{second}");
 
-        // Inside of one, by a redirect to the same name.
+        // The answer changes within an exchange, which is redirected to the same name.
         let host = format!("b{index}.example.com");
         stage.names.set(&host, &["127.0.0.10", second]);
         let url = format!("https://{host}:{}/again", server.port());
@@ -108,7 +108,7 @@ async fn the_address_that_is_dialled_is_the_one_that_was_checked() {
         assert!(matches!(refused, EgressError::NotAllowed(NotAllowed::Address(_))), "{second}: {refused:?}");
         assert_eq!((stage.recorder.opened(), server.connections()), (opened + 1, connections + 1), "{second}");
 
-        // From the beginning.
+        // The answer is bad from the start.
         let host = format!("c{index}.example.com");
         stage.names.set(&host, &[second]);
         let refused = stage.fetch(&format!("https://{host}:{}/", server.port())).await.unwrap_err();
@@ -116,14 +116,14 @@ async fn the_address_that_is_dialled_is_the_one_that_was_checked() {
         assert_eq!((stage.recorder.opened(), server.connections()), (opened + 1, connections + 1), "{second}");
     }
     assert_eq!(trap.sprung(), 0);
-    // One look-up for each connection that was wanted: there is none in between to be lied to.
+    // There is one look-up for each connection, so there is no second one that could lie.
     assert_eq!(stage.names.asked().len(), SECOND.len() * 5);
     assert_eq!(stage.recorder.asked(), SECOND.len() * 5);
 }
 
-/// A name whose answers change back and forth is refused whenever it is not public.
+/// A name whose answers alternate is refused whenever it is not public.
 #[tokio::test]
-async fn turns() {
+async fn alternating_answers_are_checked_each_time() {
     let (server, trap) = scene().await;
     let stage = Stage::playing(&[]);
     let turns = ["127.0.0.10", "127.0.0.1"].repeat(10);

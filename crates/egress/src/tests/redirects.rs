@@ -1,4 +1,4 @@
-//! Redirects on the wire.
+//! Redirects over real connections.
 
 use rstest::rstest;
 
@@ -38,7 +38,7 @@ async fn redirects_are_counted(#[case] wanted: u32, #[case] redirects: u8, #[cas
 }
 
 #[tokio::test]
-async fn unless_asked_a_redirect_is_an_answer() {
+async fn without_a_limit_a_redirect_is_an_answer() {
     let server = Server::plain(|arrived| countdown(arrived.path())).await;
     let stage = Stage::real(&[("127.0.0.1", server.port())]);
     let reply = stage.fetch(&server.url("/1")).await.unwrap();
@@ -47,16 +47,16 @@ async fn unless_asked_a_redirect_is_an_answer() {
 }
 
 #[tokio::test]
-async fn not_modified_is_no_redirect() {
+async fn not_modified_is_not_a_redirect() {
     let server = Server::plain(|_| b"HTTP/1.1 304 Not Modified\r\nlocation: https://10.0.0.1/\r\n\r\n".to_vec()).await;
     let stage = Stage::real(&[("127.0.0.1", server.port())]);
     let reply = stage.egress.send(Exchange { redirects: 5, ..stage.get(&server.url("/")) }).await.unwrap();
     assert_eq!(reply.status.as_u16(), 304);
 }
 
-/// The same exchange, redirected at home and to a stranger.
+/// The same exchange is redirected within its origin and to another one.
 #[tokio::test]
-async fn strangers_are_sent_no_secrets() {
+async fn another_origin_gets_no_secrets() {
     let stranger = Server::plain(|_| ok("")).await;
     let elsewhere = stranger.url("/stolen");
     let server = Server::plain(move |arrived| match arrived.path() {
@@ -88,7 +88,7 @@ async fn strangers_are_sent_no_secrets() {
 }
 
 #[tokio::test]
-async fn https_is_not_left() {
+async fn a_redirect_from_https_to_http_is_refused() {
     let plain = Server::plain(|_| ok("plain")).await;
     let to = plain.url("/");
     let server = Server::public(move |_| answer("301 Moved", &format!("location: {to}\r\n"), b"")).await;

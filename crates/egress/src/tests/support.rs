@@ -1,4 +1,4 @@
-//! The stage: made-up names, a recorder of connections, traps, servers, a clock that is moved by hand.
+//! Test support: invented names, a recorder of connections, traps, servers, and a clock that tests advance.
 
 use std::{
     collections::HashMap,
@@ -43,17 +43,17 @@ pub(crate) fn playing_public(address: IpAddr) -> Option<NotPublic> {
     if address == PUBLIC { None } else { not_public(address) }
 }
 
-/// Counts what the client's connector is asked for, and what it opens.
+/// Counts the connections that the client's connector is asked for, and those that it opens.
 #[derive(Clone, Default)]
 pub(crate) struct Recorder(Arc<(AtomicUsize, AtomicUsize)>);
 
 impl Recorder {
-    /// How often a connection was asked for. What is refused by its URL is not even that.
+    /// How often a connection was requested. A refused URL does not even get that far.
     pub(crate) fn asked(&self) -> usize {
         self.0.0.load(SeqCst)
     }
 
-    /// How many connections were opened.
+    /// How many connections were opened successfully.
     pub(crate) fn opened(&self) -> usize {
         self.0.1.load(SeqCst)
     }
@@ -94,7 +94,7 @@ impl<S: Service<R, Future: Send + 'static>, R> Service<R> for Recorded<S> {
     }
 }
 
-/// Names and what they resolve to; the first answers in their order, then the last one again and again.
+/// Names and their answers. The answers are given in order, and the last one is repeated.
 #[derive(Default)]
 pub(crate) struct Names {
     answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
@@ -102,13 +102,13 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Sets the answers of a name, each a list of addresses with commas.
+    /// Sets the answers of a name. Each is a comma-separated list of addresses.
     pub(crate) fn set(&self, name: &str, answers: &[&str]) {
         let parse = |answer: &&str| answer.split(',').filter(|a| !a.is_empty()).map(|a| a.parse().unwrap()).collect();
         self.answers.lock().unwrap().insert(name.to_owned(), answers.iter().map(parse).collect());
     }
 
-    /// What was asked, as it was asked.
+    /// The names that were looked up, as written.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
@@ -127,7 +127,7 @@ impl Resolver for Names {
     }
 }
 
-/// A client and what is known of its doings.
+/// A client with its names and its recorder.
 pub(crate) struct Stage {
     pub(crate) egress: Arc<Egress>,
     pub(crate) names: Arc<Names>,
@@ -136,12 +136,12 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// With the rules that hold outside.
+    /// A stage with the real rules.
     pub(crate) fn real(allowed: &[(&str, u16)]) -> Self {
         Self::with(allowed, 4, not_public)
     }
 
-    /// Where 127.0.0.10 is public.
+    /// A stage on which 127.0.0.10 is public.
     pub(crate) fn playing(allowed: &[(&str, u16)]) -> Self {
         Self::with(allowed, 4, playing_public)
     }
@@ -162,7 +162,7 @@ impl Stage {
         RemoteUrl::parse("url", text, |host, port| self.allowed.contains(host, port)).unwrap()
     }
 
-    /// A GET with ten seconds and 64 KiB.
+    /// A GET with a deadline of ten seconds and a limit of 64 KiB.
     pub(crate) fn get(&self, text: &str) -> Exchange {
         Exchange::new(Method::GET, self.url(text), Duration::from_secs(10), 65_536)
     }
@@ -178,18 +178,18 @@ fn test_authority() -> RootCertStore {
     roots
 }
 
-/// Listens and hopes for nothing.
+/// Listens for connections that must not come.
 pub(crate) struct Trap(Vec<StdListener>);
 
 impl Trap {
-    /// On every address of the machine, IPv6 included where there is any, and the port.
+    /// Listens on every address of the machine, including IPv6 if there is any, on one port.
     pub(crate) fn everywhere() -> (Self, u16) {
         let listener = StdListener::bind("[::]:0").or_else(|_| StdListener::bind("0.0.0.0:0")).unwrap();
         let port = listener.local_addr().unwrap().port();
         (Self::of(vec![listener]), port)
     }
 
-    /// On loopback addresses beside [`PUBLIC`], at the port where a server plays the public internet.
+    /// Listens on loopback addresses other than [`PUBLIC`], on the port of a server there.
     pub(crate) fn beside(port: u16) -> Option<Self> {
         let first = StdListener::bind(("127.0.0.1", port)).ok()?;
         let second = StdListener::bind(("127.0.0.2", port)).ok()?;
@@ -204,8 +204,7 @@ impl Trap {
         Self(listeners)
     }
 
-    /// How many connections were opened since it was asked last. The kernel opens them by itself, before anybody
-    /// accepts them.
+    /// How many connections were opened since the last call. The kernel opens them before anybody accepts them.
     pub(crate) fn sprung(&self) -> usize {
         self.0.iter().map(|listener| std::iter::from_fn(|| listener.accept().ok()).count()).sum()
     }
@@ -230,11 +229,11 @@ impl Arrived {
     }
 }
 
-/// A connection of either sort.
+/// A plain connection or a TLS connection.
 pub(crate) trait Wire: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Wire for T {}
 
-/// A server of the tests, on a loopback address.
+/// A test server on a loopback address.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     log: Arc<Log>,
@@ -247,7 +246,7 @@ struct Log {
 }
 
 impl Server {
-    /// Answers every request with the bytes that `answer` makes of it, and closes where they say so.
+    /// Answers every request with the bytes that `answer` returns, and closes if they say so.
     pub(crate) async fn plain(answer: impl Fn(&Arrived) -> Vec<u8> + Send + Sync + 'static) -> Self {
         Self::answering("127.0.0.1:0", None, answer).await
     }
@@ -282,7 +281,7 @@ impl Server {
         .await
     }
 
-    /// Hands every connection to `talk`.
+    /// Passes every connection to `talk`.
     pub(crate) async fn raw<F>(talk: impl Fn(Box<dyn Wire>) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -352,7 +351,7 @@ pub(crate) fn acceptor(certificate: &[u8]) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// Reads one request; `None` where the connection ends.
+/// Reads one request, or returns `None` if the connection ends.
 pub(crate) async fn arrival(wire: &mut (impl AsyncRead + Unpin)) -> Option<Arrived> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -371,23 +370,23 @@ pub(crate) async fn arrival(wire: &mut (impl AsyncRead + Unpin)) -> Option<Arriv
     Some(Arrived { line, headers, body: String::from_utf8(body).unwrap() })
 }
 
-/// An answer of status 200.
+/// An answer with status 200.
 pub(crate) fn ok(body: &str) -> Vec<u8> {
     answer("200 OK", "", body.as_bytes())
 }
 
-/// An answer; `headers` are whole lines.
+/// An answer. `headers` consists of complete lines.
 pub(crate) fn answer(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let mut bytes = format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n", body.len()).into_bytes();
     bytes.extend_from_slice(body);
     bytes
 }
 
-/// Lets time stand still; it moves by [`tokio::time::advance`] alone, as long as the result lives.
+/// Stops the clock as long as the result lives. Only [`tokio::time::advance`] moves it.
 pub(crate) fn stand_still() -> mpsc::Sender<()> {
     tokio::time::pause();
     let (hold, held) = mpsc::channel();
-    // While a thread is busy the runtime does not skip to the next timer by itself.
+    // While a blocking thread is busy, the runtime does not skip to the next timer.
     tokio::task::spawn_blocking(move || held.recv());
     hold
 }
