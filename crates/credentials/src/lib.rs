@@ -1,7 +1,7 @@
-//! Passwords and the tokens of console sessions (rulings 3.1 and 3.10).
+//! Passwords and the tokens of console sessions.
 //!
-//! [`Argon2Hasher`] hashes and checks passwords, one for each core at a time; [`JwtTokens`] signs what a session's token
-//! claims and reads it back. What a claim is worth is decided elsewhere.
+//! [`Argon2Hasher`] hashes and verifies passwords, at most one per core at a time. [`JwtTokens`] signs a session's
+//! claims and reads them back. Whether the claims are valid is decided elsewhere.
 
 mod passwords;
 mod threads;

@@ -21,19 +21,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::threads::Threads;
 
-/// What OWASP recommends for Argon2id: 19 MiB, two passes, one lane.
+/// The OWASP recommendation for Argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
-/// How many requests wait for their turn; more are sent away.
+/// The most requests that wait for a turn. Further ones are refused as busy.
 const WAITING_MAX: usize = 64;
-/// The bytes of a salt.
+/// The length of a salt in bytes.
 const SALT: usize = 16;
 
-/// Hashes and checks passwords on threads of their own.
+/// Hashes and verifies passwords on dedicated threads.
 ///
-/// Who is unknown, or has no password, costs as much as anybody else: a hash that no password has is checked in
-/// their place.
+/// A user who is unknown or has no password takes as long as any other: a hash that no password has is verified
+/// instead.
 pub struct Argon2Hasher {
     params: Params,
     entropy: Arc<dyn Entropy>,
@@ -45,13 +45,13 @@ pub struct Argon2Hasher {
 }
 
 impl Argon2Hasher {
-    /// A hasher with the parameters of the day.
+    /// A hasher with the current parameters.
     ///
     /// # Errors
-    /// [`CredentialsError::Failed`] where the hash function cannot be set up.
+    /// [`CredentialsError::Failed`] if the hash function cannot be set up.
     pub fn new(entropy: Arc<dyn Entropy>) -> Result<Self, CredentialsError> {
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(CredentialsError::failed)?;
-        // Each hash holds its memory, and more at once than there are cores would be no faster.
+        // Each hash holds its memory, and more hashes than cores would not be faster.
         let cores = available_parallelism().map_or(1, std::num::NonZero::get);
         Self::with(params, entropy, cores, WAITING_MAX)
     }
@@ -62,7 +62,7 @@ impl Argon2Hasher {
         at_once: usize,
         waiting_max: usize,
     ) -> Result<Self, CredentialsError> {
-        // Nobody knows these bytes, and nobody needs to.
+        // Nobody knows these bytes.
         let (password, salt) = (random_bytes::<32>(&*entropy), random_bytes::<SALT>(&*entropy));
         let nobody = hash(&params, &password, &salt, &mut Vec::new())?;
         let turns = Arc::new(Semaphore::new(at_once));
@@ -70,7 +70,7 @@ impl Argon2Hasher {
         Ok(Self { params, entropy, threads, turns, waiting: AtomicUsize::new(0), waiting_max, nobody })
     }
 
-    /// Waits for a turn, unless too many do.
+    /// Waits for a turn, unless too many requests already wait.
     async fn turn(&self) -> Result<OwnedSemaphorePermit, CredentialsError> {
         if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
             return Ok(turn);
@@ -81,8 +81,7 @@ impl Argon2Hasher {
         turn
     }
 
-    /// Runs `work` on a thread that may be kept busy. The turn ends with the work, whether or not anybody still
-    /// waits for it.
+    /// Runs `work` on a dedicated thread. The turn lasts as long as the work, even if the caller has stopped waiting.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, CredentialsError> + Send + 'static,
@@ -96,7 +95,7 @@ impl Argon2Hasher {
     }
 }
 
-/// A place among those who wait.
+/// A place in the queue.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {
@@ -113,12 +112,12 @@ impl Drop for Waiting<'_> {
 }
 
 thread_local! {
-    /// What a thread computes its hashes in. It is kept: the allocator would not find the place of one again, since blocks
-    /// are aligned, so that each hash would take another 19 MiB for good.
+    /// The memory in which a thread computes its hashes. It is kept because the blocks are aligned: the allocator
+    /// would not reuse the space of the previous hash, and each hash would take another 19 MiB permanently.
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Computes a hash of the length that the parameters, or else the function, give it.
+/// Computes a hash. Its length is that of the parameters, or else the default.
 fn compute(
     (algorithm, version, params): (Algorithm, Version, &Params),
     password: &[u8],
@@ -154,12 +153,12 @@ fn hash(
     Ok(PasswordHash::new(hashed.to_string()))
 }
 
-/// What a hash lacks that could be checked.
+/// The stored hash is incomplete and cannot be verified.
 #[derive(Debug, thiserror::Error)]
 #[error("a password hash has no salt or no hash")]
 struct Incomplete;
 
-/// Whether the password is that of the hash, by the parameters of the hash; the comparison takes constant time.
+/// Verifies a password with the parameters of its hash. The comparison takes constant time.
 fn verify(
     params: &Params,
     password: &[u8],
@@ -219,7 +218,7 @@ mod tests {
         Arc::new(Counting(0.into()))
     }
 
-    /// One that takes no time, and shares what it knows with none.
+    /// A fast hasher that shares no state with others.
     fn quick(passes: u32, at_once: usize, waiting_max: usize) -> Argon2Hasher {
         let params = Params::new(8, passes, 1, None).unwrap();
         Argon2Hasher::with(params, entropy(), at_once, waiting_max).unwrap()
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_password_is_known_by_its_hash() {
+    async fn a_password_matches_only_its_own_hash() {
         let hasher = Argon2Hasher::new(entropy()).unwrap();
         let known = hasher.hash(password("correct horse")).await.unwrap();
         assert!(known.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{}", known.as_str());
@@ -244,7 +243,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn hashes_are_those_of_argon2() {
+    async fn hashes_are_compatible_with_argon2() {
         let hasher = quick(2, 1, 1);
         for text in ["", "correct horse", "ü"] {
             let ours = hasher.hash(password(text)).await.unwrap();
@@ -257,7 +256,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_s_hash_costs_what_others_cost() {
+    async fn the_placeholder_hash_costs_as_much_as_others() {
         let hasher = quick(2, 1, 1);
         let nobody = phc::PasswordHash::new(hasher.nobody.as_str()).unwrap();
         let known = hasher.hash(password("correct horse")).await.unwrap();
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn hashes_of_other_days_are_known_and_told() {
+    async fn hashes_with_other_parameters_match_as_outdated() {
         let (old, new) = (quick(1, 1, 1), quick(2, 1, 1));
         let known = old.hash(password("correct horse")).await.unwrap();
         let verdict = new.verify(password("correct horse"), Some(known.clone())).await.unwrap();
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_thread_computes_all_its_hashes_in_one_place() {
+    async fn a_thread_reuses_its_memory() {
         let hasher = quick(2, 1, 1);
         let place = async || {
             let place = || MEMORY.with_borrow(|memory| (memory.as_ptr().addr(), memory.len()));
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_hash_is_a_failure_and_no_verdict() {
+    async fn an_invalid_hash_is_an_error() {
         let hasher = quick(1, 1, 1);
         for broken in ["", "plain", "$argon2id$", "$2b$10$abcdefghijklmnopqrstuu"] {
             let verdict = hasher.verify(password("x"), Some(PasswordHash::new(broken.to_owned()))).await;
@@ -305,7 +304,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn so_many_wait_and_the_others_are_sent_away() {
+    async fn requests_beyond_the_queue_are_refused() {
         let hasher = Arc::new(quick(1, 1, 2));
         let turn = hasher.turn().await.unwrap();
         let wait = || {
@@ -317,7 +316,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert!(matches!(hasher.verify(password("x"), None).await, Err(CredentialsError::Busy)));
-        // Whoever goes away leaves its place to another.
+        // A cancelled request leaves its place to another.
         let [gone, stays] = waiting;
         gone.abort();
         assert!(gone.await.unwrap_err().is_cancelled());

@@ -1,7 +1,7 @@
-//! Threads that compute hashes.
+//! Dedicated threads for hashing.
 //!
-//! An allocator keeps memory for each thread that has freed it. A hash takes 19 MiB, so a few threads compute them all;
-//! spread over the threads of a runtime, ten hashes kept 190 MiB of memory for good.
+//! The allocator keeps freed memory for each thread. A hash takes 19 MiB, so only a few threads compute hashes: spread
+//! over the runtime's threads, ten hashes kept 190 MiB permanently.
 
 use std::{
     io,
@@ -17,19 +17,19 @@ use tokio::sync::oneshot;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The threads. They end when this is dropped.
+/// The threads. They end when this value is dropped.
 pub(crate) struct Threads(Sender<Job>);
 
-/// The work ended with a panic.
+/// The work panicked.
 #[derive(Debug, thiserror::Error)]
 #[error("the work panicked")]
 pub(crate) struct Panicked;
 
 impl Threads {
-    /// Starts that many threads.
+    /// Starts `count` threads.
     ///
     /// # Errors
-    /// Those of the operating system.
+    /// Errors of the operating system.
     pub(crate) fn start(count: usize) -> io::Result<Self> {
         let (jobs, queue) = channel();
         let queue = Arc::new(Mutex::new(queue));
@@ -40,7 +40,7 @@ impl Threads {
         Ok(Self(jobs))
     }
 
-    /// Does work on one of the threads. It is done to its end, even if its result is not awaited any more.
+    /// Runs work on one of the threads. It runs to completion, even if its result is no longer awaited.
     ///
     /// # Errors
     /// [`Panicked`].
@@ -50,7 +50,7 @@ impl Threads {
     ) -> Result<T, Panicked> {
         let (result, awaited) = oneshot::channel();
         let job = move || {
-            // Nobody may wait for it any more.
+            // The caller may have stopped waiting.
             let _ = result.send(work());
         };
         self.0.send(Box::new(job)).map_err(|_| Panicked)?;
@@ -62,7 +62,7 @@ fn work(queue: &Mutex<Receiver<Job>>) {
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = next else { return };
-        // A panic drops the result, so the caller hears of it. The thread goes on.
+        // A panic drops the sender of the result, so the caller gets an error. The thread continues.
         let _ = catch_unwind(AssertUnwindSafe(job));
     }
 }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_is_done_on_as_many_threads_as_there_are() {
+    async fn work_runs_only_on_these_threads() {
         let threads = Arc::new(Threads::start(2).unwrap());
         let all = (0..20).map(|_| {
             let threads = Arc::clone(&threads);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_ends_its_own_work_alone() {
+    async fn a_panic_does_not_end_the_thread() {
         let threads = Threads::start(1).unwrap();
         assert!(threads.run::<()>(|| panic!("of the test")).await.is_err());
         assert_eq!(threads.run(|| 7).await.unwrap(), 7);

@@ -1,20 +1,20 @@
-//! Session tokens: JWT, HS256.
+//! Session tokens: JWTs signed with HS256.
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
 use kalends_accounts::SessionClaims;
 use kalends_app::ports::{CredentialsError, SessionTokens};
 
-/// The fewest bytes of the key that signs.
+/// The minimum length of the signing key, in bytes.
 pub const SESSION_KEY_MIN: usize = 32;
-/// The longest token that is looked at; ours are a third of it.
+/// The longest token that is parsed. Our own are a third of that.
 const TOKEN_MAX: usize = 1024;
 
-/// The key that signs is shorter than [`SESSION_KEY_MIN`].
+/// The signing key is shorter than [`SESSION_KEY_MIN`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the key that signs sessions must be at least {SESSION_KEY_MIN} bytes long")]
 struct ShortKey;
 
-/// Signs with one key, and knows tokens by the same.
+/// Signs and verifies tokens with one key.
 pub struct JwtTokens {
     signs: EncodingKey,
     knows: DecodingKey,
@@ -22,7 +22,7 @@ pub struct JwtTokens {
 }
 
 impl JwtTokens {
-    /// Tokens under `key`, which all nodes share.
+    /// Tokens under `key`, which must be the same on all nodes.
     ///
     /// # Errors
     /// [`CredentialsError::Failed`] for a key of fewer than [`SESSION_KEY_MIN`] bytes.
@@ -31,7 +31,7 @@ impl JwtTokens {
             return Err(CredentialsError::failed(ShortKey));
         }
         let mut validation = Validation::new(Algorithm::HS256);
-        // What the claims say is judged by our clock, see `SessionClaims::check`.
+        // `SessionClaims::check` validates the claims with our own clock.
         validation.validate_exp = false;
         validation.required_spec_claims.clear();
         Ok(Self { signs: EncodingKey::from_secret(key), knows: DecodingKey::from_secret(key), validation })
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_signed_is_read_whatever_the_time() {
+    fn a_signed_token_is_read_even_after_its_expiry() {
         let tokens = JwtTokens::new(&KEY).unwrap();
         let token = tokens.sign(&claims()).unwrap();
         assert_eq!(tokens.read(&token), Some(claims()));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_read() {
+    fn forged_tokens_are_refused() {
         let tokens = JwtTokens::new(&KEY).unwrap();
         let token = tokens.sign(&claims()).unwrap();
         let [head, body, signature] = token.split('.').collect::<Vec<_>>()[..] else { panic!("{token}") };

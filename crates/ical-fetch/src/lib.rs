@@ -1,7 +1,7 @@
-//! Fetches the feeds to which calendars are subscribed, through the one guarded client.
+//! Fetches the feeds that calendars subscribe to, through the guarded client.
 //!
-//! One exchange of 30 s in all, over at most 3 redirects each of which is checked, of whose answer 10 MiB are read after
-//! decompression; more is an error (ruling 8.2). What the bytes say is for [`kalends_feeds`].
+//! A fetch is one exchange of at most 30 s with at most 3 redirects, each of which is checked. At most 10 MiB are read
+//! after decompression; more is an error. [`kalends_feeds`] parses the bytes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,21 +11,21 @@ use kalends_egress::{Egress, Exchange, HeaderMap, HeaderName, HeaderValue, Metho
 use kalends_feeds::{limits::BYTES_MAX, sync::Validators};
 use kalends_kernel::RemoteUrl;
 
-/// How long a fetch takes at most, its redirects and its content included.
+/// The time limit of a fetch, including redirects and content.
 const WITHIN: Duration = Duration::from_secs(30);
 /// How many redirects are followed.
 const REDIRECTS: u8 = 3;
-/// The most bytes of a validator that is kept; one that is longer is none.
+/// The maximum length of a validator, in bytes. Longer ones are ignored.
 const VALIDATOR_MAX: usize = 512;
 
-/// What is asked for; some servers tell by it whether to answer with a page.
+/// Some servers use this header to decide whether to answer with an HTML page.
 const ACCEPT: HeaderValue = HeaderValue::from_static("text/calendar, */*;q=0.5");
 
-/// Fetches by way of the guarded client.
+/// A fetcher that uses the guarded client.
 pub struct EgressFetcher(Arc<Egress>);
 
 impl EgressFetcher {
-    /// A fetcher over that client.
+    /// Creates a fetcher.
     pub const fn new(egress: Arc<Egress>) -> Self {
         Self(egress)
     }
@@ -38,19 +38,19 @@ impl FeedFetcher for EgressFetcher {
         exchange.redirects = REDIRECTS;
         exchange.headers = asking(validators);
         let reply = self.0.send(exchange).await.map_err(|error| {
-            // The sources are for the operator's log alone: they may tell what a name resolves to.
-            tracing::debug!(error = &error as &dyn std::error::Error, "a feed was not fetched");
+            // The sources are only for the operator's log: they may reveal what a name resolves to.
+            tracing::debug!(error = &error as &dyn std::error::Error, "cannot fetch a feed");
             FetchError(error.to_string())
         })?;
         told(reply, validators)
     }
 }
 
-/// The headers of a request by somebody who has the feed that these validators tell.
+/// The headers of a conditional request with these validators.
 fn asking(validators: &Validators) -> HeaderMap {
     let mut headers = HeaderMap::from_iter([(header::ACCEPT, ACCEPT)]);
     let mut add = |name: HeaderName, value: Option<&str>| {
-        // What came as a header is one.
+        // The value came from a header, so it normally fits into one.
         if let Some(value) = value.and_then(|value| HeaderValue::from_str(value).ok()) {
             headers.insert(name, value);
         }
@@ -60,7 +60,7 @@ fn asking(validators: &Validators) -> HeaderMap {
     headers
 }
 
-/// What an answer says.
+/// Interprets an answer.
 fn told(reply: Reply, asked: &Validators) -> Result<FetchedFeed, FetchError> {
     match reply.status {
         StatusCode::NOT_MODIFIED if *asked != Validators::default() => Ok(FetchedFeed::Unchanged),
@@ -72,7 +72,7 @@ fn told(reply: Reply, asked: &Validators) -> Result<FetchedFeed, FetchError> {
             let validators = Validators { etag: value(header::ETAG), last_modified: value(header::LAST_MODIFIED) };
             Ok(FetchedFeed::Whole { validators, body: reply.body })
         }
-        status => Err(FetchError(format!("the server answers {}", status.as_u16()))),
+        status => Err(FetchError(format!("the server answered {}", status.as_u16()))),
     }
 }
 
@@ -94,33 +94,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_had_is_said() {
+    fn validators_become_conditional_headers() {
         let dated = Validators { last_modified: Some("Mon, 02 Mar 2026 08:00:00 GMT".into()), ..etag("W/\"1\"") };
         let headers = asking(&dated);
         assert_eq!(headers[header::IF_NONE_MATCH], "W/\"1\"");
         assert_eq!(headers[header::IF_MODIFIED_SINCE], "Mon, 02 Mar 2026 08:00:00 GMT");
         let first = asking(&Validators::default());
         assert!(first.contains_key(header::ACCEPT) && first.len() == 1);
-        // What no header can hold is left out.
+        // An invalid header value is left out.
         assert!(!asking(&etag("a\nb")).contains_key(header::IF_NONE_MATCH));
     }
 
     #[test]
-    fn answers_mean() {
+    fn statuses_are_interpreted() {
         let whole = told(reply(200, &[(header::ETAG, "\"1\"")]), &Validators::default());
         let Ok(FetchedFeed::Whole { body, validators }) = whole else { panic!("{whole:?}") };
         assert_eq!((body.as_ref(), validators), (b"BEGIN".as_slice(), etag("\"1\"")));
         assert!(matches!(told(reply(304, &[]), &etag("\"1\"")), Ok(FetchedFeed::Unchanged)));
-        // Nobody asked whether it has changed.
+        // The request was not conditional.
         let unasked = told(reply(304, &[]), &Validators::default()).unwrap_err();
-        assert_eq!(unasked, FetchError("the server answers 304".into()));
+        assert_eq!(unasked, FetchError("the server answered 304".into()));
         for status in [204, 206, 301, 401, 404, 410, 500, 503] {
-            assert_eq!(told(reply(status, &[]), &etag("x")).unwrap_err().0, format!("the server answers {status}"));
+            assert_eq!(told(reply(status, &[]), &etag("x")).unwrap_err().0, format!("the server answered {status}"));
         }
     }
 
     #[test]
-    fn an_endless_validator_is_none() {
+    fn an_overlong_validator_is_ignored() {
         let long: &'static str = Box::leak("x".repeat(VALIDATOR_MAX + 1).into_boxed_str());
         let Ok(FetchedFeed::Whole { validators, .. }) = told(reply(200, &[(header::ETAG, long)]), &etag("x")) else {
             panic!("a feed")

@@ -1,4 +1,4 @@
-//! The file mailbox: each message is a file.
+//! The file mailbox, which writes each message to a file.
 
 use std::{
     fs::{DirBuilder, OpenOptions, rename},
@@ -14,8 +14,8 @@ use kalends_kernel::{base64url, random_bytes};
 
 use crate::Letterhead;
 
-/// Keeps each message as `DIR/<time>-<random>.eml`, so that the names of one process sort as its
-/// messages were sent. Files are for their owner only.
+/// Writes each message to `DIR/<time>-<random>.eml`. The names of one process sort in the order of sending. Only the
+/// owner can read the files.
 #[derive(Debug)]
 pub struct FileMailbox {
     directory: PathBuf,
@@ -25,22 +25,22 @@ pub struct FileMailbox {
 }
 
 impl FileMailbox {
-    /// A mailbox in `directory`, which is made where it is missing.
+    /// A mailbox in `directory`, which is created if it is missing.
     ///
     /// # Errors
-    /// Where the directory cannot be made.
+    /// If the directory cannot be created.
     pub fn new(directory: impl Into<PathBuf>, letterhead: Letterhead) -> io::Result<Self> {
         let directory = directory.into();
         make(&directory)?;
         Ok(Self { directory, letterhead, last: Mutex::new(0) })
     }
 
-    /// A name that no other message has and that sorts after those before it.
+    /// A unique name that sorts after all earlier ones.
     fn name(&self) -> String {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last = self.letterhead.now().as_micros().max(*last + 1);
         let random = base64url(&random_bytes::<9>(self.letterhead.entropy()));
-        // Other processes may write here at the same microsecond; random characters keep them apart.
+        // Another process may write in the same microsecond. The random characters keep the names apart.
         format!("{:016}-{random}.eml", *last)
     }
 }
@@ -65,10 +65,10 @@ fn make(directory: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
 
-/// Writes under a hidden name, then renames: whoever lists `*.eml` sees whole messages only.
+/// Writes under a hidden name, then renames: a listing of `*.eml` contains only complete messages.
 fn write(directory: &Path, name: &str, message: &[u8]) -> io::Result<()> {
     let hidden = directory.join(format!(".{name}.part"));
-    // A developer may clear the mailbox, directory and all, while the service runs.
+    // A developer may delete the mailbox, including its directory, while the service runs.
     make(directory)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&hidden)?;
     file.write_all(message)?;
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_message_reads_back() {
+    async fn a_written_message_can_be_parsed() {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path().join("data/mail");
         let mailbox = FileMailbox::new(&directory, letterhead("kalends.example")).unwrap();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn names_sort_as_messages_were_sent() {
+    async fn names_sort_in_the_order_of_sending() {
         let root = tempfile::tempdir().unwrap();
         let mailbox = FileMailbox::new(root.path(), letterhead("kalends.example")).unwrap();
         for number in 0..20 {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_cleared_mailbox_is_made_again() {
+    async fn a_deleted_mailbox_is_created_again() {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path().join("mail");
         let mailbox = FileMailbox::new(&directory, letterhead("kalends.example")).unwrap();

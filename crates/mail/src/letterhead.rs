@@ -1,4 +1,4 @@
-//! What every message of this service has in common, and how a mail becomes a message.
+//! The common parts of every message, and how a mail becomes a message.
 
 use std::{
     sync::Arc,
@@ -15,12 +15,12 @@ use lettre::{
     },
 };
 
-/// The name that recipients see.
+/// The sender's display name.
 const NAME: &str = "Kalends";
-/// The mailbox that nobody reads.
+/// The mailbox, which nobody reads.
 const MAILBOX: &str = "no-reply";
 
-/// The sender, and the time and randomness of the headers `Date` and `Message-ID`.
+/// The sender, and the clock and entropy for the headers `Date` and `Message-ID`.
 #[derive(Clone)]
 pub struct Letterhead {
     from: Mailbox,
@@ -35,8 +35,8 @@ impl std::fmt::Debug for Letterhead {
 }
 
 impl Letterhead {
-    /// Sends as `Kalends <no-reply@host>`. A host that is an IP address, as on a machine of one's own,
-    /// can be no sender's domain; `localhost` stands for it.
+    /// Sends as `Kalends <no-reply@host>`. If the host is an IP address, as on a local machine, the domain is
+    /// `localhost`, because an IP address is not a valid domain of a sender.
     pub fn new(host: &str, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         let address = Some(host)
             .filter(|host| host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_err())
@@ -58,8 +58,8 @@ impl Letterhead {
         self.from.email.to_string()
     }
 
-    /// The message of a mail: one recipient, plain text and HTML to choose from. Line breaks and other control characters in
-    /// the subject become spaces, so that it stays one header.
+    /// The message of a mail: one recipient, and alternatives in plain text and HTML. Control characters in the
+    /// subject, including line breaks, become spaces, so that the subject stays one header.
     pub(crate) fn message(&self, mail: &Mail) -> Result<Message, MailError> {
         let to = mail.to.as_str().parse::<Address>().map_err(|error| MailError(error.into()))?;
         let subject = mail.subject.replace(char::is_control, " ");
@@ -70,7 +70,7 @@ impl Letterhead {
             .subject(subject)
             .date(self.date())
             .message_id(Some(format!("<{id}@{}>", self.from.email.domain())))
-            // Out-of-office robots leave such messages alone (RFC 3834).
+            // Automatic replies ignore such messages (RFC 3834).
             .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()))
             .multipart(body(mail)?)
             .map_err(|error| MailError(error.into()))
@@ -82,8 +82,8 @@ impl Letterhead {
     }
 }
 
-/// Plain text and HTML, of which readers choose one; what calendars read stands beside them twice: as one more form of
-/// the same, by which some readers know an invitation, and as a file for the others.
+/// Alternatives in plain text and HTML. An invitation is added twice: as another alternative, by which some mail
+/// clients recognize it, and as an attachment for the others.
 fn body(mail: &Mail) -> Result<MultiPart, MailError> {
     let texts = MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone());
     let Some(calendar) = &mail.calendar else { return Ok(texts) };
@@ -111,7 +111,7 @@ mod tests {
     #[case("[::1]", "no-reply@localhost")]
     #[case("localhost", "no-reply@localhost")]
     #[case("x\r\nBcc: y@example.com", "no-reply@localhost")]
-    fn sends_from_the_host(#[case] host: &str, #[case] address: &str) {
+    fn the_sender_is_at_the_host(#[case] host: &str, #[case] address: &str) {
         let letterhead = letterhead(host);
         assert_eq!(letterhead.from.to_string(), format!("Kalends <{address}>"));
     }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invitation_is_read_by_calendars() {
+    fn an_invitation_is_an_alternative_and_an_attachment() {
         let text = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n".to_owned();
         let calendar = Some(CalendarPart { method: CalendarMethod::Request, text: text.clone() });
         let letterhead = letterhead("kalends.example");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_address_that_is_none_is_refused() {
+    fn an_invalid_stored_address_is_refused() {
         for address in ["ada@example.com\r\nBcc: eve@example.com", "ada", "ada@example.com, eve@example.com"] {
             let mail = Mail { to: Email::from_stored(address.to_owned()), ..mail() };
             assert!(letterhead("kalends.example").message(&mail).is_err(), "{address}");

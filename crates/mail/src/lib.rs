@@ -1,7 +1,7 @@
-//! Sends mail: [`FileMailbox`] keeps each message as a file, [`SmtpMailer`] hands it to a server.
+//! Sends mail: [`FileMailbox`] writes each message to a file, [`SmtpMailer`] sends it to a server.
 //!
-//! Both write plain text and HTML, of which readers choose one, under one [`Letterhead`]. Nothing here logs: a body may carry a code, and an
-//! address does not belong in logs either.
+//! Both send plain text and HTML as alternatives, under one [`Letterhead`]. Nothing here logs: a body may contain a
+//! code, and addresses do not belong in logs either.
 
 mod file;
 mod letterhead;

@@ -14,12 +14,12 @@ use lettre::{
 
 use crate::{Letterhead, SmtpUrl, transport::Protection};
 
-/// How long one command of the dialogue may take; whoever signs up waits for it.
+/// The timeout of one SMTP command. A user who signs up waits for it.
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// The most connections to the server.
 const CONNECTIONS: u32 = 4;
 
-/// Hands each message to an SMTP server over a few kept connections.
+/// Sends messages to an SMTP server over a few pooled connections.
 pub struct SmtpMailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
     letterhead: Letterhead,
@@ -32,11 +32,11 @@ impl fmt::Debug for SmtpMailer {
 }
 
 impl SmtpMailer {
-    /// A mailer to the server of `url`, which it connects to with the first message. Call it inside a
-    /// tokio runtime: the pool of connections has a task.
+    /// A mailer for the server of `url`. It connects when it sends the first message. Call it inside a tokio runtime,
+    /// because the connection pool spawns a task.
     ///
     /// # Errors
-    /// Where TLS cannot be set up for that host.
+    /// If TLS cannot be set up for that host.
     pub fn new(url: &SmtpUrl, letterhead: Letterhead) -> io::Result<Self> {
         let parameters = || TlsParameters::new(url.host.clone()).map_err(io::Error::other);
         let tls = match url.protection {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn hands_messages_over() {
+    async fn messages_arrive_at_the_server() {
         let server = SmtpStandIn::start("250 accepted").await;
         let mailer = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await;
         mailer.send(mail()).await.unwrap();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn signs_in_where_an_account_is_given() {
+    async fn an_account_in_the_url_is_used() {
         let server = SmtpStandIn::start("250 accepted").await;
         mailer(&format!("smtp://ada:p%40ss@127.0.0.1:{}", server.port)).await.send(mail()).await.unwrap();
         // Base64 of "\0ada\0p@ss".
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refusal_is_an_error_without_the_text() {
+    async fn a_refusal_is_an_error_without_the_message_text() {
         let server = SmtpStandIn::start("550 no such mailbox").await;
         let error = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await.send(mail()).await.unwrap_err();
         let shown = format!("{error:?} {error}");
@@ -116,10 +116,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_account_is_not_shown_to_another_machine_in_the_clear() {
+    async fn credentials_are_not_sent_to_another_machine_in_the_clear() {
         let server = SmtpStandIn::start("250 accepted").await;
         let mut url: SmtpUrl = format!("smtp://ada:secret@127.0.0.1:{}", server.port).parse().unwrap();
-        // As if the stand-in, which offers no STARTTLS, were elsewhere.
+        // Pretend that the stand-in, which does not offer STARTTLS, is on another machine.
         url.protection = Protection::Required;
         let mailer = SmtpMailer::new(&url, letterhead("kalends.example")).unwrap();
         assert!(mailer.send(mail()).await.is_err());
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_shown() {
+    async fn debug_output_has_no_account() {
         let mailer = mailer("smtps://ada:secret@mail.example.com").await;
         assert_eq!(format!("{mailer:?}"), "SmtpMailer(…)");
     }

@@ -49,7 +49,7 @@ pub(crate) fn mail() -> Mail {
     }
 }
 
-/// A message that the stand-in took.
+/// A message that the stand-in accepted.
 #[derive(Clone, Default)]
 pub(crate) struct Taken {
     pub(crate) from: String,
@@ -63,7 +63,7 @@ struct Seen {
     signed_in: Vec<String>,
 }
 
-/// An SMTP server on the loopback that speaks as much as a client needs, without STARTTLS.
+/// A minimal SMTP server on the loopback interface, without STARTTLS.
 pub(crate) struct SmtpStandIn {
     pub(crate) port: u16,
     seen: Arc<Mutex<Seen>>,

@@ -1,4 +1,4 @@
-//! How mail leaves, as configuration names it.
+//! The mail transport, as configured.
 
 use std::{fmt, io, net::IpAddr, path::Path, str::FromStr, sync::Arc};
 
@@ -9,32 +9,32 @@ use url::{Host, Url};
 
 use crate::{FileMailbox, Letterhead, SmtpMailer};
 
-/// A text that names no way of sending mail. Never quotes the text: it may hold a password.
+/// The text is not a mail transport. The error never quotes the text, which may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MailTransportError {
     /// Neither `file` nor an SMTP address.
     #[error("must be \"file\", smtp://user:password@host:port or smtps://user:password@host:port")]
     Form,
-    /// An address without a host.
+    /// The address has no host.
     #[error("must name a host")]
     Host,
-    /// A user without a password, or a password without a user.
+    /// There is a user without a password, or a password without a user.
     #[error("must name both a user and a password, or neither")]
     HalfCredentials,
-    /// A user or password that is not UTF-8 behind its percent signs.
-    #[error("the user and the password must be UTF-8, special characters percent-encoded")]
+    /// The user or the password is not UTF-8 after percent-decoding.
+    #[error("the user and the password must be UTF-8, with special characters percent-encoded")]
     Encoding,
-    /// A path, query or fragment.
+    /// There is a path, a query or a fragment.
     #[error("must end after the port")]
     Rest,
 }
 
-/// How mail leaves.
+/// The mail transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MailTransport {
-    /// Each message becomes a file.
+    /// Messages are written to files.
     File,
-    /// An SMTP server takes them.
+    /// Messages are sent to an SMTP server.
     Smtp(SmtpUrl),
 }
 
@@ -43,20 +43,19 @@ pub enum MailTransport {
 pub(crate) enum Protection {
     /// TLS from the first byte.
     Wrapped,
-    /// STARTTLS, or nothing is sent.
+    /// STARTTLS is required.
     Required,
-    /// STARTTLS where the server offers it.
+    /// STARTTLS is used if the server offers it.
     Offered,
-    /// None: the connection does not leave the machine.
+    /// No protection: the connection stays on this machine.
     Plain,
 }
 
-/// An SMTP server and the account to use there.
+/// An SMTP server and the account there.
 ///
-/// `smtps://` speaks TLS from the first byte. `smtp://` begins in the clear: with an account at another
-/// machine it insists on STARTTLS before it says who it is, without an account it takes STARTTLS where
-/// it is offered, and to a loopback host it stays in the clear, so that a relay there needs no
-/// certificate. Certificates are checked against the roots that Mozilla trusts.
+/// `smtps://` uses TLS from the first byte. `smtp://` starts without TLS. On another machine it requires STARTTLS if
+/// there is an account, and otherwise uses STARTTLS if the server offers it. On a loopback host it stays unencrypted,
+/// so that a local relay does not need a certificate. Certificates are verified against Mozilla's root certificates.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SmtpUrl {
     pub(crate) host: String,
@@ -72,7 +71,7 @@ impl SmtpUrl {
 }
 
 impl fmt::Debug for SmtpUrl {
-    /// Leaves the account out.
+    /// Omits the account.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SmtpUrl")
             .field("host", &self.host)
@@ -95,7 +94,7 @@ impl FromStr for SmtpUrl {
         if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
             return Err(MailTransportError::Rest);
         }
-        // The parser keeps the host of such schemes as it was written; a literal address is told here.
+        // For these schemes, the parser keeps the host as written, so literal addresses are recognized here.
         let host = url.host_str().filter(|host| !host.is_empty()).ok_or(MailTransportError::Host)?;
         let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         if host.parse::<IpAddr>().is_err() && !matches!(Host::parse(&host), Ok(Host::Domain(_))) {
@@ -137,15 +136,15 @@ impl MailTransport {
     /// Reads `file`, `smtp://user:password@host:port` or `smtps://...`; see [`SmtpUrl`].
     ///
     /// # Errors
-    /// [`MailTransportError`] says what is allowed, never what was given.
+    /// [`MailTransportError`] says what is allowed. It never quotes the text.
     pub fn parse(text: &str) -> Result<Self, MailTransportError> {
         text.parse()
     }
 
-    /// The mailer; files go into `directory`. Call it inside a tokio runtime.
+    /// Opens the mailer. Files are written to `directory`. Call it inside a tokio runtime.
     ///
     /// # Errors
-    /// Where the directory cannot be made or TLS cannot be set up.
+    /// If the directory cannot be created or TLS cannot be set up.
     pub fn open(&self, directory: &Path, letterhead: Letterhead) -> io::Result<Arc<dyn Mailer>> {
         Ok(match self {
             Self::File => Arc::new(FileMailbox::new(directory, letterhead)?),
@@ -170,7 +169,12 @@ mod tests {
     #[case("smtp://localhost:1025", Protection::Plain, "localhost", 1025)]
     #[case("smtp://u:p@127.0.0.1:1025", Protection::Plain, "127.0.0.1", 1025)]
     #[case("smtp://[::1]:1025", Protection::Plain, "::1", 1025)]
-    fn protects(#[case] url: &str, #[case] protection: Protection, #[case] host: &str, #[case] port: u16) {
+    fn the_scheme_host_and_account_decide_the_protection(
+        #[case] url: &str,
+        #[case] protection: Protection,
+        #[case] host: &str,
+        #[case] port: u16,
+    ) {
         let smtp: SmtpUrl = url.parse().unwrap();
         assert_eq!((smtp.protection, smtp.host.as_str(), smtp.port), (protection, host, port));
     }
@@ -193,7 +197,7 @@ mod tests {
     #[case("smtp://u:%ff@mail.example.com", MailTransportError::Encoding)]
     #[case("smtp://mail.example.com/path", MailTransportError::Rest)]
     #[case("smtp://mail.example.com?tls=none", MailTransportError::Rest)]
-    fn refuses(#[case] text: &str, #[case] error: MailTransportError) {
+    fn invalid_transports_are_refused(#[case] text: &str, #[case] error: MailTransportError) {
         assert_eq!(MailTransport::parse(text), Err(error));
     }
 }

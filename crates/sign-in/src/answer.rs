@@ -1,26 +1,26 @@
-//! What a token endpoint answers (RFC 6749 sections 5.1 and 5.2; OpenID Connect Core section 3.1.3.3).
+//! The answers of a token endpoint (RFC 6749 sections 5.1 and 5.2; OpenID Connect Core section 3.1.3.3).
 
 use kalends_accounts::oauth::{IdentityClaims, Provider};
 use kalends_app::ports::ExchangeError;
 use kalends_kernel::from_base64url;
 use serde::Deserialize;
 
-/// The most characters of a provider's own error that go into the log.
+/// The most characters of a provider's own error that are logged.
 const ERROR_MAX: usize = 64;
 
 /// The domains of Google's own mailboxes.
 const GOOGLE_S_OWN: [&str; 2] = ["gmail.com", "googlemail.com"];
 
-/// What is wrong with an answer.
+/// Why an answer is malformed.
 #[derive(Debug, thiserror::Error)]
 enum Malformed {
-    #[error("the answer is no JSON object with an id_token")]
+    #[error("the answer is not a JSON object with an id_token")]
     Answer(#[source] serde_json::Error),
-    #[error("the id_token has not the three parts of a JWT")]
+    #[error("the id_token does not have the three parts of a JWT")]
     Parts,
-    #[error("the claims of the id_token are no base64url")]
+    #[error("the claims of the id_token are not base64url")]
     Encoding,
-    #[error("the claims of the id_token make no sense")]
+    #[error("the claims of the id_token are invalid")]
     Claims(#[source] serde_json::Error),
 }
 
@@ -41,7 +41,7 @@ enum Audience {
     Several(Vec<String>),
 }
 
-/// Providers write yes in several ways.
+/// Providers write a true flag in several ways.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Flag {
@@ -76,10 +76,11 @@ struct Claims {
     name: Option<String>,
 }
 
-/// The identity in the answer of `provider`.
+/// Reads the identity from the answer of `provider`.
 ///
 /// # Errors
-/// [`ExchangeError::Refused`] for an error of the protocol, [`ExchangeError::Malformed`] for what is none of its answers.
+/// [`ExchangeError::Refused`] for a protocol error, [`ExchangeError::Malformed`] for a malformed success, and
+/// [`ExchangeError::Unavailable`] for any other failure.
 pub(crate) fn read(provider: Provider, status: u16, body: &[u8]) -> Result<IdentityClaims, ExchangeError> {
     if status != 200 {
         return Err(match serde_json::from_slice::<Failure>(body) {
@@ -103,15 +104,15 @@ fn claims(provider: Provider, body: &[u8]) -> Result<IdentityClaims, Malformed> 
     let claims: Claims = serde_json::from_slice(&claims).map_err(Malformed::Claims)?;
     let set = |flag: &Option<Flag>| flag.as_ref().is_some_and(Flag::is_set);
     let vouched = match provider {
-        // Google speaks for its own mailboxes, and for those of the organizations that it hosts (`hd`). Of any other
-        // address it only knows that somebody once read it.
+        // Google is authoritative for its own mailboxes and for those of the organizations that it hosts (`hd`). For
+        // any other address it only knows that its user once had access to it.
         Provider::Google => {
             let domain =
                 claims.email.as_deref().and_then(|email| email.rsplit_once('@')).map_or("", |(_, domain)| domain);
             let own = GOOGLE_S_OWN.iter().any(|own| domain.eq_ignore_ascii_case(own));
             set(&claims.email_verified) && (own || claims.hd.as_deref().is_some_and(|hosted| !hosted.is_empty()))
         }
-        // Microsoft's tenants decide what `email` says, and only `xms_edov` tells that they own its domain.
+        // A Microsoft tenant can set `email` to anything. Only `xms_edov` says that the tenant owns the domain.
         Provider::Microsoft => set(&claims.xms_edov),
     };
     Ok(IdentityClaims {
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_is_read() {
+    fn an_identity_token_is_read() {
         let read = read(Provider::Google, 200, &answer(&google())).unwrap();
         assert_eq!(
             read,
@@ -177,24 +178,28 @@ mod tests {
 
     #[rstest]
     #[case::google(Provider::Google, json!({ "email_verified": true }), true)]
-    #[case::google_in_words(Provider::Google, json!({ "email_verified": "true" }), true)]
-    #[case::google_not(Provider::Google, json!({ "email_verified": false }), false)]
-    #[case::google_s_own(Provider::Google, json!({ "email_verified": true, "hd": null, "email": "ada@GMail.com" }), true)]
-    #[case::google_of_others(Provider::Google, json!({ "email_verified": true, "hd": null }), false)]
-    #[case::google_of_no_host(Provider::Google, json!({ "email_verified": true, "hd": "" }), false)]
-    #[case::google_of_a_likeness(
+    #[case::google_as_text(Provider::Google, json!({ "email_verified": "true" }), true)]
+    #[case::google_unverified(Provider::Google, json!({ "email_verified": false }), false)]
+    #[case::google_mailbox(Provider::Google, json!({ "email_verified": true, "hd": null, "email": "ada@GMail.com" }), true)]
+    #[case::google_with_foreign_address(Provider::Google, json!({ "email_verified": true, "hd": null }), false)]
+    #[case::google_with_empty_hosted_domain(Provider::Google, json!({ "email_verified": true, "hd": "" }), false)]
+    #[case::google_with_lookalike_domain(
         Provider::Google,
         json!({ "email_verified": true, "hd": null, "email": "ada@gmail.com.example" }),
         false
     )]
-    #[case::google_unsaid(Provider::Google, json!({}), false)]
-    #[case::google_otherwise(Provider::Google, json!({ "xms_edov": true }), false)]
+    #[case::google_without_the_claim(Provider::Google, json!({}), false)]
+    #[case::google_with_the_claim_of_microsoft(Provider::Google, json!({ "xms_edov": true }), false)]
     #[case::microsoft(Provider::Microsoft, json!({ "xms_edov": true }), true)]
-    #[case::microsoft_in_digits(Provider::Microsoft, json!({ "xms_edov": "1" }), true)]
-    #[case::microsoft_a_number(Provider::Microsoft, json!({ "xms_edov": 1 }), true)]
-    #[case::microsoft_not(Provider::Microsoft, json!({ "xms_edov": "0" }), false)]
-    #[case::microsoft_otherwise(Provider::Microsoft, json!({ "email_verified": true }), false)]
-    fn who_vouches(#[case] provider: Provider, #[case] says: Value, #[case] vouched: bool) {
+    #[case::microsoft_as_text(Provider::Microsoft, json!({ "xms_edov": "1" }), true)]
+    #[case::microsoft_as_number(Provider::Microsoft, json!({ "xms_edov": 1 }), true)]
+    #[case::microsoft_unverified(Provider::Microsoft, json!({ "xms_edov": "0" }), false)]
+    #[case::microsoft_with_the_claim_of_google(Provider::Microsoft, json!({ "email_verified": true }), false)]
+    fn only_an_authoritative_provider_verifies_an_address(
+        #[case] provider: Provider,
+        #[case] says: Value,
+        #[case] vouched: bool,
+    ) {
         let mut claims = google();
         claims.as_object_mut().unwrap().remove("email_verified");
         claims.as_object_mut().unwrap().extend(says.as_object().unwrap().clone());
@@ -202,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn several_may_be_meant() {
+    fn a_token_may_have_several_audiences() {
         let mut claims = google();
         claims["aud"] = json!(["a", "b"]);
         assert_eq!(read(Provider::Google, 200, &answer(&claims)).unwrap().audience, ["a", "b"]);
@@ -213,16 +218,16 @@ mod tests {
     #[case::no_token(br#"{"access_token":"x"}"#)]
     #[case::two_parts(br#"{"id_token":"a.b"}"#)]
     #[case::four_parts(br#"{"id_token":"a.e30.c.d"}"#)]
-    #[case::no_base64(br#"{"id_token":"a.%%.c"}"#)]
+    #[case::not_base64(br#"{"id_token":"a.%%.c"}"#)]
     #[case::no_claims(br#"{"id_token":"a.e30.c"}"#)]
     #[case::an_error(br#"{"error":"invalid_grant"}"#)]
-    fn what_makes_no_sense(#[case] body: &[u8]) {
+    fn malformed_answers_are_refused(#[case] body: &[u8]) {
         let read = read(Provider::Google, 200, body);
         assert!(matches!(read, Err(ExchangeError::Malformed(_))), "{read:?}");
     }
 
     #[test]
-    fn refusals_are_told_from_failures() {
+    fn refusals_differ_from_failures() {
         let refused = read(Provider::Google, 400, br#"{"error":"invalid_grant\n","error_description":"x"}"#);
         assert!(matches!(refused, Err(ExchangeError::Refused(error)) if error == "invalid_grant"));
         for (status, body) in [(400, "x"), (500, r#"{"error":"x"}"#), (302, "{}"), (429, "{}"), (201, "{}")] {

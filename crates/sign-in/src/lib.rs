@@ -1,8 +1,8 @@
-//! Asks the providers with which humans sign in who they are (ruling 3.10).
+//! Identifies users at the providers that they sign in with.
 //!
-//! One exchange: the code of a callback for an identity token, at the provider's token endpoint, through the guarded
-//! client. What the token says is handed on as it is; whether it answers the attempt is decided in
-//! [`kalends_accounts::oauth`].
+//! There is one exchange: the authorization code of a callback for an identity token, at the provider's token
+//! endpoint, through the guarded client. The token's claims are returned as they are. [`kalends_accounts::oauth`]
+//! decides whether they belong to the sign-in attempt.
 
 mod answer;
 mod providers;

@@ -1,4 +1,4 @@
-//! The providers that the operator configured.
+//! The configured sign-in providers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,13 +14,13 @@ use crate::answer;
 
 /// How long a provider may take to answer.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// The most bytes of its answer.
+/// The maximum length of its answer, in bytes.
 const ANSWER_MAX: usize = 64 << 10;
 
-/// A provider and what it knows us by.
+/// A provider and our account there.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
-    /// Where and as whom it is asked.
+    /// Our OAuth client at the provider.
     pub client: Client,
     /// Its token endpoint.
     pub token_endpoint: RemoteUrl,
@@ -28,14 +28,14 @@ pub struct ProviderSettings {
     pub client_secret: SecretString,
 }
 
-/// The providers that the operator configured, reached through the guarded client.
+/// The configured providers, reached through the guarded client.
 pub struct Providers {
     egress: Arc<Egress>,
     configured: Vec<ProviderSettings>,
 }
 
 impl Providers {
-    /// Those providers; each is to be there once at most.
+    /// Creates the set of providers. Each provider may occur only once.
     pub const fn new(egress: Arc<Egress>, configured: Vec<ProviderSettings>) -> Self {
         Self { egress, configured }
     }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_exchanged_with_everything() {
+    fn the_exchange_sends_every_parameter() {
         let settings = ProviderSettings {
             client: Client {
                 provider: Provider::Google,
@@ -114,6 +114,6 @@ mod tests {
             assert_eq!(pairs.get(name).map(String::as_str), Some(value), "{name}");
         }
         assert_eq!(pairs.len(), 6);
-        assert!(!format!("{settings:?}").contains("cret\""), "no secret shows");
+        assert!(!format!("{settings:?}").contains("cret\""), "debug output has no secret");
     }
 }

@@ -1,4 +1,4 @@
-//! Data keys: how they are made, wrapped and unwrapped.
+//! Generating, wrapping and unwrapping data keys.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use chacha20poly1305::{
@@ -18,10 +18,10 @@ use crate::{
 /// The length of a data key in bytes.
 const KEY: usize = 32;
 
-/// A data key, ready to seal and open. Wiped from memory when it goes.
+/// A data key, ready to seal and open. It is wiped from memory on drop.
 pub(crate) struct DataKey {
     pub(crate) id: DataKeyId,
-    /// The id as sealed values name it.
+    /// The ID as written in sealed values.
     pub(crate) name: String,
     pub(crate) cipher: XChaCha20Poly1305,
 }
@@ -40,14 +40,14 @@ pub(crate) fn generate(
     Ok(WrappedDataKey { id, master: master.fingerprint.clone(), wrapped, state, created_at: now })
 }
 
-/// The data key behind its wrapping.
+/// Unwraps a data key.
 pub(crate) fn unwrap(row: &WrappedDataKey, masters: &MasterKeys) -> Result<DataKey, VaultError> {
     let key = unwrap_bytes(row, masters)?;
     let cipher = XChaCha20Poly1305::new_from_slice(&key).map_err(|_| VaultError::Damaged { key: row.id })?;
     Ok(DataKey { id: row.id, name: row.id.to_string(), cipher })
 }
 
-/// The same data key wrapped under the current master key.
+/// Wraps the same data key under the current master key.
 pub(crate) fn rewrap(row: &WrappedDataKey, masters: &MasterKeys, entropy: &dyn Entropy) -> Result<String, VaultError> {
     wrap(row.id, &unwrap_bytes(row, masters)?, masters.current(), entropy)
 }
@@ -106,13 +106,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_master_says_what_to_do() {
+    fn the_error_for_an_unknown_master_says_what_to_do() {
         let message = unwrap(&row(), &masters("b")).err().unwrap().to_string();
         assert!(message.contains("KALENDS_MASTER_KEY") && message.contains("new,old"), "{message}");
     }
 
     #[test]
-    fn a_wrapping_belongs_to_its_key() {
+    fn a_wrapped_key_does_not_open_under_another_id() {
         let row = row();
         let other = DataKeyId::new(Timestamp::from_micros(2_000_000), &SeededEntropy::default());
         for damaged in [

@@ -1,11 +1,11 @@
-//! Field encryption at rest.
+//! Encryption of stored fields.
 //!
-//! A *data key* seals fields; the key table keeps every data key wrapped under a *master key*, which
-//! stands outside the database. A sealed field is `v1.<data key id>.<base64 of nonce and ciphertext>`
-//! (XChaCha20-Poly1305) and is bound to its table, column and row: moved elsewhere it does not open.
+//! A *data key* seals fields. The key table holds every data key, wrapped under a *master key*, which is kept outside
+//! the database. A sealed field is `v1.<data key id>.<base64 of nonce and ciphertext>` (XChaCha20-Poly1305). It is
+//! bound to its table, column and row, and does not open anywhere else.
 //!
-//! [`KeyRing`] holds the data keys of a process and is its [`FieldCipher`]. [`rotate`] replaces the
-//! master key and the data keys while any number of nodes runs.
+//! [`KeyRing`] holds the data keys of a process and is its [`FieldCipher`]. [`rotate`] replaces the master key and the
+//! data keys while nodes are running.
 //!
 //! [`FieldCipher`]: kalends_app::ports::FieldCipher
 

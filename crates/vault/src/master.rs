@@ -1,4 +1,4 @@
-//! Master keys: they wrap data keys and never touch a field.
+//! Master keys, which wrap data keys and never seal fields.
 
 use std::{error::Error, fmt, fmt::Write as _, sync::Arc};
 
@@ -11,34 +11,34 @@ use chacha20poly1305::{KeyInit, XChaCha20Poly1305};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-/// Operators make keys with all kinds of tools: padding is optional.
+/// Padding is optional, because operators generate keys with many kinds of tools.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
-/// A fingerprint is this many bytes of the key's SHA-256.
+/// The length of a fingerprint: the first bytes of the key's SHA-256.
 const FINGERPRINT: usize = 8;
 
-/// A text that is no pair of master keys. Never quotes the text.
+/// The text is not one or two master keys. The error never quotes the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MasterKeysError {
-    /// Neither one key nor two.
-    #[error("must be one key, or \"new,old\" while rotating, got {0} keys")]
+    /// There are more than two keys.
+    #[error("must be one key, or \"new,old\" during a rotation, got {0} keys")]
     Count(usize),
-    /// The same key twice.
+    /// Both keys are the same.
     #[error("the new and the old key must differ")]
     Same,
-    /// Not base64.
+    /// A key is not base64.
     #[error("each key must be base64")]
     Base64,
-    /// Not 32 bytes.
+    /// A key is not 32 bytes long.
     #[error("each key must be 32 bytes, got {0}")]
     Length(usize),
 }
 
-/// The master key that wraps new data keys, and while rotating the one before it.
+/// The master key that wraps new data keys and, during a rotation, the previous one.
 ///
-/// The keys are wiped from memory when the last clone goes.
+/// The keys are wiped from memory when the last clone is dropped.
 #[derive(Clone)]
 pub struct MasterKeys {
     current: Arc<MasterKey>,
@@ -47,14 +47,14 @@ pub struct MasterKeys {
 
 /// One master key, ready for use.
 pub(crate) struct MasterKey {
-    /// The first bytes of its SHA-256 in hexadecimal, as the key table names it.
+    /// The first bytes of its SHA-256 in hexadecimal, which identify it in the key table.
     pub(crate) fingerprint: String,
     pub(crate) cipher: XChaCha20Poly1305,
 }
 
 impl MasterKey {
     fn parse(text: &str) -> Result<Self, MasterKeysError> {
-        // Both alphabets are in use for keys; they differ in two characters only.
+        // Keys come in the standard and the URL-safe alphabet, which differ in only two characters.
         let standard: Zeroizing<String> = Zeroizing::new(text.trim().replace('-', "+").replace('_', "/"));
         let bytes = Zeroizing::new(BASE64.decode(standard.as_str()).map_err(|_| MasterKeysError::Base64)?);
         let cipher = XChaCha20Poly1305::new_from_slice(&bytes).map_err(|_| MasterKeysError::Length(bytes.len()))?;
@@ -68,10 +68,10 @@ impl MasterKey {
 }
 
 impl MasterKeys {
-    /// Reads `new` or `new,old`, each 32 bytes in base64 of either alphabet, padded or not.
+    /// Reads `new` or `new,old`. Each key is 32 bytes in base64, in either alphabet, with or without padding.
     ///
     /// # Errors
-    /// [`MasterKeysError`] says what a key must be, never what was given.
+    /// [`MasterKeysError`] says what a key must be. It never quotes the text.
     pub fn parse(text: &str) -> Result<Self, MasterKeysError> {
         let keys = text.split(',').map(MasterKey::parse).collect::<Vec<_>>();
         let count = keys.len();
@@ -89,7 +89,7 @@ impl MasterKeys {
         }
     }
 
-    /// Whether an old key stands beside the current one, as a rotation needs it.
+    /// Whether there is an old key next to the current one, as a rotation requires.
     pub const fn is_rotating(&self) -> bool {
         self.old.is_some()
     }
@@ -113,26 +113,26 @@ impl fmt::Debug for MasterKeys {
     }
 }
 
-/// The place that holds the master keys did not give them.
+/// The master keys could not be read from their source.
 #[derive(Debug, thiserror::Error)]
 #[error("{what}")]
 pub struct MasterSourceError {
-    /// What failed, with the name of the place.
+    /// What failed, including the name of the source.
     pub what: String,
-    /// Why.
+    /// The cause.
     #[source]
     pub source: Option<Box<dyn Error + Send + Sync>>,
 }
 
-/// Where the master keys come from. A ring asks at its start and whenever it meets a data key that is
-/// wrapped under a master key it does not know, so that a rotated key file is heeded without a restart.
+/// The source of the master keys. A ring reads it at its start and whenever a data key is wrapped under an unknown
+/// master key, so that a rotated key file takes effect without a restart.
 #[async_trait]
 pub trait MasterSource: Send + Sync {
-    /// The master keys as they are now.
+    /// The current master keys.
     async fn masters(&self) -> Result<MasterKeys, MasterSourceError>;
 }
 
-/// Keys that stay as they were given, such as those of the environment.
+/// Fixed keys, such as those from the environment.
 #[async_trait]
 impl MasterSource for MasterKeys {
     async fn masters(&self) -> Result<MasterKeys, MasterSourceError> {
@@ -150,19 +150,19 @@ mod tests {
     const TWOS: &str = "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI";
 
     #[test]
-    fn reads_one_key_or_two() {
+    fn one_key_or_two_are_read() {
         let one = MasterKeys::parse(ONES).unwrap();
         assert!(!one.is_rotating());
         let two = MasterKeys::parse(&format!("{TWOS}, {ONES}\n")).unwrap();
         assert!(two.is_rotating());
         assert!(two.find(&one.current().fingerprint).is_some());
         assert_ne!(two.current().fingerprint, one.current().fingerprint);
-        // SHA-256 of 32 bytes 0x01 begins so.
+        // The first bytes of the SHA-256 of 32 bytes 0x01.
         assert_eq!(one.current().fingerprint, "72cd6e8422c407fb");
     }
 
     #[test]
-    fn reads_the_url_alphabet_too() {
+    fn the_url_safe_alphabet_is_read_too() {
         let standard = MasterKeys::parse("+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/+/8=").unwrap();
         let url = MasterKeys::parse("-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_-_8").unwrap();
         assert_eq!(standard.current().fingerprint, url.current().fingerprint);
@@ -175,12 +175,12 @@ mod tests {
     #[case(&format!("{ONES},{ONES}"), MasterKeysError::Same)]
     #[case(&format!("{ONES},{TWOS},{ONES}"), MasterKeysError::Count(3))]
     #[case(&format!("{ONES},"), MasterKeysError::Length(0))]
-    fn refuses(#[case] text: &str, #[case] error: MasterKeysError) {
+    fn invalid_keys_are_refused(#[case] text: &str, #[case] error: MasterKeysError) {
         assert_eq!(MasterKeys::parse(text).unwrap_err(), error);
     }
 
     #[test]
-    fn shows_nothing() {
+    fn debug_output_has_no_keys() {
         let shown = format!("{:?}", MasterKeys::parse(ONES).unwrap());
         assert_eq!(shown, "MasterKeys(…)");
     }

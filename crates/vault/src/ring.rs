@@ -11,9 +11,9 @@ use tokio::sync::{Mutex, Notify};
 
 use crate::{MasterKeys, MasterSource, VaultError, data_key, data_key::DataKey, sealed};
 
-/// What a process seals and opens with at one time.
+/// The data keys of a process at one time.
 struct Keys {
-    /// Few: one, and two or three while rotating.
+    /// One key, or two or three during a rotation.
     all: Vec<Arc<DataKey>>,
     writing: Arc<DataKey>,
 }
@@ -30,18 +30,17 @@ impl Keys {
 
 /// The data keys of this process: its [`FieldCipher`].
 ///
-/// The ring is a copy of the key table. [`KeyRing::refresh`] renews it; a node calls that twice a second
-/// and whenever [`KeyRing::nudged`] returns. A value sealed under a key that the ring does not hold is
-/// answered with [`OpenError::UnknownKey`] at once and nudges that loop, so that the next attempt
-/// succeeds; a rotation publishes a key for reading long before anything is sealed under it, so this
-/// happens on a node whose refreshing has failed only.
+/// The ring is a copy of the key table. [`KeyRing::refresh`] updates it. A node refreshes twice a second and whenever
+/// [`KeyRing::nudged`] returns. Opening a value whose key is not in the ring fails at once with
+/// [`OpenError::UnknownKey`] and nudges that loop, so that the next attempt succeeds. A rotation publishes a key for
+/// reading long before anything is sealed under it, so this happens only on a node that could not refresh.
 pub struct KeyRing {
     table: Arc<dyn KeyTable>,
     source: Arc<dyn MasterSource>,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     keys: RwLock<Arc<Keys>>,
-    /// The master keys as last read. Held while refreshing, so that one refresh runs at a time.
+    /// The master keys as last read. The lock is held during a refresh, so only one refresh runs at a time.
     masters: Mutex<MasterKeys>,
     nudge: Notify,
 }
@@ -53,11 +52,11 @@ impl fmt::Debug for KeyRing {
 }
 
 impl KeyRing {
-    /// Reads the key table, and makes the first data key where it is empty. Nodes that start at the
-    /// same time agree on that one: the table takes only one first key.
+    /// Reads the key table, and generates the first data key if the table is empty. Nodes that start at the same time
+    /// agree on that key, because the table accepts only one first key.
     ///
     /// # Errors
-    /// [`VaultError`] says what an operator can do.
+    /// [`VaultError`], which says what an operator can do.
     pub async fn open(
         table: Arc<dyn KeyTable>,
         source: Arc<dyn MasterSource>,
@@ -83,7 +82,7 @@ impl KeyRing {
         }))
     }
 
-    /// Reads the key table again. Where that fails the ring stays as it was.
+    /// Reads the key table again. If that fails, the ring stays as it was.
     ///
     /// # Errors
     /// As [`KeyRing::open`].
@@ -96,7 +95,7 @@ impl KeyRing {
         Ok(())
     }
 
-    /// Returns when a value was met that is sealed under a key which the ring does not hold.
+    /// Waits until a value is met whose key is not in the ring.
     pub async fn nudged(&self) {
         self.nudge.notified().await;
     }
@@ -113,7 +112,7 @@ impl KeyRing {
         &*self.entropy
     }
 
-    /// The master keys, read anew.
+    /// The master keys, read again from their source.
     pub(crate) async fn masters(&self) -> Result<MasterKeys, VaultError> {
         let mut masters = self.masters.lock().await;
         *masters = self.source.masters().await?;
@@ -125,9 +124,8 @@ impl KeyRing {
     }
 }
 
-/// The keys of a table. Those already `known` are not unwrapped again: rewrapping does not change a
-/// key, so a node works on through a rotation of the master key. Asks `source` once for newer master
-/// keys where one is missing.
+/// The keys of a table. Those in `known` are not unwrapped again: rewrapping does not change a key, so a node keeps
+/// working through a rotation. If a master key is missing, `source` is read once for newer ones.
 async fn read(
     rows: &[WrappedDataKey],
     known: Option<&Keys>,
@@ -192,7 +190,7 @@ mod tests {
     const PLACE: Place = Place { table: "events", column: "content", id: Uuid::from_u128(7) };
 
     #[test]
-    fn the_first_start_makes_a_writing_key_and_later_ones_keep_it() {
+    fn the_first_start_generates_a_writing_key_that_later_starts_keep() {
         run(async {
             let table = Arc::new(MemoryTable::default());
             let first = ring(&table, "a").await.unwrap();
@@ -204,10 +202,10 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_start_together_agree() {
+    fn nodes_that_start_together_agree_on_the_first_key() {
         run(async {
             let table = Arc::new(MemoryTable::default());
-            // The table looks empty to both; one of the additions is turned away.
+            // The table looks empty to both nodes. One of the additions is refused.
             table.hide_next(2);
             let (a, b) = (ring(&table, "a").await.unwrap(), ring(&table, "a").await.unwrap());
             assert_eq!(a.writing_prefix(), b.writing_prefix());
@@ -215,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn another_master_key_is_a_clear_error() {
+    fn another_master_key_is_an_error() {
         run(async {
             let table = Arc::new(MemoryTable::default());
             ring(&table, "a").await.unwrap();
@@ -225,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_key_nudges_and_a_refresh_finds_it() {
+    fn an_unknown_key_nudges_the_refresh_that_finds_it() {
         run(async {
             let table = Arc::new(MemoryTable::default());
             let node = ring(&table, "a").await.unwrap();
@@ -249,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_refresh_keeps_the_ring() {
+    fn a_failed_refresh_keeps_the_keys() {
         run(async {
             let table = Arc::new(MemoryTable::default());
             let node = ring(&table, "a").await.unwrap();
@@ -274,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sealed_value_is_malformed() {
+    fn other_texts_are_malformed() {
         let ring = one_ring();
         let prefix = ring.writing_prefix();
         let some_id = kalends_kernel::DataKeyId::from_uuid(Uuid::from_u128(1));
@@ -288,7 +286,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_sealed_opens(plain in proptest::collection::vec(any::<u8>(), 0..2_000)) {
+        fn a_sealed_value_opens(plain in proptest::collection::vec(any::<u8>(), 0..2_000)) {
             let ring = one_ring();
             let (one, two) = (ring.seal(PLACE, &plain), ring.seal(PLACE, &plain));
             prop_assert_ne!(&one, &two, "nonces differ");

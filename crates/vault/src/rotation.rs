@@ -1,4 +1,4 @@
-//! Rotation: a new master key, and new data keys under it, while nodes run.
+//! Rotation: a new master key and a new data key under it, while nodes are running.
 
 use std::{fmt, time::Duration};
 
@@ -8,73 +8,75 @@ use kalends_kernel::{DataKeyId, SignedDuration};
 
 use crate::{KeyRing, VaultError, data_key};
 
-/// How long a rotation lets a change of the key table settle: nodes heed it within 2 s, and
-/// one second is spare.
+/// How long a rotation waits after a change of the key table. Nodes see the change within 2 s, and one second is
+/// spare.
 pub const SETTLE: Duration = Duration::from_secs(3);
-/// How many values are sealed anew at a time.
+/// How many values are sealed again at a time.
 const BATCH: u32 = 500;
 
-/// Waits until every running node has certainly read the key table again.
+/// Waits until every running node must have read the key table again.
 #[async_trait]
 pub trait Pause: Send + Sync {
-    /// Returns after [`SETTLE`]; tests let their nodes refresh instead.
+    /// Returns after [`SETTLE`]. In tests, nodes refresh instead.
     async fn pause(&self);
 }
 
-/// What a rotation has done, for the operator to read.
+/// The progress of a rotation, for the operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RotationStep {
-    /// The only data key was already made under the new master key: there was nothing to do.
+    /// The only data key is already wrapped under the new master key, so there is nothing to do.
     NothingToDo(DataKeyId),
-    /// A rotation that was interrupted is continued with its data key.
+    /// An interrupted rotation is continued with its data key.
     Resumed(DataKeyId),
-    /// A new data key is published for reading.
+    /// A new data key has been published for reading.
     Published(DataKeyId),
-    /// So many data keys are wrapped under the new master key.
+    /// This many data keys have been wrapped under the new master key.
     Rewrapped(usize),
-    /// New values are sealed under the new data key.
+    /// New values are now sealed under the new data key.
     Writing(DataKeyId),
-    /// So many values have been looked at to seal them anew.
+    /// This many values have been checked and sealed again if needed.
     Resealed(u64),
-    /// So many data keys that an earlier rotation retired are gone.
+    /// This many data keys that an earlier rotation retired have been removed.
     Removed(usize),
 }
 
 impl fmt::Display for RotationStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NothingToDo(key) => write!(f, "everything is sealed under {key}, which the new master key wraps"),
+            Self::NothingToDo(key) => write!(
+                f,
+                "nothing to do: everything is sealed under the data key {key}, which the new master key wraps"
+            ),
             Self::Resumed(key) => write!(f, "continuing an interrupted rotation with the data key {key}"),
             Self::Published(key) => write!(f, "published the data key {key} for reading"),
             Self::Rewrapped(count) => write!(f, "wrapped {count} data keys under the new master key"),
-            Self::Writing(key) => write!(f, "sealing with the data key {key}"),
-            Self::Resealed(count) => write!(f, "looked at {count} values to seal them anew"),
+            Self::Writing(key) => write!(f, "sealing new values with the data key {key}"),
+            Self::Resealed(count) => write!(f, "checked {count} values and resealed them as needed"),
             Self::Removed(count) => write!(f, "removed {count} old data keys"),
         }
     }
 }
 
-/// Replaces the data keys by a new one under the current master key, so that nothing depends on the old
-/// master key any more. `ring` must know both, and so must every node before this is called.
+/// Replaces the data keys by a new one under the current master key, so that nothing depends on the old master key any
+/// more. `ring` must know both master keys, and so must every node before this is called.
 ///
-/// It may be interrupted at any point and called again, and nodes may read and write throughout:
+/// It may be interrupted at any point and called again. Nodes may read and write throughout:
 ///
-/// 1. A new data key is published for reading, under the new master key. That comes before the
-///    rewrapping, because it marks the rotation: a repetition that finds the newest data key under the
-///    current master key continues with that one.
+/// 1. A new data key is published for reading, under the new master key. This happens before the rewrapping because it
+///    marks the rotation: a repeated call that finds the newest data key under the current master key continues with
+///    that key.
 /// 2. All other data keys are rewrapped under the new master key.
-/// 3. After a pause every node can open what is sealed under the new data key, and it becomes the one
-///    that seals.
-/// 4. After another pause no node seals under an old one, and `reseal` seals what is left anew, until it
-///    finds nothing twice, a pause apart (a slow transaction may have been under way).
-/// 5. Data keys that were retired before this rotation are removed. The one that it retires stays until the
-///    next rotation, under which everything is sealed anew once more: a slow transaction may still bring
-///    a value that was sealed under it, and a node that could not read the table may still seal with it.
+/// 3. After a pause every node can open values that are sealed under the new data key, and it becomes the writing key.
+/// 4. After another pause no node seals under an old key. `reseal` then seals the remaining values again, until it
+///    finds none twice, with a pause in between (a slow transaction may have been in progress).
+/// 5. Data keys that were retired before this rotation are removed. The key that this rotation retires stays until the
+///    next rotation, which seals everything again: a slow transaction may still write a value that was sealed under
+///    it, and a node that could not read the table may still seal with it.
 ///
-/// A node that cannot read the new key keeps sealing under the retired one, which therefore stays.
+/// A node that cannot read the new key keeps sealing under the retired one, which is another reason to keep it.
 ///
 /// # Errors
-/// [`VaultError`]; what has been done stays, and a repetition continues.
+/// [`VaultError`]. Completed steps stay, and a repeated call continues.
 pub async fn rotate(
     ring: &KeyRing,
     reseal: &dyn Reseal,
@@ -95,7 +97,7 @@ pub async fn rotate(
         progress(RotationStep::Resumed(newest.id));
         newest.id
     } else {
-        // The new key must be the newest whatever the clocks say: that is how a repetition finds it.
+        // The new key must be the newest one regardless of clocks, because that is how a repeated call finds it.
         let now = ring.clock().now().max(newest.created_at + SignedDuration::micros(1));
         let key = data_key::generate(&masters, DataKeyState::Reading, now, ring.entropy())?;
         table.add_data_key(&key, false).await?;
@@ -130,7 +132,7 @@ pub async fn rotate(
     Ok(())
 }
 
-/// Seals values anew until none is left, twice.
+/// Seals values again until none is left, twice in a row.
 async fn reseal_all(
     reseal: &dyn Reseal,
     pause: &dyn Pause,
@@ -156,8 +158,7 @@ async fn reseal_all(
     Ok(())
 }
 
-/// The data keys before `fresh`, provided that it is still the one that seals. Newer ones belong to
-/// somebody else.
+/// The data keys older than `fresh`, provided that it is still the writing key. Newer keys belong to another rotation.
 async fn older_than(fresh: DataKeyId, table: &dyn KeyTable) -> Result<Vec<DataKeyId>, VaultError> {
     let rows = table.data_keys().await?;
     let writes = |row: &WrappedDataKey| row.id == fresh && row.state == DataKeyState::Writing;
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
     use crate::stand_ins::{MemoryTable, Node, SealedRows, ring, run};
 
-    /// The table, a node that knows both masters, and rows sealed by it under the old one.
+    /// The table, a node that knows both master keys, and rows that it sealed under the old one.
     async fn sealed_under_a() -> (Arc<MemoryTable>, Node, Arc<SealedRows>) {
         let table = Arc::new(MemoryTable::default());
         ring(&table, "a").await.unwrap();
@@ -188,7 +189,7 @@ mod tests {
         (table, node, rows)
     }
 
-    /// Everything opens, is sealed under one data key, and depends on the master `b` alone.
+    /// Checks that everything opens, is sealed under one data key, and depends only on the master key `b`.
     async fn assert_rotated(table: &Arc<MemoryTable>, rows: &SealedRows) {
         let ring = ring(table, "b").await.unwrap();
         assert_eq!(table.data_keys().await.unwrap().len(), 2, "the new data key and the retired one");
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn rotates_while_a_node_reads_and_writes() {
+    fn a_node_reads_and_writes_during_a_rotation() {
         run(async {
             let (table, node, rows) = sealed_under_a().await;
             let operator = ring(&table, "ba").await.unwrap();
@@ -209,14 +210,14 @@ mod tests {
                 [RotationStep::Published(_), RotationStep::Rewrapped(1), RotationStep::Writing(_)]
             ));
             assert_eq!(steps.last(), Some(&RotationStep::Removed(0)));
-            // Again: nothing is left to change but what was written meanwhile.
+            // A second rotation only has to seal the values that were written in the meantime.
             rotate(&operator, &rows.resealer(&operator, &table), &node, &mut |_| {}).await.unwrap();
             assert_rotated(&table, &rows).await;
         });
     }
 
     #[test]
-    fn survives_an_interruption_after_any_step() {
+    fn an_interrupted_rotation_can_be_continued_after_any_step() {
         run(async {
             let mut interruptions = 0;
             loop {
@@ -225,7 +226,7 @@ mod tests {
                 table.fail_after(interruptions);
                 let done = rotate(&operator, &rows.resealer(&operator, &table), &node, &mut |_| {}).await;
                 table.heal();
-                // A node that starts now, and one that runs, read everything.
+                // A node that starts now and a node that is running can both read everything.
                 rows.assert_all_open(&ring(&table, "ba").await.unwrap());
                 node.pause().await;
                 if done.is_ok() {
@@ -236,12 +237,12 @@ mod tests {
                 assert_rotated(&table, &rows).await;
                 interruptions += 1;
             }
-            assert!(interruptions >= 8, "each access of the table was interrupted, got {interruptions}");
+            assert!(interruptions >= 8, "every access to the table must have been interrupted, got {interruptions}");
         });
     }
 
     #[test]
-    fn a_rotation_under_a_third_master_starts_afresh() {
+    fn a_rotation_to_a_third_master_key_starts_over() {
         run(async {
             for interruptions in 0..12 {
                 let (table, node, rows) = sealed_under_a().await;
@@ -251,7 +252,7 @@ mod tests {
                 table.heal();
                 let before = table.data_keys().await.unwrap();
                 if before.iter().any(|key| crate::stand_ins::masters("cb").find(&key.master).is_none()) {
-                    // The old master is still needed; the operator has to finish that rotation first.
+                    // The old master key is still needed, so the operator must finish that rotation first.
                     assert!(ring(&table, "cb").await.is_err());
                     continue;
                 }
@@ -261,7 +262,7 @@ mod tests {
                 let after = table.data_keys().await.unwrap();
                 assert!(after.iter().all(|key| crate::stand_ins::masters("c").find(&key.master).is_some()));
                 let newest = after.last().unwrap();
-                assert!(before.iter().all(|key| key.id != newest.id), "what seals was never wrapped by b");
+                assert!(before.iter().all(|key| key.id != newest.id), "the writing key was never wrapped by b");
                 assert!(after.len() <= before.len() + 1);
                 rows.assert_all_open(&ring(&table, "c").await.unwrap());
             }
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_a_slow_writer_brings_late_is_sealed_anew() {
+    fn a_value_that_is_written_late_is_sealed_again() {
         run(async {
             let (table, node, rows) = sealed_under_a().await;
             let late = node.ring.seal(rows.next_place(), b"late");
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn another_rotation_is_noticed() {
+    fn a_concurrent_rotation_is_detected() {
         run(async {
             let (table, node, rows) = sealed_under_a().await;
             let operator = ring(&table, "ba").await.unwrap();

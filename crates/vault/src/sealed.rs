@@ -9,18 +9,17 @@ use kalends_kernel::{DataKeyId, Entropy};
 
 use crate::data_key::DataKey;
 
-/// What every sealed value and every wrapped key begins with.
+/// The prefix of every sealed value and every wrapped key.
 pub(crate) const VERSION: &str = SEALED;
 /// The length of a nonce in bytes.
 pub(crate) const NONCE: usize = 24;
 /// The length of a tag in bytes.
 const TAG: usize = 16;
-/// The most bytes that a thread keeps for its next value.
+/// The most bytes that a thread keeps allocated for its next value.
 const SCRATCH_KEPT: usize = 64 * 1024;
 
 thread_local! {
-    /// Room for the associated data and the bytes before they become base64, so that sealing allocates
-    /// its result only.
+    /// A buffer for the associated data and the bytes before base64, so that sealing allocates only its result.
     static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -67,19 +66,19 @@ pub(crate) fn seal(key: &DataKey, place: Place, plain: &[u8], entropy: &dyn Entr
     })
 }
 
-#[expect(clippy::expect_used, reason = "the cipher refuses nothing but messages of more than 256 GiB")]
+#[expect(clippy::expect_used, reason = "the cipher only refuses messages of more than 256 GiB")]
 fn encrypt(key: &DataKey, nonce: &XNonce, associated: &[u8], text: &mut [u8]) -> Tag {
     key.cipher.encrypt_inout_detached(nonce, associated, text.into()).expect("a field is shorter than 256 GiB")
 }
 
-/// The name of the data key and the base64 of a sealed value.
+/// The data key's name and the base64 of a sealed value.
 pub(crate) fn parse(sealed: &str) -> Result<(&str, &str), OpenError> {
     let (name, value) =
         sealed.strip_prefix(VERSION).and_then(|rest| rest.split_once('.')).ok_or(OpenError::Malformed)?;
     Ok((name, value))
 }
 
-/// Why no key of that name is at hand: a name that no data key can have makes the value malformed.
+/// The error for a key that is not in the ring. If no data key can have the name, the value is malformed.
 pub(crate) fn unknown(name: &str) -> OpenError {
     match name.parse::<DataKeyId>() {
         Ok(id) => OpenError::UnknownKey(id.to_string()),

@@ -42,7 +42,7 @@ impl Entropy for SeededEntropy {
     }
 }
 
-/// A clock that stands still: keys made one after another still have an order.
+/// A clock that stands still. Keys generated one after another still have an order.
 pub(crate) struct StillClock;
 
 impl Clock for StillClock {
@@ -56,7 +56,7 @@ pub(crate) async fn ring(table: &Arc<MemoryTable>, letters: &str) -> Result<Arc<
     KeyRing::open(table, Arc::new(masters(letters)), Arc::new(StillClock), Arc::new(SeededEntropy::default())).await
 }
 
-/// A key table in memory that can be told to fail.
+/// A key table in memory that can be made to fail.
 #[derive(Default)]
 pub(crate) struct MemoryTable {
     keys: Mutex<Vec<WrappedDataKey>>,
@@ -65,7 +65,7 @@ pub(crate) struct MemoryTable {
 }
 
 impl MemoryTable {
-    /// Fails every access after so many.
+    /// Fails every access after `calls` accesses.
     pub(crate) fn fail_after(&self, calls: u32) {
         *self.calls_left.lock().unwrap() = Some(calls);
     }
@@ -74,14 +74,14 @@ impl MemoryTable {
         *self.calls_left.lock().unwrap() = None;
     }
 
-    /// Shows an empty table at the first and every second of so many reads after it.
+    /// Returns an empty table on the first of every two reads, for `reads` pairs of reads.
     pub(crate) fn hide_next(&self, reads: usize) {
         self.hidden.store(reads * 2, Ordering::Relaxed);
     }
 
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         match &mut *self.calls_left.lock().unwrap() {
-            Some(0) => Err(StoreError::Failed("told to fail".into())),
+            Some(0) => Err(StoreError::Failed("failed by the test".into())),
             Some(left) => {
                 *left -= 1;
                 Ok(())
@@ -141,7 +141,7 @@ impl KeyTable for MemoryTable {
     }
 }
 
-/// Stored values with the text that they must open to.
+/// Stored values, each with its plain text.
 #[derive(Default)]
 pub(crate) struct SealedRows(Mutex<Vec<(String, String)>>);
 
@@ -170,7 +170,7 @@ impl SealedRows {
         }
     }
 
-    /// Seals anew with `cipher`. The rows stand in the same store as `table`, so they fail together.
+    /// Seals again with `cipher`. The rows are in the same store as `table`, so both fail together.
     pub(crate) fn resealer<'a>(&'a self, cipher: &'a KeyRing, table: &'a MemoryTable) -> Resealer<'a> {
         Resealer { rows: self, cipher, table }
     }
@@ -200,7 +200,7 @@ impl Reseal for Resealer<'_> {
     }
 }
 
-/// A running node: while a rotation pauses it refreshes, reads everything and writes one value more.
+/// A running node. Whenever a rotation pauses, it refreshes, reads everything and writes one more value.
 pub(crate) struct Node {
     pub(crate) ring: Arc<KeyRing>,
     rows: Arc<SealedRows>,
@@ -217,12 +217,12 @@ impl Node {
 
     /// Stores `sealed`, which opens to `late`, at the given pause.
     pub(crate) fn bringing(self, sealed: String, at: usize) -> Self {
-        // Its place is the next one now, so it takes its row at once and its value later.
+        // The value is sealed for the next place, so the row is added now and gets its value later.
         self.rows.put(&self.ring, "late");
         Self { late: Some((sealed, at)), ..self }
     }
 
-    /// Makes another data key the writing one at the given pause.
+    /// Makes another data key the writing key at the given pause.
     pub(crate) fn disturbing(self, key: DataKeyId, at: usize) -> Self {
         Self { disturbance: Some((key, at)), ..self }
     }
@@ -236,9 +236,9 @@ impl Node {
 impl Pause for Node {
     async fn pause(&self) {
         let pause = self.pauses.fetch_add(1, Ordering::Relaxed) + 1;
-        // A node that cannot refresh goes on with what it has.
+        // A node that cannot refresh continues with its current keys.
         let _ = self.ring.refresh().await;
-        self.rows.put(&self.ring, "written meanwhile");
+        self.rows.put(&self.ring, "written during the pause");
         if let Some((sealed, at)) = &self.late
             && *at == pause
         {

@@ -1,7 +1,7 @@
-//! Posts webhook messages to the addresses that callers name, through the one guarded client.
+//! Posts webhook messages to endpoints, through the guarded client.
 //!
-//! What is sent and what an answer means is decided elsewhere ([`kalends_notifications`]); here it becomes one exchange
-//! of 15 s in all, of whose answer 16 KiB are read. Redirects are not followed: they are answers like any other.
+//! [`kalends_notifications`] decides what is sent and what an answer means. Here, a post is one exchange of at most 15
+//! s. At most 16 KiB of the answer are read. Redirects are not followed: they count as answers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,11 +10,11 @@ use kalends_app::ports::{WebhookPost, WebhookReply, WebhookSender};
 use kalends_egress::{Egress, Exchange, HeaderMap, HeaderName, HeaderValue, Method, PastCap};
 use kalends_notifications::{ANSWER_MAX, ATTEMPT_WITHIN, Outcome};
 
-/// Sends by way of the guarded client.
+/// A sender that uses the guarded client.
 pub struct EgressSender(Arc<Egress>);
 
 impl EgressSender {
-    /// A sender over that client.
+    /// Creates a sender.
     pub const fn new(egress: Arc<Egress>) -> Self {
         Self(egress)
     }
@@ -40,8 +40,8 @@ impl WebhookSender for EgressSender {
         match self.0.send(exchange).await {
             Ok(reply) => WebhookReply { outcome: Outcome::of_status(reply.status.as_u16()), problem: None },
             Err(error) => {
-                // The sources are for the operator's log alone: they may tell what a name resolves to.
-                tracing::debug!(error = &error as &dyn std::error::Error, "an exchange failed");
+                // The sources are only for the operator's log: they may reveal what a name resolves to.
+                tracing::debug!(error = &error as &dyn std::error::Error, "cannot deliver a webhook");
                 WebhookReply { outcome: Outcome::Unanswered, problem: Some(error.to_string()) }
             }
         }

@@ -246,7 +246,7 @@ async fn failures_back_off_and_change_nothing() {
     house.work().await;
     let events = house.events().await;
     let synced = house.shown().await.state.last_synced_at;
-    house.feeds.fails("the server answers 500");
+    house.feeds.fails("the server answered 500");
     let mut waits = Vec::new();
     for _ in 0..8 {
         waits.push(house.minutes_until_due().await);
@@ -257,7 +257,7 @@ async fn failures_back_off_and_change_nothing() {
     }
     let shown = house.shown().await;
     assert_eq!((shown.status(), shown.state.failures), (SubscriptionStatus::Error, 8));
-    assert_eq!(shown.state.last_error.as_deref(), Some("the server answers 500"));
+    assert_eq!(shown.state.last_error.as_deref(), Some("the server answered 500"));
     assert_eq!((shown.state.last_synced_at, house.events().await), (synced, events));
 
     for (text, told) in [

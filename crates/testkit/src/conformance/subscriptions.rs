@@ -117,7 +117,7 @@ pub async fn subscriptions_round_trip(store: &StoreUnderTest) {
         adopted: true,
     };
     let good = SyncState::default().after(Ended::Applied(memory), now);
-    let bad = good.after(Ended::Failed("the server answers 500".into()), now);
+    let bad = good.after(Ended::Failed("the server answered 500".into()), now);
     scene.end_sync(claims[0].0, good.clone(), now, now + SignedDuration::hours(1)).await.unwrap();
     scene.end_sync(claims[1].0, bad.clone(), now, now + SignedDuration::hours(1)).await.unwrap();
     assert_eq!(scene.read_back(&made).await, Some(Subscription { state: good, ..made }));
