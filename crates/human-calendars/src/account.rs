@@ -1,4 +1,4 @@
-//! One exchange with a provider, through the guarded client.
+//! A single exchange with a provider, through the guarded client.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use crate::answer::Malformed;
 
 /// How long one exchange may take.
 const WITHIN: Duration = Duration::from_secs(15);
-/// The most bytes of an answer with calendars or busy times.
+/// The maximum length of an answer with calendars or busy times, in bytes.
 const ANSWER_MAX: usize = 4 << 20;
-/// The most bytes of an answer with tokens.
+/// The maximum length of an answer with tokens, in bytes.
 const TOKENS_MAX: usize = 64 << 10;
-/// The most bytes of a link to the next page: what is common to servers for a whole request line.
+/// The maximum length of a link to the next page, in bytes. Servers commonly have this limit for a whole request line.
 const LINK_MAX: usize = 8 << 10;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
 
-/// An answer, of whatever status.
+/// An answer with any status.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: Bytes,
 }
 
-/// Posts a form to an endpoint of tokens.
+/// Posts a form to a token endpoint.
 pub(crate) async fn post_form(egress: &Egress, url: &RemoteUrl, form: String) -> Result<Answer, ProviderError> {
     let mut exchange = Exchange::new(Method::POST, url.clone(), WITHIN, TOKENS_MAX);
     exchange.headers.insert(header::CONTENT_TYPE, FORM);
@@ -41,13 +41,13 @@ async fn send(egress: &Egress, mut exchange: Exchange) -> Result<Answer, Provide
     exchange.headers.insert(header::ACCEPT, JSON);
     match egress.send(exchange).await {
         Ok(reply) => Ok(Answer { status: reply.status.as_u16(), body: reply.body }),
-        // It will not be shorter another time.
+        // A retry would not make it shorter.
         Err(error @ EgressError::TooLarge { .. }) => Err(ProviderError::Malformed(Box::new(error))),
         Err(error) => Err(ProviderError::Unavailable(Box::new(error))),
     }
 }
 
-/// The calendar API of a provider, asked in the name of one human.
+/// The calendar API of a provider, called for one user.
 pub(crate) struct Account<'a> {
     egress: &'a Egress,
     api: &'a RemoteUrl,
@@ -55,16 +55,16 @@ pub(crate) struct Account<'a> {
 }
 
 impl<'a> Account<'a> {
-    /// The account that those tokens open.
+    /// The account that the tokens belong to.
     pub(crate) fn new(egress: &'a Egress, api: &'a RemoteUrl, tokens: &Tokens) -> Result<Self, ProviderError> {
-        // What no header can hold opens nothing.
+        // A token that is not a valid header value cannot be valid.
         let mut bearer = HeaderValue::from_str(&format!("Bearer {}", tokens.access))
             .map_err(|_| ProviderError::Lapsed("invalid_token".to_owned()))?;
         bearer.set_sensitive(true);
         Ok(Self { egress, api, bearer })
     }
 
-    /// An address of the API. The path begins with a slash, and what it names is encoded already; the query is not.
+    /// An address of the API. The path begins with a slash and is already encoded. The query is not yet encoded.
     pub(crate) fn url(&self, path: &str, query: &[(&str, &str)]) -> Result<RemoteUrl, ProviderError> {
         let mut url = self.api.as_url().clone();
         let path = format!("{}{path}", url.path().trim_end_matches('/'));
@@ -73,11 +73,11 @@ impl<'a> Account<'a> {
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        // Not bounded as what others name is: the encoded name of a calendar alone may be longer.
+        // The limits on third-party URLs do not apply: the encoded ID of a calendar alone may be longer.
         RemoteUrl::from_stored(url.as_str()).map_err(|error| ProviderError::Unavailable(Box::new(error)))
     }
 
-    /// The next page, where a link of the provider's leads to its API: the token goes nowhere else.
+    /// The next page, if the link leads to the provider's API. The token is not sent anywhere else.
     pub(crate) fn next(&self, link: &str) -> Result<RemoteUrl, Malformed> {
         let next = Url::parse(link).ok().filter(|url| url.username().is_empty() && url.password().is_none());
         next.filter(|_| link.len() <= LINK_MAX)
@@ -86,7 +86,7 @@ impl<'a> Account<'a> {
             .ok_or(Malformed::Sense("the link to the next page leads away from the provider"))
     }
 
-    /// Gets what stands there.
+    /// Sends a GET request.
     pub(crate) async fn get(
         &self,
         url: RemoteUrl,
@@ -97,7 +97,7 @@ impl<'a> Account<'a> {
         self.ask(exchange).await
     }
 
-    /// Posts JSON there.
+    /// Posts JSON.
     pub(crate) async fn post(&self, url: RemoteUrl, json: &serde_json::Value) -> Result<Answer, ProviderError> {
         let mut exchange = Exchange::new(Method::POST, url, WITHIN, ANSWER_MAX);
         exchange.headers.insert(header::CONTENT_TYPE, JSON);

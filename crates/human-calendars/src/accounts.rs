@@ -1,4 +1,4 @@
-//! The providers that the operator configured, as the application asks them.
+//! The configured providers, as a port of the application.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -16,24 +16,24 @@ use crate::{
     google, microsoft, tokens,
 };
 
-/// A provider of calendars and what it knows us by.
+/// A provider of calendars and our account there.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
-    /// Where humans consent, and as whom it is asked.
+    /// Our OAuth client at the provider.
     pub client: Client,
     /// Its token endpoint.
     pub token_endpoint: RemoteUrl,
     /// Our secret there.
     pub client_secret: SecretString,
-    /// The base of its calendar API, with or without a slash at its end.
+    /// The base URL of its calendar API, with or without a trailing slash.
     pub api: RemoteUrl,
-    /// Where it is asked to forget a consent; `None` where it cannot be asked to.
+    /// The endpoint that revokes a consent. `None` if the provider has none.
     pub revocation_endpoint: Option<RemoteUrl>,
 }
 
-/// The accounts of humans at the providers that the operator configured, reached through the guarded client.
+/// The accounts of users at the configured providers, reached through the guarded client.
 ///
-/// Each call ends within [`PROVIDER_WITHIN`], each of its exchanges within 15 s.
+/// A call takes at most [`PROVIDER_WITHIN`], and each of its exchanges at most 15 s.
 pub struct CalendarAccounts {
     egress: Arc<Egress>,
     configured: Vec<ProviderSettings>,
@@ -41,7 +41,7 @@ pub struct CalendarAccounts {
 }
 
 impl CalendarAccounts {
-    /// Those providers; each is to be there once at most.
+    /// Creates the set of providers. Each provider may occur only once.
     pub const fn new(egress: Arc<Egress>, configured: Vec<ProviderSettings>) -> Self {
         Self { egress, configured, within: PROVIDER_WITHIN }
     }
@@ -58,7 +58,7 @@ impl CalendarAccounts {
         Account::new(&self.egress, &self.configured(provider)?.api, tokens)
     }
 
-    /// What comes of a call, unless it takes too long in all.
+    /// Runs a call with a limit on its total time.
     async fn in_time<T>(
         &self,
         call: impl Future<Output = Result<T, ProviderError>> + Send,
@@ -129,7 +129,7 @@ impl CalendarAccounts {
         Arc::clone(&self.egress)
     }
 
-    /// The same with less time.
+    /// The same accounts with a shorter time limit.
     pub(crate) const fn limited(mut self, within: Duration) -> Self {
         self.within = within;
         self

@@ -1,7 +1,7 @@
-//! What all answers have in common: how they are read, and how they fail.
+//! Common parts of all answers: parsing and errors.
 //!
-//! Answers carry tokens and the names of calendars, so that no error repeats what stands in them: neither the JSON reader's
-//! own messages, which quote values, nor the providers' descriptions are handed on.
+//! Answers contain tokens and names of calendars, so no error repeats their content. Neither the JSON parser's
+//! messages, which quote values, nor the providers' descriptions are passed on.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,19 @@ use kalends_bridge::{NAME_MAX, REFERENCE_MAX, SPANS_MAX, TheirCalendar};
 use kalends_kernel::Span;
 use serde::Deserialize;
 
-/// The most characters of a provider's own code that are handed on.
+/// The maximum length of a provider's own error code, in characters.
 const CODE_MAX: usize = 64;
-/// The most busy times of one calendar that are read. Twice what is kept, since many of them overlap or touch.
+/// The most busy times of one calendar that are read. This is twice the number that is kept, because many of them
+/// overlap or touch.
 pub(crate) const RAW_SPANS_MAX: usize = SPANS_MAX * 2;
 
-/// What is wrong with an answer.
+/// Why an answer is malformed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Malformed {
-    /// It is not the JSON that was asked for. What stands there is not repeated.
-    #[error("the answer is not {wanted}: it makes no sense at line {line}, column {column}")]
+    /// It is not the expected JSON. Its content is not repeated.
+    #[error("the answer is not {wanted}: unexpected content at line {line}, column {column}")]
     Json { wanted: &'static str, line: usize, column: usize },
-    /// It is JSON, but cannot be meant.
+    /// It is the expected JSON, but its values are invalid.
     #[error("{0}")]
     Sense(&'static str),
 }
@@ -32,31 +33,31 @@ impl From<Malformed> for ProviderError {
     }
 }
 
-/// What is wanted, out of JSON.
+/// Parses JSON.
 pub(crate) fn read<'a, T: Deserialize<'a>>(wanted: &'static str, body: &'a [u8]) -> Result<T, Malformed> {
     serde_json::from_slice(body).map_err(|error| Malformed::Json { wanted, line: error.line(), column: error.column() })
 }
 
-/// A provider's code, as much of it as is plain.
+/// A provider's error code, reduced to visible ASCII characters and cut to the maximum length.
 pub(crate) fn plain(code: &str) -> String {
     code.chars().filter(char::is_ascii_graphic).take(CODE_MAX).collect()
 }
 
-/// An answer that helps nobody, but may be another one later: the provider is busy, or the operator has to see to it.
+/// The error for an answer that may be different later: the provider is busy, or the operator has to act.
 pub(crate) fn unavailable(status: u16, code: Option<&str>) -> ProviderError {
     let code = code.map(plain).filter(|code| !code.is_empty());
     let told = code.map_or(String::new(), |code| format!(" ({code})"));
     ProviderError::Unavailable(format!("it answers with status {status}{told}").into())
 }
 
-/// A calendar of which the provider does not tell, for the reason of this code.
+/// A calendar that the provider reports no busy times for, with the error code.
 pub(crate) fn untold(code: &str) -> TheirBusy {
     let code = plain(code);
     TheirBusy::Untold(if code.is_empty() { "unknown".to_owned() } else { code })
 }
 
-/// The calendars of an account as they are handed on: the account's own first, each once, with names and references within
-/// their bounds.
+/// The calendars of an account as they are returned: the primary one first, without duplicates, with bounded names and
+/// references.
 pub(crate) fn listed(found: Vec<TheirCalendar>) -> Vec<TheirCalendar> {
     let mut told = BTreeSet::new();
     let mut listed: Vec<_> = found
@@ -65,22 +66,23 @@ pub(crate) fn listed(found: Vec<TheirCalendar>) -> Vec<TheirCalendar> {
         .filter(|calendar| told.insert(calendar.reference.clone()))
         .map(|calendar| TheirCalendar { name: tidy(&calendar.name), ..calendar })
         .collect();
-    // Stable: the others stay in the order of their provider.
+    // The sort is stable, so the others keep the provider's order.
     listed.sort_by_key(|calendar| !calendar.primary);
     listed
 }
 
-/// A name without control characters, within its bound.
+/// A name without control characters, cut to its maximum length.
 fn tidy(name: &str) -> String {
     let plain: String = name.chars().filter(|letter| !letter.is_control()).collect();
     let cut: String = plain.trim().chars().take(NAME_MAX).collect();
     cut.trim_end().to_owned()
 }
 
-/// Why a calendar is not told that holds more than is read. What is left out would look free.
+/// The code for a calendar with more busy times than are read. The rest would look free.
 pub(crate) const TOO_MUCH: &str = "more_than_is_read";
 
-/// Adds what another answer tells of a calendar. What is not told once is not told: half of a calendar would look free.
+/// Adds the busy times of another answer. One error makes the whole calendar unknown, because half of a calendar would
+/// look free.
 pub(crate) fn add(told: &mut TheirBusy, more: TheirBusy) {
     match (told, more) {
         (TheirBusy::Untold(_), _) => {}
@@ -109,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn errors_do_not_quote() {
+    fn errors_do_not_quote_the_answer() {
         #[derive(Debug, Deserialize)]
         struct Wanted {
-            #[expect(dead_code, reason = "it is never read, as its type is wrong")]
+            #[expect(dead_code, reason = "it is never read, because its type is wrong")]
             number: u32,
         }
         let error = read::<Wanted>("a number", br#"{"number":"Dentist"}"#).unwrap_err();
-        assert_eq!(error.to_string(), "the answer is not a number: it makes no sense at line 1, column 19");
+        assert_eq!(error.to_string(), "the answer is not a number: unexpected content at line 1, column 19");
         assert!(!format!("{error:?}").contains("Dentist"));
     }
 
@@ -125,13 +127,13 @@ mod tests {
     #[case("in valid", "invalid")]
     #[case("é\u{1b}[31m", "[31m")]
     #[case("", "")]
-    fn codes_are_plain(#[case] code: &str, #[case] shown: &str) {
+    fn codes_are_reduced_to_visible_ascii(#[case] code: &str, #[case] shown: &str) {
         assert_eq!(plain(code), shown);
         assert_eq!(plain(&"x".repeat(CODE_MAX + 1)).len(), CODE_MAX);
     }
 
     #[test]
-    fn the_account_s_own_calendar_comes_first() {
+    fn the_primary_calendar_comes_first() {
         let found = vec![
             calendar("b", "Team", false),
             calendar("", "no reference", false),
@@ -146,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn names_end() {
+    fn names_are_cut_to_their_maximum() {
         let listed = listed(vec![calendar("own", &"é".repeat(NAME_MAX + 1), true)]);
         assert_eq!(listed[0].name.chars().count(), NAME_MAX);
     }
 
     #[test]
-    fn what_is_not_told_once_is_not_told() {
+    fn one_error_makes_the_calendar_unknown() {
         let mut told = spans(1);
         add(&mut told, spans(2));
         assert_eq!(told, spans(3));
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_are_not_told() {
+    fn too_many_busy_times_make_the_calendar_unknown() {
         let mut told = spans(RAW_SPANS_MAX - 1);
         add(&mut told, spans(1));
         assert_eq!(told, spans(RAW_SPANS_MAX));

@@ -13,14 +13,14 @@ use crate::{
     answer::{Malformed, add, listed, read, unavailable, untold},
 };
 
-/// The most pages of calendars that are asked for, of 250 each.
+/// The most pages of calendars that are read, of 250 each.
 const PAGES_MAX: usize = 10;
-/// The most calendars of one question (`calendarExpansionMax`).
+/// The most calendars in one request (`calendarExpansionMax`).
 const CALENDARS_AT_ONCE: usize = 50;
-/// The longest time of one question. Google refuses about three months; two leave room.
+/// The longest time range in one request. Google refuses about three months, so two leave a margin.
 const AT_ONCE: SignedDuration = SignedDuration::days(60);
 
-/// The reasons of a 403 that a new consent mends: the human did not tick all that was asked for.
+/// The reasons of a 403 that a new consent fixes: the user did not grant everything that was asked for.
 const NOT_CONSENTED: [&str; 2] = ["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"];
 
 /// The calendars of the account.
@@ -30,7 +30,7 @@ pub(crate) async fn calendars(account: &Account<'_>) -> Result<Vec<TheirCalendar
     for _ in 0..PAGES_MAX {
         let mut query = vec![
             ("maxResults", "250"),
-            // Who hides a calendar is busy all the same.
+            // A hidden calendar still makes its owner busy.
             ("showHidden", "true"),
             ("fields", "nextPageToken,items(id,summary,summaryOverride,primary,deleted)"),
         ];
@@ -44,11 +44,11 @@ pub(crate) async fn calendars(account: &Account<'_>) -> Result<Vec<TheirCalendar
             return Ok(listed(found));
         }
     }
-    // What was not read would look gone.
+    // Calendars that were not read would look removed.
     Err(Malformed::Sense("the account has more calendars than are read").into())
 }
 
-/// When each of the calendars is busy within the window.
+/// The busy times of each calendar within the window.
 pub(crate) async fn busy(
     account: &Account<'_>,
     references: &[String],
@@ -74,7 +74,7 @@ pub(crate) async fn busy(
     Ok(told)
 }
 
-/// The window in parts, each of which can be asked for at once.
+/// The window in parts that fit into one request each.
 fn parts(window: Span) -> impl Iterator<Item = Span> {
     let mut from = window.start();
     std::iter::from_fn(move || {
@@ -87,7 +87,7 @@ fn parts(window: Span) -> impl Iterator<Item = Span> {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CalendarList {
-    /// An account without calendars has none of this.
+    /// Missing if the account has no calendars.
     #[serde(default)]
     items: Vec<CalendarListEntry>,
     next_page_token: Option<String>,
@@ -105,14 +105,14 @@ struct CalendarListEntry {
     deleted: bool,
 }
 
-/// The calendars on a page, and by what the next one is asked for.
+/// The calendars on a page, and the token of the next page.
 fn listing(status: u16, body: &[u8]) -> Result<(Vec<TheirCalendar>, Option<String>), ProviderError> {
     if status != 200 {
         return Err(failure(status, body));
     }
     let list: CalendarList = read("a list of calendars", body)?;
     let calendars = list.items.into_iter().filter(|entry| !entry.deleted).filter_map(|entry| {
-        // What the human calls it, before what its owner does.
+        // The user's own name for it takes precedence over its owner's name.
         let name = entry.summary_override.or(entry.summary).unwrap_or_default();
         Some(TheirCalendar { reference: entry.id?, name, primary: entry.primary })
     });
@@ -143,7 +143,7 @@ struct FreeBusyError {
     reason: String,
 }
 
-/// What is told of each calendar, by its reference.
+/// The busy times of each calendar, by its reference.
 fn free_busy(status: u16, body: &[u8]) -> Result<BTreeMap<String, TheirBusy>, ProviderError> {
     if status != 200 {
         return Err(failure(status, body));
@@ -152,21 +152,20 @@ fn free_busy(status: u16, body: &[u8]) -> Result<BTreeMap<String, TheirBusy>, Pr
     let told = calendars.into_iter().map(|(reference, calendar)| {
         let told = match (calendar.errors.first(), calendar.busy) {
             (Some(error), _) => untold(&error.reason),
-            // A time that is empty or reversed is none.
+            // Empty and reversed times are left out.
             (None, Some(busy)) => {
                 TheirBusy::Known(busy.iter().filter_map(|time| Span::new(time.start, time.end).ok()).collect())
             }
-            (None, None) => return Err(Malformed::Sense("the answer tells neither busy times nor why not").into()),
+            (None, None) => return Err(Malformed::Sense("the answer has neither busy times nor an error").into()),
         };
         Ok((reference, told))
     });
     told.collect()
 }
 
-/// Why there is no answer, by the API's own error
-/// (<https://developers.google.com/workspace/calendar/api/guides/errors>).
+/// Classifies an error of the API (<https://developers.google.com/workspace/calendar/api/guides/errors>).
 fn failure(status: u16, body: &[u8]) -> ProviderError {
-    // The document is read as it comes: an error must not be lost over another in its description.
+    // The document is read loosely: a flaw in its details must not hide the error.
     let document: Value = serde_json::from_slice(body).unwrap_or_default();
     let reasons: Vec<&str> = ["/error/errors", "/error/details"]
         .iter()
@@ -175,7 +174,7 @@ fn failure(status: u16, body: &[u8]) -> ProviderError {
         .filter_map(|error| error.get("reason")?.as_str())
         .collect();
     match status {
-        // Google's own words for a token that has ended or was taken back.
+        // The token has expired or was revoked.
         401 => ProviderError::Lapsed("invalid_token".to_owned()),
         403 if reasons.iter().any(|reason| NOT_CONSENTED.contains(reason)) => {
             ProviderError::Lapsed("insufficient_scope".to_owned())
@@ -198,7 +197,7 @@ mod tests {
     #[case::none("{}", &[], None)]
     #[case::empty(r#"{"items":[],"nextPageToken":""}"#, &[], None)]
     #[case::more(r#"{"items":[],"nextPageToken":"a=&b"}"#, &[], Some("a=&b"))]
-    #[case::all_of_it(
+    #[case::every_field(
         r#"{"kind":"calendar#calendarList","items":[
             {"id":"ada@example.com","summary":"ada@example.com","summaryOverride":"Ada","primary":true,"etag":7},
             {"id":"en.uk#holiday@group.v.calendar.google.com","summary":"Holidays","primary":false,"deleted":false},
@@ -228,7 +227,7 @@ mod tests {
     #[case::no_text(r#"{"items":[{"id":"a","summary":["Dentist"]}]}"#)]
     #[case::no_flag(r#"{"items":[{"id":"a","primary":"Dentist"}]}"#)]
     #[case::no_token(r#"{"nextPageToken":7}"#)]
-    fn lists_that_make_no_sense(#[case] body: &str) {
+    fn malformed_lists_are_refused(#[case] body: &str) {
         let read = listing(200, body.as_bytes());
         assert!(matches!(read, Err(ProviderError::Malformed(_))), "{read:?}");
         assert!(!format!("{read:?}").contains("Dentist"), "{read:?}");
@@ -248,7 +247,7 @@ mod tests {
         let told = free_busy(200, body.as_bytes()).unwrap();
         let TheirBusy::Known(spans) = &told["ada@example.com"] else { panic!("{told:?}") };
         assert_eq!(spans[0], span("2026-03-02T08:00:00Z", "2026-03-02T09:30:00.5Z"));
-        // It reaches far out of every window; that is for whoever clips it.
+        // It reaches far outside any window. The caller clips it.
         assert_eq!((spans.len(), spans[1].end().to_string()), (2, "2150-01-01T00:00:00Z".to_owned()));
         assert_eq!(told["free"], TheirBusy::Known(vec![]));
         assert_eq!(told["gone"], TheirBusy::Untold("notFound".into()));
@@ -267,7 +266,7 @@ mod tests {
     #[case::a_date(r#"{"calendars":{"a":{"busy":[{"start":"2026-03-02","end":"2026-03-03"}]}}}"#)]
     #[case::no_offset(r#"{"calendars":{"a":{"busy":[{"start":"2026-03-02T09:00:00","end":"2026-03-02T09:00:00Z"}]}}}"#)]
     #[case::a_number(r#"{"calendars":{"a":{"busy":[{"start":1772442000,"end":1772445600}]}}}"#)]
-    fn times_that_make_no_sense(#[case] body: &str) {
+    fn malformed_times_are_refused(#[case] body: &str) {
         let read = free_busy(200, body.as_bytes());
         assert!(matches!(read, Err(ProviderError::Malformed(_))), "{read:?}");
         assert!(!format!("{read:?}").contains("Dentist"), "{read:?}");
@@ -286,7 +285,7 @@ mod tests {
     #[case(403, r#"{"error":{"errors":[{"reason":"rateLimitExceeded"}]}}"#, None, "403 (rateLimitExceeded)")]
     #[case(403, r#"{"error":{"errors":[{"reason":"userRateLimitExceeded"}]}}"#, None, "403 (userRateLimitExceeded)")]
     #[case(403, r#"{"error":{"errors":[{"reason":"quotaExceeded"}]}}"#, None, "403 (quotaExceeded)")]
-    #[case::of_the_operator(
+    #[case::api_not_enabled(
         403,
         r#"{"error":{"errors":[{"reason":"accessNotConfigured"}]}}"#,
         None,
@@ -300,7 +299,12 @@ mod tests {
     #[case(503, "", None, "503")]
     #[case(302, "", None, "302")]
     #[case(204, "", None, "204")]
-    fn failures(#[case] status: u16, #[case] body: &str, #[case] lapsed: Option<&str>, #[case] shown: &str) {
+    fn errors_are_classified(
+        #[case] status: u16,
+        #[case] body: &str,
+        #[case] lapsed: Option<&str>,
+        #[case] shown: &str,
+    ) {
         for error in [listing(status, body.as_bytes()).unwrap_err(), free_busy(status, body.as_bytes()).unwrap_err()] {
             match (error, lapsed) {
                 (ProviderError::Lapsed(told), Some(expected)) => assert_eq!(told, expected),

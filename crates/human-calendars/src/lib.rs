@@ -1,11 +1,11 @@
-//! Asks Google and Microsoft when humans are busy (ruling 9).
+//! Reads busy times from Google and Microsoft calendars.
 //!
-//! [`CalendarAccounts`] exchanges what a human's consent brings for tokens, renews them, lists the calendars of the account and
-//! reads when these are busy, through the guarded client. The least is asked for, and less is handed on: of an event nothing
-//! but its start and its end leaves this crate, and neither titles nor places nor guests are asked for at all.
+//! [`CalendarAccounts`] exchanges the result of a user's consent for tokens, renews them, lists the calendars of the
+//! account and reads their busy times, through the guarded client. It asks for as little as possible and returns even
+//! less: only the start and end of an event leave this crate, and titles, places and guests are not even asked for.
 //!
-//! What an answer means is decided by pure functions over its status and its content (`tokens`, `google`, `microsoft`); who is
-//! asked, how long and how often is decided around them. Errors repeat nothing of an answer but the provider's own code.
+//! Pure functions interpret the status and content of an answer (`tokens`, `google`, `microsoft`). Whom to ask, how
+//! long and how often is decided around them. Errors repeat nothing of an answer except the provider's own code.
 
 mod account;
 mod accounts;

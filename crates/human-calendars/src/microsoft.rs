@@ -1,7 +1,8 @@
 //! Microsoft's calendar API, Graph version 1.0 (<https://learn.microsoft.com/graph/api/resources/calendar>).
 //!
-//! Events of whole days are told from midnight to midnight of UTC, in whichever zone their human lives. They are read as the
-//! days of the zone in which they were made; where that says nothing, as all of the time in which somewhere it is that day.
+//! All-day events are reported from midnight to midnight UTC, whatever zone their owner lives in. They are read as
+//! days of the zone in which they were created. If that zone is unknown, they take all the time during which it is
+//! that day anywhere.
 
 use std::borrow::Cow;
 
@@ -19,29 +20,29 @@ use crate::{
     answer::{Malformed, TOO_MUCH, add, listed, read, unavailable, untold},
 };
 
-/// The most pages of calendars that are asked for, of 100 each.
+/// The most pages of calendars that are read, of 100 each.
 const PAGES_MAX: usize = 10;
-/// The most pages of one calendar's events. They may hold less than is asked for, but an end there must be.
+/// The most pages of one calendar's events. Pages may hold fewer events than requested, but there must be a limit.
 const EVENT_PAGES_MAX: usize = 50;
 
-/// All but what is unreserved (RFC 3986 section 2.3).
+/// Everything except the unreserved characters (RFC 3986 section 2.3).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Has times told in UTC, which is the default already, but also where a mailbox says otherwise.
+/// Requests times in UTC. This is the default, but a mailbox can override it.
 const IN_UTC: (HeaderName, HeaderValue) =
     (HeaderName::from_static("prefer"), HeaderValue::from_static("outlook.timezone=\"UTC\""));
 
-/// The codes of a 403 that a new consent mends (<https://learn.microsoft.com/graph/resolve-auth-errors>).
+/// The codes of a 403 that a new consent fixes (<https://learn.microsoft.com/graph/resolve-auth-errors>).
 const NOT_CONSENTED: [&str; 5] =
     ["ErrorAccessDenied", "AccessDenied", "Authorization_RequestDenied", "Forbidden", "insufficient_claims"];
-/// The codes of a 400 that say that there is no such calendar.
+/// The codes of a 400 that mean that the calendar does not exist.
 const NO_CALENDAR: [&str; 2] = ["ErrorInvalidIdMalformed", "ErrorInvalidId"];
 
-/// How much sooner than in UTC a day begins where it begins first, and how much later it ends where it ends last.
+/// How much earlier than in UTC a day begins in the first zone, and how much later it ends in the last zone.
 const EARLIEST_ZONE: SignedDuration = SignedDuration::hours(14);
 const LATEST_ZONE: SignedDuration = SignedDuration::hours(12);
 
-/// What an event may be shown as without being busy. Whatever else there is, or comes to be, is busy.
+/// The statuses of events that are not busy. Any other status, including future ones, is busy.
 const NOT_BUSY: [&str; 2] = ["free", "workingElsewhere"];
 
 /// The calendars of the account.
@@ -55,11 +56,11 @@ pub(crate) async fn calendars(account: &Account<'_>) -> Result<Vec<TheirCalendar
         let Some(next) = next else { return Ok(listed(found)) };
         url = account.next(&next)?;
     }
-    // What was not read would look gone.
+    // Calendars that were not read would look removed.
     Err(Malformed::Sense("the account has more calendars than are read").into())
 }
 
-/// When each of the calendars is busy within the window.
+/// The busy times of each calendar within the window.
 pub(crate) async fn busy(
     account: &Account<'_>,
     references: &[String],
@@ -73,7 +74,7 @@ pub(crate) async fn busy(
 }
 
 async fn busy_of(account: &Account<'_>, reference: &str, window: Span) -> Result<TheirBusy, ProviderError> {
-    // These are steps in a path, however they are written, and would lead to another calendar.
+    // These are path segments with a special meaning, even if encoded, and would lead to another calendar.
     if matches!(reference, "" | "." | "..") {
         return Ok(untold("ErrorInvalidIdMalformed"));
     }
@@ -112,7 +113,7 @@ struct Calendar {
     is_default_calendar: Option<bool>,
 }
 
-/// The calendars on a page, and where the next one is.
+/// The calendars on a page, and the link to the next page.
 fn listing(status: u16, body: &[u8]) -> Result<(Vec<TheirCalendar>, Option<String>), ProviderError> {
     if status != 200 {
         return Err(match code(body) {
@@ -153,13 +154,13 @@ impl Event<'_> {
         !not_busy && !self.is_cancelled.unwrap_or_default()
     }
 
-    /// When it takes place; `None` where that is no time at all.
+    /// The span of the event. `None` if its times are empty or reversed.
     fn span(&self) -> Result<Option<Span>, Malformed> {
         let (start, end) = (self.start.instant()?, self.end.instant()?);
         if start >= end || !self.is_all_day.unwrap_or_default() {
             return Ok(Span::new(start, end).ok());
         }
-        // Whoever made it by a program may have named UTC and meant nothing by it.
+        // A program that created the event may have set UTC without meaning it.
         let zone = self.original_start_time_zone.as_deref().and_then(zone_named).filter(|zone| *zone != Zone::UTC);
         let in_zone = |at: Timestamp| zone.and_then(|zone| zone.to_timestamp(Zone::UTC.to_civil(at)));
         let days = (in_zone(start).unwrap_or(start - EARLIEST_ZONE), in_zone(end).unwrap_or(end + LATEST_ZONE));
@@ -177,25 +178,26 @@ struct DateTimeTimeZone<'a> {
 }
 
 impl DateTimeTimeZone<'_> {
-    /// The instant, where it is told as was asked for: `2026-03-02T09:00:00.0000000` of UTC.
+    /// The timestamp, if it has the requested form: `2026-03-02T09:00:00.0000000` in UTC.
     fn instant(&self) -> Result<Timestamp, Malformed> {
         if self.time_zone != "UTC" {
-            return Err(Malformed::Sense("an event's time is not told in UTC"));
+            return Err(Malformed::Sense("an event's time is not in UTC"));
         }
         const FORM: &[u8] = b"0000-00-00T00:00:00.0000000";
         let fits = |(byte, form): (u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == *form };
         let strict = self.date_time.len() == FORM.len() && self.date_time.bytes().zip(FORM).all(fits);
-        let wrong = Malformed::Sense("an event's time is no time");
+        let wrong = Malformed::Sense("an event's time is not valid");
         if !strict {
             return Err(wrong);
         }
-        // As the kernel reads what answers show, in which any year may stand: of a long event only a part is in the window.
+        // Parsed as timestamps in answers are, which allows any year: only a part of a long event may be within the
+        // window.
         let text = Value::String(format!("{}Z", self.date_time));
         Timestamp::deserialize(text).map_err(|_| wrong)
     }
 }
 
-/// What is busy on a page, and where the next one is.
+/// The busy times on a page, and the link to the next page.
 fn view(status: u16, body: &[u8]) -> Result<(TheirBusy, Option<String>), ProviderError> {
     if status != 200 {
         let code = code(body);
@@ -204,8 +206,8 @@ fn view(status: u16, body: &[u8]) -> Result<(TheirBusy, Option<String>), Provide
             401 => Err(lapsed("invalid_token")),
             404 => Ok((untold(if shown.is_empty() { "not_found" } else { shown }), None)),
             400 if is_one_of(&NO_CALENDAR, shown) => Ok((untold(shown), None)),
-            // The account lets us in, or its calendars would not be known. This one does not: others share calendars and
-            // take them back, which no consent of this human mends.
+            // The account granted access, because its calendars are known. This calendar does not: its owner shared it
+            // and revoked that, which a new consent cannot fix.
             403 if is_one_of(&NOT_CONSENTED, shown) => Ok((untold(shown), None)),
             _ => Err(unavailable(status, code.as_deref())),
         };
@@ -213,7 +215,7 @@ fn view(status: u16, body: &[u8]) -> Result<(TheirBusy, Option<String>), Provide
     let Page { value, next }: Page<Event<'_>> = read("a list of events", body)?;
     let mut spans = Vec::new();
     for event in value.iter().filter(|event| event.is_busy()) {
-        // A time that is empty or reversed is none.
+        // Empty and reversed times are left out.
         spans.extend(event.span()?);
     }
     Ok((TheirBusy::Known(spans), next))
@@ -223,13 +225,13 @@ fn lapsed(error: &str) -> ProviderError {
     ProviderError::Lapsed(error.to_owned())
 }
 
-/// The API's own error (<https://learn.microsoft.com/graph/errors>).
+/// The API's own error code (<https://learn.microsoft.com/graph/errors>).
 fn code(body: &[u8]) -> Option<String> {
     let document: Value = serde_json::from_slice(body).ok()?;
     document.pointer("/error/code")?.as_str().map(str::to_owned)
 }
 
-/// Parts of the API write their codes in another case.
+/// Some parts of the API write their codes in different case.
 fn is_one_of(codes: &[&str], code: &str) -> bool {
     codes.iter().any(|known| known.eq_ignore_ascii_case(code))
 }
@@ -260,13 +262,13 @@ mod tests {
     }
 
     #[rstest]
-    #[case::windows(json!("Pacific Standard Time"), "2026-03-08T08:00:00Z/2026-03-09T07:00:00Z")]
-    #[case::of_the_database(json!("Asia/Kolkata"), "2026-03-07T18:30:00Z/2026-03-08T18:30:00Z")]
-    #[case::unknown(json!("Customized Time Zone"), "2026-03-07T10:00:00Z/2026-03-09T12:00:00Z")]
-    #[case::unsaid(Value::Null, "2026-03-07T10:00:00Z/2026-03-09T12:00:00Z")]
-    #[case::of_a_program(json!("UTC"), "2026-03-07T10:00:00Z/2026-03-09T12:00:00Z")]
-    fn whole_days_are_those_of_their_zone(#[case] zone: Value, #[case] expected: &str) {
-        // A day with 23 hours in Los Angeles.
+    #[case::windows_zone(json!("Pacific Standard Time"), "2026-03-08T08:00:00Z/2026-03-09T07:00:00Z")]
+    #[case::iana_zone(json!("Asia/Kolkata"), "2026-03-07T18:30:00Z/2026-03-08T18:30:00Z")]
+    #[case::unknown_zone(json!("Customized Time Zone"), "2026-03-07T10:00:00Z/2026-03-09T12:00:00Z")]
+    #[case::no_zone(Value::Null, "2026-03-07T10:00:00Z/2026-03-09T12:00:00Z")]
+    #[case::utc(json!("UTC"), "2026-03-07T10:00:00Z/2026-03-09T12:00:00Z")]
+    fn all_day_events_are_days_of_their_zone(#[case] zone: Value, #[case] expected: &str) {
+        // This day has 23 hours in Los Angeles.
         let mut day = event("2026-03-08T00:00:00.0000000", "2026-03-09T00:00:00.0000000");
         day["isAllDay"] = json!(true);
         day["originalStartTimeZone"] = zone;
@@ -277,7 +279,7 @@ mod tests {
     #[rstest]
     #[case::none(r#"{"value":[]}"#, &[], None)]
     #[case::more(r#"{"value":[],"@odata.nextLink":"https://x/"}"#, &[], Some("https://x/"))]
-    #[case::all_of_it(
+    #[case::every_field(
         r#"{"@odata.context":"x","value":[
             {"@odata.id":"y","id":"AAMkAGI=","name":"Calendar","isDefaultCalendar":true,"owner":{"name":"Ada"}},
             {"id":"AAMk/2","name":"Birthdays","isDefaultCalendar":false},
@@ -301,7 +303,7 @@ mod tests {
     #[case::no_list(r#"{"value":"Dentist"}"#)]
     #[case::no_text(r#"{"value":[{"id":"a","name":["Dentist"]}]}"#)]
     #[case::no_link(r#"{"value":[],"@odata.nextLink":{"Dentist":1}}"#)]
-    fn what_makes_no_sense(#[case] body: &str) {
+    fn malformed_answers_are_refused(#[case] body: &str) {
         let read = listing(200, body.as_bytes()).map(|_| ()).unwrap_err();
         assert!(matches!(read, ProviderError::Malformed(_)) && !format!("{read:?}").contains("Dentist"), "{read:?}");
         let read = view(200, body.as_bytes()).map(|_| ()).unwrap_err();
@@ -313,10 +315,10 @@ mod tests {
     #[case("tentative", true)]
     #[case("oof", true)]
     #[case("unknown", true)]
-    #[case("of a kind that is new", true)]
+    #[case("some new status", true)]
     #[case("free", false)]
     #[case("workingElsewhere", false)]
-    fn what_is_busy(#[case] shown: &str, #[case] busy: bool) {
+    fn only_free_and_cancelled_events_are_not_busy(#[case] shown: &str, #[case] busy: bool) {
         let mut shown_so = nine_to_ten();
         shown_so["showAs"] = json!(shown);
         assert_eq!(spans(&view(200, &page(&[shown_so.clone()])).unwrap().0).len(), usize::from(busy));
@@ -325,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn unless_told_otherwise_it_is_busy() {
+    fn an_event_without_a_status_is_busy() {
         let mut unsaid = nine_to_ten();
         unsaid["showAs"] = Value::Null;
         unsaid["isCancelled"] = Value::Null;
@@ -361,13 +363,13 @@ mod tests {
     #[case("2026-03-02T24:00:00.0000000")]
     #[case("Dentist")]
     #[case("")]
-    fn no_times(#[case] text: &str) {
+    fn times_in_other_forms_are_refused(#[case] text: &str) {
         let events = [event(text, "2026-03-02T10:00:00.0000000"), event("2026-03-02T10:00:00.0000000", text)];
         for odd in events {
             let Err(ProviderError::Malformed(error)) = view(200, &page(&[nine_to_ten(), odd])) else {
                 panic!("{text}")
             };
-            assert_eq!(error.to_string(), "an event's time is no time");
+            assert_eq!(error.to_string(), "an event's time is not valid");
         }
     }
 
@@ -376,12 +378,12 @@ mod tests {
     #[case("Europe/Berlin")]
     #[case("utc")]
     #[case("")]
-    fn no_utc(#[case] zone: &str) {
+    fn times_in_other_zones_are_refused(#[case] zone: &str) {
         for edge in ["start", "end"] {
             let mut odd = nine_to_ten();
             odd[edge]["timeZone"] = json!(zone);
             let Err(ProviderError::Malformed(error)) = view(200, &page(&[odd])) else { panic!("{zone}") };
-            assert_eq!(error.to_string(), "an event's time is not told in UTC");
+            assert_eq!(error.to_string(), "an event's time is not in UTC");
         }
     }
 
@@ -391,18 +393,18 @@ mod tests {
     #[case::no_zone(json!({ "start": { "dateTime": "Dentist" }, "end": nine_to_ten()["end"] }))]
     #[case::a_flag(json!({ "start": nine_to_ten()["start"], "end": nine_to_ten()["end"], "showAs": true }))]
     #[case::no_flag(json!({ "start": nine_to_ten()["start"], "end": nine_to_ten()["end"], "isCancelled": "Dentist" }))]
-    fn no_events(#[case] odd: Value) {
+    fn malformed_events_are_refused(#[case] odd: Value) {
         let read = view(200, &page(&[odd])).map(|_| ()).unwrap_err();
         assert!(matches!(read, ProviderError::Malformed(_)) && !format!("{read:?}").contains("Dentist"), "{read:?}");
     }
 
     #[test]
-    fn escapes_are_read() {
+    fn json_escapes_are_read() {
         let text = String::from_utf8(page(&[nine_to_ten()])).unwrap().replace("UTC", "UT\\u0043");
         assert_eq!(spans(&view(200, text.as_bytes()).unwrap().0).len(), 1);
     }
 
-    /// What an answer means to a list of calendars, and to one calendar.
+    /// The meaning of an error for a list of calendars, and for one calendar.
     #[rstest]
     #[case(401, "InvalidAuthenticationToken", "lapsed invalid_token", "lapsed invalid_token")]
     #[case(403, "ErrorAccessDenied", "lapsed insufficient_scope", "untold ErrorAccessDenied")]
@@ -416,7 +418,7 @@ mod tests {
     #[case(500, "ErrorAccessDenied", "500 (ErrorAccessDenied)", "500 (ErrorAccessDenied)")]
     #[case(503, "", "503", "503")]
     #[case(302, "", "302", "302")]
-    fn failures(#[case] status: u16, #[case] code: &str, #[case] list: &str, #[case] one: &str) {
+    fn errors_are_classified(#[case] status: u16, #[case] code: &str, #[case] list: &str, #[case] one: &str) {
         let body = json!({ "error": { "code": code, "message": "of ada@example.com", "innerError": {} } }).to_string();
         let shown = |error: ProviderError| match error {
             ProviderError::Lapsed(code) => format!("lapsed {code}"),
@@ -437,7 +439,7 @@ mod tests {
     #[case(br#"{"error":"x"}"#)]
     #[case(br#"{"error":{"code":7}}"#)]
     #[case(b"\xff")]
-    fn errors_may_be_anything(#[case] body: &[u8]) {
+    fn malformed_errors_are_tolerated(#[case] body: &[u8]) {
         assert_eq!(code(body), None);
         assert!(matches!(listing(403, body), Err(ProviderError::Unavailable(_))));
         assert!(matches!(view(404, body), Ok((TheirBusy::Untold(_), None))));

@@ -1,4 +1,4 @@
-//! Providers that take their time, say too much or say it to somebody else.
+//! Providers that are slow, send too much, or redirect to somebody else.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ fn said<T: std::fmt::Debug>(failed: Result<T, ProviderError>) -> String {
 }
 
 #[tokio::test]
-async fn an_exchange_ends() {
+async fn an_exchange_has_a_deadline() {
     let _held = stand_still();
     let server = StandIn::start(|_| nothing().after(Duration::from_secs(16))).await;
     let accounts = accounts(&server);
@@ -33,7 +33,7 @@ async fn an_exchange_ends() {
 }
 
 #[tokio::test]
-async fn a_call_ends_although_each_exchange_does() {
+async fn a_call_has_a_deadline_over_all_its_exchanges() {
     let _held = stand_still();
     let page = || ok(json!({ "items": [], "nextPageToken": "again" }));
     let answers = (0..6).map(|_| page()).chain([nothing()]);
@@ -43,12 +43,12 @@ async fn a_call_ends_although_each_exchange_does() {
     assert_eq!((began.elapsed().as_secs(), server.asked().len()), (63, 7));
 }
 
-/// The runtime lets time pass where it has nothing else to do, which is while it waits for the server.
+/// The runtime advances time when it is idle, which is while it waits for the server.
 #[rstest]
 #[case(Google)]
 #[case(Microsoft)]
 #[tokio::test(start_paused = true)]
-async fn every_call_is_limited(#[case] provider: Provider) {
+async fn every_call_has_a_deadline(#[case] provider: Provider) {
     let server = StandIn::start(|_| nothing()).await;
     let accounts = accounts(&server).limited(Duration::from_secs(3));
     let late = "no complete answer within 3 s";
@@ -59,7 +59,7 @@ async fn every_call_is_limited(#[case] provider: Provider) {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_long_is_not_read() {
+async fn an_answer_that_is_too_long_is_refused() {
     let server = StandIn::start(|asked| {
         let most = if asked.path() == "/token" { 64 << 10 } else { 4 << 20 };
         ok(" ".repeat(most + 1))
@@ -89,7 +89,7 @@ async fn redirects_are_not_followed() {
 #[case("two\r\nlines")]
 #[case("\u{7f}")]
 #[tokio::test]
-async fn a_token_that_no_header_holds_opens_nothing(#[case] access: &str) {
+async fn a_token_that_does_not_fit_a_header_has_lapsed(#[case] access: &str) {
     let server = StandIn::telling(vec![]).await;
     let odd = Tokens { access: access.to_owned(), ..tokens() };
     let failed = accounts(&server).calendars(Google, &odd).await;
@@ -97,9 +97,9 @@ async fn a_token_that_no_header_holds_opens_nothing(#[case] access: &str) {
 }
 
 #[tokio::test]
-async fn errors_tell_no_token() {
+async fn errors_contain_no_token() {
     let server = StandIn::start(|asked| {
-        // Whatever was sent comes back, where errors and where answers are read.
+        // The server echoes whatever was sent, in errors and in answers.
         let echo = format!("{} {}", asked.headers.get("authorization").map_or("", String::as_str), asked.body);
         match asked.path() {
             "/revoke" => told(400, json!({ "error_description": echo })),

@@ -1,4 +1,4 @@
-//! What Google is asked, and what is made of its answers.
+//! Requests to Google, and the results of its answers.
 
 use kalends_accounts::oauth::Provider::Google;
 use kalends_app::ports::{CalendarProviders as _, ProviderError, TheirBusy};
@@ -42,15 +42,18 @@ async fn calendars_are_listed_over_pages() {
 }
 
 #[tokio::test]
-async fn pages_come_to_an_end() {
+async fn the_number_of_pages_is_limited() {
     let server = StandIn::start(|_| ok(json!({ "items": [{ "id": "x" }], "nextPageToken": "again" }))).await;
     let found = accounts(&server).calendars(Google, &tokens()).await;
-    assert!(matches!(found, Err(ProviderError::Malformed(_))), "what was not read would look gone: {found:?}");
+    assert!(
+        matches!(found, Err(ProviderError::Malformed(_))),
+        "calendars that were not read would look removed: {found:?}"
+    );
     assert_eq!(server.asked().len(), 10);
 }
 
 #[tokio::test]
-async fn half_a_year_is_asked_for_in_parts() {
+async fn a_long_window_is_requested_in_parts() {
     let server = StandIn::start(|asked| {
         let from = asked.json()["timeMin"].clone();
         let until = from.as_str().unwrap().replace("T00:00", "T01:00");
@@ -86,7 +89,7 @@ async fn half_a_year_is_asked_for_in_parts() {
 }
 
 #[tokio::test]
-async fn many_calendars_are_asked_for_in_groups() {
+async fn many_calendars_are_requested_in_groups() {
     let server = StandIn::start(|asked| {
         let calendars: serde_json::Map<String, Value> = asked.json()["items"]
             .as_array()
@@ -104,7 +107,7 @@ async fn many_calendars_are_asked_for_in_groups() {
     let all: Vec<String> = (0..101).map(|n| format!("{:02}:{:02}", n / 60 + 1, n % 60)).collect();
     let window = span("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z");
     let told = accounts(&server).busy(Google, &tokens(), &all, window).await.unwrap();
-    // Each is told its own.
+    // Each calendar has its own busy times.
     for (reference, told) in all.iter().zip(&told) {
         let own = span("2026-03-01T00:00:00Z", &format!("2026-03-01T{reference}:00Z"));
         assert_eq!(*told, TheirBusy::Known(vec![own]));
@@ -115,14 +118,14 @@ async fn many_calendars_are_asked_for_in_groups() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_for_nothing() {
+async fn no_request_is_sent_for_no_calendars() {
     let server = StandIn::telling(vec![]).await;
     let window = span("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z");
     assert_eq!(accounts(&server).busy(Google, &tokens(), &[], window).await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn a_consent_that_is_not_enough_has_lapsed() {
+async fn an_insufficient_consent_has_lapsed() {
     let answer = json!({ "error": { "code": 403, "errors": [{ "reason": "insufficientPermissions" }] } });
     let server = StandIn::telling(vec![told(403, answer)]).await;
     let found = accounts(&server).calendars(Google, &tokens()).await;

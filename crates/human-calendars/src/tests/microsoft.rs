@@ -1,4 +1,4 @@
-//! What Microsoft is asked, and what is made of its answers.
+//! Requests to Microsoft, and the results of its answers.
 
 use kalends_accounts::oauth::Provider::Microsoft;
 use kalends_app::ports::{CalendarProviders as _, ProviderError, TheirBusy};
@@ -21,7 +21,7 @@ fn event(start: &str, end: &str, shown: &str) -> Value {
     json!({ "start": time(start), "end": time(end), "showAs": shown, "isCancelled": false })
 }
 
-/// A link to the page of that number, as the API writes it.
+/// A link to a page by its number, as the API writes it.
 fn link(asked: &ReceivedRequest, page: u32) -> String {
     format!("http://{}{}?%24skip={page}&x=%2F", asked.headers["host"], asked.path())
 }
@@ -45,7 +45,7 @@ async fn calendars_are_listed_over_pages() {
     let asked = server.asked();
     let first = [("$select", "id,name,isDefaultCalendar"), ("$top", "100")];
     assert_eq!(asked[0].query(), first.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    assert_eq!(asked[1].target, "/api/v3/me/calendars?%24skip=1&x=%2F", "a link is followed as it is");
+    assert_eq!(asked[1].target, "/api/v3/me/calendars?%24skip=1&x=%2F", "a link is followed unchanged");
     for asked in asked {
         assert_eq!((asked.method.as_str(), asked.path()), ("GET", "/api/v3/me/calendars"));
         assert_eq!(asked.headers["authorization"], "Bearer ya29.access");
@@ -53,18 +53,21 @@ async fn calendars_are_listed_over_pages() {
 }
 
 #[tokio::test]
-async fn pages_come_to_an_end() {
+async fn the_number_of_pages_is_limited() {
     let server = StandIn::start(|asked| {
         ok(json!({ "value": [{ "id": "x" }], "@odata.nextLink": link(asked, page_of(asked) + 1) }))
     })
     .await;
     let found = accounts(&server).calendars(Microsoft, &tokens()).await;
-    assert!(matches!(found, Err(ProviderError::Malformed(_))), "what was not read would look gone: {found:?}");
+    assert!(
+        matches!(found, Err(ProviderError::Malformed(_))),
+        "calendars that were not read would look removed: {found:?}"
+    );
     assert_eq!(server.asked().len(), 10);
 }
 
 #[tokio::test]
-async fn busy_times_are_read_calendar_by_calendar() {
+async fn busy_times_are_read_for_each_calendar() {
     let server = StandIn::start(|asked| {
         let first = asked.path().contains("AAMk%2F1%3D%3D");
         match (first, page_of(asked)) {
@@ -109,7 +112,7 @@ async fn busy_times_are_read_calendar_by_calendar() {
 #[case(".")]
 #[case("..")]
 #[tokio::test]
-async fn a_step_in_a_path_is_no_calendar(#[case] reference: &str) {
+async fn a_path_step_is_not_a_calendar(#[case] reference: &str) {
     let server = StandIn::telling(vec![]).await;
     let told = accounts(&server).busy(Microsoft, &tokens(), &references(&[reference]), window()).await.unwrap();
     assert_eq!(told, [TheirBusy::Untold("ErrorInvalidIdMalformed".into())]);
@@ -125,7 +128,7 @@ async fn a_step_in_a_path_is_no_calendar(#[case] reference: &str) {
 #[case::no_address("mailto:ada@example.com")]
 #[case::empty("")]
 #[tokio::test]
-async fn a_token_goes_nowhere_else(#[case] link: &'static str) {
+async fn tokens_are_sent_only_to_the_provider(#[case] link: &'static str) {
     let server = StandIn::start(|asked| {
         let port = asked.headers["host"].rsplit(':').next().unwrap();
         ok(json!({ "value": [], "@odata.nextLink": link.replace("PORT", port) }))
@@ -142,7 +145,7 @@ async fn a_token_goes_nowhere_else(#[case] link: &'static str) {
 }
 
 #[tokio::test]
-async fn an_endless_link_is_none() {
+async fn an_overlong_link_is_refused() {
     let server = StandIn::start(|asked| {
         let link = format!("{}&{}", link(asked, 1), "x".repeat(8 << 10));
         ok(json!({ "value": [], "@odata.nextLink": link }))
@@ -153,18 +156,21 @@ async fn an_endless_link_is_none() {
 }
 
 #[tokio::test]
-async fn what_is_not_read_to_its_end_is_not_read() {
+async fn a_calendar_with_too_many_pages_is_unknown() {
     let server =
         StandIn::start(|asked| ok(json!({ "value": [], "@odata.nextLink": link(asked, page_of(asked) + 1) }))).await;
     let told = accounts(&server).busy(Microsoft, &tokens(), &references(&["a"]), window()).await.unwrap();
     assert_eq!(told, [TheirBusy::Untold("more_than_is_read".to_owned())]);
     assert_eq!(server.asked().len(), 50);
     let found = accounts(&server).calendars(Microsoft, &tokens()).await;
-    assert!(matches!(found, Err(ProviderError::Malformed(_))), "what was not read would look gone: {found:?}");
+    assert!(
+        matches!(found, Err(ProviderError::Malformed(_))),
+        "calendars that were not read would look removed: {found:?}"
+    );
 }
 
 #[tokio::test]
-async fn a_calendar_that_is_never_free_is_too_much() {
+async fn a_calendar_with_too_many_events_is_unknown() {
     let server = StandIn::start(|asked| {
         let events = vec![event("09:00", "10:00", "busy"); 10_000];
         ok(json!({ "value": events, "@odata.nextLink": link(asked, page_of(asked) + 1) }))
@@ -179,7 +185,7 @@ async fn a_calendar_that_is_never_free_is_too_much() {
 #[case(401, "invalid_token")]
 #[case(429, "")]
 #[tokio::test]
-async fn one_failure_fails_all(#[case] status: u16, #[case] lapsed: &str) {
+async fn one_failure_fails_the_whole_call(#[case] status: u16, #[case] lapsed: &str) {
     let server = StandIn::telling(vec![ok(json!({ "value": [] })), told(status, "")]).await;
     let told = accounts(&server).busy(Microsoft, &tokens(), &references(&["a", "b", "c"]), window()).await;
     match told {

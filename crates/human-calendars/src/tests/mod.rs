@@ -1,4 +1,4 @@
-//! The adapter against stand-ins of the providers on this machine.
+//! The adapter against local stand-ins for the providers.
 
 mod bounds;
 mod google;
@@ -21,7 +21,7 @@ use crate::{CalendarAccounts, ProviderSettings};
 
 const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-/// Nothing here leaves the machine.
+/// Fails on any look-up: nothing here leaves the machine.
 struct NoNames;
 
 #[async_trait]
@@ -48,7 +48,7 @@ fn settings(provider: Provider, server: &StandIn) -> ProviderSettings {
     }
 }
 
-/// Both providers, played by one server.
+/// Both providers, played by the same server.
 fn accounts(server: &StandIn) -> CalendarAccounts {
     let allowed = Allowed::new([("127.0.0.1".to_owned(), server.port())]);
     let options = Settings { user_agent: "kalends-tests".into(), per_host: NonZeroUsize::MIN };

@@ -1,4 +1,4 @@
-//! A server that answers as it is told to, and keeps what it was asked.
+//! A server with scripted answers, which records its requests.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use url::{Url, form_urlencoded};
 #[derive(Debug, Clone)]
 pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
-    /// The path and the query, as they were sent.
+    /// The path and the query, as sent.
     pub(crate) target: String,
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: String,
@@ -47,9 +47,9 @@ impl ReceivedRequest {
     }
 }
 
-/// What is answered, after that much time, which the server itself lets pass.
+/// An answer and a delay. The server itself advances the clock by that delay.
 pub(crate) struct StubAnswer {
-    /// A status and a content, or nothing at all.
+    /// A status and a body, or no answer at all.
     answer: Option<(u16, String)>,
     after: Duration,
 }
@@ -65,12 +65,12 @@ pub(crate) fn ok(body: impl ToString) -> StubAnswer {
     told(200, body)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "what is told is made for it")]
+#[expect(clippy::needless_pass_by_value, reason = "the argument is made for this call")]
 pub(crate) fn told(status: u16, body: impl ToString) -> StubAnswer {
     StubAnswer { answer: Some((status, body.to_string())), after: Duration::ZERO }
 }
 
-/// No answer ever.
+/// Never answers.
 pub(crate) fn nothing() -> StubAnswer {
     StubAnswer { answer: None, after: Duration::ZERO }
 }
@@ -82,7 +82,7 @@ pub(crate) struct StandIn {
 }
 
 impl StandIn {
-    /// A server that answers what `answer` tells of each request.
+    /// A server that answers each request with the result of `answer`.
     pub(crate) async fn start(answer: impl Fn(&ReceivedRequest) -> StubAnswer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -103,12 +103,12 @@ impl StandIn {
         Self { port, asked }
     }
 
-    /// A server that gives these answers, one after the other.
+    /// A server that gives these answers, in order.
     pub(crate) async fn telling(answers: Vec<StubAnswer>) -> Self {
         let answers = Mutex::new(answers.into_iter());
         Self::start(move |asked| {
             let next = answers.lock().unwrap().next();
-            next.unwrap_or_else(|| panic!("one question too many: {asked:?}"))
+            next.unwrap_or_else(|| panic!("one request too many: {asked:?}"))
         })
         .await
     }
@@ -125,7 +125,7 @@ impl StandIn {
         self.asked.lock().unwrap().clone()
     }
 
-    /// The only request that there was.
+    /// The only request.
     pub(crate) fn asked_once(&self) -> ReceivedRequest {
         let mut asked = self.asked();
         assert_eq!(asked.len(), 1, "{asked:?}");
@@ -140,11 +140,11 @@ async fn send(stream: &mut TcpStream, told: &StubAnswer) {
     let Some((status, body)) = &told.answer else { return std::future::pending().await };
     let head =
         format!("HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
-    // Whoever gave up does not listen any more.
+    // The client may have given up.
     let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
 }
 
-/// Reads one request; `None` where the connection ends.
+/// Reads one request, or returns `None` if the connection ends.
 async fn arrival(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -163,11 +163,11 @@ async fn arrival(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     Some(ReceivedRequest { method, target, headers, body: String::from_utf8(body).unwrap() })
 }
 
-/// Lets time stand still; it moves by [`tokio::time::advance`] alone, as long as the result lives.
+/// Stops the clock as long as the result lives. Only [`tokio::time::advance`] moves it.
 pub(crate) fn stand_still() -> mpsc::Sender<()> {
     tokio::time::pause();
     let (hold, held) = mpsc::channel();
-    // While a thread is busy the runtime does not skip to the next timer by itself.
+    // While a blocking thread is busy, the runtime does not skip to the next timer.
     tokio::task::spawn_blocking(move || held.recv());
     hold
 }

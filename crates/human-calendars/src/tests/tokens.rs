@@ -1,4 +1,4 @@
-//! Tokens: what the token endpoints are sent.
+//! Requests to the token endpoints.
 
 use kalends_accounts::oauth::{Provider, TokenRequest};
 use kalends_app::ports::{CalendarProviders as _, ProviderError};
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::CalendarAccounts;
 
-/// What a form holds, in the order in which it is sent.
+/// The fields of a form, in order.
 type Form = [(&'static str, &'static str)];
 
 fn owned(form: &Form) -> Vec<(String, String)> {
@@ -70,18 +70,18 @@ async fn tokens_are_renewed(#[case] provider: Provider, #[case] answer: serde_js
 }
 
 #[tokio::test]
-async fn a_consent_that_is_gone_has_lapsed() {
+async fn a_revoked_consent_has_lapsed() {
     let server = StandIn::telling(vec![told(400, json!({ "error": "invalid_grant" }))]).await;
     let renewed = accounts(&server).renew(Provider::Google, &tokens(), NOW).await;
     assert!(matches!(&renewed, Err(ProviderError::Lapsed(error)) if error == "invalid_grant"), "{renewed:?}");
 }
 
 #[tokio::test]
-async fn a_consent_is_given_back_where_that_is_possible() {
+async fn a_consent_is_revoked_if_the_provider_supports_it() {
     let server = StandIn::telling(vec![ok(""), told(503, "")]).await;
     let accounts = accounts(&server);
     accounts.revoke(Provider::Microsoft, &tokens()).await.unwrap();
-    assert!(server.asked().is_empty(), "Microsoft cannot be asked to");
+    assert!(server.asked().is_empty(), "Microsoft has no revocation endpoint");
     accounts.revoke(Provider::Google, &tokens()).await.unwrap();
     let asked = server.asked_once();
     assert_eq!((asked.method.as_str(), asked.target.as_str()), ("POST", "/revoke"));
@@ -91,7 +91,7 @@ async fn a_consent_is_given_back_where_that_is_possible() {
 }
 
 #[tokio::test]
-async fn who_is_not_configured_is_not_asked() {
+async fn an_unconfigured_provider_is_unavailable() {
     let server = StandIn::telling(vec![]).await;
     let only = CalendarAccounts::new(accounts(&server).egress(), vec![settings(Provider::Google, &server)]);
     assert_eq!(only.client(Provider::Google).map(|client| client.client_id.as_str()), Some("kalends&co"));
@@ -102,7 +102,7 @@ async fn who_is_not_configured_is_not_asked() {
 }
 
 #[tokio::test]
-async fn no_secret_shows() {
+async fn debug_output_has_no_secret() {
     let server = StandIn::telling(vec![]).await;
     let shown = format!("{:?}", settings(Provider::Google, &server));
     assert!(!shown.contains("s&=cret") && !shown.contains("/token"), "{shown}");
