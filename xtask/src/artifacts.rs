@@ -1,4 +1,4 @@
-//! The programs that tests and campaigns start, built before them.
+//! The programs that tests and campaigns start. They are built first.
 
 use std::path::PathBuf;
 
@@ -12,14 +12,14 @@ pub(crate) const SERVER: &str = "kalends-server";
 /// The package of the load and crash campaigns.
 pub(crate) const BENCH: &str = "kalends-bench";
 
-/// Which of Cargo's profiles.
+/// A Cargo profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Profile {
     Debug,
     Release,
 }
 
-/// Builds all packages with their tests in one go, so that nothing is compiled again with other features.
+/// Builds all packages with their tests in one go, so that nothing is recompiled with other features.
 pub(crate) fn build_workspace() -> Result<()> {
     process::run(&mut process::cargo(["build", "--workspace", "--bins", "--tests"]))
 }
@@ -33,12 +33,12 @@ pub(crate) fn build(profile: Profile, packages: &[&str]) -> Result<()> {
     process::run(cargo.args(packages.iter().flat_map(|package| ["--package", package])))
 }
 
-/// Where the server's binary lies once it is built.
+/// The path of the server's binary once it is built.
 pub(crate) fn server(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
     binary(workspace, profile, SERVER, "kalends")
 }
 
-/// Where the campaigns' binary lies once it is built.
+/// The path of the campaigns' binary once it is built.
 pub(crate) fn bench(workspace: &Workspace, profile: Profile) -> Result<PathBuf> {
     binary(workspace, profile, BENCH, BENCH)
 }

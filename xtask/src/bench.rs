@@ -13,7 +13,7 @@ const NAMES: [&str; 6] = ["availability", "http", "ical", "layers", "recurrence"
 /// Runs the named benchmark with the arguments that follow the name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let Some((name, arguments)) = arguments.split_first() else {
-        bail!("which one? There are {}", NAMES.join(", "));
+        bail!("missing the name of a benchmark; there are {}", NAMES.join(", "));
     };
     match name.as_str() {
         "availability" => availability(arguments),
@@ -30,13 +30,13 @@ fn availability(arguments: &[String]) -> Result<()> {
     process::run(process::cargo(bench).args(arguments))
 }
 
-/// The expansion of series, beside another implementation and a plain loop.
+/// The expansion of series, compared with another implementation and a plain loop.
 fn recurrence(arguments: &[String]) -> Result<()> {
     let bench = ["bench", "--package", "kalends-recurrence", "--bench", "expansion", "--"];
     process::run(process::cargo(bench).args(arguments))
 }
 
-/// The service's router with and without what stands before its operations.
+/// The service's router with and without the layers in front of its operations.
 fn layers(arguments: &[String]) -> Result<()> {
     let workspace = Workspace::load()?;
     artifacts::build(Profile::Release, &[artifacts::BENCH])?;
@@ -44,7 +44,7 @@ fn layers(arguments: &[String]) -> Result<()> {
     process::run(command.arg("layers").args(arguments).current_dir(crate::workspace::root()))
 }
 
-/// A running server under load, on databases that keep what they acknowledge.
+/// A running server under load, on durable databases.
 fn serving(name: &str, arguments: &[String]) -> Result<()> {
     let workspace = Workspace::load()?;
     artifacts::build(Profile::Release, &[artifacts::SERVER, artifacts::BENCH])?;

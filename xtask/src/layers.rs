@@ -1,7 +1,7 @@
-//! `cargo xtask layers`: the rules of `docs/architecture.md` that the compiler does not know.
+//! `cargo xtask layers`: checks the rules of `docs/architecture.md` that the compiler does not enforce.
 //!
-//! The table below is the one list of crates and layers. Each rule is a pure function over a [`Model`] of the
-//! repository, in a module of its own, with tests that break it.
+//! The table below is the only list of crates and layers. Each rule is a pure function over a [`Model`] of the
+//! repository, in its own module, with tests that break it.
 
 mod arrows;
 mod dialect;
@@ -18,7 +18,7 @@ use std::fmt;
 use anyhow::{Result, bail, ensure};
 use model::Model;
 
-/// Every crate under `crates/`, from top to bottom: a dependency may only point down.
+/// Every crate under `crates/`, from top to bottom. A dependency may only point down.
 const LAYERS: &[(Layer, &[&str])] = &[
     (Layer::Server, &["server"]),
     (
@@ -60,17 +60,17 @@ const LAYERS: &[(Layer, &[&str])] = &[
     (Layer::Tool, &["testkit"]),
 ];
 
-/// The adapters that others may use: whatever leaves the machine goes through the one, whatever asks a
-/// database through the other.
+/// The adapters that other adapters may use: one for everything that leaves the machine, one for database connections.
 const SHARED: &[&str] = &["egress", "warm-pool"];
 
-/// Crates that know no runtime and no I/O although their layer may: the JSON of every resource, the HTML of pages.
+/// Crates without a runtime and I/O, although their layer allows both: the JSON of every resource, and the HTML of
+/// pages.
 const ALSO_PURE: &[&str] = &["wire", "web"];
 
-/// What no pure crate may depend on.
+/// The crates that a pure crate must not depend on.
 const IMPURE: &[&str] = &["tokio", "sqlx", "axum", "reqwest", "hyper", "getrandom"];
 
-/// External crates that belong to a few of ours.
+/// External crates that only a few of our crates may use.
 const RESERVED: &[Reserved] = &[
     Reserved { dependency: "sqlx", owners: DRIVERS, in_tests_too: true },
     Reserved { dependency: "axum", owners: &["http", "server"], in_tests_too: false },
@@ -81,7 +81,7 @@ const RESERVED: &[Reserved] = &[
 /// The crates that contain SQL.
 const STORES: &[&str] = &["postgres", "sqlite"];
 
-/// The crates that know the driver: those that contain SQL, and what lends them connections.
+/// The crates that use the database driver: those that contain SQL, and the connection pool.
 const DRIVERS: &[&str] = &["postgres", "sqlite", "warm-pool"];
 
 /// The crates that may read the environment.
@@ -97,7 +97,7 @@ enum Layer {
     Tool,
 }
 
-/// An external crate and who may depend on it.
+/// An external crate and the crates that may depend on it.
 struct Reserved {
     dependency: &'static str,
     owners: &'static [&'static str],
@@ -110,12 +110,12 @@ fn place(name: &str) -> Option<(Layer, usize)> {
     rows.enumerate().find(|(_, (_, row))| *row == name).map(|(row, (layer, _))| (layer, row))
 }
 
-/// Whether a crate does no I/O of any kind.
+/// Whether a crate must not do any I/O.
 fn is_pure(name: &str) -> bool {
     ALSO_PURE.contains(&name) || place(name).is_some_and(|(layer, _)| matches!(layer, Layer::Domain | Layer::Kernel))
 }
 
-/// A rule that is broken, and where.
+/// A broken rule and its place.
 #[derive(Debug, PartialEq, Eq)]
 struct Violation {
     place: String,
@@ -134,7 +134,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// Checks the repository and lists what is wrong.
+/// Checks the repository and lists the violations.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     ensure!(arguments.is_empty(), "layers takes no arguments");
     let violations = check(&Model::read()?);
@@ -143,8 +143,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     match violations.len() {
         0 => Ok(()),
-        1 => bail!("one rule of the architecture is broken"),
-        many => bail!("rules of the architecture are broken in {many} places"),
+        1 => bail!("1 violation of the architecture"),
+        many => bail!("{many} violations of the architecture"),
     }
 }
 
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn pure_is_what_does_no_io() {
+    fn crates_without_io_are_pure() {
         assert!(is_pure("kernel") && is_pure("quotas") && is_pure("wire"));
         assert!(!is_pure("app") && !is_pure("http") && !is_pure("testkit"));
     }

@@ -5,13 +5,13 @@ use anyhow::{Result, ensure};
 use crate::steps::Steps;
 use crate::{layers, process};
 
-/// Runs all, the quick ones first.
+/// Runs all checks, the fast ones first.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     ensure!(arguments.is_empty(), "lint takes no arguments");
     steps(&Steps::begin())
 }
 
-/// The same as steps of a longer run.
+/// The same checks as steps of a longer run.
 pub(crate) fn steps(steps: &Steps) -> Result<()> {
     steps.step("formatting", || process::run(&mut process::cargo(["fmt", "--all", "--check"])))?;
     steps.step("layers", || layers::run(&[]))?;
@@ -20,13 +20,13 @@ pub(crate) fn steps(steps: &Steps) -> Result<()> {
 }
 
 fn clippy() -> Result<()> {
-    // The feature belongs to this package alone: it adds the one binary that is left out by default.
+    // This package's feature adds the one binary that is left out by default.
     let features = ["--features", "xtask/migrations"];
     let mut cargo = process::cargo(["clippy", "--workspace", "--all-targets", "--locked"]);
     process::run(cargo.args(features).args(["--", "-D", "warnings"]))
 }
 
-/// Builds what `cargo doc` shows: a link that leads nowhere fails.
+/// Builds the documentation. Broken links are errors.
 fn documentation() -> Result<()> {
     let mut cargo = process::cargo(["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
     process::run(cargo.env("RUSTDOCFLAGS", "-D warnings"))

@@ -37,12 +37,12 @@ const COMMANDS: &[Command] = &[
         run: test::run,
     },
     Command { name: "lint", arguments: "", about: "formatting, the layer check, clippy, cargo doc", run: lint::run },
-    Command { name: "ci", arguments: "", about: "all that a change must pass, tests last", run: ci::run },
+    Command { name: "ci", arguments: "", about: "everything that a change must pass, tests last", run: ci::run },
     Command { name: "layers", arguments: "", about: "check the rules of docs/architecture.md", run: layers::run },
     Command {
         name: "prepare",
         arguments: "[sqlite|postgres] [--check]",
-        about: "write (or compare) the adapters' .sqlx query data",
+        about: "write (or check) the stores' .sqlx query data",
         run: prepare::run,
     },
     Command {
@@ -54,25 +54,25 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "bench",
         arguments: "NAME [ARGS]",
-        about: "run a benchmark: availability, http, recurrence",
+        about: "run a benchmark; without a name, list them",
         run: bench::run,
     },
     Command {
         name: "soak",
         arguments: "[NAME] [--reduced]",
-        about: "run what takes long: crash, histories; both without a name",
+        about: "run a long campaign, or all of them",
         run: soak::run,
     },
     Command {
         name: "fuzz",
         arguments: "[TARGET] [--seconds N | --inputs N]",
-        about: "fuzz the readers of rules, feeds and times, each a minute (nightly)",
+        about: "fuzz the parsers of rules, feeds and times, a minute each (nightly)",
         run: fuzz::run,
     },
     Command {
         name: "interop",
         arguments: "[NAME]",
-        about: "hold what the server emits against other people's tools",
+        about: "check the server's output and input against third-party tools",
         run: interop::run,
     },
 ];

@@ -13,14 +13,14 @@ use anyhow::Result;
 /// The variable that names a server in which tests may create databases.
 pub(crate) const TEST_POSTGRES: &str = "KALENDS_TEST_POSTGRES";
 
-/// A server for one run: a cluster of our own, or the one that the caller named.
+/// A server for one run: our own cluster, or the one that the caller named.
 pub(crate) enum TestServer {
     Own(Cluster),
     Given(String),
 }
 
 impl TestServer {
-    /// Takes the server that `KALENDS_TEST_POSTGRES` names, else starts a throwaway one.
+    /// Uses the server in `KALENDS_TEST_POSTGRES`, or starts a throwaway one.
     pub(crate) fn obtain(durability: Durability) -> Result<Self> {
         match crate::env::var(TEST_POSTGRES) {
             Some(url) => Ok(Self::Given(url)),

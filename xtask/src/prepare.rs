@@ -1,8 +1,8 @@
-//! `cargo xtask prepare`: the query data (`.sqlx`) from which the adapters are compiled without a database.
+//! `cargo xtask prepare`: the query data (`.sqlx`), with which the adapters compile without a database.
 //!
-//! Each adapter is checked against a new database with all migrations applied; the query macros then write what the
-//! database says of each statement into a scratch folder, which replaces the adapter's own. Tests and benchmarks of an
-//! adapter use the run-time functions of the driver, not the macros, so they need no data.
+//! Each adapter is checked against a new database with all migrations applied. The query macros write the database's
+//! description of each statement into a scratch folder, which then replaces the adapter's own. Tests and benchmarks of
+//! an adapter use the driver's run-time functions instead of the macros, so they need no data.
 
 use std::collections::BTreeMap;
 use std::fs::{File, FileTimes};
@@ -16,7 +16,7 @@ use crate::{process, workspace};
 
 /// A store whose statements are checked at compile time.
 struct Adapter {
-    /// The crate's and the migrations' folder.
+    /// The folder of the crate and of the migrations.
     name: &'static str,
     package: &'static str,
     /// The variable that the crate's `sqlx.toml` names.
@@ -28,10 +28,10 @@ const ADAPTERS: &[Adapter] = &[
     Adapter { name: "postgres", package: "kalends-postgres", url_variable: "KALENDS_POSTGRES_CHECK_URL" },
 ];
 
-/// File names and what is in them.
+/// File names with their content.
 type QueryData = BTreeMap<String, String>;
 
-/// Writes the data of the named adapter or of both; with `--check` only compares it.
+/// Writes the data of the named adapter, or of both. With `--check`, it only compares.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let mut check = false;
     let mut name = None;
@@ -64,7 +64,7 @@ impl Adapter {
         Ok(())
     }
 
-    /// Compiles the crate against a database of its own and collects what the macros write.
+    /// Compiles the crate against its own database and collects the output of the macros.
     fn describe(&self, folder: &Path) -> Result<QueryData> {
         let scratch = tempfile::tempdir()?;
         let (data, database) = (scratch.path().join("queries"), scratch.path().join("check.db"));
@@ -80,7 +80,7 @@ impl Adapter {
         let apply = ["run", "--quiet", "--package", "xtask", "--features", "migrations", "--bin", "apply-migrations"];
         process::run(process::cargo(apply).args(["--", &url, &migrations]))?;
 
-        // Unchanged sources would not be compiled again, and macros that do not run write nothing.
+        // Unchanged sources would not be recompiled, and then the macros would write nothing.
         let root = folder.join("src/lib.rs");
         let root =
             File::options().append(true).open(&root).with_context(|| format!("cannot touch {}", root.display()))?;
@@ -96,7 +96,7 @@ fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// The query data of a folder; none where there is no folder.
+/// The query data of a folder, which is empty if the folder does not exist.
 fn read(folder: &Path) -> Result<QueryData> {
     if !folder.exists() {
         return Ok(QueryData::new());
@@ -111,7 +111,7 @@ fn read(folder: &Path) -> Result<QueryData> {
     Ok(data)
 }
 
-/// Makes the folder hold the new data; files that stay the same are not touched.
+/// Replaces the folder's data. Files that stay the same are not touched.
 fn replace(folder: &Path, old: &QueryData, new: &QueryData) -> Result<()> {
     std::fs::create_dir_all(folder)?;
     for name in old.keys().filter(|name| !new.contains_key(*name)) {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_leaves_exactly_the_new_data() {
+    fn replacing_leaves_only_the_new_data() {
         let folder = tempfile::tempdir().unwrap();
         let (old, new) = (data(&[("a.json", "1"), ("b.json", "1")]), data(&[("b.json", "2"), ("c.json", "3")]));
         replace(folder.path(), &QueryData::new(), &old).unwrap();

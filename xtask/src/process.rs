@@ -1,4 +1,4 @@
-//! Running other programs: nothing on standard input, one clear line when they fail.
+//! Runs other programs: nothing on standard input, and one clear line if they fail.
 
 use std::fmt;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-/// The error of a program that has already said what was wrong.
+/// A program failed and has already printed its error.
 #[derive(Debug)]
 pub(crate) struct Reported;
 
 impl fmt::Display for Reported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a program failed and said why")
+        f.write_str("a program failed and printed its error")
     }
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn cargo<S: AsRef<str>>(arguments: impl IntoIterator<Item = S>) -> Co
     command
 }
 
-/// Runs a program to its end, its output passed through.
+/// Runs a program to its end and passes its output through.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {}", shown(command)))?;
     if !status.success() {
@@ -35,20 +35,20 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a program to its end without a word of our own after what it said.
+/// Runs a program to its end without adding output after its own.
 pub(crate) fn run_last(command: &mut Command) -> Result<()> {
     let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {}", shown(command)))?;
     if status.success() { Ok(()) } else { Err(Reported.into()) }
 }
 
-/// Runs a program and returns its standard output; what it said on standard error is part of the error.
+/// Runs a program and returns its standard output. Its standard error becomes part of the error.
 pub(crate) fn read(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", shown(command)))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("{} failed ({}): {}", shown(command), output.status, said.trim());
     }
-    String::from_utf8(output.stdout).with_context(|| format!("{} printed no text", shown(command)))
+    String::from_utf8(output.stdout).with_context(|| format!("{} did not print UTF-8", shown(command)))
 }
 
 /// Whether a program starts and succeeds.
@@ -61,7 +61,7 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// The program's name and its arguments, as a person would type them.
+/// The program's name and arguments, as a person would type them.
 fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let mut text = format!("`{}", program.to_string_lossy());
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_of_a_read_command_says_what_it_said() {
+    fn a_failed_read_includes_standard_error() {
         let error = read(Command::new("/bin/sh").args(["-c", "echo no >&2; exit 1"])).unwrap_err().to_string();
         assert!(error.ends_with(": no"), "{error}");
     }

@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: campaigns that take long: servers that are killed while they write or count, and random
-//! histories against a model; and callers who do their worst.
+//! `cargo xtask soak`: long campaigns. They kill servers that write or count, replay random histories against a model,
+//! and send hostile requests.
 
 use anyhow::{Result, bail};
 
@@ -9,7 +9,7 @@ use crate::process;
 use crate::test::SERVER_BINARY;
 use crate::workspace::Workspace;
 
-/// How much of a campaign is run.
+/// The size of a campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
     /// A few rounds on unoptimized binaries, for every change.
@@ -21,7 +21,7 @@ pub(crate) enum Scale {
 /// A campaign of the package `kalends-bench`.
 struct Campaign {
     name: &'static str,
-    /// What makes it small enough for every change; `None` for one that waits too long for that.
+    /// The arguments that make it small enough for every change. `None` if it takes too long for that.
     reduced: Option<&'static [&'static str]>,
     full: &'static [&'static str],
 }
@@ -34,7 +34,7 @@ const CAMPAIGNS: &[Campaign] = &[
         reduced: Some(&["--sqlite", "3", "--postgres", "3", "--seed", "1"]),
         full: &["--sqlite", "200", "--postgres", "50"],
     },
-    // What a killed process had claimed waits for half a minute, at each kill.
+    // The claims of a killed process are held for half a minute after each kill.
     Campaign { name: "deliveries", reduced: None, full: &[] },
     Campaign { name: "quotas", reduced: Some(&["--calls", "6000", "--kills", "2", "--seed", "1"]), full: &[] },
     Campaign {
@@ -44,14 +44,14 @@ const CAMPAIGNS: &[Campaign] = &[
     },
 ];
 
-/// The campaign that is a test of both stores, run with more histories.
+/// The campaign that is a test of both stores with more histories.
 const HISTORIES: &str = "histories";
-/// The variable that tells the test how many.
+/// The variable with the number of histories.
 const HISTORIES_COUNT: &str = "KALENDS_HISTORIES";
 /// The packages that have the test.
 const STORES: [&str; 2] = ["kalends-sqlite", "kalends-postgres"];
 
-/// Builds what is needed and runs the named campaign, or all.
+/// Builds the binaries and runs the named campaign, or all of them.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (scale, name) = asked(arguments)?;
     if name.is_none_or(|name| name == HISTORIES) {
@@ -86,13 +86,12 @@ fn names() -> impl Iterator<Item = &'static str> {
     CAMPAIGNS.iter().map(|campaign| campaign.name).chain([HISTORIES])
 }
 
-/// Runs all campaigns on binaries that are built already. The histories are not among them: on few of them the
-/// tests run as well.
+/// Runs all campaigns on existing binaries. The histories are not included, because the tests replay a few of them.
 pub(crate) fn run_built(scale: Scale, profile: Profile) -> Result<()> {
     campaigns(None, scale, profile)
 }
 
-/// Replays random histories on both databases. Not by nextest, whose patience with one test is bounded.
+/// Replays random histories on both databases. This does not use nextest, which limits the time of a test.
 fn histories(scale: Scale) -> Result<()> {
     let (count, profile): (_, &[&str]) = match scale {
         Scale::Reduced => ("20", &[]),
@@ -127,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_campaign_and_its_scale_are_named() {
+    fn arguments_name_a_campaign_and_a_scale() {
         let asked = |line: &str| {
             let arguments: Vec<String> = line.split_whitespace().map(String::from).collect();
             asked(&arguments).map(|(scale, name)| (scale, name.map(String::from))).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! Headers for a run of several steps, each with the time it took.
+//! Headers for a run of several steps, with the time of each.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ impl Steps {
         Self { began: Instant::now() }
     }
 
-    /// Runs one step between a header and the time it took.
+    /// Runs one step between a header and its duration.
     pub(crate) fn step(&self, name: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {
         let began = Instant::now();
         self.header(name);
@@ -24,7 +24,7 @@ impl Steps {
         Ok(())
     }
 
-    /// Runs the last step: what it prints ends the output.
+    /// Runs the last step, whose output ends the run.
     pub(crate) fn last(&self, name: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {
         self.header(name);
         run()
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_read_easily() {
+    fn durations_are_shown_in_minutes_and_seconds() {
         assert_eq!(shown(Duration::from_millis(59_999)), "59 s");
         assert_eq!(shown(Duration::from_secs(125)), "2 min 05 s");
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test, on a Postgres of its own; nextest's summary ends the output.
+//! `cargo xtask test`: every test, on its own Postgres. Nextest's summary ends the output.
 
 use anyhow::{Context as _, Result};
 
@@ -10,16 +10,16 @@ use crate::{env, process, tools};
 /// The variable that names the server's binary to the tests that start it.
 pub(crate) const SERVER_BINARY: &str = "KALENDS_BIN";
 
-/// The package whose tests open pages in a browser.
+/// The package whose tests use a browser.
 const PAGE_TESTS: &str = "kalends-e2e";
 
-/// Runs the doc tests, then the others; further arguments go to nextest.
+/// Runs the doc tests, then the other tests. Further arguments go to nextest.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let workspace = Workspace::load()?;
     let mut nextest = tools::NEXTEST.command(&workspace)?;
     let packages = selected(arguments)?;
     let whole = packages.is_empty();
-    // Said before anything is compiled.
+    // Report a missing browser before compiling anything.
     if opens_pages(&packages) {
         tools::require_browser()?;
     }
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     process::run_last(nextest.args(arguments))
 }
 
-/// Doc tests exist in libraries only; Cargo refuses to look for them elsewhere.
+/// Only libraries have doc tests, and Cargo refuses to look for them elsewhere.
 fn doc_tests(workspace: &Workspace, packages: &[String]) -> Result<()> {
     let mut cargo = process::cargo(["test", "--quiet", "--doc"]);
     if packages.is_empty() {
@@ -60,13 +60,13 @@ fn doc_tests(workspace: &Workspace, packages: &[String]) -> Result<()> {
     process::run(cargo.args(libraries.into_iter().flat_map(|package| ["--package", package])))
 }
 
-/// The packages that the arguments name with `-p` or `--package`; none means all.
+/// The packages that the arguments name with `-p` or `--package`. An empty list means all.
 fn selected(arguments: &[String]) -> Result<Vec<String>> {
     let mut packages = Vec::new();
     let mut arguments = arguments.iter().take_while(|argument| *argument != "--");
     while let Some(argument) = arguments.next() {
         if argument == "-p" || argument == "--package" {
-            packages.push(arguments.next().with_context(|| format!("{argument} wants a package"))?.clone());
+            packages.push(arguments.next().with_context(|| format!("{argument} needs a package"))?.clone());
         } else if let Some(package) = argument.strip_prefix("--package=") {
             packages.push(package.into());
         } else if let Some(package) = argument.strip_prefix("-p") {
@@ -76,12 +76,13 @@ fn selected(arguments: &[String]) -> Result<Vec<String>> {
     Ok(packages)
 }
 
-/// Whether one of the packages, or all where none is named, opens pages in a browser.
+/// Whether one of the packages uses a browser. An empty list means all packages.
 fn opens_pages(packages: &[String]) -> bool {
     packages.is_empty() || packages.iter().any(|package| package == PAGE_TESTS)
 }
 
-/// Whether one of the packages starts the server: its own tests, and those outside `crates/` that are no tools.
+/// Whether one of the packages starts the server: the server's own tests, and packages outside `crates/` other than
+/// the tools.
 fn drives_the_server(workspace: &Workspace, packages: &[String]) -> bool {
     workspace.package(artifacts::SERVER).is_some()
         && packages.iter().filter_map(|name| workspace.package(name)).any(|package| {
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_found_however_they_are_written() {
+    fn packages_are_found_in_every_notation() {
         let packages = selected(&arguments("-p a --package b --package=c -pd some_test -- -p e")).unwrap();
         assert_eq!(packages, ["a", "b", "c", "d"]);
         assert!(selected(&arguments("--retries 2 some_test")).unwrap().is_empty());
@@ -107,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn only_tests_of_pages_want_a_browser() {
+    fn only_page_tests_need_a_browser() {
         assert!(opens_pages(&[]));
         assert!(opens_pages(&["kalends-web".into(), "kalends-e2e".into()]));
         assert!(!opens_pages(&["kalends-web".into()]));
     }
 
     #[test]
-    fn only_what_starts_the_server_has_it_built() {
+    fn the_server_is_built_only_for_packages_that_start_it() {
         let package = |name: &str, folder: &str| {
             format!(
                 r#"{{"name": "{name}", "manifest_path": "/w/{folder}/Cargo.toml", "dependencies": [], "targets": []}}"#

@@ -1,4 +1,4 @@
-//! What Cargo knows of this workspace: its packages, their direct dependencies, its target directory.
+//! Cargo's metadata of this workspace: its packages, their direct dependencies, its target directory.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub(crate) fn root() -> &'static Path {
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     pub(crate) packages: Vec<Package>,
-    /// Where Cargo puts what it builds.
+    /// Cargo's target directory.
     pub(crate) target: PathBuf,
 }
 
@@ -31,14 +31,14 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
 }
 
-/// A direct dependency, under the name that its registry knows.
+/// A direct dependency, by its name in the registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
     pub(crate) kind: Kind,
 }
 
-/// What a dependency is for.
+/// The kind of a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Normal,
@@ -47,7 +47,7 @@ pub(crate) enum Kind {
 }
 
 impl Workspace {
-    /// Asks Cargo; needs no network.
+    /// Asks Cargo. This needs no network.
     pub(crate) fn load() -> Result<Self> {
         let text = process::read(&mut process::cargo(["metadata", "--no-deps", "--format-version", "1"]))?;
         Self::parse(&text)
@@ -55,7 +55,7 @@ impl Workspace {
 
     /// Reads the JSON of `cargo metadata`.
     pub(crate) fn parse(metadata: &str) -> Result<Self> {
-        let json: Value = serde_json::from_str(metadata).context("cargo metadata printed no JSON")?;
+        let json: Value = serde_json::from_str(metadata).context("cargo metadata did not print JSON")?;
         let root = text(&json, "workspace_root")?;
         let packages = array(&json, "packages")?.iter().map(|package| Package::parse(package, root));
         Ok(Self { packages: packages.collect::<Result<_>>()?, target: text(&json, "target_directory")?.into() })

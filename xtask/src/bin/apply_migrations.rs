@@ -1,6 +1,6 @@
 //! Applies a folder of migrations to a database: `apply-migrations URL FOLDER`.
 //!
-//! A program of its own so that the rest of `cargo xtask` starts without compiling a database driver.
+//! This is a separate program so that the rest of `cargo xtask` starts without compiling a database driver.
 
 use std::path::PathBuf;
 use std::str::FromStr as _;

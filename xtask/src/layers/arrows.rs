@@ -1,10 +1,10 @@
-//! Who may depend on whom.
+//! Which crate may depend on which.
 
 use super::model::Model;
 use super::{IMPURE, Layer, RESERVED, SHARED, Violation, is_pure, place};
 use crate::workspace::{Dependency, Kind};
 
-/// What the names of our packages begin with.
+/// The prefix of our packages.
 const PREFIX: &str = "kalends-";
 
 pub(super) fn check(model: &Model) -> Vec<Violation> {
@@ -12,10 +12,10 @@ pub(super) fn check(model: &Model) -> Vec<Violation> {
     for (name, package) in model.crates() {
         let mut broken = |what: String| violations.push(Violation::new(format!("crates/{name}/Cargo.toml"), what));
         if package.name.strip_prefix(PREFIX) != Some(name) {
-            broken(format!("the package of this folder is called {PREFIX}{name}, not {}", package.name));
+            broken(format!("the package in this folder must be called {PREFIX}{name}, not {}", package.name));
         }
         if place(name).is_none() {
-            broken(format!("`{name}` is missing in the table of xtask/src/layers.rs"));
+            broken(format!("`{name}` is missing from the table in xtask/src/layers.rs"));
             continue;
         }
         for dependency in &package.dependencies {
@@ -31,16 +31,16 @@ pub(super) fn check(model: &Model) -> Vec<Violation> {
     violations
 }
 
-/// What is wrong with a dependency of one of our crates on another.
+/// The problem with a dependency between two of our crates.
 fn inside(from: &str, to: &str, kind: Kind) -> Option<String> {
     let (from_layer, from_row) = place(from)?;
     let Some((to_layer, to_row)) = place(to) else {
-        return Some(format!("depends on {PREFIX}{to}, which is missing in the table of xtask/src/layers.rs"));
+        return Some(format!("depends on {PREFIX}{to}, which is missing from the table in xtask/src/layers.rs"));
     };
     if kind == Kind::Dev {
         let below_app = is_pure(from);
         return (to_layer == Layer::Tool && below_app)
-            .then(|| format!("{to} stands on the application, so `{from}` cannot use it in its tests"));
+            .then(|| format!("{to} depends on the application, so `{from}` cannot use it in its tests"));
     }
     match (from_layer, to_layer) {
         (_, Layer::Tool) => Some(format!("{to} may only be a dev-dependency")),
@@ -48,11 +48,11 @@ fn inside(from: &str, to: &str, kind: Kind) -> Option<String> {
         (Layer::Tool, _) => None,
         (Layer::Adapter, Layer::Adapter) if SHARED.contains(&to) => None,
         (Layer::Adapter, Layer::Adapter) => Some(format!("an adapter must not depend on the adapter `{to}`")),
-        _ => (to_row <= from_row).then(|| format!("the arrow to `{to}` points up")),
+        _ => (to_row <= from_row).then(|| format!("the dependency on `{to}` points up")),
     }
 }
 
-/// What is wrong with a dependency of one of our crates on somebody else's.
+/// The problem with a dependency on an external crate.
 fn outside(from: &str, dependency: &Dependency) -> Option<String> {
     let Dependency { name, kind } = dependency;
     if *kind != Kind::Dev && is_pure(from) && IMPURE.contains(&name.as_str()) {
@@ -69,7 +69,7 @@ mod tests {
     use super::super::model::fixture;
     use super::*;
 
-    /// What is said of one crate with one dependency.
+    /// The violations of one crate with one dependency.
     fn said(from: &str, to: &str, kind: Kind) -> Vec<String> {
         let violations = check(&fixture::crates(&[(from, &[(to, kind)])]));
         violations.into_iter().map(|violation| violation.what).collect()
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn adapters_stay_apart_but_for_the_shared_ones() {
+    fn adapters_depend_only_on_shared_adapters() {
         kept("ical-fetch", "kalends-egress", Kind::Normal);
         broken("worker", "kalends-http", Kind::Normal, "adapter `http`");
         broken("egress", "kalends-mail", Kind::Normal, "adapter `mail`");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn pure_crates_know_no_runtime() {
+    fn pure_crates_have_no_runtime() {
         for name in IMPURE {
             assert!(!said("quotas", name, Kind::Normal).is_empty(), "{name}");
         }
@@ -137,15 +137,15 @@ mod tests {
 
     #[test]
     fn every_crate_is_in_the_table_under_its_own_name() {
-        broken("sundries", "serde", Kind::Normal, "`sundries` is missing in the table");
-        broken("http", "kalends-sundries", Kind::Normal, "missing in the table");
+        broken("sundries", "serde", Kind::Normal, "`sundries` is missing from the table");
+        broken("http", "kalends-sundries", Kind::Normal, "missing from the table");
         let mut model = fixture::crates(&[("mail", &[])]);
         model.packages[0].name = "mail".into();
-        assert_eq!(check(&model)[0].what, "the package of this folder is called kalends-mail, not mail");
+        assert_eq!(check(&model)[0].what, "the package in this folder must be called kalends-mail, not mail");
     }
 
     #[test]
-    fn packages_outside_crates_are_free() {
+    fn packages_outside_crates_are_not_checked() {
         let mut model = fixture::crates(&[("anything", &[("sqlx", Kind::Normal)])]);
         model.packages[0].folder = "xtask".into();
         assert!(check(&model).is_empty());

@@ -1,7 +1,7 @@
-//! The SQL of the Postgres store keeps to what Citus, YugabyteDB and CockroachDB also know.
+//! The SQL of the Postgres store is limited to what Citus, YugabyteDB and CockroachDB also support.
 //!
-//! No exclusion constraints, no LISTEN and NOTIFY, no state of a session, no sequences: each either is missing there or
-//! does not hold across nodes.
+//! It must not use exclusion constraints, LISTEN and NOTIFY, session state or sequences: these are either missing
+//! there or do not work across nodes.
 
 use super::Violation;
 use super::model::{File, Model};
@@ -29,7 +29,7 @@ fn is_sql_file(path: &str) -> bool {
     path.ends_with(".sql") && (path.starts_with("migrations/postgres/") || path.starts_with("crates/postgres/"))
 }
 
-/// Whether a string of Rust text is SQL: a statement over rows, or one of those that only change a session.
+/// Whether a string in Rust code is SQL: a statement over rows, or one that only changes a session.
 fn is_sql(text: &str) -> bool {
     let words: Vec<String> = text.split_whitespace().map(str::to_ascii_lowercase).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -45,7 +45,7 @@ fn is_sql(text: &str) -> bool {
         }
 }
 
-/// Something forbidden, and how many lines below the text's first it stands.
+/// A forbidden construct, and its line relative to the first line of the text.
 #[derive(Debug, PartialEq, Eq)]
 struct Problem {
     line: usize,
@@ -55,7 +55,7 @@ struct Problem {
 const EXCLUSION: &str = "exclusion constraints are not portable: lock the row and check";
 const NOTIFICATION: &str = "LISTEN and NOTIFY are not portable: poll";
 const SESSION: &str = "the state of a session does not survive a pooler or a second node";
-const SEQUENCE: &str = "sequences are not portable and no order: identifiers come from the service";
+const SEQUENCE: &str = "sequences are not portable and give no order: identifiers come from the service";
 
 fn problems(sql: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -70,10 +70,10 @@ fn problems(sql: &str) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with a word, given the one after it.
+/// The problem with a word, given the word after it.
 fn forbidden(first: bool, word: &str, next: &str) -> Option<&'static str> {
     match (word, next) {
-        // `exclude current row` and its kin belong to window frames.
+        // `exclude current row` and similar clauses belong to window frames.
         ("exclude", next) if !matches!(next, "current" | "group" | "ties" | "no") => Some(EXCLUSION),
         ("listen" | "unlisten" | "notify", _) if first => Some(NOTIFICATION),
         ("pg_notify", _) => Some(NOTIFICATION),
@@ -88,7 +88,7 @@ fn forbidden(first: bool, word: &str, next: &str) -> Option<&'static str> {
     }
 }
 
-/// The words of each statement in lower case, each with its line; comments and quoted values left out.
+/// The words of each statement in lower case, each with its line. Comments and quoted values are left out.
 fn statements(sql: &str) -> Vec<Vec<(usize, String)>> {
     let mut statements = vec![Vec::new()];
     let mut word = String::new();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_engines_lack_is_found() {
+    fn unportable_constructs_are_found() {
         broken("create table t (span tstzrange, EXCLUDE USING gist (span with &&))", EXCLUSION);
         broken("listen changes", NOTIFICATION);
         broken("select pg_notify('changes', $1)", NOTIFICATION);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_have_a_place() {
+    fn violations_name_the_line() {
         let migration = "-- begin\ncreate table t (\n  a text default 'x\ny',\n  id serial\n);\n";
         let said = check(&fixture::files(&[("migrations/postgres/0001_begin.sql", migration)]));
         assert_eq!(said[0].to_string(), format!("migrations/postgres/0001_begin.sql:5: {SEQUENCE}"));
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_the_store_count_where_they_are_sql() {
+    fn strings_of_the_store_are_checked_if_they_are_sql() {
         let said = |text: &str| check(&fixture::files(&[("crates/postgres/src/lib.rs", text)])).len();
         assert_eq!(said("fn f() { run(\"listen changes\") }"), 1);
         assert_eq!(said("fn f() { query!(\"select nextval('s')\") }"), 1);

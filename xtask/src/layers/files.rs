@@ -1,4 +1,4 @@
-//! Every module says what it is for; SQL files lie with the stores.
+//! Every module begins with a doc comment, and SQL files are next to the stores.
 
 use super::model::{File, Model};
 use super::{STORES, Violation};
@@ -11,14 +11,14 @@ fn problem(file: &File) -> Option<&'static str> {
     let documented =
         || file.text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.starts_with("//!"));
     if file.source_of().is_some() && !documented() {
-        return Some("a module begins with `//!` and what it is for");
+        return Some("a module must begin with `//!` and its purpose");
     }
     let with_a_store = || {
         let rest = file.path.strip_prefix("crates/").or_else(|| file.path.strip_prefix("migrations/"));
         rest.and_then(|rest| rest.split('/').next()).is_some_and(|folder| STORES.contains(&folder))
     };
     if file.path.ends_with(".sql") && !with_a_store() {
-        return Some("SQL lies in migrations/ and in the stores' crates");
+        return Some("SQL belongs in migrations/ or in the stores' crates");
     }
     None
 }
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn sql_files_lie_with_the_stores() {
+    fn sql_files_belong_to_the_stores() {
         assert_eq!(said("migrations/sqlite/0001_begin.sql", "select 1"), 0);
         assert_eq!(said("crates/postgres/queries/busy.sql", "select 1"), 0);
         assert_eq!(said("crates/app/busy.sql", "select 1"), 1);

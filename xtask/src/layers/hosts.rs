@@ -1,12 +1,13 @@
-//! Nothing in the repository names a machine's paths or a registry's host: it must build anywhere.
+//! No file in the repository contains a path of one machine or the host of a registry: the repository must build
+//! anywhere.
 
 use super::Violation;
 use super::model::Model;
 
-/// Folders of one machine, as absolute paths.
+/// Absolute folders of one machine.
 const FOLDERS: &[&str] = &[concat!("/ro", "ot/"), concat!("/wo", "rk/")];
 
-/// Hosts that a package client is configured with, not the repository.
+/// Hosts that belong in the configuration of a package client, not in the repository.
 const HOSTS: &[&str] = &[
     concat!("crates", ".io"),
     concat!("registry.npmjs", ".org"),
@@ -31,7 +32,7 @@ pub(super) fn check(model: &Model) -> Vec<Violation> {
     violations
 }
 
-/// Whether the folder stands at the beginning of a path, not inside a longer one or a URL.
+/// Whether the folder is at the beginning of a path, not inside a longer path or a URL.
 fn names_folder(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| {
         let before = line[..at].chars().next_back();

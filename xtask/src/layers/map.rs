@@ -1,4 +1,4 @@
-//! The map in the documentation names every crate.
+//! The map in the documentation lists every crate.
 
 use super::Violation;
 use super::model::Model;
@@ -25,13 +25,13 @@ mod tests {
     }
 
     #[test]
-    fn each_crate_stands_in_backticks() {
+    fn each_crate_is_listed_in_backticks() {
         assert!(check(&with_map("| `mail`, `kalends-http` |")).is_empty());
         assert_eq!(check(&with_map("| `http` sends mail |"))[0].what, "`mail` is not on the map");
     }
 
     #[test]
-    fn there_is_a_map() {
+    fn a_missing_map_is_a_violation() {
         assert_eq!(check(&fixture::crates(&[]))[0].what, "the map of the crates is missing");
     }
 }

@@ -1,4 +1,4 @@
-//! The repository as the rules see it: packages and texts.
+//! The repository as the rules see it: packages and text files.
 
 use std::io::ErrorKind;
 use std::process::Command;
@@ -8,11 +8,11 @@ use anyhow::{Context as _, Result};
 use crate::process;
 use crate::workspace::{self, Package, Workspace};
 
-/// All that a rule may look at.
+/// Everything that a rule may look at.
 #[derive(Debug, Default)]
 pub(crate) struct Model {
     pub(crate) packages: Vec<Package>,
-    /// Every text that is tracked or would be, but generated lock files.
+    /// Every text file that is tracked or would be, except lock files.
     pub(crate) files: Vec<File>,
 }
 
@@ -39,14 +39,14 @@ impl Model {
         self.packages.iter().filter_map(|package| Some((package.folder.strip_prefix("crates/")?, package)))
     }
 
-    /// The file of that path.
+    /// The file with that path.
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
     }
 }
 
 impl File {
-    /// The text of a file; none where it is binary, or deleted but still tracked.
+    /// The text of a file. `None` if it is binary, or deleted but still tracked.
     fn read(path: &str) -> Result<Option<Self>> {
         let bytes = match std::fs::read(workspace::root().join(path)) {
             Ok(bytes) => bytes,
@@ -56,13 +56,13 @@ impl File {
         Ok(String::from_utf8(bytes).ok().map(|text| Self { path: path.into(), text }))
     }
 
-    /// The crate whose `src` this Rust file lies in.
+    /// The crate whose `src` contains this Rust file.
     pub(crate) fn source_of(&self) -> Option<&str> {
         let (name, rest) = self.path.strip_prefix("crates/")?.split_once('/')?;
         (rest.starts_with("src/") && rest.ends_with(".rs")).then_some(name)
     }
 
-    /// Whether the file holds nothing but tests.
+    /// Whether the file contains only tests.
     pub(crate) fn is_test(&self) -> bool {
         self.path.ends_with("/tests.rs") || self.path.contains("/tests/")
     }
@@ -75,13 +75,13 @@ pub(crate) mod fixture {
     use super::{File, Model};
     use crate::workspace::{Dependency, Kind, Package};
 
-    /// A model of these files only.
+    /// A model with only these files.
     pub(crate) fn files(files: &[(&str, &str)]) -> Model {
         let file = |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
         Model { files: files.iter().map(file).collect(), ..Model::default() }
     }
 
-    /// A model of these crates only: short names, and the full names of what they depend on.
+    /// A model with only these crates: short names, and the full names of their dependencies.
     pub(crate) fn crates(crates: &[(&str, &[(&str, Kind)])]) -> Model {
         let package = |(name, dependencies): &(&str, &[(&str, Kind)])| Package {
             name: format!("kalends-{name}"),

@@ -1,4 +1,4 @@
-//! What the rules ask of Rust text: which paths it names and which strings it contains, tests and comments left out.
+//! The facts that rules need from Rust code: the paths and strings it contains, without tests and comments.
 
 use std::iter::Peekable;
 use std::str::FromStr as _;
@@ -8,12 +8,12 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree, token_stream};
 /// Paths and strings of one file, each with its line.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// Each `a::b`, also where `b` stands in braces.
+    /// Each `a::b`, also if `b` is in braces.
     pub(super) paths: Vec<(usize, [String; 2])>,
     pub(super) strings: Vec<(usize, String)>,
 }
 
-/// Reads a file; one that does not lex is the compiler's to refuse, and has no facts.
+/// Reads a file. A file that does not lex has no facts, since the compiler will refuse it.
 pub(super) fn facts(text: &str) -> Facts {
     let mut facts = Facts::default();
     if let Ok(tokens) = TokenStream::from_str(text) {
@@ -49,7 +49,7 @@ impl Facts {
         }
     }
 
-    /// Passes over documentation, and over the item that an attribute makes a test.
+    /// Skips documentation, and items that an attribute marks as tests.
     fn attribute(&mut self, attribute: &Group, rest: &mut Peekable<token_stream::IntoIter>) {
         let mut inside = attribute.stream().into_iter();
         let name = inside.next().map(|token| token.to_string()).unwrap_or_default();
@@ -92,13 +92,13 @@ fn next_group(tokens: &mut Peekable<token_stream::IntoIter>, delimiter: Delimite
     }
 }
 
-/// Consumes `::` where it comes next; a lone `:` too, which no path needs.
+/// Consumes `::` if it comes next. A single `:` is consumed too, because no path needs it.
 fn skip_path_separator(tokens: &mut Peekable<token_stream::IntoIter>) -> bool {
     let colon = |token: &TokenTree| is_punct(token, ':');
     tokens.next_if(colon).is_some() && tokens.next_if(colon).is_some()
 }
 
-/// The text of a string literal, near enough to recognize a statement.
+/// The text of a string literal, precise enough to recognize a statement.
 fn string(literal: &str) -> Option<String> {
     let plain = literal.trim_start_matches(['b', 'c']);
     if let Some(raw) = plain.strip_prefix('r') {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_seen_in_uses_and_calls() {
+    fn paths_are_found_in_uses_and_calls() {
         assert_eq!(
             paths("use std::env::{self, var};\nfn f() { env::var(\"A\") }"),
             ["1 std::env", "1 env::self", "1 env::var", "2 env::var"]
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_seen_in_macros_too() {
+    fn strings_are_found_in_macros_too() {
         assert_eq!(
             strings(r##"query!("select \"a\"", r#"raw "b""#, b"bytes", 'c', 1)"##),
             ["select \"a\"", "raw \"b\"", "bytes"]
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_documentation_are_no_strings() {
+    fn comments_and_documentation_are_not_strings() {
         assert!(strings("//! select a\n/// select b\n/* \"c\" */ // \"d\"\nfn f() {}").is_empty());
         assert_eq!(strings("#[expect(x, reason = \"e\")] fn f() {}"), ["e"]);
     }

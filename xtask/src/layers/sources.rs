@@ -1,4 +1,4 @@
-//! What the sources of a crate may name: SQL only in the stores, the environment only in the server.
+//! What the source files of a crate may contain: SQL only in the stores, access to the environment only in the server.
 
 use super::model::{File, Model};
 use super::rust::{Facts, facts};
@@ -18,15 +18,15 @@ fn check_file(file: &File) -> Vec<Violation> {
     let mut violations = Vec::new();
     if !READS_ENVIRONMENT.contains(&name) {
         let reads = paths.iter().filter(|(_, [head, tail])| head == "env" && READERS.contains(&tail.as_str()));
-        violations.extend(reads.map(|(line, _)| at(*line, "only the server's configuration reads the environment")));
+        violations.extend(reads.map(|(line, _)| at(*line, "only the server's configuration may read the environment")));
     }
     if !DRIVERS.contains(&name) {
         let driver = paths.iter().filter(|(_, [head, _])| head == "sqlx");
-        violations.extend(driver.map(|(line, _)| at(*line, "only the stores know sqlx")));
+        violations.extend(driver.map(|(line, _)| at(*line, "only the stores may use sqlx")));
     }
     if !STORES.contains(&name) {
         let statements = strings.iter().filter(|(_, text)| is_statement(text));
-        violations.extend(statements.map(|(line, _)| at(*line, "only the stores contain SQL")));
+        violations.extend(statements.map(|(line, _)| at(*line, "only the stores may contain SQL")));
     }
     violations
 }
@@ -45,7 +45,7 @@ mod tests {
         let text = "fn f() { std::env::var_os(\"HOME\"); }";
         assert_eq!(
             said("crates/mail/src/lib.rs", text),
-            ["crates/mail/src/lib.rs:1: only the server's configuration reads the environment"]
+            ["crates/mail/src/lib.rs:1: only the server's configuration may read the environment"]
         );
         assert!(said("crates/server/src/config.rs", text).is_empty());
         assert!(said("crates/mail/src/tests.rs", text).is_empty());
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn only_the_stores_contain_sql() {
         let text = "\nfn f() { run(\"delete from events\") }";
-        assert_eq!(said("crates/app/src/lib.rs", text), ["crates/app/src/lib.rs:2: only the stores contain SQL"]);
+        assert_eq!(said("crates/app/src/lib.rs", text), ["crates/app/src/lib.rs:2: only the stores may contain SQL"]);
         assert_eq!(said("crates/http/src/lib.rs", "use sqlx::Row;").len(), 1);
         assert!(said("crates/sqlite/src/lib.rs", text).is_empty());
     }

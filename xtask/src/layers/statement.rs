@@ -1,8 +1,9 @@
-//! Telling SQL from English.
+//! Distinguishes SQL from English.
 
 /// Whether a text is, or begins with, a statement that reads or writes rows.
 ///
-/// Keywords in one case only (`SELECT` or `select`): a sentence begins with a capital.
+/// Keywords must be all upper case or all lower case (`SELECT` or `select`), because a sentence begins with one
+/// capital.
 pub(super) fn is_statement(text: &str) -> bool {
     let text = text.trim_start();
     let keyword: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
@@ -24,7 +25,7 @@ pub(super) fn is_statement(text: &str) -> bool {
     }
 }
 
-/// Whether what follows `select` is a list of columns rather than a phrase.
+/// Whether the text after `select` is a list of columns rather than a phrase.
 fn selects(rest: &str) -> bool {
     let list = rest.split_once(" from ").or_else(|| rest.split_once("\nfrom ")).map_or(rest, |(list, _)| list);
     let list = list.trim();

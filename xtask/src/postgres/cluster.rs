@@ -1,7 +1,7 @@
-//! One Postgres cluster: made by `initdb`, kept running by a small shell that outlives us by a moment.
+//! One Postgres cluster, created by `initdb` and kept running by a small shell that outlives us briefly.
 //!
-//! The server listens on a private socket directory and on loopback, and trusts whoever reaches it. A throwaway
-//! cluster lies in a temporary folder and is deleted with everything in it, also where this process is killed.
+//! The server listens on a private socket directory and on loopback, and trusts every connection. A throwaway cluster
+//! is in a temporary folder, which is deleted even if this process is killed.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -16,15 +16,15 @@ use super::keeper::{Keeper, Stop};
 use super::ready::Ready;
 
 const START_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often another port is tried when somebody took the free one that we had found.
+/// How many ports are tried if somebody takes the free port that we found.
 const ATTEMPTS: u32 = 5;
 
-/// Whether what the server acknowledged outlives a power cut.
+/// Whether acknowledged writes survive a power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
-    /// It need not: for tests, which start from nothing.
+    /// They need not. For tests, which start from nothing.
     None,
-    /// It does: for benchmarks and crash campaigns.
+    /// They do. For benchmarks and crash campaigns.
     Full,
 }
 
@@ -37,18 +37,19 @@ impl Durability {
     }
 }
 
-/// A running server; stopped when dropped.
+/// A running server, which is stopped on drop.
 #[derive(Debug)]
 pub(crate) struct Cluster {
     port: u16,
-    // The order matters: the server stops before its folder goes.
+    // The order of the fields matters: the server stops before its folder is deleted.
     keeper: Keeper,
-    /// The folder of a throwaway cluster, for where the server ended by itself; otherwise the keeper has deleted it.
+    /// The folder of a throwaway cluster. It is deleted here only if the server ended by itself; otherwise the keeper
+    /// has deleted it.
     _folder: Option<TempDir>,
 }
 
 impl Cluster {
-    /// Makes and starts a cluster that is deleted when it stops.
+    /// Creates and starts a cluster that is deleted when it stops.
     pub(crate) fn throwaway(durability: Durability) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("kalends-postgres-").tempdir()?;
         let home = Home::new(folder.path())?;
@@ -57,7 +58,7 @@ impl Cluster {
         Ok(Self { port, keeper, _folder: Some(folder) })
     }
 
-    /// Starts the cluster in `folder`, making it first where it does not exist, on `port` where that is free.
+    /// Starts the cluster in `folder`, creating it first if it does not exist, on `port` if that is free.
     pub(crate) fn persistent(folder: &Path, port: u16) -> Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         let home = Home::new(folder)?;
@@ -66,7 +67,7 @@ impl Cluster {
         Ok(Self { port, keeper, _folder: None })
     }
 
-    /// The URL of the database `postgres`, whose user may do everything.
+    /// The URL of the database `postgres`, whose user is a superuser.
     pub(crate) fn url(&self) -> String {
         url(self.port)
     }
@@ -79,12 +80,12 @@ impl Cluster {
     }
 }
 
-/// The URL of the server that runs in `folder`, if one does.
+/// The URL of the server that is running in `folder`, if there is one.
 pub(crate) fn running(folder: &Path) -> Option<String> {
     Ready::read(&folder.join("data")).map(|ready| url(ready.port))
 }
 
-/// Stops the server that runs in `folder`.
+/// Stops the server that is running in `folder`.
 pub(crate) fn stop(folder: &Path) -> Result<()> {
     Home::new(folder)?.stop()
 }
@@ -93,7 +94,7 @@ fn url(port: u16) -> String {
     format!("postgres://postgres@{}:{port}/postgres", Ipv4Addr::LOCALHOST)
 }
 
-/// Starts the server and waits until it accepts connections; tells its port.
+/// Starts the server, waits until it accepts connections, and returns its port.
 fn start(home: &Home, durability: Durability, stop: Stop<'_>, preferred: Option<u16>) -> Result<(u16, Keeper)> {
     let mut preferred = preferred.filter(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok());
     for _ in 0..ATTEMPTS {
@@ -129,7 +130,7 @@ fn command_line(home: &Home, port: u16, durability: Durability) -> Result<Vec<St
     Ok(line)
 }
 
-/// Waits for the server to accept connections; says how it ended where it did not.
+/// Waits until the server accepts connections. Returns the exit status if it ended instead.
 fn await_ready(home: &Home, port: u16, keeper: &mut Keeper) -> Result<Option<ExitStatus>> {
     let began = Instant::now();
     while began.elapsed() < START_TIMEOUT {

@@ -10,10 +10,10 @@ use anyhow::{Context as _, Result, ensure};
 use super::locate;
 use crate::{process, tools};
 
-/// The account that runs the server where we are root, which the server refuses to be.
+/// The account that runs the server if we are root, because Postgres refuses to run as root.
 const SERVER_ACCOUNT: &str = "postgres";
 
-/// A folder that only the server's account reaches.
+/// A folder that only the server's account can access.
 pub(super) struct Home {
     folder: PathBuf,
     binaries: PathBuf,
@@ -21,7 +21,7 @@ pub(super) struct Home {
 }
 
 impl Home {
-    /// Makes the folder the server's; the folder itself exists.
+    /// Gives the existing folder to the server's account.
     pub(super) fn new(folder: &Path) -> Result<Self> {
         let home = Self { folder: folder.to_owned(), binaries: locate::binaries()?, as_account: is_root() };
         std::fs::create_dir_all(home.socket())?;
@@ -59,7 +59,7 @@ impl Home {
         lines[lines.len().saturating_sub(10)..].join("\n")
     }
 
-    /// Makes the data folder where there is none.
+    /// Creates the data folder if there is none.
     pub(super) fn initialize(&self) -> Result<()> {
         if !self.data().join("PG_VERSION").exists() {
             let choices = ["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"];
@@ -68,7 +68,7 @@ impl Home {
         Ok(())
     }
 
-    /// Stops the server that runs here.
+    /// Stops the server that is running here.
     pub(super) fn stop(&self) -> Result<()> {
         self.run("pg_ctl", &["stop", "--silent", "--mode=fast"])
     }
@@ -76,14 +76,14 @@ impl Home {
     /// Runs a program of the server on the data folder.
     fn run(&self, program: &str, arguments: &[&str]) -> Result<()> {
         let line = self.server_line(program)?;
-        // `env` runs whatever the line begins with.
+        // `env` runs the command line, whichever program comes first.
         let mut command = Command::new("env");
         command.args(line).args(arguments).arg("--pgdata").arg(self.data()).current_dir(&self.folder);
         process::read(&mut command)?;
         Ok(())
     }
 
-    /// The beginning of the command line of one of the server's programs, under the account that may run it.
+    /// The beginning of the command line for one of the server's programs, under the right account.
     pub(super) fn server_line(&self, program: &str) -> Result<Vec<String>> {
         let program = self.binaries.join(program).display().to_string();
         if !self.as_account {
@@ -101,8 +101,8 @@ pub(super) fn is_root() -> bool {
     account_number("-u", None).is_ok_and(|number| number == 0)
 }
 
-/// The number of a user (`-u`) or of its group (`-g`), our own without a name.
+/// The number of a user (`-u`) or of its group (`-g`). Without a name, it is our own.
 fn account_number(which: &str, name: Option<&str>) -> Result<u32> {
     let number = process::read(Command::new("id").arg(which).args(name))?;
-    number.trim().parse().context("`id` printed no number")
+    number.trim().parse().context("`id` did not print a number")
 }

@@ -1,4 +1,4 @@
-//! The shell that keeps a server running for as long as we live, and a moment longer: see `keeper.sh`.
+//! The shell that keeps a server running as long as we live, and a moment longer; see `keeper.sh`.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -16,16 +16,16 @@ pub(super) struct Stop<'a> {
 }
 
 impl<'a> Stop<'a> {
-    /// With a last checkpoint.
+    /// Stops with a last checkpoint.
     pub(super) const ORDERLY: Self = Self { signal: "INT", remove: None };
 
-    /// At once; then this folder is deleted.
+    /// Stops immediately, then deletes this folder.
     pub(super) fn and_remove(folder: &'a Path) -> Self {
         Self { signal: "QUIT", remove: Some(folder) }
     }
 }
 
-/// A running keeper; dropping it stops the server and waits for that.
+/// A running keeper. Dropping it stops the server and waits for that.
 #[derive(Debug)]
 pub(super) struct Keeper {
     shell: Child,
@@ -33,19 +33,19 @@ pub(super) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts a server given its command line, which begins with the program; what it prints is added to `log`.
+    /// Starts a server by its command line, which begins with the program. Its output is appended to `log`.
     pub(super) fn start(folder: &Path, log: &Path, stop: Stop<'_>, server: &[String]) -> Result<Self> {
         let remove = stop.remove.unwrap_or(Path::new(""));
         let mut sh = Command::new("/bin/sh");
         sh.args(["-c", SCRIPT, "keeper", stop.signal]).arg(log).arg(remove).args(server).current_dir(folder);
-        // A group of its own, so that Ctrl-C reaches us alone and the keeper can finish.
+        // A separate process group, so that Ctrl-C reaches only us and the keeper can finish.
         sh.process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut shell = sh.spawn().context("cannot start /bin/sh")?;
         let lifeline = shell.stdin.take();
         Ok(Self { shell, lifeline })
     }
 
-    /// How the server ended, if it did so by itself.
+    /// The exit status of the server, if it ended by itself.
     pub(super) fn ended(&mut self) -> Result<Option<ExitStatus>> {
         Ok(self.shell.try_wait()?)
     }
@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
 
-    /// A keeper whose server is a shell script; a script in the background can trap TERM but not INT or QUIT.
+    /// A keeper whose server is a shell script. A background script can trap TERM, but not INT or QUIT.
     fn keep(folder: &Path, script: &str) -> Keeper {
         let data = folder.join("data");
         std::fs::create_dir(&data).unwrap();
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_it_stops_the_server_and_removes_its_folder() {
+    fn dropping_a_keeper_stops_the_server_and_removes_its_folder() {
         let folder = tempfile::tempdir().unwrap();
         let keeper = keep(folder.path(), "trap 'echo stopped; exit 7' TERM; echo up; while :; do sleep 0.01; done");
         let log = folder.path().join("log");

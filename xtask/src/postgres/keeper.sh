@@ -1,10 +1,10 @@
-# Keeps one server: it runs as long as this shell's standard input stays open.
+# Keeps one server running as long as this shell's standard input stays open.
 #
 #   keeper.sh SIGNAL LOG REMOVE COMMAND...
 #
-# Whoever started us holds the other end of that pipe, so the server stops with them however they end. SIGNAL stops
-# the server, LOG takes what it prints, and REMOVE (unless empty) is deleted once it is stopped. Where the server ends
-# by itself, nothing is deleted and its status is ours.
+# The process that started us holds the other end of that pipe, so the server stops when that process ends, for
+# whatever reason. SIGNAL stops the server. LOG receives its output. REMOVE (unless empty) is deleted once the server
+# has stopped. If the server ends by itself, nothing is deleted, and we exit with its status.
 signal=$1 log=$2 remove=$3
 shift 3
 stopping=

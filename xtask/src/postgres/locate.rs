@@ -1,4 +1,4 @@
-//! Finding the server's binaries, or installing them where that is possible.
+//! Finds the server's binaries, or installs them if that is possible.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

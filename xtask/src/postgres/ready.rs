@@ -1,4 +1,4 @@
-//! Whether a server accepts connections, by what it writes into its data folder.
+//! Whether a server accepts connections, according to its data folder.
 
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::Path;
@@ -10,7 +10,7 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// Reads `postmaster.pid` twice around a connection: a server that was killed leaves the file behind.
+    /// Reads `postmaster.pid` before and after connecting, because a killed server leaves the file behind.
     pub(super) fn read(data: &Path) -> Option<Self> {
         let file = data.join("postmaster.pid");
         let read = || Self::parse(&std::fs::read_to_string(&file).ok()?);
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ready_server_tells_its_port() {
+    fn a_ready_server_has_a_port() {
         assert_eq!(Ready::parse(&format!("{BEGIN}ready   \n")), Some(Ready { port: 5433 }));
     }
 }
