@@ -1,4 +1,4 @@
-//! `bookings`: many guests want the same slots of a booking page at once; each slot goes to one of them (ruling 5.5).
+//! `bookings`: many guests want the same slots of a booking page at once. Each slot goes to one of them.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -17,31 +17,31 @@ use crate::json;
 use crate::random::{Random, fresh_seed};
 use crate::service::Program;
 
-/// How many guests send at once.
+/// The number of concurrent guests.
 const GUESTS: usize = 64;
-/// How many events a page of a list holds.
+/// The number of events on a page of a list.
 const LISTED: usize = 200;
 
-/// How many want how much.
+/// The size of the campaign.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     surroundings: Surroundings,
-    /// How many slots are wanted.
+    /// The number of slots.
     #[arg(long, default_value_t = 500)]
     slots: usize,
-    /// How many guests want each of them.
+    /// The number of guests for each slot.
     #[arg(long, default_value_t = 20)]
     each: usize,
-    /// Decides who comes when; without it every run is different.
+    /// The seed for the order of guests. Without it, every run is different.
     #[arg(long)]
     seed: Option<u64>,
 }
 
-/// Runs the campaign on both databases and fails where a slot went to nobody, or to two.
+/// Runs the campaign on both databases. Fails if a slot went to nobody, or to two guests.
 pub(crate) async fn run(options: &Options) -> Result<()> {
     let seed = options.seed.unwrap_or_else(fresh_seed);
-    // One database file has one process; the other database has two.
+    // SQLite has one server process. Postgres has two.
     for (kind, servers) in [(Kind::Sqlite, 1), (Kind::Postgres, 2)] {
         let place = Place::new(kind, options.surroundings.postgres.as_deref()).await?;
         println!(
@@ -54,7 +54,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
                 place.remove().await?;
             }
             Err(error) => {
-                return Err(error.context(format!("the campaign failed; left to look at: {}", place.leave())));
+                return Err(error.context(format!("the campaign failed; kept for inspection: {}", place.leave())));
             }
         }
     }
@@ -71,14 +71,14 @@ async fn campaign(options: &Options, place: &Place, count: usize, seed: u64) -> 
     let mut owner = Connection::open(servers[0].address).await?;
     let calendar = made(&mut owner, &key, "/v1/calendars", &json!({ "name": "Desk", "timezone": "UTC" })).await?;
     let calendar = json::text(&calendar, "id")?.to_owned();
-    // A quarter of an hour each, day and night: 96 a day.
+    // A quarter of an hour each, so there are 96 a day.
     let window = options.slots / 96 + 2;
     let page = json!({ "calendar_id": calendar, "title": "Desk", "duration_minutes": 15, "window_days": window });
     let page = made(&mut owner, &key, "/v1/booking-pages", &page).await?;
     let book = format!("/book/{}", json::text(&page, "slug")?);
     let offered = owner.ask(&get(&format!("{book}/slots"), None)).await?.json(200)?;
     let offered = offered["slots"].as_array().context("no slots")?;
-    // The first ones begin in moments, and are over by the time that somebody comes for them.
+    // The first slots begin in a moment, and would be over when a guest wants them.
     let wanted: Vec<&str> =
         offered.iter().skip(2).take(options.slots).filter_map(|slot| slot["start"].as_str()).collect();
     ensure!(wanted.len() == options.slots, "only {} slots are offered", wanted.len());
@@ -99,24 +99,24 @@ async fn campaign(options: &Options, place: &Place, count: usize, seed: u64) -> 
     }
     let seconds = begun.elapsed().as_secs_f64();
     let expected = BTreeMap::from([(201, options.slots), (409, options.slots * (options.each - 1))]);
-    ensure!(told == expected, "the answers are {told:?}, and should be {expected:?}");
-    // The first connection has been idle for too long by now.
+    ensure!(told == expected, "the answers are {told:?} instead of {expected:?}");
+    // The first connection has been idle for too long.
     let starts = booked(&mut Connection::open(servers[0].address).await?, &key, &calendar).await?;
     let mut sought: Vec<String> = wanted.iter().map(|start| (*start).to_owned()).collect();
     sought.sort();
-    ensure!(starts == sought, "{} events are not the {} slots that were wanted", starts.len(), sought.len());
+    ensure!(starts == sought, "the {} events are not the {} wanted slots", starts.len(), sought.len());
     for server in servers {
         server.stop().await?;
     }
     Ok(format!("{} booked, each once; {:.0} attempts a second", starts.len(), requests.len() as f64 / seconds))
 }
 
-/// Makes something as the owner of the key.
+/// Creates something as the owner of the key.
 async fn made(connection: &mut Connection, key: &str, target: &str, body: &Value) -> Result<Value> {
     connection.ask(&post(target, Some(key), None, &body.to_string())).await?.json(201)
 }
 
-/// An attempt at each slot so many times, in an order that the seed decides.
+/// `each` attempts at every slot, in an order that the seed decides.
 fn shuffled(book: &str, wanted: &[&str], each: usize, mut random: Random) -> Vec<Vec<u8>> {
     let mut requests: Vec<Vec<u8>> = (0..each)
         .flat_map(|guest| {
@@ -133,7 +133,7 @@ fn shuffled(book: &str, wanted: &[&str], each: usize, mut random: Random) -> Vec
     requests
 }
 
-/// Sends requests until all are sent, and counts what is answered.
+/// Sends requests until all are sent, and counts the answers by status.
 async fn attempt(
     address: SocketAddr,
     requests: Arc<Vec<Vec<u8>>>,
@@ -148,7 +148,7 @@ async fn attempt(
     Ok(told)
 }
 
-/// When the calendar's events begin, in order.
+/// The starts of the calendar's events, in order.
 async fn booked(connection: &mut Connection, key: &str, calendar: &str) -> Result<Vec<String>> {
     let mut starts = Vec::new();
     loop {

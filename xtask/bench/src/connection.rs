@@ -1,4 +1,4 @@
-//! One keep-alive connection that speaks just enough HTTP/1.1 to cost little beside the server.
+//! A keep-alive connection with just enough HTTP/1.1 to cost little compared with the server.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -8,9 +8,9 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// How long an answer is waited for outside of measurements.
+/// How long to wait for an answer outside of measurements.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How much is read at a time.
+/// The size of a read.
 const CHUNK: usize = 1 << 16;
 
 /// A connection to a server on this machine.
@@ -18,11 +18,11 @@ const CHUNK: usize = 1 << 16;
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
-    /// Where in the buffer the bytes begin that nobody has taken yet.
+    /// The position in the buffer of the first unread byte.
     taken: usize,
 }
 
-/// An answer that was read to its end.
+/// A complete answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -31,7 +31,7 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
-/// What the lines before the body say.
+/// The status line and the headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Head {
     status: u16,
@@ -45,7 +45,7 @@ enum Length {
     Chunked,
 }
 
-/// Where the bytes of a body go.
+/// The destination of a body.
 enum Sink<'a> {
     Count(&'a mut usize),
     Keep(&'a mut Vec<u8>),
@@ -67,7 +67,7 @@ impl Connection {
         Ok(Self { stream, buffer: Vec::with_capacity(2 * CHUNK), taken: 0 })
     }
 
-    /// The same from another address of this machine.
+    /// Opens a connection from another address of this machine.
     pub(crate) async fn open_from(own: IpAddr, address: SocketAddr) -> Result<Self> {
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::new(own, 0))?;
@@ -76,7 +76,7 @@ impl Connection {
         Ok(Self { stream, buffer: Vec::with_capacity(2 * CHUNK), taken: 0 })
     }
 
-    /// Sends a whole request and reads its answer without keeping it: the status and the body's length.
+    /// Sends a request and reads its answer without keeping it. Returns the status and the length of the body.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<(u16, usize)> {
         self.stream.write_all(request).await?;
         let head = self.head().await?;
@@ -85,7 +85,7 @@ impl Connection {
         Ok((head.status, length))
     }
 
-    /// Sends a whole request and returns its answer, unless that takes too long.
+    /// Sends a request and returns its answer, with a time limit.
     pub(crate) async fn ask(&mut self, request: &[u8]) -> Result<Answer> {
         let answered = async {
             self.stream.write_all(request).await?;
@@ -115,7 +115,8 @@ impl Connection {
             Length::Chunked => loop {
                 let size = self.line().await?;
                 let size = size.split(';').next().unwrap_or_default().trim();
-                let size = usize::from_str_radix(size, 16).with_context(|| format!("no size of a chunk: {size:?}"))?;
+                let size =
+                    usize::from_str_radix(size, 16).with_context(|| format!("not the size of a chunk: {size:?}"))?;
                 if size == 0 {
                     // No trailers are expected, only the empty line after them.
                     self.line().await?;
@@ -127,7 +128,7 @@ impl Connection {
         }
     }
 
-    /// Hands the next `length` bytes to the sink.
+    /// Passes the next `length` bytes to the sink.
     async fn pass(&mut self, mut length: usize, sink: &mut Sink<'_>) -> Result<()> {
         while length > 0 {
             if self.waiting().is_empty() {
@@ -185,7 +186,7 @@ impl Head {
         let mut head = Self { status, replayed: false, length: Length::Known(0) };
         for (name, value) in lines.filter_map(|line| line.split_once(':')) {
             if name.eq_ignore_ascii_case("content-length") {
-                head.length = Length::Known(value.trim().parse().context("no number in content-length")?);
+                head.length = Length::Known(value.trim().parse().context("content-length is not a number")?);
             } else if name.eq_ignore_ascii_case("transfer-encoding") {
                 head.length = Length::Chunked;
             } else if name.eq_ignore_ascii_case("idempotency-replayed") {
@@ -197,21 +198,21 @@ impl Head {
 }
 
 impl Answer {
-    /// The body as JSON, where the status is the expected one.
+    /// The body as JSON, if the status is the expected one.
     pub(crate) fn json(&self, expected: u16) -> Result<Value> {
         let said = || String::from_utf8_lossy(&self.body).chars().take(600).collect::<String>();
         ensure!(self.status == expected, "expected {expected}, got {}: {}", self.status, said());
-        serde_json::from_slice(&self.body).with_context(|| format!("no JSON: {}", said()))
+        serde_json::from_slice(&self.body).with_context(|| format!("not JSON: {}", said()))
     }
 }
 
-/// The bytes of a GET; `key` is the bearer's.
+/// The bytes of a GET with a bearer key.
 pub(crate) fn get(target: &str, key: Option<&str>) -> Vec<u8> {
     let authorization = key.map(|key| format!("authorization: Bearer {key}\r\n")).unwrap_or_default();
     format!("GET {target} HTTP/1.1\r\nhost: localhost\r\n{authorization}\r\n").into_bytes()
 }
 
-/// The bytes of a POST of JSON; `idempotency` is its `Idempotency-Key`.
+/// The bytes of a POST of JSON, with an optional `Idempotency-Key`.
 pub(crate) fn post(target: &str, key: Option<&str>, idempotency: Option<&str>, body: &str) -> Vec<u8> {
     let authorization = key.map(|key| format!("authorization: Bearer {key}\r\n")).unwrap_or_default();
     let idempotency = idempotency.map(|key| format!("idempotency-key: {key}\r\n")).unwrap_or_default();
@@ -248,7 +249,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let mut connection = Connection::open(listener.local_addr().unwrap()).await.unwrap();
         let (mut server, _) = listener.accept().await.unwrap();
-        // In pieces, so that every boundary falls inside of something once.
+        // In small pieces, so that every boundary falls inside something.
         let written = tokio::spawn(async move {
             for piece in bytes.chunks(7) {
                 server.write_all(piece).await.unwrap();

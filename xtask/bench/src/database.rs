@@ -1,5 +1,4 @@
-//! Databases of a campaign's own: a file in a temporary directory, or a database on the Postgres server
-//! that the campaign was given.
+//! The databases of a campaign: a file in a temporary directory, or a database on the given Postgres server.
 
 use std::fmt;
 use std::path::Path;
@@ -10,7 +9,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, PgConnection};
 use tempfile::TempDir;
 
-/// The two kinds.
+/// The kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Sqlite,
@@ -26,7 +25,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A directory for a server's data and, on Postgres, a database beside it. Both are thrown away with it.
+/// A directory for a server's data and, on Postgres, a database. Both are deleted with it.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) kind: Kind,
@@ -44,17 +43,17 @@ struct PostgresDatabase {
 /// The folder of a server's data, within its directory.
 const DATA: &str = "data";
 
-/// Keys for databases that do not generate their own; they protect nothing here.
+/// Keys for Postgres, on which they are not generated. They protect nothing here.
 const MASTER_KEY: &str = "a2FsZW5kcy1iZW5jaC1tYXN0ZXIta2V5LTMyLWJ5dGU=";
 const SESSION_KEY: &str = "a2FsZW5kcy1iZW5jaC1zZXNzaW9uLWtleS0zMi1ieXQ=";
 
 impl Place {
     /// A new, empty place.
     pub(crate) async fn new(kind: Kind, postgres: Option<&str>) -> Result<Self> {
-        // Beside this program, since the usual directory for temporary files may be in memory, where a
-        // commit costs nothing.
+        // The directory is next to this program, because the usual directory for temporary files may be in memory,
+        // where commits are free.
         let here = std::env::current_exe()?;
-        let beside = here.parent().context("this program lies in no directory")?;
+        let beside = here.parent().context("this program has no parent directory")?;
         let directory = tempfile::Builder::new().prefix("kalends-bench-").tempdir_in(beside)?;
         let database = match kind {
             Kind::Sqlite => None,
@@ -72,12 +71,12 @@ impl Place {
         self.directory.path()
     }
 
-    /// The database's URL, where it is not the server's own choice.
+    /// The database's URL, if it is not the server's default.
     pub(crate) fn url(&self) -> Option<&str> {
         self.database.as_ref().map(|database| database.url.as_str())
     }
 
-    /// The whole configuration of a server at this place.
+    /// The complete configuration of a server at this place.
     pub(crate) fn environment(&self) -> Vec<(&'static str, String)> {
         let mut environment = vec![
             ("KALENDS_LISTEN", "127.0.0.1:0".to_owned()),
@@ -92,7 +91,7 @@ impl Place {
         environment
     }
 
-    /// How many bytes the data takes: the whole folder on SQLite, the database on Postgres.
+    /// The size of the data in bytes: the whole folder on SQLite, the database on Postgres.
     pub(crate) async fn disk(&self) -> Result<u64> {
         match self.url() {
             None => folder_bytes(&self.directory().join(DATA)),
@@ -106,7 +105,7 @@ impl Place {
         }
     }
 
-    /// How many rows a table has.
+    /// The number of rows of a table.
     pub(crate) async fn rows(&self, table: &'static str) -> Result<u64> {
         let statement = AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
         let rows: i64 = match self.url() {
@@ -127,7 +126,7 @@ impl Place {
         Ok(u64::try_from(rows)?)
     }
 
-    /// Throws everything away.
+    /// Deletes everything.
     pub(crate) async fn remove(self) -> Result<()> {
         if let Some(database) = &self.database {
             database.remove().await?;
@@ -135,7 +134,7 @@ impl Place {
         self.directory.close().context("cannot remove the directory of the data")
     }
 
-    /// Leaves everything where it is, for whoever looks into a failure, and tells where that is.
+    /// Keeps everything for the inspection of a failure, and returns where it is.
     pub(crate) fn leave(self) -> String {
         let directory = self.directory.keep();
         match self.database {
@@ -162,17 +161,17 @@ impl PostgresDatabase {
 
     async fn administer(&self, statement: &str) -> Result<()> {
         let mut connection = PgConnection::connect(&self.administration).await.context("cannot reach Postgres")?;
-        // The name is made of letters, digits and underscores above.
+        // The name above consists of letters, digits and underscores.
         sqlx::query(AssertSqlSafe(statement)).execute(&mut connection).await?;
         connection.close().await.context("cannot close the connection to Postgres")
     }
 }
 
-/// The bytes of all files of a folder, which has no folders of its own that grow.
+/// The bytes of all files in a folder. It has no subfolders that grow.
 fn folder_bytes(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder)? {
-        // A file of the write-ahead log may be gone by now.
+        // A write-ahead log file may be gone by now.
         bytes += entry?.metadata().map_or(0, |data| data.len());
     }
     Ok(bytes)

@@ -2,7 +2,7 @@
 
 use crate::load::Round;
 
-/// What a case was measured to be, over all rounds.
+/// The result of a case over all rounds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Figure {
     pub(crate) per_second: f64,
@@ -27,13 +27,13 @@ impl Figure {
     }
 }
 
-/// The middle one; 0 where there is none.
+/// The median, or 0 if there are no values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-/// Rows of text under headings; the first column is aligned to the left, the others to the right.
+/// Rows of text under headings. The first column is aligned left, the others right.
 #[derive(Debug)]
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_in_the_middle() {
+    fn the_median_is_the_middle_value() {
         assert!((median(&mut [3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
         assert!(median(&mut []).abs() < f64::EPSILON);
     }

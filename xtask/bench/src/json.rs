@@ -1,4 +1,4 @@
-//! Reading answers: what is missing is said by name.
+//! Reads fields of answers. Errors name the missing field.
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;

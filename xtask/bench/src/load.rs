@@ -1,4 +1,4 @@
-//! The load: connections that each send the next request as soon as the last one is answered.
+//! Load: connections that each send the next request as soon as the previous one is answered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,12 +10,12 @@ use tokio::task::JoinSet;
 use crate::connection::Connection;
 use crate::service::Process;
 
-/// How many connections ask at the same time.
+/// The number of concurrent connections.
 pub(crate) const CONNECTIONS: usize = 32;
-/// How long a round may take beyond its time before something is wrong.
+/// How long a round may overrun before the measurement fails.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// What the connections send, and which status is an answer to it.
+/// The requests of the connections, and the expected status.
 #[derive(Debug, Clone)]
 pub(crate) struct Requests {
     /// One list for all connections, or one for each.
@@ -23,7 +23,7 @@ pub(crate) struct Requests {
     status: u16,
 }
 
-/// Requests that are sent from one end to the other and again, through all rounds.
+/// Requests that are sent in order and repeated, through all rounds.
 #[derive(Debug)]
 struct List {
     requests: Vec<Vec<u8>>,
@@ -42,21 +42,21 @@ impl List {
     }
 }
 
-/// What one round measured.
+/// The measurements of one round.
 #[derive(Debug)]
 pub(crate) struct Round {
     pub(crate) per_second: f64,
     /// Microseconds from the first byte sent to the last one received.
     pub(crate) p50: u32,
     pub(crate) p99: u32,
-    /// Microseconds of processor time that the server's process used for one request.
+    /// The server's processor time for one request, in microseconds.
     pub(crate) processor: f64,
     /// Bytes of one body.
     pub(crate) body_bytes: usize,
 }
 
 impl Requests {
-    /// One list, of which each connection takes what comes next.
+    /// One list that all connections share.
     pub(crate) fn shared(status: u16, requests: Vec<Vec<u8>>) -> Self {
         Self { lists: vec![List::new(requests)], status }
     }
@@ -66,7 +66,7 @@ impl Requests {
         Self { lists: lists.into_iter().map(List::new).collect(), status }
     }
 
-    /// Sends for this long and measures.
+    /// Sends for this time and measures.
     pub(crate) async fn send(&self, server: &Process, time: Duration) -> Result<Round> {
         let mut connections = Vec::with_capacity(CONNECTIONS);
         for _ in 0..CONNECTIONS {
@@ -131,7 +131,7 @@ async fn one_connection(
     }
 }
 
-/// The value below which `percent` of the sorted ones lie.
+/// The value below which `percent` of the sorted values are.
 fn part(sorted: &[u32], percent: usize) -> u32 {
     sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
 }

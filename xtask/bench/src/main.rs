@@ -1,7 +1,7 @@
 //! Load and crash campaigns against the real binary of Kalends.
 //!
-//! `cargo xtask bench http` and `cargo xtask soak crash` build what is needed, start a Postgres server and
-//! call this program; `docs/performance.md` tells how to read what it prints.
+//! `cargo xtask bench http` and `cargo xtask soak crash` build the binaries, start a Postgres server and call this
+//! program. `docs/performance.md` explains the output.
 
 mod abuse;
 mod bookings;
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use clap::{Parser, Subcommand};
 
-/// Where the campaigns find what they need.
+/// The command line.
 #[derive(Debug, Parser)]
 #[command(name = "kalends-bench", about = "Load and crash campaigns against a running Kalends.")]
 struct Arguments {
@@ -37,62 +37,62 @@ struct Arguments {
 /// The programs and servers that a campaign uses.
 #[derive(Debug, Clone, clap::Args)]
 struct Surroundings {
-    /// The binary of the server.
+    /// The server's binary.
     #[arg(long, env = "KALENDS_BIN")]
     server: Option<PathBuf>,
-    /// The URL of a Postgres server on which databases may be made.
+    /// The URL of a Postgres server on which databases may be created.
     #[arg(long = "postgres-url", id = "postgres_url", env = "KALENDS_TEST_POSTGRES")]
     postgres: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Campaign {
-    /// Requests a second, and how long they take, beside floors measured in the same run.
+    /// Measure requests per second and latency, compared with floors from the same run.
     Http(http::Options),
-    /// Kills the server while it writes, and looks for what it had acknowledged.
+    /// Kill the server while it writes, and look for everything that it acknowledged.
     Crash(crash::Options),
-    /// One caller does its worst, and what the others see of it is measured.
+    /// Attack the server as one caller, and measure the effect on others.
     Abuse(abuse::Options),
-    /// Many guests want the same slots of a booking page at once; each goes to one of them.
+    /// Let many guests book the same slots at once, and check that each slot goes to one of them.
     Bookings(bookings::Options),
-    /// Kills servers that count calls together, and compares what was counted with what was let in.
+    /// Kill servers that count calls together, and compare the count with the admitted calls.
     Quotas(quotas::Options),
-    /// Kills workers that tell what falls due, and compares what was told with what there was to tell.
+    /// Kill workers that send due reminders, starts, ends and expiries, and check that each is sent once.
     Timers(timers::Options),
-    /// How fast webhook messages are delivered, beside slow endpoints too, and what a subscriber costs.
+    /// Measure the delivery of webhook messages, also next to endpoints that hang, and the cost of a subscriber.
     Webhooks(webhooks::Options),
-    /// Kills processes that deliver webhook messages, and looks for every message.
+    /// Kill processes that deliver webhook messages, and check that every message arrives.
     Deliveries(webhooks::campaign::Options),
-    /// What reading feeds of others costs, and what a calendar's own feed does.
+    /// Measure reading third-party feeds, and a calendar's own feed.
     Ical(ical::Options),
-    /// The share of the throughput that authentication, limits of rate and counting take.
+    /// Measure the share of the throughput that authentication, rate limits and counting take.
     Layers(layers::Options),
-    /// A server that does only what no service can leave out; `http` starts it.
+    /// A minimal server for comparison. `http` starts it.
     #[command(hide = true)]
     Floor(http::floor::Options),
-    /// Reads a feed and tells how much memory that took; `ical` starts it.
+    /// Read a feed and report the memory used. `ical` starts it.
     #[command(hide = true)]
     IcalReader(ical::reading::ReaderOptions),
-    /// A server with or without these layers; `layers` starts it.
+    /// A server with or without the layers. `layers` starts it.
     #[command(hide = true)]
     LayersServer(layers::ServerOptions),
 }
 
 impl Surroundings {
-    /// The server's binary: the one that was named, else the one beside this program.
+    /// The server's binary: the given one, or the one next to this program.
     fn server(&self) -> Result<PathBuf> {
         let server = match &self.server {
             Some(server) => server.clone(),
             None => std::env::current_exe()?.with_file_name("kalends"),
         };
-        let built = format!("no server at {}; build it, or name it in KALENDS_BIN", server.display());
+        let built = format!("no server at {}: build it, or set KALENDS_BIN", server.display());
         server.canonicalize().context(built)
     }
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().campaign {
-        // One thread generates the load, so that most of a small machine is left to what is measured.
+        // One thread generates the load, so that most of a small machine is left for the server.
         Campaign::Http(options) => single_threaded()?.block_on(http::run(&options)),
         Campaign::Crash(options) => single_threaded()?.block_on(crash::run(&options)),
         Campaign::Abuse(options) => single_threaded()?.block_on(abuse::run(&options)),

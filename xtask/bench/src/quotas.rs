@@ -1,5 +1,5 @@
-//! `quotas`: several servers on one Postgres database count the calls of one organization together, some are
-//! killed, and what was counted is compared with what was let in (ruling 3.4).
+//! `quotas`: several servers on one Postgres database count the calls of one organization together. Some are killed,
+//! and the count is compared with the admitted calls.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,32 +17,32 @@ use crate::database::{Kind, Place};
 use crate::random::{Random, fresh_seed};
 use crate::service::{Process, Program};
 
-/// How many servers there are.
+/// The number of servers.
 const SERVERS: usize = 3;
-/// How many callers there are; each stays with one server.
+/// The number of callers. Each stays with one server.
 const CALLERS: usize = 24;
-/// Of so many calls nine are within the limit, so that it is reached before the last are sent.
+/// The limit is nine out of this many calls, so that it is reached before the last calls.
 const TENTH: u64 = 10;
-/// How long a caller whose server is gone, and the killer, wait before they look again.
+/// How long a caller whose server is gone, and the killer, wait before they try again.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
-/// How much is called, and how often a server is killed.
+/// The size of the campaign.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     surroundings: Surroundings,
-    /// How many calls are made in all.
+    /// The total number of calls.
     #[arg(long, default_value_t = 200_000)]
     calls: u64,
-    /// How many servers are killed meanwhile.
+    /// The number of kills during the calls.
     #[arg(long, default_value_t = 10)]
     kills: u64,
-    /// Decides which servers are killed; without it every run is different.
+    /// The seed for the choice of servers. Without it, every run is different.
     #[arg(long)]
     seed: Option<u64>,
 }
 
-/// What the callers were told, and what they still have to do.
+/// The progress and the results of the callers.
 #[derive(Debug, Default)]
 struct Calls {
     sent: AtomicU64,
@@ -51,10 +51,10 @@ struct Calls {
     unanswered: AtomicU64,
 }
 
-/// Where the servers listen at present.
+/// The current addresses of the servers.
 type Addresses = Arc<Mutex<[SocketAddr; SERVERS]>>;
 
-/// Runs the campaign and fails where anything was miscounted.
+/// Runs the campaign, and fails if calls were miscounted.
 pub(crate) async fn run(options: &Options) -> Result<()> {
     let place = Place::new(Kind::Postgres, options.surroundings.postgres.as_deref()).await?;
     let seed = options.seed.unwrap_or_else(fresh_seed);
@@ -64,14 +64,14 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
             println!("quotas: {report}");
             place.remove().await
         }
-        Err(error) => Err(error.context(format!("the campaign failed; left to look at: {}", place.leave()))),
+        Err(error) => Err(error.context(format!("the campaign failed; kept for inspection: {}", place.leave()))),
     }
 }
 
 async fn campaign(options: &Options, place: &Place, seed: u64) -> Result<String> {
     let begun = Instant::now();
     let program = Program::kalends(&options.surroundings.server()?, place);
-    // The first migrates; the others come when that is done.
+    // The first server migrates. The others start when that is done.
     let mut servers = vec![program.start().await?];
     while servers.len() < SERVERS {
         servers.push(program.start().await?);
@@ -100,24 +100,28 @@ async fn campaign(options: &Options, place: &Place, seed: u64) -> Result<String>
     let [admitted, refused, unanswered] =
         [&calls.admitted, &calls.refused, &calls.unanswered].map(|count| count.load(Ordering::SeqCst));
     ensure!(admitted + refused + unanswered == options.calls, "some calls have no outcome: {calls:?}");
-    ensure!(counted >= admitted, "{admitted} calls were let in, and only {counted} counted");
+    ensure!(counted >= admitted, "{admitted} calls were admitted, but only {counted} counted");
     ensure!(counted <= limit, "{counted} calls were counted, over the limit of {limit}");
     let lost = killed * HELD_MAX;
     ensure!(
         counted <= admitted + unanswered + lost,
-        "{counted} calls were counted, but {admitted} let in, {unanswered} not answered, and at most {lost} lost"
+        "{counted} calls were counted, but {admitted} admitted, {unanswered} unanswered and at most {lost} lost"
     );
-    // What a server holds when the last call is refused elsewhere, and what the killed ones lost, nobody gets.
+    // The units that a server holds when the last call is refused elsewhere, and those that killed servers lost,
+    // cannot be used.
     let held = lost + (SERVERS as u64) * HELD_MAX;
-    ensure!(admitted + unanswered + held >= limit, "{refused} calls were refused although only {admitted} were let in");
+    ensure!(
+        admitted + unanswered + held >= limit,
+        "{refused} calls were refused although only {admitted} were admitted"
+    );
     Ok(format!(
-        "{admitted} calls let in and {counted} counted of {limit} allowed; {refused} refused, {unanswered} without \
+        "{admitted} calls admitted and {counted} counted of {limit} allowed; {refused} refused, {unanswered} without \
          an answer, {killed} servers killed, which lost at most {lost} units. {:.0} s in all.",
         begun.elapsed().as_secs_f64()
     ))
 }
 
-/// Calls until all calls are made, and notes what becomes of each.
+/// Calls until all calls are made, and counts the results.
 async fn call(calls: Arc<Calls>, all: u64, addresses: Addresses, server: usize, request: Vec<u8>) -> Result<()> {
     let mut connection = None;
     while calls.sent.load(Ordering::SeqCst) < all {
@@ -127,7 +131,7 @@ async fn call(calls: Arc<Calls>, all: u64, addresses: Addresses, server: usize, 
                 let address = addresses.lock().unwrap_or_else(PoisonError::into_inner)[server];
                 match Connection::open(address).await {
                     Ok(open) => none.insert(open),
-                    // It was killed, and is not back yet.
+                    // The server was killed, and is not back yet.
                     Err(_) => {
                         tokio::time::sleep(LOOK_AGAIN).await;
                         continue;
@@ -152,7 +156,8 @@ async fn call(calls: Arc<Calls>, all: u64, addresses: Addresses, server: usize, 
     Ok(())
 }
 
-/// Kills a server and starts another in its place, as often as asked, spread over the calls. Returns how often.
+/// Kills a server and starts another in its place, as often as configured, spread over the calls. Returns the number
+/// of kills.
 async fn kill_some(
     options: &Options,
     program: &Program,
@@ -175,7 +180,7 @@ async fn kill_some(
     Ok(options.kills)
 }
 
-/// What the database says was called.
+/// The number of calls that the database has counted.
 async fn counted(place: &Place) -> Result<u64> {
     let url = place.url().context("this campaign needs Postgres")?;
     let mut connection = PgConnection::connect(url).await?;

@@ -1,9 +1,9 @@
-//! Random numbers that a seed repeats, and seeds that nobody chose.
+//! Reproducible random numbers, and fresh seeds.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
 
-/// The generator splitmix64: enough to choose moments and samples.
+/// The splitmix64 generator, which is good enough to choose times and samples.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 
@@ -26,12 +26,12 @@ impl Random {
         self.next() % bound
     }
 
-    /// Whether a chance of one in `odds` came true.
+    /// Returns true with a chance of one in `odds`.
     pub(crate) fn one_in(&mut self, odds: u64) -> bool {
         self.below(odds) == 0
     }
 
-    /// A time between both, the first included.
+    /// A time from `least` up to but not including `most`.
     pub(crate) fn between(&mut self, least: Duration, most: Duration) -> Duration {
         let range = most.saturating_sub(least).as_micros().max(1);
         least + Duration::from_micros(self.below(u64::try_from(range).unwrap_or(u64::MAX)))
@@ -40,7 +40,7 @@ impl Random {
 
 /// A seed that differs from run to run.
 pub(crate) fn fresh_seed() -> u64 {
-    // The standard library keys its hash maps with random numbers of the operating system.
+    // The standard library seeds its hash maps with random numbers from the operating system.
     RandomState::new().build_hasher().finish() & 0xffff_ffff
 }
 

@@ -1,4 +1,4 @@
-//! Server processes: started, asked, stopped and killed.
+//! Server processes: starting, querying, stopping and killing them.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -13,16 +13,16 @@ use crate::connection::{Connection, get};
 use crate::database::Place;
 use crate::json;
 
-/// How long a server may take until it listens.
+/// How long a server may take to start listening.
 const START: Duration = Duration::from_secs(60);
-/// How long a server may take until it has stopped.
+/// How long a server may take to stop.
 const STOP: Duration = Duration::from_secs(15);
 
-/// A server that accepts requests. It is killed with its last owner.
+/// A server that accepts requests. It is killed on drop.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
-    /// Held so that the server sees the end of its input when this program ends.
+    /// Held open so that the server sees the end of its input when this program ends.
     _input: Option<ChildStdin>,
     pub(crate) address: SocketAddr,
     spawned: Instant,
@@ -38,20 +38,20 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Kalends at a place.
+    /// Kalends, configured for a place.
     pub(crate) fn kalends(binary: &Path, place: &Place) -> Self {
         let (environment, directory) = (place.environment(), place.directory().to_owned());
         Self { binary: binary.to_owned(), arguments: Vec::new(), environment, directory }
     }
 
-    /// Where the program's standard error goes.
+    /// The file for the program's standard error.
     pub(crate) fn log(&self) -> PathBuf {
         self.directory.join("server.log")
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
-        // Nothing but the place decides, whatever whoever measures has in their environment.
+        // Only the place configures the server, not the environment of this program.
         command.args(&self.arguments).args(arguments).env_clear().current_dir(&self.directory);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
@@ -65,7 +65,7 @@ impl Program {
         command.spawn().with_context(|| format!("cannot start {}", self.binary.display()))
     }
 
-    /// Starts the program and waits for the line that tells its address.
+    /// Starts the program and waits for the line with its address.
     pub(crate) async fn start(&self) -> Result<Process> {
         let spawned = Instant::now();
         let mut child = self.spawn()?;
@@ -78,15 +78,15 @@ impl Program {
         };
         let address = line.rsplit_once("http://").and_then(|(_, address)| address.trim().parse().ok());
         let Some(address) = address else {
-            // Whether it still runs or not, it is of no use.
+            // Kill it in case it is still running.
             let _ = child.kill();
             let status = child.wait()?;
-            bail!("the server did not start ({status}); it said {line:?} and {}", self.last_words());
+            bail!("the server did not start ({status}); it printed {line:?} and logged {}", self.last_words());
         };
         Ok(Process { child, _input: input, address, spawned })
     }
 
-    /// Runs an operator's command beside the server and returns what it printed.
+    /// Runs an operator command while the server is running, and returns its output.
     pub(crate) async fn operate(&self, arguments: &[&str]) -> Result<String> {
         let mut command = self.command(arguments);
         let output = tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output()).await??;
@@ -95,24 +95,24 @@ impl Program {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// Makes an organization without limits; returns its key.
+    /// Creates an organization without limits, and returns its key.
     pub(crate) async fn create_organization(&self, name: &str) -> Result<String> {
         self.create_organization_with(name, r#"{"rate_per_second":1000000}"#).await
     }
 
-    /// Makes an organization with these limits of its own, as JSON; returns its key.
+    /// Creates an organization with these limits, as JSON, and returns its key.
     pub(crate) async fn create_organization_with(&self, name: &str, limits: &str) -> Result<String> {
         self.created(&["org", "create", "--name", name, "--plan", "custom", "--limits", limits]).await
     }
 
-    /// Makes an organization with the limits of the free plan; returns its key.
+    /// Creates an organization with the limits of the free plan, and returns its key.
     pub(crate) async fn create_free_organization(&self, name: &str) -> Result<String> {
         self.created(&["org", "create", "--name", name, "--plan", "free"]).await
     }
 
     async fn created(&self, arguments: &[&str]) -> Result<String> {
         let printed = self.operate(arguments).await?;
-        let line = printed.lines().rfind(|line| line.starts_with('{')).context("org create printed no JSON")?;
+        let line = printed.lines().rfind(|line| line.starts_with('{')).context("org create did not print JSON")?;
         Ok(json::text(&serde_json::from_str(line)?, "api_key")?.to_owned())
     }
 
@@ -124,7 +124,7 @@ impl Program {
     }
 }
 
-/// What a process takes of the machine.
+/// The resources of a process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Usage {
     process: u32,
@@ -136,12 +136,12 @@ impl Usage {
         self.kibibytes("VmRSS:")
     }
 
-    /// The most that it ever had, in KiB.
+    /// Its peak memory in KiB.
     pub(crate) fn most_resident(&self) -> Result<u64> {
         self.kibibytes("VmHWM:")
     }
 
-    /// How many files it has open, connections among them.
+    /// The number of its open files, including connections.
     pub(crate) fn open_files(&self) -> Result<usize> {
         Ok(std::fs::read_dir(format!("/proc/{}/fd", self.process))?.count())
     }
@@ -153,7 +153,7 @@ impl Usage {
     }
 }
 
-/// The first line; what comes later is read and dropped, so that the program never waits for a reader.
+/// Returns the first line. Later output is read and dropped, so that the program never blocks on it.
 fn first_line(output: ChildStdout) -> Result<String> {
     let mut reader = BufReader::new(output);
     let mut line = String::new();
@@ -163,7 +163,7 @@ fn first_line(output: ChildStdout) -> Result<String> {
 }
 
 impl Process {
-    /// How long it took from the start of the process to the first answer of `/health`, asked now.
+    /// The time from the start of the process to the answer of `/health`, which is requested now.
     pub(crate) async fn first_answer(&self) -> Result<Duration> {
         let answer = Connection::open(self.address).await?.ask(&get("/health", None)).await?;
         ensure!(answer.status == 200, "/health answered {}", answer.status);
@@ -175,7 +175,7 @@ impl Process {
         self.usage().resident()
     }
 
-    /// What the process takes of the machine, for whoever looks at it from elsewhere.
+    /// The resources of the process, for use in another task.
     pub(crate) fn usage(&self) -> Usage {
         Usage { process: self.child.id() }
     }
@@ -183,14 +183,14 @@ impl Process {
     /// The processor time that the process has used.
     pub(crate) fn processor_time(&self) -> Result<Duration> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The program's name, which may hold anything, ends with the last parenthesis; in user mode and in
-        // the kernel are the fields 14 and 15, in hundredths of a second wherever Linux runs today.
+        // The program's name may contain anything, and ends with the last parenthesis. Fields 14 and 15 are the times
+        // in user mode and in the kernel, in hundredths of a second on every current Linux.
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
         let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
         Ok(Duration::from_millis(10 * ticks.sum::<Result<u64, _>>()?))
     }
 
-    /// Kills the process, which learns nothing of it beforehand.
+    /// Kills the process without warning.
     pub(crate) fn kill(mut self) -> Result<()> {
         self.child.kill().context("cannot kill the server")?;
         self.child.wait()?;
@@ -200,7 +200,7 @@ impl Process {
     /// Asks the process to stop and waits until it has.
     pub(crate) async fn stop(mut self) -> Result<()> {
         let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
-        ensure!(asked.is_ok_and(|status| status.success()), "cannot send SIGTERM: is there no program `kill`?");
+        ensure!(asked.is_ok_and(|status| status.success()), "cannot send SIGTERM; is the program `kill` missing?");
         let until = Instant::now() + STOP;
         while Instant::now() < until {
             if let Some(status) = self.child.try_wait()? {
@@ -215,7 +215,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended already, which is what is wanted.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! How the servers of a benchmark serve, which is the service's own way.
+//! How the servers of a benchmark serve: in the same way as the service.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tower::Service as _;
 
-/// How long a client may take for the head of a request; the service sets one too.
+/// How long a client may take to send the head of a request. The service has such a limit too.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Serves until standard input ends, which it does with the program that measures.
+/// Serves until standard input ends, which it does when the measuring program ends.
 pub(crate) async fn until_input_ends(listener: TcpListener, routes: Router) -> Result<()> {
     std::thread::spawn(|| {
-        // Nothing is ever written there; the end is what is waited for.
+        // Nothing is ever written there; this waits for the end.
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         std::process::exit(0);
     });
     accept(listener, routes).await
 }
 
-/// Hyper-util's connections with a deadline for heads.
+/// Serves hyper-util connections with a deadline for heads.
 async fn accept(listener: TcpListener, routes: Router) -> Result<()> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
@@ -37,7 +37,7 @@ async fn accept(listener: TcpListener, routes: Router) -> Result<()> {
         let Ok(service): Result<_, Infallible> = connect.call(peer).await;
         let builder = Arc::clone(&builder);
         tokio::spawn(async move {
-            // A client that goes away is no failure of the floor.
+            // A client that disconnects is not a failure of the server.
             let _ = builder.serve_connection(TokioIo::new(stream), TowerToHyperService::new(service)).await;
         });
     }

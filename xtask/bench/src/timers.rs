@@ -1,5 +1,5 @@
-//! `timers`: several workers on one Postgres database tell what falls due, some are killed, and what was told is
-//! compared with what there was to tell: every reminder, start, end and expiry exactly once.
+//! `timers`: several workers on one Postgres database send what falls due. Some are killed, and every reminder, start,
+//! end and expiry must be sent exactly once.
 
 use std::time::{Duration, Instant};
 
@@ -14,47 +14,48 @@ use crate::json;
 use crate::random::{Random, fresh_seed};
 use crate::service::{Process, Program};
 
-/// An instant of the service, as opposed to one of this machine.
+/// A timestamp of the service, as opposed to an `Instant` of this machine.
 type Moment = kalends_kernel::Timestamp;
 
-/// How many workers there are.
+/// The number of workers.
 const WORKERS: usize = 3;
-/// How many events are created with one request.
+/// The number of events that one request creates.
 const BATCH: u32 = 100;
-/// How far ahead the first event is when it is created: more than its creation takes.
+/// How far ahead the first event is when it is created. This is longer than creating all events takes.
 const AHEAD: SignedDuration = SignedDuration::minutes(12);
-/// How long before the first start the workers begin, by their clocks. The first reminders are late by then.
+/// How long before the first start the workers begin, by their clocks. The first reminders are already late by then.
 const HEAD_START: SignedDuration = SignedDuration::seconds(15);
-/// How long an event lasts, in seconds.
+/// The length of an event in seconds.
 const LASTS: i64 = 5;
-/// How long after the last instant everything must be told: what a killed worker had claimed waits a while.
+/// How long after the last due time everything must have been sent. The claims of a killed worker have to run out
+/// first.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long whoever waits rests before it looks again.
+/// How long to wait between two checks.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// How much falls due, and how often a worker is killed.
+/// The size of the campaign.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     surroundings: Surroundings,
-    /// How many events there are; each tells a reminder, its start and its end.
+    /// The number of events. Each has a reminder, a start and an end.
     #[arg(long, default_value_t = 3_000)]
     events: u32,
-    /// How many holds expire.
+    /// The number of holds that expire.
     #[arg(long, default_value_t = 1_000)]
     holds: u32,
-    /// Over how many seconds the starts are spread; 0 is all at once.
+    /// The number of seconds over which the starts are spread. 0 means all at once.
     #[arg(long, default_value_t = 60)]
     seconds: u32,
-    /// How many workers are killed meanwhile.
+    /// The number of kills.
     #[arg(long, default_value_t = 30)]
     kills: u32,
-    /// Decides which workers are killed and when; without it every run is different.
+    /// The seed for the choice of workers and times. Without it, every run is different.
     #[arg(long)]
     seed: Option<u64>,
 }
 
-/// Runs the campaign and fails where anything was told twice or not at all.
+/// Runs the campaign, and fails if anything was sent twice or not at all.
 pub(crate) async fn run(options: &Options) -> Result<()> {
     let place = Place::new(Kind::Postgres, options.surroundings.postgres.as_deref()).await?;
     let seed = options.seed.unwrap_or_else(fresh_seed);
@@ -65,7 +66,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
             println!("timers: {report}");
             place.remove().await
         }
-        Err(error) => Err(error.context(format!("the campaign failed; left to look at: {}", place.leave()))),
+        Err(error) => Err(error.context(format!("the campaign failed; kept for inspection: {}", place.leave()))),
     }
 }
 
@@ -102,17 +103,17 @@ async fn campaign(options: &Options, place: &Place, seed: u64) -> Result<String>
     Ok(format!("{report} {} workers killed, {:.0} s in all.", options.kills, told.as_secs_f64()))
 }
 
-/// Creates what falls due, and says when the first event starts.
+/// Creates everything that falls due, and returns the start of the first event.
 async fn fill(options: &Options, server: &Process, key: &str) -> Result<Moment> {
     let mut connection = Connection::open(server.address).await?;
-    // Messages are kept where somebody listens, to whatever.
+    // Messages are stored only if there is an endpoint, whatever it subscribes to.
     let listener = r#"{"url":"https://kalends.invalid/","events":["webhook.deactivated"]}"#;
     connection.ask(&post("/v1/webhooks", Some(key), None, listener)).await?.json(201)?;
     let body = r#"{"name":"Timers","timezone":"UTC"}"#;
     let calendar = connection.ask(&post("/v1/calendars", Some(key), None, body)).await?.json(201)?;
     let path = format!("/v1/calendars/{}/events", json::text(&calendar, "id")?);
     let first = present(server).await? + AHEAD;
-    // Whole seconds, so that with none to spread over all are due at the same instant.
+    // Whole seconds, so that everything is due at the same time if the starts are not spread.
     let first = Moment::from_micros(first.as_unix_seconds() * 1_000_000);
     let spread = |number: u32, all: u32| {
         SignedDuration::micros(i64::from(options.seconds) * 1_000_000 * i64::from(number) / i64::from(all))
@@ -128,7 +129,7 @@ async fn fill(options: &Options, server: &Process, key: &str) -> Result<Moment> 
         connection.ask(&post(&format!("{path}/batch"), Some(key), None, &body)).await?.json(201)?;
     }
     for number in 0..options.holds {
-        // Each at a time of its own, long after.
+        // Each at a different time, long afterwards.
         let start = first + SignedDuration::days(1) + SignedDuration::minutes(i64::from(number));
         let (start, end) = (start, start + SignedDuration::minutes(1));
         let until = first + spread(number, options.holds);
@@ -138,15 +139,14 @@ async fn fill(options: &Options, server: &Process, key: &str) -> Result<Moment> 
     Ok(first)
 }
 
-/// The server's own time.
+/// The server's current time.
 async fn present(server: &Process) -> Result<Moment> {
     let mut connection = Connection::open(server.address).await?;
     let health = connection.ask(&get("/health", None)).await?.json(200)?;
     Ok(json::text(&health, "ts")?.parse()?)
 }
 
-/// Kills a worker and starts another in its place, as often as asked, spread at random over the time in which
-/// things fall due.
+/// Kills a worker and starts another in its place, as often as configured, at random times while things fall due.
 async fn kill_some(options: &Options, program: &Program, workers: &mut Vec<Process>, mut random: Random) -> Result<()> {
     let lasts = u64::from(options.seconds) + u64::try_from(HEAD_START.as_seconds() + LASTS)?;
     let share = Duration::from_secs(lasts) / options.kills.max(1);
@@ -170,7 +170,7 @@ async fn count(database: &mut PgConnection, of: &'static str) -> Result<i64> {
     Ok(sqlx::query_scalar(statement).fetch_one(database).await?)
 }
 
-/// Holds what was told against what there was to tell.
+/// Compares the messages with what was due.
 async fn judge(options: &Options, database: &mut PgConnection, first: Moment) -> Result<String> {
     let (events, holds) = (i64::from(options.events), i64::from(options.holds));
     for (event_type, expected) in [
@@ -188,9 +188,10 @@ async fn judge(options: &Options, database: &mut PgConnection, first: Moment) ->
         ensure!(told == expected, "{told} messages of the type {event_type} instead of {expected}");
     }
     let (cancelled, confirmed) = (count(database, "cancelled").await?, count(database, "confirmed").await?);
-    ensure!((cancelled, confirmed) == (holds, events), "{cancelled} holds ended, {confirmed} events stayed");
+    ensure!((cancelled, confirmed) == (holds, events), "{cancelled} holds expired, {confirmed} events remained");
 
-    // Which message is whose is sealed; in order, the starts and what tells them are as late as they are one by one.
+    // Messages are sealed, so they cannot be matched with events. Sorted, the starts and their messages are as late as
+    // they are one by one.
     let told: Vec<i64> =
         sqlx::query_scalar("SELECT created_at FROM outbox WHERE event_type = 'event.started' ORDER BY created_at")
             .fetch_all(&mut *database)
@@ -206,5 +207,5 @@ async fn judge(options: &Options, database: &mut PgConnection, first: Moment) ->
     late.sort_unstable();
     let quantile = |percent: usize| late.get(late.len() * percent / 100).copied().unwrap_or(0) / 1_000;
     let (half, most) = (quantile(50), quantile(99));
-    Ok(format!("{} told once each; starts late by {half} ms (half), {most} ms (99 of 100).", 3 * events + holds))
+    Ok(format!("{} sent once each; starts late by {half} ms (median), {most} ms (99 of 100).", 3 * events + holds))
 }

@@ -1,4 +1,4 @@
-//! The attacks, and what they all need.
+//! The attacks and their common parts.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -12,14 +12,14 @@ use crate::database::Place;
 use crate::json;
 use crate::service::{Process, Program};
 
-/// From where the attacks come.
+/// The address that the attacks come from.
 const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
-/// How much of an answer the kernel holds for a client that does not read.
+/// The receive buffer of a client that does not read, in bytes.
 const RECEIVED: u32 = 4 << 10;
-/// What nobody is kept from: how fast a key may call is the subject of two attacks only.
+/// Limits without a rate. Only a few attacks are about how fast a key may call.
 const UNPACED: &str = r#"{"rate_per_second":1000000}"#;
 
-/// What one caller does to the others.
+/// An attack of one caller on the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Attack {
     Tree,
@@ -37,12 +37,12 @@ pub(crate) enum Attack {
     Passwords,
 }
 
-/// What came of it.
+/// The result of an attack.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// What was sent and answered.
+    /// A summary of the requests and answers.
     pub(crate) said: String,
-    /// What must not be, beside what is judged of every attack.
+    /// Violations, in addition to those that are judged for every attack.
     pub(crate) broken: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ impl Outcome {
         Self { said, broken: Vec::new() }
     }
 
-    /// Notes what must not be, unless it `holds`.
+    /// Adds a violation unless it `holds`.
     pub(crate) fn unless(mut self, holds: bool, what: impl FnOnce() -> String) -> Self {
         if !holds {
             self.broken.push(what());
@@ -60,18 +60,18 @@ impl Outcome {
     }
 }
 
-/// What an attack finds.
+/// The environment of an attack.
 pub(crate) struct Scene<'a> {
     pub(crate) size: Size,
     pub(crate) place: &'a Place,
     pub(crate) program: &'a Program,
     pub(crate) server: &'a Process,
-    /// Where the feed of others is.
+    /// The address of the third-party feed.
     pub(crate) feed: SocketAddr,
     /// The attacker's key and calendar.
     pub(crate) key: String,
     pub(crate) calendar: String,
-    /// What the attack prepared before anything was measured.
+    /// The request that the attack prepared before the measurement.
     pub(crate) prepared: Vec<u8>,
 }
 
@@ -102,7 +102,7 @@ impl Attack {
             Self::Lists => "lists without readers",
             Self::Window => "HTTP/2 without a window",
             Self::Versions => "versions of a feed without readers",
-            Self::Feeds => "feeds, imported again and again",
+            Self::Feeds => "feeds, imported repeatedly",
             Self::Uploads => "uploads that drip",
             Self::Bodies => "bodies that stop short",
             Self::Session => "a busy console session",
@@ -110,7 +110,8 @@ impl Attack {
         }
     }
 
-    /// Whether the attacker keeps to a free plan, not only to its limits of size: where how often it calls is the point.
+    /// Whether the attacker has the rates of the free plan, not only its size limits. This matters for attacks that
+    /// call often.
     const fn is_paced(self) -> bool {
         matches!(self, Self::Tree | Self::Trees | Self::Messages | Self::Feeds)
     }
@@ -135,7 +136,7 @@ impl Attack {
 }
 
 impl<'a> Scene<'a> {
-    /// Makes the attacker, with what the attack needs to be there.
+    /// Creates the attacker and the data that the attack needs.
     pub(crate) async fn set(
         size: Size,
         place: &'a Place,
@@ -162,12 +163,12 @@ impl<'a> Scene<'a> {
         Ok(scene)
     }
 
-    /// A connection that takes no more of an answer than it must.
+    /// A connection that receives as little of an answer as possible.
     pub(crate) async fn stream(&self) -> Result<TcpStream> {
         let socket = TcpSocket::new_v4()?;
         socket.set_recv_buffer_size(RECEIVED)?;
         socket.bind(SocketAddr::new(ADDRESS, 0))?;
-        let stream = socket.connect(self.server.address).await.context("the attacker is not let in")?;
+        let stream = socket.connect(self.server.address).await.context("the attacker cannot connect")?;
         stream.set_nodelay(true)?;
         Ok(stream)
     }

@@ -1,4 +1,4 @@
-//! A feed of others that is subscribed to, synced and given up, again and again.
+//! A third-party feed that is subscribed to, synced and deleted, repeatedly.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,19 +14,19 @@ use super::attacks::{Outcome, Scene};
 use crate::connection::{Answer, Connection, delete, get, post};
 use crate::json;
 
-/// How many series the feed has; each has an event every minute.
+/// The number of series in the feed. Each has an event every minute.
 const SERIES: usize = 10;
-/// How many imported events a free organization may have.
+/// The most imported events of a free organization.
 const IMPORTED: u64 = 5_000;
-/// How long the caller rests: a free key calls ten times a second.
+/// The pause between calls. A free key may call ten times a second.
 const REST: Duration = Duration::from_millis(150);
-/// How long a sync may take before something is wrong.
+/// How long a sync may take before the campaign fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often the feed was read.
+/// How often the feed was fetched.
 static FETCHED: AtomicUsize = AtomicUsize::new(0);
 
-/// Serves the feed on a port of its own.
+/// Serves the feed on its own port.
 pub(crate) async fn stub() -> Result<SocketAddr> {
     let mut text = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Kalends//Abuse//EN\r\n".to_owned();
     for number in 0..SERIES {
@@ -47,7 +47,7 @@ pub(crate) async fn stub() -> Result<SocketAddr> {
     Ok(address)
 }
 
-/// Subscribes, waits for the sync and gives the subscription up, as often as asked; counts rows after each.
+/// Subscribes, waits for the sync and deletes the subscription, as often as configured. Counts rows after each sync.
 pub(crate) async fn again_and_again(scene: &Scene<'_>) -> Result<Outcome> {
     let mut connection = scene.connection().await?;
     let agent = r#"{"name":"Reader","type":"ai"}"#;
@@ -75,11 +75,13 @@ pub(crate) async fn again_and_again(scene: &Scene<'_>) -> Result<Outcome> {
         paced(&mut connection, &delete(&target, &scene.key)).await?;
     }
     Ok(Outcome::of(format!("{made} subscriptions, {refused} refused, {most} rows at most"))
-        .unless(FETCHED.load(Ordering::SeqCst) > fetched, || "the feed was never read, so nothing was tried".to_owned())
-        .unless(most <= IMPORTED, || format!("{most} imported rows are kept, {IMPORTED} are allowed on this plan")))
+        .unless(FETCHED.load(Ordering::SeqCst) > fetched, || {
+            "the feed was never fetched, so nothing was tested".to_owned()
+        })
+        .unless(most <= IMPORTED, || format!("{most} imported rows were stored, the plan allows {IMPORTED}")))
 }
 
-/// Waits until the first sync has ended, well or not.
+/// Waits until the first sync has ended, successfully or not.
 async fn synced(scene: &Scene<'_>, connection: &mut Connection, target: &str) -> Result<()> {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
@@ -91,7 +93,7 @@ async fn synced(scene: &Scene<'_>, connection: &mut Connection, target: &str) ->
     bail!("no sync within {PATIENCE:?}")
 }
 
-/// Asks as often as a free key may.
+/// Sends a request at the rate of a free key.
 async fn paced(connection: &mut Connection, request: &[u8]) -> Result<Answer> {
     let begun = Instant::now();
     loop {

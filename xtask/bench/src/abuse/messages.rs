@@ -1,4 +1,4 @@
-//! Messages to `/mcp`: few that are large, and many that are short.
+//! Messages to `/mcp`: a few large ones, and many short ones.
 
 use std::time::Instant;
 
@@ -10,23 +10,23 @@ use crate::connection::post;
 
 /// How many connections send short messages.
 const CONNECTIONS: usize = 8;
-/// How often a second the free plan lets a key call, and how often at once.
+/// The rate of the free plan for a key, per second and as a burst.
 const RATE: u64 = 10;
 const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
 
-/// The request of one message whose parameters hold many empty objects.
+/// A message whose parameters contain many empty objects.
 pub(crate) fn tree(scene: &Scene<'_>) -> Vec<u8> {
     let objects = vec!["{}"; scene.size.objects].join(",");
     let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":[{objects}]}}}}"#);
     message(&scene.key, &body)
 }
 
-/// Sends such messages at once, each on a connection of its own.
+/// Sends such messages concurrently, each on its own connection.
 pub(crate) async fn trees(scene: &Scene<'_>, count: usize) -> Result<Outcome> {
     let mut sending = JoinSet::new();
     for _ in 0..count {
         let (mut connection, request) = (scene.connection().await?, scene.prepared.clone());
-        // A server that refuses a body need not read it to its end: then the connection breaks, which is an answer.
+        // A server that refuses a body need not read all of it. The connection then breaks, which counts as an answer.
         sending.spawn(async move { connection.ask(&request).await.map(|answer| answer.status).unwrap_or_default() });
     }
     let mut statuses = Vec::with_capacity(count);
@@ -39,8 +39,8 @@ pub(crate) async fn trees(scene: &Scene<'_>, count: usize) -> Result<Outcome> {
         .unless(!statuses.contains(&200), || format!("a message of {} objects was carried out", scene.size.objects)))
 }
 
-/// Sends short messages as fast as they are answered. The plan's rate holds for them as for every request: so many at
-/// once, and then so many for each second that has passed since the first was sent.
+/// Sends short messages as fast as they are answered. The plan's rate applies to them as to every request: a burst
+/// first, then the rate for each second since the first message.
 pub(crate) async fn many(scene: &Scene<'_>) -> Result<Outcome> {
     let each = scene.size.messages / CONNECTIONS;
     let begun = Instant::now();
@@ -73,7 +73,7 @@ pub(crate) async fn many(scene: &Scene<'_>) -> Result<Outcome> {
 fn message(key: &str, body: &str) -> Vec<u8> {
     let accept = "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream\r\n";
     let request = post("/mcp", Some(key), None, body);
-    // The first line is the same in both.
+    // The first line is the same in both requests.
     let rest = request.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     [accept.as_bytes(), request.get(rest..).unwrap_or_default()].concat()
 }

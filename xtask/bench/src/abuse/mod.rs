@@ -1,9 +1,9 @@
-//! `abuse`: one caller with a free key does its worst, and what the others see of it is measured: memory, open files, the
-//! disk, and how long another organization waits, beside the same figures without the attack.
+//! `abuse`: one caller with a free key attacks the server. The campaign measures the effect on others, compared with
+//! the same figures without the attack: memory, open files, disk space, and how long another organization waits.
 //!
-//! Each attack has a server process of its own, so that the most memory is that attack's. The neighbour comes from an
-//! address of its own on the loopback network, as another tenant would; everything stays on this machine. The reduced
-//! form sends less and judges what does not depend on the machine's speed: memory, open files, rows and statuses.
+//! Each attack has its own server process, so that the peak memory is that of the attack. The neighbour uses its own
+//! loopback address, as another tenant would. Everything stays on this machine. The reduced campaign sends less, and
+//! only judges figures that do not depend on the machine's speed: memory, open files, rows and statuses.
 
 mod attacks;
 mod feeds;
@@ -27,52 +27,52 @@ use crate::database::{Kind, Place};
 use crate::figures::Table;
 use crate::service::Program;
 
-/// What a server may take of memory under any attack, in KiB.
+/// The most memory of a server under any attack, in KiB.
 const MEMORY: u64 = 300 << 10;
-/// How much longer than without the attack the neighbour may wait, 99 of 100 times, and how long in any case.
+/// By what factor the neighbour's 99th percentile may grow under an attack, and what wait is always allowed.
 const SLOWER: u32 = 5;
 const WAIT: Duration = Duration::from_millis(50);
-/// How many files this program and its servers may have open: the campaign's connections and some more.
+/// The limit of open files for this program and its servers: the campaign's connections and some more.
 const FILES: u64 = 8_192;
 
-/// What is attacked, and how hard.
+/// Which attacks are run, and how hard.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     surroundings: Surroundings,
-    /// Sends less, and judges nothing that depends on how fast the machine is.
+    /// Send less, and judge nothing that depends on the machine's speed.
     #[arg(long)]
     reduced: bool,
-    /// Only these attacks.
+    /// Run only these attacks.
     #[arg(long, value_enum)]
     only: Vec<Attack>,
-    /// Only on SQLite, for machines without Postgres.
+    /// Run only on SQLite, for machines without Postgres.
     #[arg(long)]
     sqlite: bool,
 }
 
-/// How much is sent.
+/// The size of the attacks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
-    /// How long the neighbour is measured without an attack, and how long an attack that only waits goes on.
+    /// How long the neighbour is measured without an attack, and how long an attack that only waits lasts.
     pub(crate) quiet: Duration,
     pub(crate) lasts: Duration,
-    /// How many empty objects one message holds, and how many such messages come at once.
+    /// The number of empty objects in one message, and of concurrent messages like that.
     pub(crate) objects: usize,
     pub(crate) trees: usize,
-    /// How many short messages come at once.
+    /// The number of short messages.
     pub(crate) messages: usize,
-    /// How many connections nobody reads, and how many lists on them.
+    /// The number of unread connections, and of unread lists.
     pub(crate) connections: usize,
     pub(crate) lists: usize,
-    /// How many large events such a list is asked for.
+    /// The number of large events in such a list.
     pub(crate) events: usize,
     pub(crate) streams: usize,
-    /// How many bodies are begun that never end.
+    /// The number of bodies that are never completed.
     pub(crate) bodies: usize,
-    /// How often a feed is subscribed to and given up.
+    /// How often a feed is subscribed to and deleted.
     pub(crate) subscriptions: usize,
-    /// How many requests a session sends, and how many wrong passwords are tried.
+    /// The number of requests of a session, and of wrong passwords.
     pub(crate) changes: usize,
     pub(crate) passwords: usize,
     /// Whether times are judged.
@@ -115,9 +115,9 @@ impl Size {
     };
 }
 
-/// Runs the attacks on each database and fails where the others would have suffered.
+/// Runs the attacks on each database, and fails if other organizations would have been harmed.
 pub(crate) async fn run(options: &Options) -> Result<()> {
-    // A server inherits the limit, and raises its own to the hard one as well.
+    // The server inherits the limit, and also raises its own soft limit to the hard one.
     let limits = getrlimit(Resource::Nofile);
     let most = limits.maximum.map_or(FILES, |most| most.min(FILES));
     let current = limits.current.map(|current| current.max(most));
@@ -136,10 +136,10 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     if broken.is_empty() {
         return Ok(());
     }
-    bail!("one caller harms the others:\n{}", broken.join("\n"))
+    bail!("one caller can harm the others:\n{}", broken.join("\n"))
 }
 
-/// Runs the attacks on one database, prints what was seen, and returns what must not be.
+/// Runs the attacks on one database, prints the figures, and returns the violations.
 async fn campaign(options: &Options, size: Size, place: &Place) -> Result<Vec<String>> {
     let feed = feeds::stub().await?;
     let mut program = Program::kalends(&options.surroundings.server()?, place);
@@ -191,7 +191,7 @@ async fn campaign(options: &Options, size: Size, place: &Place) -> Result<Vec<St
     Ok(broken)
 }
 
-/// What one attack did.
+/// The measurements of one attack.
 struct Assault {
     seen: Seen,
     quiet: Waits,
@@ -219,22 +219,21 @@ async fn assault(
     let waits = living.end().await?;
     let seen = watch.end().await?;
     let disk = place.disk().await?.saturating_sub(disk);
-    // A server that broke down under the attack is a finding like others.
-    let outcome =
-        outcome.unwrap_or_else(|error| Outcome::of("broke off".into()).unless(false, || format!("{error:#}")));
+    // A server that failed under the attack is a finding like any other.
+    let outcome = outcome.unwrap_or_else(|error| Outcome::of("aborted".into()).unless(false, || format!("{error:#}")));
     drop(scene);
-    // Whoever attacked may have left requests behind that the server would still answer.
+    // The attacker may have left requests that the server would still answer.
     server.kill()?;
     Ok(Assault { seen, quiet, waits, disk, outcome })
 }
 
-/// What must not be, whatever the attack.
+/// The violations that are judged for every attack.
 fn judged(size: Size, seen: &Seen, quiet: &Waits, waits: &Waits) -> Vec<String> {
     let mut broken = Vec::new();
     if seen.memory > MEMORY {
-        broken.push(format!("{} MiB of memory, {} are allowed", mebibytes(seen.memory), mebibytes(MEMORY)));
+        broken.push(format!("used {} MiB of memory, {} are allowed", mebibytes(seen.memory), mebibytes(MEMORY)));
     }
-    // A server that is slow, as an unoptimized one may be, refuses what took too long.
+    // A slow server, such as an unoptimized build, refuses requests that took too long.
     if size.judges_times && waits.unanswered > 0 {
         broken.push(format!("{} requests of another organization were not answered", waits.unanswered));
     }
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_may_wait_five_times_as_long_or_fifty_milliseconds() {
+    fn a_neighbour_may_wait_five_times_as_long_or_50_ms() {
         let seen = |memory| Seen { memory_before: 0, memory, files_before: 0, files: 0 };
         let broken =
             |size, memory, quiet, attacked| judged(size, &seen(memory), &waits(quiet, 0), &waits(attacked, 0)).len();

@@ -1,4 +1,4 @@
-//! Another organization, which goes about its business: it reads an event, asks when it is free, and changes the event.
+//! Another organization at its normal work: it reads an event, asks for availability, and changes the event.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -12,35 +12,36 @@ use crate::connection::{Connection, get, patch, post};
 use crate::json;
 use crate::service::{Process, Program};
 
-/// From where it comes: no attack comes from there.
+/// Its address, which no attack uses.
 pub(crate) const ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
-/// How long an answer is waited for.
+/// How long it waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long it rests between requests.
+/// The pause between requests.
 const REST: Duration = Duration::from_millis(5);
-/// How many requests use a connection before the next one is opened: a server that accepts nobody is noticed.
+/// How many requests share a connection. A new one is opened afterwards, to notice a server that no longer accepts
+/// any.
 const EACH: usize = 10;
-/// How many requests it sends at least.
+/// The least number of requests.
 const LEAST: usize = 20;
 
-/// How long requests took.
+/// The times of requests.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waits {
     /// Sorted.
     pub(crate) times: Vec<Duration>,
-    /// How many got no answer, or not the right one.
+    /// The number of requests without an answer, or with a wrong one.
     pub(crate) unanswered: usize,
 }
 
 impl Waits {
-    /// The time within which so many of a hundred were answered.
+    /// The time within which this percentage of requests was answered.
     pub(crate) fn part(&self, percent: usize) -> Duration {
         let last = self.times.len().saturating_sub(1);
         self.times.get((self.times.len() * percent / 100).min(last)).copied().unwrap_or_default()
     }
 }
 
-/// The organization, and the requests that it sends in turn.
+/// The organization and its requests, which it sends in turn.
 #[derive(Debug, Clone)]
 pub(crate) struct Neighbour {
     requests: Vec<Vec<u8>>,
@@ -53,7 +54,7 @@ pub(crate) struct Living {
 }
 
 impl Neighbour {
-    /// Makes the organization.
+    /// Creates the organization.
     pub(crate) async fn move_in(program: &Program, server: &Process) -> Result<Self> {
         let key = program.create_organization("Neighbour").await?;
         let mut connection = Connection::open(server.address).await?;
@@ -75,12 +76,12 @@ impl Neighbour {
         Ok(Self { requests })
     }
 
-    /// Works for so long, and says how long it waited.
+    /// Works for this time, and returns how long it waited.
     pub(crate) async fn waits_for(&self, server: SocketAddr, time: Duration) -> Result<Waits> {
         let living = self.lives(server);
         tokio::time::sleep(time).await;
         let waits = living.end().await?;
-        ensure!(waits.unanswered == 0, "the neighbour is not answered although nobody attacks");
+        ensure!(waits.unanswered == 0, "the neighbour got no answer although there was no attack");
         Ok(waits)
     }
 
@@ -123,9 +124,9 @@ async fn ask(connection: &mut Option<Connection>, server: SocketAddr, request: &
 }
 
 impl Living {
-    /// Lets it finish what it asked, and says how long it waited.
+    /// Lets it finish its current request, and returns how long it waited.
     pub(crate) async fn end(self) -> Result<Waits> {
-        // It has failed where nobody hears this, and says so below.
+        // If nobody receives this, the task has failed, which is reported below.
         let _ = self.end.send(true);
         self.working.await.context("the neighbour")
     }

@@ -1,4 +1,4 @@
-//! A console session that changes its human again and again, and passwords that are tried at one account.
+//! A console session that changes its user repeatedly, and password guesses on one account.
 
 use std::time::Instant;
 
@@ -12,11 +12,11 @@ use crate::json;
 
 const EMAIL: &str = "attacker@example.com";
 const PASSWORD: &str = "correct horse battery staple";
-/// How many connections send.
+/// The number of connections.
 const CONNECTIONS: usize = 4;
-/// How often a second a session of the free plan may call, and how often at once.
+/// The rate of the free plan for a session, per second and as a burst.
 const RATE: u64 = 10;
-/// How many wrong passwords may be tried at one account: at once, and for each minute that passes.
+/// How many wrong passwords are allowed for one account, as a burst and for each minute.
 const TRIES: u64 = 20;
 
 /// Sends as many changes as a session can.
@@ -40,11 +40,11 @@ pub(crate) async fn passwords(scene: &Scene<'_>) -> Result<Outcome> {
     let begun = Instant::now();
     let tried = sent(scene, post("/v1/auth/signin", None, None, &enter), scene.size.passwords, 401).await?;
     let allowed = TRIES * (begun.elapsed().as_secs() / 60 + 1);
-    Ok(Outcome::of(format!("{tried} of {} passwords were looked at", scene.size.passwords))
+    Ok(Outcome::of(format!("{tried} of {} passwords were checked", scene.size.passwords))
         .unless(tried <= allowed, || format!("{tried} passwords were tried at one account, {allowed} are allowed")))
 }
 
-/// Signs a human up, unless an attack before did.
+/// Signs a user up, unless an earlier attack did.
 async fn sign_up(scene: &Scene<'_>) -> Result<()> {
     let mut connection = scene.connection().await?;
     let terms = connection.ask(&get("/v1/auth/terms/current", None)).await?.json(200)?;
@@ -59,7 +59,7 @@ async fn sign_up(scene: &Scene<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Sends a request so many times, and counts how many of the answers have this status; all others are refusals.
+/// Sends a request `count` times, and counts the answers with this status. All others must be refusals.
 async fn sent(scene: &Scene<'_>, request: Vec<u8>, count: usize, status: u16) -> Result<u64> {
     let mut sending = JoinSet::new();
     for _ in 0..CONNECTIONS {

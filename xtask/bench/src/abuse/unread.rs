@@ -1,4 +1,4 @@
-//! Connections whose answers nobody reads, and connections on which nobody says anything.
+//! Connections whose answers nobody reads, and connections without requests.
 
 use std::time::Duration;
 
@@ -13,25 +13,25 @@ use tokio::net::TcpStream;
 use super::attacks::{Outcome, Scene};
 use crate::connection::{Connection, get, post};
 
-/// How many events one request creates.
+/// The number of events that one request creates.
 const BATCH: usize = 5;
-/// The characters of a description, of four bytes each: as long as it may be.
+/// The maximum length of a description. Its characters have four bytes each.
 const DESCRIPTION: usize = 20_000;
-/// How many requests are sent on a connection before any answer would be read.
+/// The number of requests on a connection before any answer would be read.
 const PIPELINED: usize = 20;
-/// How long a server may take to read a request, or to let a stream begin, before no more are sent.
+/// How long a server may take to read a request or to open a stream, before no more are sent.
 const STUCK: Duration = Duration::from_millis(200);
-/// How much time lies between lists: a free key may ask for ten in a second.
+/// The pause between lists. A free key may ask for ten in a second.
 const BETWEEN: Duration = Duration::from_millis(100);
-/// How long the head of an answer is waited for, and a list while the server is busy with others.
+/// How long to wait for the head of an answer, and for a list while the server is busy with others.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How many files may be open while one address holds all the connections it can: as many as the server allows an
-/// address by default, and some of its own.
+/// The most open files while one address holds all the connections it can: the server's default for an address, and
+/// some files of its own.
 const HELD: usize = 256 + 64;
-/// How many streams of one connection may be under way.
+/// The most concurrent streams on one connection.
 const STREAMS: usize = 32;
 
-/// Creates events whose list is as long as it gets.
+/// Creates events whose list is as long as possible.
 pub(crate) async fn fill(scene: &Scene<'_>, connection: &mut Connection) -> Result<()> {
     let description = "\u{1F4C5}".repeat(DESCRIPTION);
     let target = format!("/v1/calendars/{}/events/batch", scene.calendar);
@@ -50,23 +50,23 @@ fn list(scene: &Scene<'_>) -> Vec<u8> {
     get(&format!("/v1/calendars/{}/events?limit={}", scene.calendar, scene.size.events), Some(&scene.key))
 }
 
-/// Whether all of it could be sent: a server that reads no further is not waited for.
+/// Whether everything could be sent. A server that stops reading is not waited for.
 async fn sent(stream: &mut TcpStream, bytes: &[u8]) -> bool {
     matches!(tokio::time::timeout(STUCK, stream.write_all(bytes)).await, Ok(Ok(())))
 }
 
-/// Sends requests one after the other on many connections, and reads no answer.
+/// Sends pipelined requests on many connections, and reads no answer.
 pub(crate) async fn pipelines(scene: &Scene<'_>) -> Result<Outcome> {
     let requests = get("/v1/plans", Some(&scene.key)).repeat(PIPELINED);
     hold(scene, &requests).await
 }
 
-/// Opens many connections and says nothing.
+/// Opens many connections and sends nothing.
 pub(crate) async fn silence(scene: &Scene<'_>) -> Result<Outcome> {
     hold(scene, b"").await
 }
 
-/// Opens many connections, sends the same on each, and keeps them.
+/// Opens many connections, sends the same bytes on each, and keeps them open.
 async fn hold(scene: &Scene<'_>, bytes: &[u8]) -> Result<Outcome> {
     let (mut held, mut refused) = (Vec::with_capacity(scene.size.connections), 0);
     for _ in 0..scene.size.connections {
@@ -81,13 +81,13 @@ async fn hold(scene: &Scene<'_>, bytes: &[u8]) -> Result<Outcome> {
     let most = settled(scene).await?;
     tokio::time::sleep(scene.size.lasts).await;
     let left = scene.server.usage().open_files()?;
-    let said = format!("{} connections, {refused} refused; {most} files open then, {left} in the end", held.len());
-    Ok(Outcome::of(said).unless(most <= HELD, || {
-        format!("{most} files are open for the connections of one address, {HELD} are allowed")
-    }))
+    let said = format!("{} connections, {refused} refused; {most} open files then, {left} at the end", held.len());
+    Ok(Outcome::of(said)
+        .unless(most <= HELD, || format!("{most} open files for the connections of one address, {HELD} are allowed")))
 }
 
-/// The files that are open once the server has heard of every connection: it answers somebody else, whom it accepted later.
+/// The open files once the server has accepted every connection. It is known to have done so when it answers a later
+/// connection.
 async fn settled(scene: &Scene<'_>) -> Result<usize> {
     let mut connection = Connection::open_from(super::neighbour::ADDRESS, scene.server.address).await?;
     let status = connection.ask(&get("/health", None)).await?.status;
@@ -95,12 +95,12 @@ async fn settled(scene: &Scene<'_>) -> Result<usize> {
     scene.server.usage().open_files()
 }
 
-/// Asks for long lists and reads none.
+/// Requests long lists and reads none.
 pub(crate) async fn lists(scene: &Scene<'_>) -> Result<Outcome> {
     let request = list(scene);
     let mut reader = scene.connection().await?;
     let bytes = reader.ask(&request).await?;
-    ensure!(bytes.status == 200, "a list that somebody reads is answered with {}", bytes.status);
+    ensure!(bytes.status == 200, "a list with a reader was answered with {}", bytes.status);
     let bytes = bytes.body.len();
     let mut held = Vec::with_capacity(scene.size.lists);
     for _ in 0..scene.size.lists {
@@ -109,7 +109,7 @@ pub(crate) async fn lists(scene: &Scene<'_>) -> Result<Outcome> {
         held.push(stream);
         tokio::time::sleep(BETWEEN).await;
     }
-    // All of them are written or refused by now: requests of an organization are answered in their order.
+    // By now all of them are written or refused: the requests of an organization are answered in order.
     let last = reader.ask(&request).await?.status;
     tokio::time::sleep(scene.size.lasts).await;
     let mut written = 0;
@@ -118,17 +118,17 @@ pub(crate) async fn lists(scene: &Scene<'_>) -> Result<Outcome> {
     }
     Ok(Outcome::of(format!("{} lists of {bytes} bytes, {written} written; the next one: {last}", held.len()))
         .unless(bytes <= 9 << 20, || format!("a list has {bytes} bytes, 8 MiB are allowed"))
-        .unless(held.len() < 10 || written < held.len(), || "every list that nobody reads was written".into()))
+        .unless(held.len() < 10 || written < held.len(), || "every list without a reader was written".into()))
 }
 
-/// The status of the answer that has come, if one has.
+/// The status of the answer, if it has arrived.
 async fn status(stream: &mut TcpStream) -> Option<u16> {
     let mut line = [0; 12];
     tokio::time::timeout(STUCK, stream.read_exact(&mut line)).await.ok()?.ok()?;
     std::str::from_utf8(line.get(9..)?).ok()?.parse().ok()
 }
 
-/// Reads the feed of a large calendar without end, each time in another version.
+/// Requests the feed of a large calendar repeatedly, each time in another version.
 pub(crate) async fn versions(scene: &Scene<'_>) -> Result<Outcome> {
     let mut writer = scene.connection().await?;
     let event = json!({
@@ -141,17 +141,17 @@ pub(crate) async fn versions(scene: &Scene<'_>) -> Result<Outcome> {
         writer.ask(&post(&target, Some(&scene.key), None, &event.to_string())).await?.json(201)?;
         let mut stream = scene.stream().await?;
         stream.write_all(&export).await?;
-        // The next version comes when this one is being sent.
+        // Wait until this version is being sent before making the next one.
         let answer = tokio::time::timeout(PATIENCE, stream.readable()).await;
         answer.context("no answer to an export")??;
         written += usize::from(status(&mut stream).await == Some(200));
         held.push(stream);
     }
     tokio::time::sleep(scene.size.lasts).await;
-    Ok(Outcome::of(format!("{} versions of a calendar asked for, {written} written", held.len())))
+    Ok(Outcome::of(format!("{} versions of a calendar requested, {written} written", held.len())))
 }
 
-/// Asks for long lists on one HTTP/2 connection whose window is closed.
+/// Requests long lists on one HTTP/2 connection whose window is closed.
 pub(crate) async fn window(scene: &Scene<'_>) -> Result<Outcome> {
     let stream = scene.stream().await?;
     let (streams, connection) = client::Builder::new().initial_window_size(0).handshake::<_, Bytes>(stream).await?;
@@ -160,9 +160,9 @@ pub(crate) async fn window(scene: &Scene<'_>) -> Result<Outcome> {
     let uri = format!("http://localhost/v1/calendars/{}/events?limit={}", scene.calendar, scene.size.events);
     let authorization = format!("Bearer {}", scene.key);
     let request = || Request::get(&uri).header("authorization", &authorization).body(());
-    // Once the head of one answer is there, the server has said how many streams it allows.
+    // Once the head of an answer has arrived, the server has announced how many streams it allows.
     let (first, _) = streams.clone().ready().await?.send_request(request()?, true)?;
-    let first = tokio::time::timeout(PATIENCE, first).await.context("no head of an answer")??;
+    let first = tokio::time::timeout(PATIENCE, first).await.context("no head of an answer arrived")??;
     let most = streams.current_max_send_streams();
     let mut held = Vec::with_capacity(scene.size.streams);
     while held.len() < scene.size.streams {
@@ -172,7 +172,8 @@ pub(crate) async fn window(scene: &Scene<'_>) -> Result<Outcome> {
     }
     tokio::time::sleep(scene.size.lasts).await;
     serving.abort();
-    let said = format!("{} streams begun, the server allows {most} at once", held.len() + 1);
+    let said = format!("{} streams opened, the server allows {most} at once", held.len() + 1);
     drop(first);
-    Ok(Outcome::of(said).unless(most <= STREAMS, || format!("{most} streams may be under way, {STREAMS} are allowed")))
+    Ok(Outcome::of(said)
+        .unless(most <= STREAMS, || format!("the server allows {most} concurrent streams instead of {STREAMS}")))
 }

@@ -1,4 +1,4 @@
-//! Uploads of one key that drip in, while another organization imports a file.
+//! Slow uploads with one key, while another organization imports a file.
 
 use std::time::{Duration, Instant};
 
@@ -12,24 +12,24 @@ use super::neighbour::ADDRESS;
 use super::{SLOWER, WAIT, milliseconds};
 use crate::connection::{Connection, post};
 
-/// How many uploads there are, and how many of an organization may be under way.
+/// The number of uploads, and the most concurrent ones of an organization.
 const UPLOADS: usize = 16;
 const TOGETHER: usize = 1;
-/// How long each says it is.
+/// The length that each announces.
 const LENGTH: usize = 8 << 20;
-/// What comes of each at a time, and how much time lies between: less than may come.
+/// The bytes that each sends at a time, and the pause between them. This is slower than the server allows.
 const DROP: &[u8] = &[b' '; 1 << 10];
 const BETWEEN: Duration = Duration::from_millis(500);
-/// How long they drip at most.
+/// The longest time that they send.
 const DRIPS: Duration = Duration::from_secs(60);
-/// How long a body is that needs no place, and how many of an organization may be under way.
+/// The length of a body that does not need a permit, and the most concurrent ones of an organization.
 const BODY: usize = 1 << 20;
 const ARRIVING: usize = 16;
-/// The file of the other organization: longer than any body but an import may be.
+/// The file of the other organization: longer than any body except an import may be.
 const EVENTS: usize = 80;
 const DESCRIPTION: usize = 18_000;
 
-/// Begins the uploads, and imports a file as somebody else meanwhile.
+/// Starts the uploads, and imports a file as another organization at the same time.
 pub(crate) async fn drip(scene: &Scene<'_>) -> Result<Outcome> {
     let other = scene.program.create_organization("Importer").await?;
     let quiet = import(scene, &other, 0).await?;
@@ -41,7 +41,7 @@ pub(crate) async fn drip(scene: &Scene<'_>) -> Result<Outcome> {
     }
     let imported = import(scene, &other, 1).await?;
     let mut statuses = Vec::with_capacity(UPLOADS);
-    // The last ones may drip on: they are the ones that were let in.
+    // The last ones may continue, because they were admitted.
     while statuses.len() < UPLOADS - TOGETHER {
         let Some(status) = uploads.join_next().await else { break };
         statuses.push(status?);
@@ -50,17 +50,18 @@ pub(crate) async fn drip(scene: &Scene<'_>) -> Result<Outcome> {
     let refused = statuses.iter().filter(|status| **status == Some(429)).count();
     let (took, usual) = (milliseconds(imported), milliseconds(quiet));
     let allowed = WAIT.max(quiet * SLOWER);
-    let said = format!("{refused} of {UPLOADS} refused at once; another's import took {took} ms, {usual} before");
+    let said =
+        format!("{refused} of {UPLOADS} refused at once; another organization's import took {took} ms, {usual} before");
     Ok(Outcome::of(said)
         .unless(refused + TOGETHER >= UPLOADS, || {
-            format!("{} uploads of one organization were let in together, {TOGETHER} is allowed", UPLOADS - refused)
+            format!("{} concurrent uploads of one organization were admitted, {TOGETHER} is allowed", UPLOADS - refused)
         })
         .unless(!scene.size.judges_times || imported <= allowed, || {
             format!("another organization's import took {took} ms, {} are allowed", milliseconds(allowed))
         }))
 }
 
-/// Sends almost all of many bodies that need no place, and then nothing more.
+/// Sends almost all of many bodies that do not need a permit, then stops.
 pub(crate) async fn stop_short(scene: &Scene<'_>) -> Result<Outcome> {
     let (calendar, key) = (&scene.calendar, &scene.key);
     let head = format!(
@@ -76,7 +77,7 @@ pub(crate) async fn stop_short(scene: &Scene<'_>) -> Result<Outcome> {
             let (mut reading, mut writing) = stream.split();
             let sending = async {
                 let _ = writing.write_all(&request).await;
-                // The kernel may still hold what was sent when the server has answered.
+                // The kernel may still buffer the request when the server has answered.
                 std::future::pending::<()>().await;
             };
             let status = tokio::select! {
@@ -96,11 +97,11 @@ pub(crate) async fn stop_short(scene: &Scene<'_>) -> Result<Outcome> {
     let refused = statuses.iter().filter(|status: &&Option<u16>| **status == Some(429)).count();
     Ok(Outcome::of(format!("{refused} of {} refused", scene.size.bodies))
         .unless(refused + ARRIVING >= scene.size.bodies, || {
-            format!("{} bodies of a MiB were let in, {ARRIVING} are allowed", scene.size.bodies - refused)
+            format!("{} bodies of 1 MiB were admitted, {ARRIVING} are allowed", scene.size.bodies - refused)
         }))
 }
 
-/// The head of an upload that would be long.
+/// The head of a long upload.
 fn head(scene: &Scene<'_>) -> Vec<u8> {
     let (calendar, key) = (&scene.calendar, &scene.key);
     format!(
@@ -110,7 +111,7 @@ fn head(scene: &Scene<'_>) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Drips until there is an answer, and returns its status; `None` where the connection ended without one.
+/// Sends slowly until there is an answer, and returns its status. `None` if the connection ended without one.
 async fn upload(mut stream: TcpStream, head: &[u8]) -> Option<u16> {
     stream.write_all(head).await.ok()?;
     let (mut reading, mut writing) = stream.split();
@@ -119,7 +120,7 @@ async fn upload(mut stream: TcpStream, head: &[u8]) -> Option<u16> {
         while begun.elapsed() < DRIPS && writing.write_all(DROP).await.is_ok() {
             tokio::time::sleep(BETWEEN).await;
         }
-        // An answer may have come before the connection broke.
+        // An answer may have arrived before the connection broke.
         tokio::time::sleep(BETWEEN).await;
     };
     let mut answer = [0; 12];
@@ -132,7 +133,7 @@ async fn upload(mut stream: TcpStream, head: &[u8]) -> Option<u16> {
     }
 }
 
-/// Imports a file on a calendar of its own, and says how long that took.
+/// Imports a file into a new calendar, and returns how long that took.
 async fn import(scene: &Scene<'_>, key: &str, number: usize) -> Result<Duration> {
     let mut connection = Connection::open_from(ADDRESS, scene.server.address).await?;
     let body = r#"{"name":"Work","timezone":"UTC"}"#;

@@ -1,4 +1,4 @@
-//! What the server's process takes while it is attacked.
+//! The resources of the server's process during an attack.
 
 use std::time::Duration;
 
@@ -8,21 +8,21 @@ use tokio::task::JoinHandle;
 
 use crate::service::{Process, Usage};
 
-/// How often is looked. The most memory is known to the kernel, open files are not.
+/// The sampling interval. The kernel records the peak memory, but not the peak of open files.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What was seen.
+/// The measurements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
-    /// KiB in RAM, before the attack and at most.
+    /// Resident memory in KiB, before the attack and at its peak.
     pub(crate) memory_before: u64,
     pub(crate) memory: u64,
-    /// Open files, connections among them.
+    /// Open files, including connections.
     pub(crate) files_before: usize,
     pub(crate) files: usize,
 }
 
-/// Somebody who looks again and again.
+/// A task that samples the process.
 pub(crate) struct Watch {
     end: oneshot::Sender<()>,
     looking: JoinHandle<Result<Seen>>,
@@ -47,7 +47,7 @@ impl Watch {
     }
 
     pub(crate) async fn end(self) -> Result<Seen> {
-        // Whoever looks has failed where this does not arrive, and says so below.
+        // If this does not arrive, the task has failed, which is reported below.
         let _ = self.end.send(());
         self.looking.await?
     }
@@ -57,7 +57,7 @@ fn most(usage: &Usage) -> Result<u64> {
     Ok(usage.most_resident()?.max(usage.resident()?))
 }
 
-/// So many KiB, in MiB.
+/// Converts KiB to MiB.
 pub(crate) fn mebibytes(kibibytes: u64) -> String {
     kibibytes.div_ceil(1 << 10).to_string()
 }

@@ -1,4 +1,4 @@
-//! Reads a calendar back and compares it with what its writers were told.
+//! Reads a calendar and compares it with the answers that its writers got.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,16 +9,16 @@ use super::writer::{Ledger, Outcome};
 use crate::connection::{Connection, get};
 use crate::json;
 
-/// The most events of a page.
+/// The number of events on a page.
 const PAGE: u64 = 200;
-/// How often a calendar is read again that changed while it was read: on Postgres a transaction of the
-/// killed server may still be on its way.
+/// How often a calendar that changes while it is read is read again: on Postgres, a transaction of the killed server
+/// may still be in progress.
 const READINGS: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(50);
-/// How many of what is wrong an error names.
+/// How many problems an error lists.
 const NAMED: usize = 5;
 
-/// What a check saw, in events.
+/// The result of a check, in events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Findings {
     pub(crate) acknowledged: u64,
@@ -38,7 +38,7 @@ pub(crate) async fn check_calendar(
 ) -> Result<Findings> {
     let present = read(connection, key, calendar).await.with_context(|| format!("reading {calendar}"))?;
     let findings = compare(&present, ledger).with_context(|| format!("in {calendar}"))?;
-    // One of them by its own route, so that both ways of reading are seen to agree.
+    // Read one event by its own route too, to check that both ways of reading agree.
     if let Some((title, id)) = present.iter().find_map(|(title, ids)| Some((title, ids.first()?))) {
         let event = connection.ask(&get(&format!("/v1/events/{id}"), Some(key))).await?.json(200)?;
         ensure!(json::text(&event, "title")? == title, "{id} is listed as {title} and read as {event}");
@@ -53,10 +53,10 @@ async fn read(connection: &mut Connection, key: &str, calendar: &str) -> Result<
         }
         tokio::time::sleep(PAUSE).await;
     }
-    bail!("the calendar's total is not the number of its events, or never stands still")
+    bail!("the calendar's total does not match its events, or keeps changing")
 }
 
-/// All pages; `None` where they do not fit together.
+/// Reads all pages. `None` if they are inconsistent.
 async fn read_once(connection: &mut Connection, key: &str, calendar: &str) -> Result<Option<Present>> {
     let mut present = Present::new();
     let mut total = None;
@@ -70,7 +70,7 @@ async fn read_once(connection: &mut Connection, key: &str, calendar: &str) -> Re
         }
         for event in events {
             let start = json::text(event, "startTime")?;
-            ensure!(last_start.as_str() <= start, "an event of {start} is listed after one of {last_start}");
+            ensure!(last_start.as_str() <= start, "an event at {start} is listed after one at {last_start}");
             start.clone_into(&mut last_start);
             let ids = present.entry(json::text(event, "title")?.to_owned()).or_default();
             ids.push(json::text(event, "id")?.to_owned());
@@ -99,7 +99,7 @@ fn compare(present: &Present, ledger: &Ledger) -> Result<Findings> {
                     match found {
                         [only] if only == id => {}
                         [] => wrong.push(format!("{title} was acknowledged as {id} and is missing")),
-                        others => wrong.push(format!("{title} was acknowledged as {id} and is there as {others:?}")),
+                        others => wrong.push(format!("{title} was acknowledged as {id} and exists as {others:?}")),
                     }
                 }
             }
@@ -107,23 +107,23 @@ fn compare(present: &Present, ledger: &Ledger) -> Result<Findings> {
                 findings.unanswered += all;
                 findings.unanswered_present += there;
                 if there != 0 && there != all {
-                    wrong.push(format!("of the {all} events of {:?} only {there} are there", write.titles));
+                    wrong.push(format!("only {there} of the {all} events {:?} exist", write.titles));
                 }
                 for (title, found) in write.titles.iter().zip(&found).filter(|(_, found)| found.len() > 1) {
-                    wrong.push(format!("{title}, which had no answer, is there as {found:?}"));
+                    wrong.push(format!("{title}, which had no answer, exists as {found:?}"));
                 }
             }
         }
     }
     for title in present.keys().filter(|title| !known.contains(title)) {
-        wrong.push(format!("{title} is there, which nobody wrote"));
+        wrong.push(format!("{title} exists, but nobody wrote it"));
     }
     if wrong.is_empty() {
         return Ok(findings);
     }
     let count = wrong.len();
     wrong.truncate(NAMED);
-    bail!("{count} wrong: {}", wrong.join("; "))
+    bail!("{count} problems: {}", wrong.join("; "))
 }
 
 #[cfg(test)]
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_is_counted() {
+    fn consistent_calendars_are_counted() {
         let ledger = ledger(&[(&["a"], Some(&["1"])), (&["b"], None), (&["c", "d"], None), (&["e"], None)]);
         let present = present(&[("a", "1"), ("c", "2"), ("d", "3"), ("e", "4")]);
         let findings = Findings { acknowledged: 1, unanswered: 4, unanswered_present: 3 };
@@ -158,16 +158,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn inconsistencies_are_named() {
         let acknowledged: &[(&[&str], Option<&[&str]>)] = &[(&["a"], Some(&["1"]))];
         let unanswered: &[(&[&str], Option<&[&str]>)] = &[(&["a", "b"], None)];
         for (writes, events, said) in [
             (acknowledged, &[][..], "a was acknowledged as 1 and is missing"),
-            (acknowledged, &[("a", "2")], "a was acknowledged as 1 and is there as [\"2\"]"),
-            (acknowledged, &[("a", "1"), ("a", "2")], "is there as [\"1\", \"2\"]"),
-            (acknowledged, &[("a", "1"), ("z", "2")], "z is there, which nobody wrote"),
-            (unanswered, &[("a", "1")], "only 1 are there"),
-            (unanswered, &[("a", "1"), ("b", "2"), ("b", "3")], "b, which had no answer, is there as"),
+            (acknowledged, &[("a", "2")], "a was acknowledged as 1 and exists as [\"2\"]"),
+            (acknowledged, &[("a", "1"), ("a", "2")], "exists as [\"1\", \"2\"]"),
+            (acknowledged, &[("a", "1"), ("z", "2")], "z exists, but nobody wrote it"),
+            (unanswered, &[("a", "1")], "only 1 of the 2 events"),
+            (unanswered, &[("a", "1"), ("b", "2"), ("b", "3")], "b, which had no answer, exists as"),
         ] {
             let error = compare(&present(events), &ledger(writes)).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");

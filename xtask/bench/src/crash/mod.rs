@@ -1,8 +1,7 @@
-//! `crash`: the server is killed while it writes, started again, and everything that it had acknowledged
-//! is looked for.
+//! `crash`: kills the server while it writes, starts it again, and looks for everything that it had acknowledged.
 //!
-//! Each round writes to a calendar of its own, so that a round's check reads what this round wrote; a
-//! sample of the earlier calendars is read again each time, and all of them at the end.
+//! Each round writes to its own calendar, so a round's check reads what the round wrote. A sample of the earlier
+//! calendars is read again each time, and all of them at the end.
 
 mod check;
 mod writer;
@@ -24,16 +23,16 @@ use crate::json;
 use crate::random::{Random, fresh_seed};
 use crate::service::Program;
 
-/// How many tasks write at the same time.
+/// The number of concurrent writers.
 const WRITERS: u64 = 8;
-/// When the server is killed after the first write.
+/// The range of times at which the server is killed after the first write.
 const SOONEST: Duration = Duration::from_millis(50);
 const LATEST: Duration = Duration::from_millis(600);
-/// One start in so many is killed too, before it is done.
+/// One in this many starts is killed before it has finished.
 const KILLED_STARTS: u64 = 8;
-/// When such a start is killed.
+/// The latest time at which such a start is killed.
 const START_LATEST: Duration = Duration::from_millis(120);
-/// How many requests that were answered are repeated after the crash, at most.
+/// The most answered requests that are repeated after the crash.
 const REPEATED: usize = 8;
 
 /// How often the server is killed.
@@ -41,34 +40,34 @@ const REPEATED: usize = 8;
 pub(crate) struct Options {
     #[command(flatten)]
     surroundings: Surroundings,
-    /// So often on SQLite.
+    /// The number of kills on SQLite.
     #[arg(long, default_value_t = 20)]
     sqlite: u64,
-    /// So often on Postgres.
+    /// The number of kills on Postgres.
     #[arg(long, default_value_t = 10)]
     postgres: u64,
-    /// Decides when the server is killed; without it every run is different.
+    /// The seed for the times of the kills. Without it, every run is different.
     #[arg(long)]
     seed: Option<u64>,
 }
 
-/// One server, killed again and again.
+/// One server, which is killed repeatedly.
 struct Campaign {
     program: Program,
     key: String,
     agent: String,
     random: Random,
-    /// What was written to which calendar.
+    /// The writes to each calendar.
     ledgers: BTreeMap<String, Ledger>,
     totals: Totals,
 }
 
-/// What was seen over all rounds.
+/// The totals of all rounds.
 #[derive(Debug, Default)]
 struct Totals {
     acknowledged: u64,
     unanswered: u64,
-    /// Of those without an answer, how many were found nevertheless.
+    /// The unanswered events that exist anyway.
     unanswered_present: u64,
     repeated: u64,
     replayed: u64,
@@ -76,7 +75,7 @@ struct Totals {
     slowest_start: Duration,
 }
 
-/// Runs the campaign on each database and fails where anything was lost.
+/// Runs the campaign on each database, and fails if anything was lost.
 pub(crate) async fn run(options: &Options) -> Result<()> {
     let server = options.surroundings.server()?;
     let seed = options.seed.unwrap_or_else(fresh_seed);
@@ -95,7 +94,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
             Err(error) => {
                 lost.push(kind.to_string());
                 println!("{kind}: FAILED: {error:#}");
-                println!("{kind}: left to look at: {}; repeat with --seed {seed}", place.leave());
+                println!("{kind}: kept for inspection: {}; repeat with --seed {seed}", place.leave());
             }
         }
     }
@@ -114,8 +113,8 @@ async fn campaign(server: &Path, place: &Place, rounds: u64, seed: u64) -> Resul
     let Totals { acknowledged, unanswered, unanswered_present, repeated, replayed, killed_starts, slowest_start } =
         campaign.totals;
     Ok(format!(
-        "{}: {rounds} kills, none lost anything: {acknowledged} acknowledged events are all there, once each. \
-         {unanswered} events were sent without an answer, of which {unanswered_present} are there, once each. \
+        "{}: {rounds} kills, nothing lost: all {acknowledged} acknowledged events exist, once each. \
+         {unanswered} events were sent without an answer, of which {unanswered_present} exist, once each. \
          {repeated} requests were repeated under their Idempotency-Key, {replayed} of them were replayed. \
          {killed_starts} starts were killed too; the slowest start took {:.0} ms. {:.0} s in all.",
         place.kind,
@@ -125,7 +124,7 @@ async fn campaign(server: &Path, place: &Place, rounds: u64, seed: u64) -> Resul
 }
 
 impl Campaign {
-    /// Makes the organization and its agent.
+    /// Creates the organization and its agent.
     async fn prepare(program: Program, seed: u64) -> Result<Self> {
         let service = program.start().await?;
         let key = program.create_organization("Crash").await?;
@@ -137,7 +136,7 @@ impl Campaign {
         Ok(Self { program, key, agent, random: Random::new(seed), ledgers: BTreeMap::new(), totals: Totals::default() })
     }
 
-    /// Starts the server, writes, kills it, starts it again and looks at what is there.
+    /// Starts the server, writes, kills it, starts it again and checks the result.
     async fn round(&mut self, round: u64) -> Result<String> {
         let service = self.start().await?;
         let mut connection = Connection::open(service.address).await?;
@@ -167,7 +166,7 @@ impl Campaign {
         self.repeat(&mut connection, &calendar, &mut ledger).await.context("repeating requests")?;
         check_calendar(&mut connection, &self.key, &calendar, &ledger).await.context("after requests were repeated")?;
         self.look_back(&mut connection).await?;
-        // Killed without anything in flight: the next round must find this one's events all the same.
+        // Killed without requests in flight: the next round must find this round's events anyway.
         service.kill()?;
         Ok(self.account(lives, calendar, ledger, before))
     }
@@ -179,7 +178,7 @@ impl Campaign {
         Ok(service)
     }
 
-    /// A crash may come while the server still repairs what the last one left.
+    /// Kills some starts, because a crash may happen while the server still recovers from the previous one.
     async fn kill_a_start_now_and_then(&mut self) -> Result<()> {
         if self.random.one_in(KILLED_STARTS) {
             let mut child = self.program.spawn()?;
@@ -191,7 +190,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// Sends half of what had no answer again, under the same key, and some of what had one.
+    /// Repeats half of the unanswered requests with the same idempotency key, and some of the answered ones.
     async fn repeat(&mut self, connection: &mut Connection, calendar: &str, ledger: &mut Ledger) -> Result<()> {
         let mut answered_ones = REPEATED;
         for (write, outcome) in ledger.writes_mut() {
@@ -215,7 +214,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// Looks at one of the earlier calendars.
+    /// Checks one of the earlier calendars.
     async fn look_back(&mut self, connection: &mut Connection) -> Result<()> {
         let count = self.ledgers.len() as u64;
         if count > 0
@@ -233,7 +232,7 @@ impl Campaign {
         self.totals.unanswered_present += unanswered_present;
         self.ledgers.insert(calendar, ledger);
         format!(
-            "killed after {:.0} ms, {acknowledged} acknowledged, {unanswered} without an answer, {unanswered_present} of these there",
+            "killed after {:.0} ms, {acknowledged} acknowledged, {unanswered} without an answer, of which {unanswered_present} exist",
             lives.as_secs_f64() * 1000.0
         )
     }
@@ -249,7 +248,7 @@ impl Campaign {
 }
 
 impl Write {
-    /// What the write is called in a report.
+    /// The name of the write in a report.
     fn name(&self) -> &str {
         self.titles.first().map_or("an empty write", String::as_str)
     }

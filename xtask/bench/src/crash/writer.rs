@@ -1,4 +1,4 @@
-//! A task that writes until the server is gone, and remembers what it was told.
+//! A task that writes until the server is gone, and records the answers.
 
 use std::net::SocketAddr;
 
@@ -9,12 +9,12 @@ use crate::connection::{Answer, Connection, post};
 use crate::json;
 use crate::random::Random;
 
-/// One write in so many creates several events at once.
+/// One in this many writes creates several events at once.
 const BATCHES: u64 = 8;
-/// How many.
+/// The number of events in such a write.
 const BATCH: u64 = 5;
 
-/// What a writing task needs to know.
+/// The input of a writer.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) address: SocketAddr,
@@ -22,7 +22,7 @@ pub(crate) struct Writer {
     pub(crate) calendar: String,
 }
 
-/// One request: events with titles that no other event has.
+/// One request for events with unique titles.
 #[derive(Debug, Clone)]
 pub(crate) struct Write {
     /// The `Idempotency-Key`.
@@ -33,10 +33,10 @@ pub(crate) struct Write {
     day: u64,
 }
 
-/// What became of a request, as far as its sender knows.
+/// The result of a request, as far as its sender knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The server said that these events were created.
+    /// The server answered that these events were created.
     Acknowledged(Vec<String>),
     /// The server was gone before it answered.
     Unanswered,
@@ -48,7 +48,7 @@ impl Outcome {
     }
 }
 
-/// Everything that was sent to one calendar.
+/// All writes to one calendar.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger(Vec<(Write, Outcome)>);
 
@@ -71,7 +71,7 @@ impl Ledger {
 }
 
 impl Writer {
-    /// Writes until the connection breaks. What the server refuses is an error.
+    /// Writes until the connection breaks. A refusal is an error.
     pub(crate) async fn write(self, round: u64, number: u64, seed: u64) -> Result<Ledger> {
         let mut ledger = Ledger::default();
         let mut random = Random::new(seed);
@@ -104,7 +104,7 @@ impl Write {
         Self { idempotency, titles, day }
     }
 
-    /// The bytes of the request; the same each time.
+    /// The bytes of the request, which are the same each time.
     pub(crate) fn request(&self, key: &str, calendar: &str) -> Vec<u8> {
         let event = |title: &String| {
             json!({

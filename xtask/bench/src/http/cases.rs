@@ -1,4 +1,4 @@
-//! What is asked, and what it is compared with.
+//! The requests, and what they are compared with.
 
 use serde_json::json;
 
@@ -12,31 +12,31 @@ const CONSTANT: &str = "floor: a constant";
 const SELECT: &str = "floor: one SELECT";
 const INSERT: &str = "floor: one INSERT";
 pub(crate) const GET_EVENT: &str = "GET event";
-/// The availability of plain events, with which that of series is compared.
+/// Availability from plain events, which that from series is compared with.
 pub(crate) const WARM: &str = "agent availability, warm";
 pub(crate) const COLD: &str = "agent availability, cold";
 pub(crate) const WARM_SERIES: &str = "availability with 50 series, warm";
 pub(crate) const COLD_SERIES: &str = "availability with 50 series, cold";
-/// The slots of a booking page, with which those of a longer one are compared.
+/// The slots of a booking page, which those of a longer page are compared with.
 pub(crate) const SLOTS: &str = "slots of a page, 14 days of 30 minutes";
 pub(crate) const LONG_SLOTS: &str = "slots of a page, a year of 5 minutes";
 /// The case that is also compared with the store's commits.
 pub(crate) const POST: &str = "POST event";
-/// How many agents a query across agents names.
+/// The number of agents in a query across agents.
 const ACROSS: usize = 10;
-/// How many different bodies a writing connection sends.
+/// The number of different bodies that a writing connection sends.
 const BODIES: u64 = 64;
 
 /// One measured kind of request.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// The floor, or the other case, that it is compared with; a floor has none.
+    /// The floor or the other case that it is compared with. A floor has none.
     pub(crate) floor: Option<&'static str>,
     pub(crate) requests: Requests,
 }
 
-/// All cases, in the order in which they are measured.
+/// All cases, in the order of measurement.
 pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
     let asked = |target: &str| get(target, Some(key));
     let windowed = |agent: &str, window: &str| asked(&format!("/v1/agents/{agent}/availability?{window}"));

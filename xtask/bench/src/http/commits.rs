@@ -1,4 +1,4 @@
-//! What SQLite gains from committing together what waits together, measured on the store itself.
+//! How much SQLite gains from group commit, measured on the store itself.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 use crate::figures::median;
 use crate::load::CONNECTIONS;
 
-/// How many change-sets each caller commits when one commits at a time, and when all commit together.
+/// The number of change-sets of each caller when one commits at a time, and when all commit together.
 const ALONE: usize = 60;
 const TOGETHER: usize = 400;
 const ROUNDS: usize = 3;
@@ -24,13 +24,13 @@ const ROUNDS: usize = 3;
 /// Change-sets a second.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rates {
-    /// Each in a transaction of its own, one after the other.
+    /// Each in its own transaction, one after the other.
     pub(crate) alone: f64,
-    /// As the store commits them when 32 callers wait.
+    /// As the store batches them when 32 callers wait.
     pub(crate) together: f64,
 }
 
-/// Measures both on databases in `directory`. Blocks: it runs a runtime of its own.
+/// Measures both on databases in `directory`. This blocks, because it creates its own runtime.
 pub(crate) fn measure(directory: &Path) -> Result<Rates> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let (mut alone, mut together) = (Vec::new(), Vec::new());
@@ -41,14 +41,14 @@ pub(crate) fn measure(directory: &Path) -> Result<Rates> {
     Ok(Rates { alone: median(&mut alone), together: median(&mut together) })
 }
 
-/// The rate on a new database; `alone` lets one caller commit at a time, so often each.
+/// The rate on a new database. With `alone`, one caller commits at a time, this often each.
 async fn rate(file: &Path, alone: Option<usize>) -> Result<f64> {
     let database = Database::open(file, OpenOptions::default()).await?;
     database.migrate().await?;
     let store = Arc::new(SqliteStore::new(database.clone(), Arc::new(TestCipher::default())));
     let make = Fixtures::new();
     let organization = make.organization();
-    // Messages are kept where somebody listens.
+    // Messages are stored only if there is an endpoint for them.
     let listener = make.webhook(organization.id);
     store.commit(ChangeSet::new(organization.id).create(&organization).create(&listener)).await?;
 
@@ -58,7 +58,7 @@ async fn rate(file: &Path, alone: Option<usize>) -> Result<f64> {
         let agent = make.agent(organization.id);
         let calendar = make.calendar(&agent);
         store.commit(ChangeSet::new(organization.id).create(&agent).create(&calendar)).await?;
-        // What one `POST .../events` commits: the event, its charge, its message and its audit entry.
+        // The changes of one `POST .../events`: the event, its charge, its message and its audit entry.
         let addition = || {
             let start = make.tick();
             let event = make.event(&calendar, Span::new(start, start + SignedDuration::minutes(30))?);

@@ -1,13 +1,13 @@
-//! The data that is asked for, put there through the API.
+//! The data of the benchmark, created through the API.
 //!
-//! Each of the reading agents has a calendar in which every ten days look alike: 111 half hours hold
-//! three short events each, which neither touch nor overlap, and the others none. One day in the middle holds one
-//! more. So a window of 30 days that begins at any half hour of the first eighteen days holds 1,000 events, or
-//! 999 past the day in the middle, and leaves 1,107 half-hour slots free.
+//! Each of the reading agents has a calendar that repeats every ten days: 111 half hours hold three short events each,
+//! which neither touch nor overlap, and the other half hours are empty. One day in the middle has one more event. A
+//! window of 30 days that begins at any half hour of the first eighteen days therefore has 1,000 events, or 999 if it
+//! begins after that day, and 1,107 free half-hour slots.
 //!
-//! Beside them as many agents have series: 950 plain events in any 30 days, and 50 weekly series that began five
-//! years before, so that 1,000 events have a say there too. They take 11 half hours of every day, each the same
-//! ones, which leaves 1,110 slots free.
+//! As many agents have calendars with series: 950 plain events in any 30 days, and 50 weekly series that began five
+//! years earlier, so 1,000 events count there too. They take the same 11 half hours of every day, which leaves 1,110
+//! free slots.
 
 use anyhow::{Context as _, Result};
 use kalends_kernel::{SignedDuration, Timestamp};
@@ -17,42 +17,42 @@ use crate::connection::{Connection, get, post};
 use crate::json;
 use crate::load::CONNECTIONS;
 
-/// How many agents have a calendar that is read: one for each connection.
+/// The number of agents whose calendar is read: one for each connection.
 pub(crate) const READERS: usize = CONNECTIONS;
-/// How many days hold events: the last window begins on the eighteenth.
+/// The number of days with events. The last window begins on the eighteenth day.
 const DAYS: u64 = 50;
-/// The days after which a calendar looks the same again.
+/// The period after which a calendar repeats, in days.
 const PERIOD: u64 = 10;
-/// How many half hours of a period are taken.
+/// The number of busy half hours in a period.
 const TAKEN: u64 = 111;
-/// How many events one request creates.
+/// The number of events that one request creates.
 const BATCH: usize = 100;
-/// How many half hours of a day are taken in the calendars with series.
+/// The number of busy half hours a day in the calendars with series.
 const TAKEN_DAILY: u64 = 11;
-/// The days after which the plain events of such a calendar look the same again, and how many there are in them.
+/// The period after which the plain events of such a calendar repeat, in days, and their number in a period.
 const PERIOD_BESIDE: u64 = 3;
 const BESIDE_SERIES: usize = 95;
-/// How many weekly series such a calendar has.
+/// The number of weekly series in such a calendar.
 const SERIES: usize = 50;
 /// The first day, in days since 1970-01-01: 2026-03-02, a Monday.
 const FIRST_DAY: u64 = 20_514;
 
-/// How many half hours the cold windows of each kind are apart at most: eight days.
+/// The number of half hours over which the cold windows of each kind are spread: eight days.
 const COLD: u64 = 8 * 48;
 
-/// The window of 30 days that begins so many minutes after the first day did, as it stands in a query.
+/// The window of 30 days that begins this many minutes after the first day began, as query parameters.
 pub(crate) fn window(minute: u64) -> String {
     format!("start={}&end={}&slot_duration=30m", instant(minute), instant(minute + 30 * 1440))
 }
 
-/// Windows of which none is answered by what is cached for the one before: they begin ten days apart in turn, and the
-/// service knows a calendar's busy times for the whole days that were asked for last. None is asked for
-/// twice before some hundred others, which are more than there is room for among the cached answers.
+/// Windows of which none can be answered from the cache of the one before. They alternate between two starts that are
+/// ten days apart, while the service caches a calendar's busy times only for the whole days of the last request.
+/// Hundreds of others come before a window is repeated, more than the cache of answers can hold.
 pub(crate) fn cold_windows() -> impl Iterator<Item = String> {
     (0..COLD).flat_map(|half| [window(half * 30), window(PERIOD * 1440 + half * 30)])
 }
 
-/// What there is.
+/// The created data.
 #[derive(Debug, Default)]
 pub(crate) struct Data {
     /// The agents whose calendars are read.
@@ -61,12 +61,12 @@ pub(crate) struct Data {
     pub(crate) calendars: Vec<String>,
     /// The agents with series.
     pub(crate) recurring: Vec<String>,
-    /// Events of the first of these calendars.
+    /// Events of the first of the read calendars.
     pub(crate) events: Vec<String>,
-    /// Calendars that nobody reads: one for each writing connection.
+    /// Calendars that are not read: one for each writing connection.
     pub(crate) written: Vec<String>,
-    /// The slugs of two booking pages of one calendar, which holds a thousand events from now on: half hours for 14 days,
-    /// and five minutes for a year.
+    /// The slugs of two booking pages of one calendar, which has a thousand events from now on. One offers half hours
+    /// for 14 days, the other five minutes for a year.
     pub(crate) pages: Vec<String>,
 }
 
@@ -98,15 +98,15 @@ impl Data {
     }
 }
 
-/// How many events stand on the calendar with booking pages, in the 14 days that follow.
+/// The number of events on the calendar with booking pages, in the next 14 days.
 const BOOKED: u64 = 1_000;
 
-/// Makes the booking pages and returns their slugs. Of the half hours every second one is taken, by three short events.
+/// Creates the booking pages and returns their slugs. Three short events take every second half hour.
 async fn create_pages(connection: &mut Connection, key: &str) -> Result<Vec<String>> {
     let (_, calendar) = agent_with_calendar(connection, key, "Booked").await?;
     let health = connection.ask(&get("/health", None)).await?.json(200)?;
     let now: Timestamp = json::text(&health, "ts")?.parse()?;
-    // On the grid of the pages, whose slots begin with the day.
+    // Aligned with the pages, whose slots begin with the day.
     let half_hour = SignedDuration::minutes(30).as_micros();
     let first = Timestamp::from_micros((now.as_micros() / half_hour + 1) * half_hour);
     let bodies: Vec<Value> = (0..BOOKED)
@@ -160,11 +160,11 @@ async fn agent_with_calendar(connection: &mut Connection, key: &str, name: &str)
     Ok((agent, json::text(&calendar, "id")?.to_owned()))
 }
 
-/// When the three events of a half hour begin, and how long they last, in minutes. Its last two minutes are left.
+/// The starts and lengths of the three events in a half hour, in minutes. The last two minutes stay free.
 const SHORT: [(u64, u64); 3] = [(1, 7), (10, 7), (20, 7)];
 
-/// The bodies of one calendar's events. The calendars are taken at different times, so that several agents
-/// together are free much more rarely than one alone.
+/// The bodies of one calendar's events. The calendars are busy at different times, so several agents together are free
+/// much less often than one.
 fn events(reader: u64) -> Vec<Value> {
     let halves = PERIOD * 48;
     let mut bodies = Vec::new();
@@ -181,7 +181,7 @@ fn events(reader: u64) -> Vec<Value> {
     bodies
 }
 
-/// The half hours of every day that are taken in a calendar with series.
+/// The busy half hours of every day in a calendar with series.
 fn taken_daily(reader: u64) -> impl Iterator<Item = u64> {
     (0..TAKEN_DAILY).map(move |taken| (taken * 48 / TAKEN_DAILY + reader * 7) % 48)
 }
@@ -198,12 +198,12 @@ fn beside_series(reader: u64) -> Vec<Value> {
     bodies
 }
 
-/// The bodies of the weekly series of a calendar, from the first week of March 2021 on. They take the last two
-/// minutes of half hours that are taken anyway.
+/// The bodies of a calendar's weekly series, starting in the first week of March 2021. They take the last two minutes
+/// of half hours that are busy anyway.
 fn series(reader: u64) -> Vec<Value> {
     let places = (0..7).flat_map(|weekday| taken_daily(reader).map(move |half| (weekday, half * 30 + 28)));
     let bodies = places.take(SERIES).map(|(weekday, minute)| {
-        // The first of that month is a Monday.
+        // The first of that month was a Monday.
         let at = |minute| {
             format!("2021-03-{:02}T{:02}:{:02}:00Z", 1 + weekday + minute / 1440, minute / 60 % 24, minute % 60)
         };
@@ -229,7 +229,7 @@ fn event(minute: u64, length: u64) -> Value {
     })
 }
 
-/// The instant so many minutes after the first day began. The events lie in March and April of one year.
+/// The time this many minutes after the first day began. The events are in March and April of one year.
 pub(crate) fn instant(minute: u64) -> String {
     const MARCH_FIRST: u64 = FIRST_DAY - 1;
     let day = FIRST_DAY + minute / 1440 - MARCH_FIRST;
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_are_written_across_months() {
+    fn times_are_formatted_across_months() {
         for (minute, text) in [
             (0, "2026-03-02T00:00:00Z"),
             (29 * 1440 + 61, "2026-03-31T01:01:00Z"),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn each_window_holds_a_thousand_events() {
+    fn each_window_has_a_thousand_events() {
         for reader in [0, 5, 31] {
             let bodies = events(reader);
             for (from, to) in [("2026-03-02", "2026-04-01"), ("2026-03-12", "2026-04-11")] {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn series_lie_where_the_day_is_taken() {
+    fn series_are_within_busy_half_hours() {
         for reader in [0, 5, 31] {
             let half = |body: &Value, field| {
                 let at = json::text(body, field).unwrap();

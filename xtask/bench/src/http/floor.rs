@@ -1,6 +1,6 @@
-//! The least that a service on the same libraries costs: a constant, one SELECT, one INSERT.
+//! The minimum cost of a service on the same libraries: a constant, one SELECT, one INSERT.
 //!
-//! It runs as a process of its own, as the service does, with the same runtime, server and pool.
+//! It runs in its own process, as the service does, with the same runtime, server and pool.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,37 +22,37 @@ use tokio::net::TcpListener;
 
 use crate::serving;
 
-/// How many rows there are to look up.
+/// The number of rows to look up.
 pub(crate) const ROWS: i64 = 1000;
-/// The bytes of the long constant: those of half-hour slots over 30 days.
+/// The length of the long constant in bytes: that of half-hour slots over 30 days.
 const LONG: usize = 68_735;
-/// What the service's SQLite connections are opened with.
+/// The cache size of the service's SQLite connections.
 const READER_CACHE: &str = "-2048";
 
-/// What the floor stands on.
+/// The options of the floor.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// A Postgres database; without it SQLite is used.
+    /// A Postgres database. Without it, SQLite is used.
     #[arg(long)]
     postgres: Option<String>,
     /// The file of the SQLite database.
     #[arg(long, default_value = "floor.db")]
     sqlite: PathBuf,
-    /// How many connections look rows up.
+    /// The number of connections that look up rows.
     #[arg(long)]
     pool: u32,
-    /// About how many bytes of JSON a row becomes.
+    /// The approximate length of a row's JSON, in bytes.
     #[arg(long)]
     row_bytes: usize,
-    /// How many bytes the long constant has.
+    /// The length of the long constant, in bytes.
     #[arg(long, default_value_t = LONG)]
     long_bytes: usize,
 }
 
-/// One row: identifiers, two instants and texts, as an event has them.
+/// One row: identifiers, two timestamps and texts, like an event.
 type Row = (i64, String, String, i64, i64, String);
 
-/// The columns of a row as JSON, beside the text that fills it up.
+/// The length of a row's JSON without the filling.
 const FRAME: usize = 190;
 
 #[derive(Clone)]
@@ -84,7 +84,7 @@ impl IntoResponse for Failed {
     }
 }
 
-/// Serves until standard input ends, which it does with the program that measures.
+/// Serves until standard input ends, which it does when the measuring program ends.
 pub(crate) async fn serve(options: &Options) -> Result<()> {
     let store = Store::open(options).await.context("cannot open the floor's database")?;
     let filling: Arc<str> = "x".repeat(options.row_bytes.saturating_sub(FRAME)).into();
@@ -104,7 +104,7 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
     serving::until_input_ends(listener, routes).await
 }
 
-/// What the bytes alone cost.
+/// The cost of the bytes alone.
 async fn long(State(floor): State<Floor>) -> ([(HeaderName, &'static str); 1], Bytes) {
     ([(CONTENT_TYPE, "application/json")], floor.long)
 }

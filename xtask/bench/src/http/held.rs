@@ -1,18 +1,18 @@
-//! What the project holds itself to, and when it is missed.
+//! The ratios that the project must keep.
 
 use super::cases;
 use crate::database::Kind;
 
-/// A share of the floor, or of the other case, with which a case is compared.
+/// The minimum speed of a case, as a share of the floor or case that it is compared with.
 #[derive(Debug, Clone, Copy)]
 struct Held {
     case: &'static str,
     least: f64,
-    /// Where it counts; `None` is everywhere.
+    /// The database on which it applies. `None` means both.
     on: Option<Kind>,
 }
 
-/// Every ratio that is held.
+/// Every ratio that must be kept.
 const HELD: [Held; 8] = [
     everywhere(cases::GET_EVENT, 0.55),
     everywhere(cases::WARM, 0.5),
@@ -24,29 +24,29 @@ const HELD: [Held; 8] = [
     Held { case: cases::POST, least: 0.3, on: Some(Kind::Postgres) },
 ];
 
-/// How many times faster SQLite commits what waits together than one transaction each.
+/// The minimum factor by which group commit is faster on SQLite than one transaction each.
 pub(crate) const COMMITS_TOGETHER: f64 = 3.0;
-/// Which share of a held figure is still taken for it by `--check`: runs differ by so much.
+/// The share of a ratio that `--check` still accepts, because runs vary that much.
 const NEARLY: f64 = 0.9;
-/// Which share of the earlier binary's speed is still as fast.
+/// The share of the earlier binary's speed that still counts as equally fast.
 const AS_FAST: f64 = 0.95;
 
 const fn everywhere(case: &'static str, least: f64) -> Held {
     Held { case, least, on: None }
 }
 
-/// The least ratio of a case, where one is held.
+/// The minimum ratio of a case, if it has one.
 pub(crate) fn least(case: &str, on: Kind) -> Option<f64> {
     let counts = |held: &&Held| held.case == case && held.on.is_none_or(|kind| kind == on);
     HELD.iter().find(counts).map(|held| held.least)
 }
 
-/// Whether a figure is below the held one by more than a tenth of that, or was not measured at all.
+/// Whether a figure misses its minimum by more than a tenth, or was not measured.
 pub(crate) fn is_missed(measured: f64, least: f64) -> bool {
     measured.is_nan() || measured < least * NEARLY
 }
 
-/// Whether a case lost no more than a twentieth of its speed.
+/// Whether a case lost at most a twentieth of its speed.
 pub(crate) fn is_as_fast(now_by_before: f64) -> bool {
     now_by_before >= AS_FAST
 }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn every_held_ratio_is_one_of_a_case() {
+    fn every_held_ratio_belongs_to_a_compared_case() {
         let cases = cases::all("key", &super::super::data::Data::default());
         for held in HELD {
             let compared = cases.iter().any(|case| case.name == held.case && case.floor.is_some());

@@ -1,4 +1,4 @@
-//! `http`: a running server under load, beside floors that are measured in the same run.
+//! `http`: a running server under load, compared with floors that are measured in the same run.
 
 mod cases;
 mod commits;
@@ -21,12 +21,12 @@ use crate::figures::{Figure, Table, median};
 use crate::load::{self, Round};
 use crate::service::{Process, Program};
 
-/// How long each case is sent before it is first measured.
+/// How long each case is sent before its first measurement.
 const WARM_UP: Duration = Duration::from_secs(1);
-/// The service's defaults for its pool, which the floors get too.
+/// The service's default pool sizes, which the floors use too.
 const SQLITE_POOL: u32 = 4;
 const POSTGRES_POOL: u32 = 16;
-/// What a server may take of memory before anybody asks, and how long it may take to answer at first.
+/// The maximum memory of an idle server in MiB, and the maximum time to its first answer.
 const RESIDENT_MIB: f64 = 40.0;
 const START: Duration = Duration::from_millis(500);
 
@@ -35,25 +35,25 @@ const START: Duration = Duration::from_millis(500);
 pub(crate) struct Options {
     #[command(flatten)]
     surroundings: Surroundings,
-    /// How long each round of a case lasts, in seconds.
+    /// The length of each round of a case, in seconds.
     #[arg(long, default_value_t = 1.6)]
     seconds: f64,
-    /// How many rounds there are of each case; the medians are shown.
+    /// The number of rounds of each case. The medians are shown.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// On which databases.
+    /// The databases to measure.
     #[arg(long, value_enum, default_value_t = Databases::Both)]
     database: Databases,
-    /// Only cases whose name contains this, with their floors.
+    /// Measure only cases whose name contains this, with their floors.
     #[arg(long)]
     only: Option<String>,
-    /// The size of the pool of both the service and the floors; the service's default without it.
+    /// The pool size of the service and the floors. Without it, the service's default.
     #[arg(long)]
     pool: Option<u32>,
-    /// Fails where a held figure is missed by more than a tenth.
+    /// Fail if a held ratio is missed by more than a tenth.
     #[arg(long)]
     check: bool,
-    /// Another binary of the server, measured in turns with the first: how much faster or slower each case became.
+    /// Another server binary, measured in turns with the first. Prints how much faster or slower each case became.
     #[arg(long)]
     before: Option<PathBuf>,
 }
@@ -75,18 +75,18 @@ impl Databases {
     }
 }
 
-/// What a server does before it is asked for anything.
+/// The startup of a server.
 #[derive(Debug, Clone, Copy)]
 struct Start {
-    /// On an empty database.
+    /// The time to the first answer on an empty database.
     first: Duration,
-    /// On a database that was used before.
+    /// The time to the first answer on a database that was used before.
     again: Duration,
-    /// KiB in RAM.
+    /// Resident memory in KiB.
     resident: u64,
 }
 
-/// A server with data of its own, and what it is asked.
+/// A server with its own data, and its requests.
 struct Side {
     service: Process,
     cases: Vec<Case>,
@@ -95,7 +95,7 @@ struct Side {
     event_bytes: usize,
 }
 
-/// What is printed, and what is held and was missed.
+/// The printed report, and the held ratios that were missed.
 #[derive(Debug, Default)]
 struct Report {
     text: String,
@@ -157,7 +157,7 @@ async fn measure(options: &Options, place: &Place, earlier: Option<&Place>) -> R
 }
 
 impl Side {
-    /// Starts the server at an empty place, fills it, and keeps the cases that are wanted.
+    /// Starts the server at an empty place, fills it, and keeps the selected cases.
     async fn prepare(options: &Options, binary: &Path, place: &Place) -> Result<Self> {
         let mut program = Program::kalends(binary, place);
         program.environment.extend(options.pool.map(|pool| ("KALENDS_DATABASE_CONNECTIONS", pool.to_string())));
@@ -182,14 +182,14 @@ impl Options {
     }
 }
 
-/// Starts the server on the empty database, and once more on the same; the second one stays.
+/// Starts the server on the empty database, then once more on the same. The second one keeps running.
 async fn start_twice(program: &Program) -> Result<(Process, Start)> {
     let service = program.start().await?;
     let first = service.first_answer().await?;
     service.stop().await?;
     let service = program.start().await?;
     let again = service.first_answer().await?;
-    // What only the start needs is given back by then.
+    // By then, memory that only the start needs has been released.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let resident = service.resident()?;
     Ok((service, Start { first, again, resident }))
@@ -203,22 +203,22 @@ pub(crate) fn floor_program(place: &Place, pool: Option<u32>, row_bytes: usize) 
     Ok(Program { binary: std::env::current_exe()?, arguments, environment: Vec::new(), directory })
 }
 
-/// What the rounds of one case measured, of this server and of the earlier one.
+/// The rounds of one case, for this server and the earlier one.
 #[derive(Debug, Default)]
 struct Rounds {
     now: Vec<Round>,
     before: Vec<Round>,
 }
 
-/// All cases in each round, one after the other, so that whatever else the machine does falls on all of them. Where there
-/// is an earlier server, it is asked next to this one, first in every second round.
+/// Measures all cases in each round, one after the other, so that other activity on the machine affects all of them.
+/// If there is an earlier server, it is measured next to this one, and goes first in every second round.
 async fn measure_cases(options: &Options, side: &Side, before: Option<&Side>, floor: &Process) -> Result<Vec<Rounds>> {
     let time = Duration::from_secs_f64(options.seconds);
     let mut rounds: Vec<Rounds> = side.cases.iter().map(|_| Rounds::default()).collect();
     for number in 0..options.rounds {
         for (place, (case, rounds)) in side.cases.iter().zip(&mut rounds).enumerate() {
             let server = if case.floor.is_none() { floor } else { &side.service };
-            // What is asked of a floor is the same whichever server it is compared with.
+            // A floor gets the same requests whichever server it is compared with.
             let earlier =
                 before.filter(|_| case.floor.is_some()).and_then(|before| Some((before, before.cases.get(place)?)));
             let mut turns = [Some((server, case, &mut rounds.now)), None];
@@ -237,7 +237,7 @@ async fn measure_cases(options: &Options, side: &Side, before: Option<&Side>, fl
     Ok(rounds)
 }
 
-/// How fast each case is, compared with the earlier server: the median of the rounds' ratios.
+/// The speed of each case, compared with the earlier server: the median of the rounds' ratios.
 fn comparison(cases: &[Case], rounds: &[Rounds]) -> String {
     let mut table = Table::new(&["case", "before/s", "now/s", "now/before", "as fast"]);
     for (case, rounds) in cases.iter().zip(rounds).filter(|(_, rounds)| !rounds.before.is_empty()) {
@@ -276,7 +276,7 @@ fn report(
             && held::is_missed(ratio, target)
         {
             missed.push(format!(
-                "{} is {ratio:.2} of {}, {target:.2} is held",
+                "{} is {ratio:.2} of {}, must be {target:.2}",
                 case.name,
                 case.floor.unwrap_or_default()
             ));
@@ -304,7 +304,7 @@ fn report(
         let times = |rate: f64| format!("{:.1} times ({rate:.0}/s against {alone:.0}/s)", rate / alone);
         let least = held::COMMITS_TOGETHER;
         if held::is_missed(together / alone, least) {
-            missed.push(format!("change-sets together are {}, {least:.1} times is held", times(together)));
+            missed.push(format!("change-sets together are {}, must be {least:.1} times", times(together)));
         }
         row(
             "change-sets of 32 callers, against one transaction each",

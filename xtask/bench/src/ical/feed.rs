@@ -1,4 +1,4 @@
-//! A calendar's own feed over HTTP: written anew because the calendar changed, and kept.
+//! A calendar's own feed over HTTP: written again after a change of the calendar, and cached.
 
 use std::time::{Duration, Instant};
 
@@ -14,15 +14,15 @@ use crate::json;
 use crate::load::{CONNECTIONS, Requests};
 use crate::service::Program;
 
-/// How many events the calendar has.
+/// The number of events in the calendar.
 const EVENTS: usize = 5_000;
-/// How many events one request adds.
+/// The number of events that one request adds.
 const BATCH: usize = 100;
-/// How fast a feed is written at least, in 10^6 bytes a second.
+/// The minimum speed of writing a feed, in 10^6 bytes a second.
 const COLD: f64 = 60.0;
-/// The least part of what a constant of the same size reaches.
+/// The minimum share of the speed of a constant of the same size.
 const WARM: f64 = 0.5;
-/// How long a round of requests for what is kept lasts.
+/// The length of a round of requests for the cached feed.
 const ROUND: Duration = Duration::from_millis(1_600);
 
 /// Measures on one kind of database and prints.

@@ -1,5 +1,5 @@
-//! A feed of others and a file, imported by the service: how fast, and how much memory it takes; and what a sync costs
-//! that finds nothing changed.
+//! A third-party feed and a file, imported by the service: the speed, the memory, and the cost of a sync that finds no
+//! changes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,11 +21,11 @@ use crate::figures::median;
 use crate::json;
 use crate::service::{Process, Program};
 
-/// How many events a second are imported into SQLite at least.
+/// The minimum number of events imported into SQLite per second.
 const RATE: f64 = 8_000.0;
-/// How much memory an import may take, in MiB.
+/// The most memory of an import, in MiB.
 const MEMORY: f64 = 96.0;
-/// How often it is looked whether an import is over, and how much memory the service has.
+/// How often the progress of an import and the service's memory are checked.
 const LOOK: Duration = Duration::from_millis(5);
 /// How long an import may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -35,7 +35,7 @@ const TAG: &str = "\"bench\"";
 struct Feed {
     text: Bytes,
     asked: AtomicUsize,
-    /// When it was last asked whether the feed has changed.
+    /// When a conditional request for it last arrived.
     conditional: Mutex<Option<Instant>>,
 }
 
@@ -64,13 +64,13 @@ impl Feed {
     }
 }
 
-/// What a subscription shows of its last sync.
+/// The state of a subscription.
 async fn shown(connection: &mut Connection, key: &str, id: &str) -> Result<Value> {
     connection.ask(&get(&format!("/v1/ical-subscriptions/{id}"), Some(key))).await?.json(200)
 }
 
-/// Waits for a sync to end after the one that ended at `before`, and says how it was and how much memory the service had at
-/// most meanwhile.
+/// Waits for a sync to end after the one that ended at `before`. Returns the subscription and the service's peak
+/// memory.
 async fn synced(server: &Process, key: &str, id: &str, before: &Value) -> Result<(Value, u64)> {
     let mut connection = Connection::open(server.address).await?;
     let (began, mut most) = (Instant::now(), 0);
@@ -102,7 +102,7 @@ pub(crate) async fn run(options: &Options, kind: Kind) -> Result<()> {
     program.environment.push(("KALENDS_EGRESS_ALLOW", address.clone()));
     let (mut rates, mut files, mut unchanged, mut grown) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut count = 0;
-    // Each round has a service of its own, since memory that was used once stays.
+    // Each round has its own service, because a process does not return all of its memory.
     for _ in 0..options.rounds.min(3) {
         let server = program.start().await?;
         let key = program.create_organization("Bench").await?;

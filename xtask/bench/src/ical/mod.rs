@@ -1,7 +1,7 @@
-//! `ical`: what reading the feed of another service costs beside a parser alone, and what a feed costs that is written
-//! anew and one that is kept.
+//! `ical`: the cost of reading third-party feeds, compared with a parser alone, and the cost of a calendar's own feed,
+//! both rewritten and cached.
 //!
-//! Each part is a module with a `run` and a value of [`Part`]; without an argument all are run, one after the other.
+//! Each part is a module with a `run`, and a value of [`Part`]. Without an argument, all parts are run in turn.
 
 mod feed;
 mod import;
@@ -19,20 +19,20 @@ use crate::figures::Table;
 pub(crate) struct Options {
     #[command(flatten)]
     surroundings: Surroundings,
-    /// Only this part.
+    /// Run only this part.
     part: Option<Part>,
-    /// How many rounds there are of everything; the medians are shown.
+    /// The number of rounds. The medians are shown.
     #[arg(long, default_value_t = 9)]
     rounds: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
-    /// A feed of others, from its bytes to events.
+    /// A third-party feed, from its bytes to events.
     Reading,
     /// A calendar's own feed, over HTTP on each database.
     Feed,
-    /// A feed of others and a file, imported into each database.
+    /// A third-party feed and a file, imported into each database.
     Import,
 }
 
@@ -55,7 +55,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// A table of what was measured beside what it shall be.
+/// A table of measurements and targets.
 struct Verdicts(Table);
 
 impl Verdicts {
@@ -63,7 +63,7 @@ impl Verdicts {
         Self(Table::new(&[heading, "measured", "target", "holds"]))
     }
 
-    /// A line; without a target and a verdict it tells only what was measured.
+    /// Adds a line. Without a target, it has only the measurement.
     fn line(&mut self, what: &str, measured: String, target: Option<(String, bool)>) {
         let (target, holds) = match target {
             Some((target, true)) => (target, "yes"),

@@ -1,4 +1,4 @@
-//! Reading a feed of others as large as one may be: whole, to events, beside parsing it with calcard alone.
+//! Reading the largest allowed third-party feed into events, compared with parsing it with calcard alone.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -16,16 +16,16 @@ use super::text::{self, EVENTS};
 use crate::figures::median;
 use crate::json;
 
-/// The most times that parsing alone takes.
+/// The maximum factor compared with parsing alone.
 const TIMES: f64 = 3.0;
-/// When the feed is read: 10 March 2026, 12:00 UTC.
+/// The time of reading: 10 March 2026, 12:00 UTC.
 const NOW: kalends_kernel::Timestamp = kalends_kernel::Timestamp::from_micros(1_773_144_000_000_000);
 
-/// A process that reads a file once and tells how much memory that took.
+/// Options of a process that reads a file once and reports its memory.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReaderOptions {
     file: PathBuf,
-    /// With what.
+    /// The parser to use.
     #[arg(value_enum)]
     reader: Reader,
 }
@@ -45,7 +45,7 @@ impl Reader {
     }
 }
 
-/// What came of reading, kept until nobody needs it.
+/// The result of reading, kept so that its memory counts.
 enum Outcome {
     Calcard(Vec<Entry>),
     Kalends(Box<Feed>),
@@ -71,7 +71,7 @@ impl Outcome {
         })
     }
 
-    /// Whether everything was read, lest something faster be measured.
+    /// Checks that everything was read, so that the measurement is valid.
     fn check(&self) -> Result<()> {
         match self {
             Self::Calcard(entries) => {
@@ -125,7 +125,7 @@ pub(crate) fn run(rounds: usize) -> Result<()> {
     Ok(())
 }
 
-/// How long reading takes; freeing what came of it does not count.
+/// The time that reading takes, without freeing the result.
 fn seconds(reader: Reader, text: &str) -> Result<f64> {
     let begun = Instant::now();
     let outcome = black_box(Outcome::of(reader, black_box(text))?);
@@ -134,7 +134,7 @@ fn seconds(reader: Reader, text: &str) -> Result<f64> {
     Ok(took)
 }
 
-/// How much memory, in KiB, a process of its own takes at most while it reads, over what it had with the text.
+/// The peak memory of a separate process while it reads, above what it had with the text, in KiB.
 fn grown(file: &std::path::Path, reader: Reader) -> Result<u64> {
     let mut command = Command::new(std::env::current_exe()?);
     let output = command.arg("ical-reader").arg(file).arg(reader.name()).stderr(Stdio::inherit()).output()?;
@@ -143,7 +143,7 @@ fn grown(file: &std::path::Path, reader: Reader) -> Result<u64> {
     Ok(json::number(&told, "most")?.saturating_sub(json::number(&told, "before")?))
 }
 
-/// Reads a file and prints what the process had in RAM before, and at most, in KiB.
+/// Reads a file and prints the process's resident memory before and at its peak, in KiB.
 pub(crate) fn tell_memory(options: &ReaderOptions) -> Result<()> {
     let text = std::fs::read_to_string(&options.file)?;
     let before = status("VmRSS:")?;

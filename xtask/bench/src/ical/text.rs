@@ -1,19 +1,19 @@
-//! A feed as another service might write it, as large as it may be.
+//! A feed as another service might write it, of the largest allowed size.
 
 use std::fmt::Write as _;
 
-/// How many events there are: as many as a feed may have.
+/// The number of events, which is the most that a feed may have.
 pub(crate) const EVENTS: usize = kalends_feeds::limits::EVENTS_MAX;
-/// How long the text is at most, and it is hardly shorter.
+/// The maximum length of the text. It is hardly shorter.
 const BYTES: usize = kalends_feeds::limits::BYTES_MAX;
 
-/// Two zones, one that the database has and one under a name of its own.
+/// Two zones: one of the zone database, and one under a custom name.
 const ZONES: [(&str, &str); 2] = [("Europe/Berlin", "Berlin"), ("Customized Time Zone", "")];
 const WORDS: &str =
     "What was done\\, what comes next\\, and what stands in the way. Die Notizen für alle liegen am üblichen Platz. ";
 
-/// Writes the feed: of ten events seven take place once, two are series (one in twenty of them outside of the subset
-/// that is kept), and one is of whole days; all have a description that is folded, an attendee and an alarm.
+/// Writes the feed. Of ten events, seven are one-off events, two are series (one in twenty of them outside the
+/// supported subset), and one is an all-day event. All have a folded description, an attendee and an alarm.
 pub(crate) fn feed() -> String {
     let mut text = String::with_capacity(BYTES);
     text.push_str("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Bench//EN\r\nX-WR-CALNAME:Everything\r\n");
@@ -30,7 +30,7 @@ pub(crate) fn feed() -> String {
 }
 
 fn zone(text: &mut String, name: &str, location: &str) {
-    // Writing into a string does not fail.
+    // Writing to a string cannot fail.
     let _ = write!(text, "BEGIN:VTIMEZONE\r\nTZID:{name}\r\n");
     if !location.is_empty() {
         let _ = write!(text, "X-LIC-LOCATION:Europe/{location}\r\n");
@@ -43,7 +43,7 @@ fn zone(text: &mut String, name: &str, location: &str) {
     );
 }
 
-/// An event of about `room` bytes, never more.
+/// Adds an event of about `room` bytes, and never more.
 fn event(text: &mut String, number: usize, room: usize) {
     let begins = text.len();
     let (zone, _) = ZONES[number / 2 % 2];
@@ -70,7 +70,7 @@ fn event(text: &mut String, number: usize, room: usize) {
     text.push_str(name);
     let (mut left, mut column) = (room.saturating_sub(used), name.len());
     for character in WORDS.chars().cycle() {
-        // A fold takes three bytes more.
+        // A fold takes three more bytes.
         if left < character.len_utf8() + 3 {
             break;
         }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_feed_is_as_large_as_it_may_be() {
+    fn the_feed_has_the_largest_allowed_size() {
         let text = feed();
         assert!(text.len() <= BYTES && text.len() > BYTES - BYTES / 100, "{}", text.len());
         assert_eq!(text.matches("BEGIN:VEVENT").count(), EVENTS);

@@ -15,17 +15,17 @@ use tokio::net::TcpListener;
 
 use crate::serving;
 
-/// The file in which the server tells the key and the events.
+/// The file to which the server writes the key and the events.
 pub(crate) const TOLD: &str = "told.json";
-/// How many events there are to ask for.
+/// The number of events to request.
 const EVENTS: usize = 1000;
-/// As often the service confirms the callers that it knows.
+/// How often the service refreshes the callers that it knows.
 const REFRESH: Duration = Duration::from_millis(250);
 
-/// Which router.
+/// The options of the server.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// The one without authentication, limits and counting.
+    /// Serve the router without authentication, limits and counting.
     #[arg(long)]
     bare: bool,
 }
@@ -33,20 +33,20 @@ pub(crate) struct Options {
 struct Wall;
 
 impl Clock for Wall {
-    #[expect(clippy::disallowed_methods, reason = "what is measured lives in real time")]
+    #[expect(clippy::disallowed_methods, reason = "the measurement uses real time")]
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
     }
 }
 
-/// Serves in the present directory until standard input ends.
+/// Serves in the current directory until standard input ends.
 pub(crate) async fn serve(options: &Options) -> Result<()> {
     let database = Database::open("layers.db".as_ref(), OpenOptions::default()).await?;
     database.migrate().await?;
     let store = Arc::new(SqliteStore::new(database, Arc::new(TestCipher::default())));
     let make = Fixtures::new();
-    // Limits that are never reached: what is unlimited is counted with less effort.
+    // Limits that are never reached. Without limits, counting would be cheaper.
     let mut organization = make.organization();
     organization.limit_overrides = Some(json!({ "api_calls": 1_000_000_000_000_u64, "rate_per_second": 1_000_000 }));
     let key = make.key(organization.id);

@@ -1,5 +1,5 @@
-//! `layers`: what authentication, limits of rate and counting cost together, measured by the service's router with
-//! and without them.
+//! `layers`: the combined cost of authentication, rate limits and counting, measured on the service's router with and
+//! without them.
 
 mod bare;
 
@@ -15,21 +15,21 @@ use crate::figures::{Figure, Table, median};
 use crate::load::{CONNECTIONS, Requests, Round};
 use crate::service::{Process, Program};
 
-/// The greatest share of the throughput that the layers may take.
+/// The maximum share of the throughput that the layers may take.
 const SHARE: f64 = 0.08;
-/// How long each server is asked before it is first measured.
+/// How long each server is loaded before its first measurement.
 const WARM_UP: Duration = Duration::from_secs(1);
 
 /// What is measured.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// How long each round lasts, in seconds.
+    /// The length of each round, in seconds.
     #[arg(long, default_value_t = 1.0)]
     seconds: f64,
-    /// How many rounds there are of each pair of servers, in turns of both.
+    /// The number of rounds of each pair of servers, which take turns.
     #[arg(long, default_value_t = 4)]
     rounds: usize,
-    /// How many pairs of servers are started: two processes of the same program differ too.
+    /// The number of pairs of servers. Two processes of the same program differ too.
     #[arg(long, default_value_t = 7)]
     pairs: usize,
 }
@@ -40,7 +40,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     for _ in 0..options.pairs {
         measure(options, &mut rounds).await?;
     }
-    // Round by round, so that whatever else the machine does falls on both.
+    // Compare round by round, so that other activity on the machine affects both.
     let shares = rounds[0].iter().zip(&rounds[1]).map(|(with, without)| with.per_second / without.per_second);
     let cost = 1.0 - median(&mut shares.collect::<Vec<_>>());
     let figures = rounds.map(|rounds| Figure::of(&rounds));
@@ -74,7 +74,7 @@ async fn measure(options: &Options, rounds: &mut [Vec<Round>; 2]) -> Result<()> 
         requests.send(server, WARM_UP).await?;
     }
     for number in 0..options.rounds {
-        // Neither always goes first.
+        // They take turns in going first.
         for which in if number % 2 == 0 { [0, 1] } else { [1, 0] } {
             let (server, requests) = &servers[which];
             rounds[which].push(requests.send(server, Duration::from_secs_f64(options.seconds)).await?);
@@ -89,7 +89,7 @@ async fn measure(options: &Options, rounds: &mut [Vec<Round>; 2]) -> Result<()> 
     Ok(())
 }
 
-/// Starts a server, and makes requests for the events that it has.
+/// Starts a server, and creates requests for its events.
 async fn start(place: &Place, arguments: &[&str]) -> Result<(Process, Requests)> {
     let program = Program {
         binary: std::env::current_exe()?,
@@ -98,7 +98,7 @@ async fn start(place: &Place, arguments: &[&str]) -> Result<(Process, Requests)>
         directory: place.directory().to_owned(),
     };
     let server = program.start().await?;
-    let told = std::fs::read(place.directory().join(bare::TOLD)).context("the server did not tell of its events")?;
+    let told = std::fs::read(place.directory().join(bare::TOLD)).context("the server did not write its events")?;
     let told: Value = serde_json::from_slice(&told)?;
     let key = told["key"].as_str().context("no key")?;
     let events = told["events"].as_array().context("no events")?;

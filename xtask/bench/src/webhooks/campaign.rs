@@ -1,4 +1,4 @@
-//! `webhooks`: processes that deliver are killed, and every message must have arrived, a repeated one under the
+//! `deliveries`: kills processes that deliver webhooks. Every message must arrive, and a repeated one must have the
 //! identifier of its first delivery.
 
 use std::collections::BTreeSet;
@@ -18,33 +18,34 @@ use crate::database::{Kind, Place};
 use crate::random::{Random, fresh_seed};
 use crate::service::{Process, Program};
 
-/// How many organizations there are, each with one endpoint: what a killed process had claimed waits for a while, and
-/// the others go on.
+/// The number of organizations, each with one endpoint. The claims of a killed process block some of them for a while,
+/// and the others continue.
 const ORGANIZATIONS: u16 = 20;
-/// How many processes deliver on Postgres.
+/// The number of delivering processes on Postgres.
 const WORKERS: usize = 2;
-/// How long the last message may take after the last kill: claims of the killed run out, and retries follow.
+/// How long the last message may take after the last kill: the claims of killed processes have to run out, and retries
+/// follow.
 const PATIENCE: Duration = Duration::from_secs(420);
-/// How long whoever's server is gone waits before they look again.
+/// How long a writer waits for its server before it tries again.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// How many messages, and how often a process is killed.
+/// The size of the campaign.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
     surroundings: Surroundings,
-    /// How many messages there are on each database.
+    /// The number of messages on each database.
     #[arg(long, default_value_t = 100_000)]
     messages: usize,
-    /// How often a process is killed on each database.
+    /// The number of kills on each database.
     #[arg(long, default_value_t = 50)]
     kills: u64,
-    /// Decides which processes are killed; without it every run is different.
+    /// The seed for the choice of processes. Without it, every run is different.
     #[arg(long)]
     seed: Option<u64>,
 }
 
-/// Runs the campaign on both databases and fails where a message was lost, or repeated under another identifier.
+/// Runs the campaign on both databases. Fails if a message was lost, or repeated under another identifier.
 pub(crate) async fn run(options: &Options) -> Result<()> {
     let seed = options.seed.unwrap_or_else(fresh_seed);
     println!("webhooks: {} messages and {} kills on each database, --seed {seed}", options.messages, options.kills);
@@ -59,14 +60,14 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
             Err(error) => {
                 failed.push(kind.to_string());
                 println!("{kind}: FAILED: {error:#}");
-                println!("{kind}: left to look at: {}; repeat with --seed {seed}", place.leave());
+                println!("{kind}: kept for inspection: {}; repeat with --seed {seed}", place.leave());
             }
         }
     }
-    if failed.is_empty() { Ok(()) } else { bail!("the campaign of webhooks failed on {}", failed.join(" and ")) }
+    if failed.is_empty() { Ok(()) } else { bail!("the webhook campaign failed on {}", failed.join(" and ")) }
 }
 
-/// The processes of a campaign: the first takes requests, and on SQLite delivers too; the others only deliver.
+/// The processes of a campaign. The first answers requests, and on SQLite also delivers. The others only deliver.
 struct Processes {
     kalends: Program,
     serving: Program,
@@ -89,7 +90,7 @@ impl Processes {
             running.push(working.start().await?);
         }
         let address = running[0].address;
-        // It comes back where it was, so that whoever writes finds it again.
+        // It restarts at the same address, so that writers find it again.
         serving.environment.retain(|(name, _)| *name != "KALENDS_LISTEN");
         serving.environment.push(("KALENDS_LISTEN", address.to_string()));
         Ok(Self { kalends, serving, working, running })
@@ -99,7 +100,7 @@ impl Processes {
         &self.running[0]
     }
 
-    /// Kills a process that delivers, and starts another in its place.
+    /// Kills a delivering process, and starts another in its place.
     async fn kill_one(&mut self, random: &mut Random) -> Result<()> {
         let delivering = self.running.len() as u64 - 1;
         let which = if delivering == 0 { 0 } else { 1 + usize::try_from(random.below(delivering))? };
@@ -131,7 +132,7 @@ async fn campaign(options: &Options, place: &Place, seed: u64) -> Result<String>
     let mut random = Random::new(seed);
     let messages = batches * BATCH;
     for number in 1..=options.kills {
-        // Spread over what arrives.
+        // Kills are spread over the arriving messages.
         let due = messages * usize::try_from(number)? / usize::try_from(options.kills + 1)?;
         receiver.wait_for(due, PATIENCE).await?;
         processes.kill_one(&mut random).await?;
@@ -142,7 +143,7 @@ async fn campaign(options: &Options, place: &Place, seed: u64) -> Result<String>
     }
     ensure!(written.len() == messages, "{} events were written instead of {messages}", written.len());
     receiver.wait_for(messages, PATIENCE).await?;
-    // What is still under way is let come in, to be counted.
+    // Let requests in flight arrive, so that they are counted.
     for process in processes.running {
         process.stop().await?;
     }
@@ -152,21 +153,25 @@ async fn campaign(options: &Options, place: &Place, seed: u64) -> Result<String>
     for event in &written {
         let received = seen.messages.get(&(event.clone(), "/".to_owned())).context("a message was lost")?;
         let deliveries: BTreeSet<_> = received.iter().map(|received| &received.delivery).collect();
-        ensure!(deliveries.len() == 1, "the message of {event} came under several identifiers: {deliveries:?}");
+        ensure!(deliveries.len() == 1, "the message about {event} arrived with several identifiers: {deliveries:?}");
         repeated += received.len() as u64 - 1;
     }
     let most = options.kills * u64::from(ORGANIZATIONS) * UNRECORDED_MAX as u64;
-    ensure!(repeated <= most, "{repeated} messages were repeated; at most {most} were under way at the kills");
-    ensure!(seen.messages.len() == messages, "{} messages tell of events that nobody wrote", seen.messages.len());
+    ensure!(repeated <= most, "{repeated} messages were repeated, but at most {most} were in flight at the kills");
+    ensure!(
+        seen.messages.len() == messages,
+        "{} messages arrived, some of them about events that nobody wrote",
+        seen.messages.len()
+    );
     Ok(format!(
-        "all of {messages} messages arrived over {} kills, {repeated} of them again under the same identifier. {:.0} s \
+        "all {messages} messages arrived over {} kills, {repeated} of them again with the same identifier. {:.0} s \
          in all.",
         options.kills,
         begun.elapsed().as_secs_f64()
     ))
 }
 
-/// Writes batches until all are written, each until it is acknowledged, and tells the events.
+/// Writes batches until all are acknowledged, and returns the events.
 async fn write(
     scene: Scene,
     server: std::net::SocketAddr,
@@ -197,7 +202,7 @@ async fn write(
                     events.extend(Scene::added(&answer.json(201)?)?);
                     break;
                 }
-                // It was killed meanwhile: asked again under the same key.
+                // The server was killed. Repeat the request with the same idempotency key.
                 Err(_) => connection = None,
             }
         }

@@ -1,5 +1,5 @@
-//! `webhooks`: how fast messages are delivered, beside the same client in a bare loop; what endpoints that never answer
-//! do to the others; and what a subscriber costs whoever makes the changes.
+//! `webhooks`: the speed of deliveries, compared with the same client in a bare loop; the effect of endpoints that
+//! never answer on others; and the cost of a subscriber for changes.
 
 pub(crate) mod campaign;
 mod receiver;
@@ -24,21 +24,21 @@ use crate::figures::median;
 use crate::load::Requests;
 use crate::service::{Process, Program};
 
-/// How many messages a second are enough in any case.
+/// The number of messages per second that is sufficient in any case.
 const ENOUGH: f64 = 2_000.0;
-/// The least part of what the same client reaches in a bare loop.
+/// The minimum share of the speed of the same client in a bare loop.
 const PART_OF_LOOP: f64 = 0.5;
-/// The least part of the changes a second that a subscriber leaves.
+/// The minimum share of the changes per second that must remain with a subscriber.
 const PART_WITH_SUBSCRIBER: f64 = 0.75;
-/// The longest delay of 99 in 100 messages beside endpoints that never answer.
+/// The maximum 99th percentile of the delay next to endpoints that never answer.
 const LATE: Duration = Duration::from_secs(2);
-/// How much memory these endpoints may take, in KiB.
+/// The most memory that these endpoints may take, in KiB.
 const GROWTH: u64 = 50 * 1024;
-/// How many exchanges the bare loop has under way: as many as the service with one host.
+/// The concurrency of the bare loop: that of the service with one host.
 const AT_ONCE: usize = 8;
-/// How long everything that was sent may take to arrive.
+/// How long everything may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// How many connections make changes.
+/// The number of connections that make changes.
 const WRITERS: usize = 4;
 
 /// What is measured.
@@ -46,19 +46,19 @@ const WRITERS: usize = 4;
 pub(crate) struct Options {
     #[command(flatten)]
     surroundings: Surroundings,
-    /// How many messages are delivered.
+    /// The number of messages to deliver.
     #[arg(long, default_value_t = 20_000)]
     messages: usize,
-    /// How many endpoints never answer.
+    /// The number of endpoints that never answer.
     #[arg(long, default_value_t = 1_000)]
     hanging: u16,
-    /// How many messages each of them gets.
+    /// The number of messages for each of them.
     #[arg(long, default_value_t = 20)]
     backlog: usize,
-    /// How many messages are sent to the endpoint that answers, meanwhile.
+    /// The number of messages that are sent to the answering endpoint at the same time.
     #[arg(long, default_value_t = 1_000)]
     timed: usize,
-    /// How many rounds there are with a subscriber and without, in turns.
+    /// The number of rounds with and without a subscriber, in turns.
     #[arg(long, default_value_t = 6)]
     rounds: usize,
 }
@@ -74,7 +74,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The configuration of a server that may reach the receiver under its first `addresses` addresses.
+/// The configuration of a server that may reach the receiver at its first `addresses` addresses.
 fn program(options: &Options, place: &Place, receiver: &Receiver, addresses: u16) -> Result<Program> {
     let mut program = Program::kalends(&options.surroundings.server()?, place);
     program.environment.push(("KALENDS_EGRESS_ALLOW", allowed(receiver, addresses)));
@@ -116,7 +116,7 @@ async fn throughput(options: &Options, kind: Kind) -> Result<()> {
     Ok(())
 }
 
-/// Requests a second from the first to the last that the receiver got.
+/// The requests per second between the first and the last one received.
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 requests")]
 fn rate(receiver: &Receiver) -> Result<f64> {
     let seen = receiver.seen();
@@ -124,7 +124,7 @@ fn rate(receiver: &Receiver) -> Result<f64> {
     Ok(seen.requests as f64 / (last - first).as_secs_f64())
 }
 
-/// Adds so many batches of events over some connections.
+/// Adds batches of events over several connections.
 async fn add_batches(server: &Process, scene: &Scene, batches: usize) -> Result<()> {
     let next = Arc::new(AtomicUsize::new(0));
     let mut writers = JoinSet::new();
@@ -147,7 +147,7 @@ async fn add_batches(server: &Process, scene: &Scene, batches: usize) -> Result<
     Ok(())
 }
 
-/// Sends as many requests of the same kind with the service's client, and does nothing else.
+/// Sends requests of the same kind with the service's client, and does nothing else.
 async fn bare_loop(receiver: &Receiver, messages: usize) -> Result<()> {
     let at = receiver.at(0);
     let settings = Settings {
@@ -168,7 +168,7 @@ async fn bare_loop(receiver: &Receiver, messages: usize) -> Result<()> {
                     return anyhow::Ok(());
                 }
                 let mut exchange = Exchange::new(Method::POST, url.clone(), Duration::from_secs(15), 16 << 10);
-                // About what an event takes.
+                // About the length of an event.
                 exchange.body = format!("{{\"id\":\"evt_{number}\",\"filler\":\"{:600}\"}}", "").into();
                 exchange.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
                 let reply = egress.send(exchange).await?;
@@ -194,8 +194,8 @@ async fn beside_hanging(options: &Options, kind: Kind) -> Result<()> {
         hanging.endpoint(&mut connection, receiver.at(number), HANGING).await?;
     }
     healthy.endpoint(&mut connection, receiver.at(0), "/").await?;
-    // As many messages that do arrive: what the service and its database keep in memory after any work is not what
-    // the endpoints that hang take.
+    // First deliver as many messages that arrive: memory that the service and its database keep after any work does
+    // not count against the endpoints that hang.
     let warm = (usize::from(options.hanging) * options.backlog).div_ceil(BATCH) * BATCH;
     add_batches(&server, &healthy, warm / BATCH).await?;
     receiver.wait_for(warm, PATIENCE).await?;
@@ -270,7 +270,7 @@ async fn with_subscriber(options: &Options, kind: Kind) -> Result<()> {
     place.remove().await
 }
 
-/// Waits until nothing has come for a while: the next round is not to pay for this one.
+/// Waits until nothing arrives for a while, so that the next round does not pay for this one.
 async fn drained(receiver: &Receiver) {
     let mut before = None;
     loop {

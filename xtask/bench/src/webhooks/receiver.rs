@@ -1,4 +1,4 @@
-//! A receiver of webhooks that remembers what it got.
+//! A webhook receiver that records its requests.
 
 use std::collections::HashMap;
 use std::future::pending;
@@ -12,26 +12,26 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 
-/// What paths of endpoints that never answer begin with.
+/// The path prefix of endpoints that never answer.
 pub(crate) const HANGING: &str = "/hanging";
-/// How often somebody who waits looks again.
+/// The interval between two checks while waiting.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// A receiver on a thread and a port of its own, on every address of the loopback network. It ends with the program.
+/// A receiver on its own thread and port, on every loopback address. It ends with the program.
 #[derive(Debug, Clone)]
 pub(crate) struct Receiver {
     port: u16,
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What came in.
+/// The received requests.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// By the event that a message is about and the endpoint: under which delivery it came, and when, each time.
+    /// The deliveries and their times, by the event that a message is about and its endpoint.
     pub(crate) messages: HashMap<(String, String), Vec<Received>>,
-    /// How many requests there were.
+    /// The number of requests.
     pub(crate) requests: u64,
-    /// When the first and the last one came.
+    /// The times of the first and the last request.
     pub(crate) span: Option<(Instant, Instant)>,
 }
 
@@ -40,12 +40,12 @@ pub(crate) struct Seen {
 pub(crate) struct Received {
     /// `X-Delivery-Id`.
     pub(crate) delivery: String,
-    /// When it was complete.
+    /// The time at which it was complete.
     pub(crate) at: Instant,
 }
 
 impl Receiver {
-    /// Starts it.
+    /// Starts the receiver.
     pub(crate) fn start() -> Result<Self> {
         let listener = std::net::TcpListener::bind("0.0.0.0:0").context("no port for the receiver")?;
         listener.set_nonblocking(true)?;
@@ -61,23 +61,23 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Its address under the loopback network's address of that number.
+    /// Its address with this number on the loopback network.
     pub(crate) fn at(&self, number: u16) -> SocketAddr {
         let [high, low] = number.to_be_bytes();
         SocketAddr::from(([127, high, low, 1], self.port))
     }
 
-    /// What it got so far.
+    /// The requests so far.
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets what it got.
+    /// Forgets all requests.
     pub(crate) fn forget(&self) {
         *self.seen() = Seen::default();
     }
 
-    /// Waits until so many different messages came.
+    /// Waits for this many different messages.
     pub(crate) async fn wait_for(&self, messages: usize, within: Duration) -> Result<()> {
         let until = Instant::now() + within;
         while self.seen().messages.len() < messages {
@@ -103,7 +103,7 @@ async fn hear(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, bo
     StatusCode::NO_CONTENT
 }
 
-/// The identifier of the resource that a body shows; it comes first.
+/// The identifier of the resource in a body, where it comes first.
 fn identifier(body: &[u8]) -> &str {
     let text = std::str::from_utf8(body).unwrap_or_default();
     let rest = text.split_once("\"id\":\"").map_or("", |(_, rest)| rest);

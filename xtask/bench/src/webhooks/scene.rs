@@ -1,4 +1,4 @@
-//! Organizations that are told of what they do.
+//! Organizations that receive webhooks about their own changes.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use crate::service::{Process, Program};
 
 /// The most events of one request.
 pub(crate) const BATCH: usize = 100;
-/// Of what is counted here there is no end.
+/// Nothing that is counted here is limited.
 const LIMITS: &str = r#"{
     "rate_per_second": 1000000, "api_calls": null, "events": null, "webhook_deliveries": null, "webhook_endpoints": null
 }"#;
@@ -24,7 +24,7 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// Makes both.
+    /// Creates both.
     pub(crate) async fn set(program: &Program, server: &Process, name: &str) -> Result<Self> {
         let key = program.create_organization_with(name, LIMITS).await?;
         let mut connection = Connection::open(server.address).await?;
@@ -33,7 +33,7 @@ impl Scene {
         Ok(Self { key, calendar: json::text(&calendar, "id")?.to_owned() })
     }
 
-    /// Adds an endpoint that hears of new events.
+    /// Adds an endpoint for new events.
     pub(crate) async fn endpoint(&self, connection: &mut Connection, at: SocketAddr, path: &str) -> Result<()> {
         let body = json!({ "url": format!("http://{at}{path}"), "events": ["event.created"] }).to_string();
         connection.ask(&post("/v1/webhooks", Some(&self.key), None, &body)).await?.json(201)?;
@@ -46,14 +46,14 @@ impl Scene {
         post(&target, Some(&self.key), None, &event(number).to_string())
     }
 
-    /// The request that adds [`BATCH`] events; it may be repeated.
+    /// The request that adds [`BATCH`] events. It can be repeated.
     pub(crate) fn batch(&self, number: usize) -> Vec<u8> {
         let events: Vec<Value> = (0..BATCH).map(|within| event(number * BATCH + within)).collect();
         let target = format!("/v1/calendars/{}/events/batch", self.calendar);
         post(&target, Some(&self.key), Some(&format!("batch-{number}")), &json!({ "events": events }).to_string())
     }
 
-    /// The identifiers of the events that such an answer tells of.
+    /// The identifiers of the events in such an answer.
     pub(crate) fn added(answer: &Value) -> Result<Vec<String>> {
         json::list(answer, "data")?.iter().map(|event| json::text(event, "id").map(str::to_owned)).collect()
     }
