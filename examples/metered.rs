@@ -1,7 +1,8 @@
-//! `kalends-quotas` on storage of one's own: two nodes of a service count calls against one monthly limit.
+//! `kalends-quotas` on your own storage: two nodes of a service count calls against one monthly limit.
 //!
-//! The shared counter is the program's own (here a number behind a lock; in earnest a row that is raised only as far as the
-//! limit). Each node spends units from a lease, so that a call costs no write, and the sum never passes the limit.
+//! The shared counter belongs to the program. Here it is a number behind a lock; in production, it would be a row that
+//! is never raised above the limit. Each node spends units from a lease, so a call costs no write, and the total never
+//! exceeds the limit.
 
 use std::{
     error::Error,
@@ -13,12 +14,12 @@ use kalends_quotas::{Debit, Lease, Rate, RateDecision, RateState, Take};
 
 const LIMIT: u64 = 5_000;
 
-/// How much of the month is charged.
+/// The units charged in this month.
 #[derive(Default)]
 struct Counter(Mutex<u64>);
 
 impl Counter {
-    /// Adds the debit where the sum stays at or below its ceiling; says whether it did, and what is charged.
+    /// Adds the debit if the sum stays at or below its ceiling. Returns whether it did, and the charged units.
     fn debit(&self, debit: &Debit) -> (bool, u64) {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = debit.ceiling.is_none_or(|ceiling| *used + debit.amount <= ceiling);
@@ -41,7 +42,7 @@ struct Node {
 }
 
 impl Node {
-    /// Whether one more call may be served.
+    /// Whether one more call is admitted.
     fn admit(&mut self, counter: &Counter, now: Timestamp) -> bool {
         loop {
             match self.lease.take(now, Some(LIMIT)) {
@@ -77,7 +78,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("{served} of {LIMIT}").into());
     }
 
-    // How fast a caller may go is a number of its own, which any store can keep.
+    // A caller's rate is a separate number, which any store can keep.
     let (rate, mut state) = (Rate::per_second(5), RateState::FRESH);
     let mut passed = 0;
     for _ in 0..20 {
@@ -93,7 +94,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn it_runs() {
+    fn the_example_runs() {
         super::main().unwrap();
     }
 }

@@ -1,7 +1,7 @@
-//! `kalends-proposals` on storage of one's own: three people settle on a time for their offsite.
+//! `kalends-proposals` on your own storage: three people agree on a time for their offsite.
 //!
-//! The state of a proposal is a value: each step takes the stored one and returns the next, and the program stores that
-//! only while nobody else has, by its version. Nothing here knows calendars; the identifiers are enough.
+//! The state of a proposal is a value. Each step takes the stored value and returns the next one. The program stores
+//! it only if nobody else has changed it, by its version. Nothing here needs calendars; the identifiers are enough.
 
 use std::{collections::BTreeMap, error::Error, sync::Mutex, sync::PoisonError};
 
@@ -17,18 +17,18 @@ impl Table {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
     }
 
-    /// Stores `next` where what is stored has still the version that was read; `None` is for a new one.
+    /// Stores `next` if the stored version is still `seen`. `None` is for a new proposal.
     fn store(&self, next: Proposal, seen: Option<Version>) -> Result<(), &'static str> {
         let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if rows.get(&next.id).map(|row| row.version) != seen {
-            return Err("somebody else was faster; read again and decide anew");
+            return Err("somebody else changed it first; read it again and decide again");
         }
         rows.insert(next.id, next);
         Ok(())
     }
 }
 
-/// Identifiers must be unpredictable in earnest; for an example it is enough that they differ.
+/// In production, identifiers must be unpredictable. In an example, it is enough that they differ.
 struct Counting(std::sync::atomic::AtomicU8);
 
 impl Entropy for Counting {
@@ -102,7 +102,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn it_runs() {
+    fn the_example_runs() {
         super::main().unwrap();
     }
 }

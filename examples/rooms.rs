@@ -1,13 +1,13 @@
-//! `kalends-availability` on storage of one's own: which meeting room is free, and when all of some people are.
+//! `kalends-availability` on your own storage: when a meeting room is free, and when all of a group are free.
 //!
-//! Whatever is booked lies in a map of the program; the crate sorts, merges, widens by buffers and lays the slots.
+//! Bookings are in a map of the program. The crate sorts and merges them, adds buffers and finds slots.
 
 use std::{collections::BTreeMap, error::Error};
 
 use kalends_availability::{BusySet, SlotLength, SlotQuery, nearest_free};
 use kalends_kernel::{SignedDuration, Span, Timestamp};
 
-/// What is booked, by room or person, in any order.
+/// The bookings of each room or person, in any order.
 #[derive(Default)]
 struct Bookings(BTreeMap<&'static str, Vec<Span>>);
 
@@ -17,7 +17,7 @@ impl Bookings {
         Ok(())
     }
 
-    /// When it is taken, with the minutes that it takes to air a room.
+    /// The busy times, with the time that it takes to air a room.
     fn taken(&self, what: &str, airing: SignedDuration) -> BusySet {
         let booked = self.0.get(what).cloned().unwrap_or_default();
         BusySet::from_unsorted(booked).widen(SignedDuration::minutes(0), airing)
@@ -51,7 +51,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err(format!("{together:?}").into());
     }
 
-    // Somebody wants ten o'clock, which is taken: the nearest times that leave a quarter of an hour to air the room.
+    // Somebody wants ten o'clock, which is taken. These are the nearest times that leave a quarter of an hour to air
+    // the room.
     let wanted = span("2027-03-01T10:00:00Z", "2027-03-01T10:30:00Z")?;
     let taken = bookings.taken("Library", SignedDuration::minutes(15));
     let nearest = nearest_free(&taken, wanted, morning, SignedDuration::minutes(15), 2);
@@ -67,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn it_runs() {
+    fn the_example_runs() {
         super::main().unwrap();
     }
 }

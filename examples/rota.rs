@@ -1,18 +1,19 @@
-//! `kalends-recurrence` on storage of one's own: the rota of a clinic, kept as lines of text.
+//! `kalends-recurrence` on your own storage: the rota of a clinic, kept as lines of text.
 //!
-//! A duty is written once as a rule (RFC 5545), validated when it is stored, and expanded for whatever week is asked
-//! for. `cargo run --example rota` prints two weeks around a change of the clocks.
+//! A duty is a rule (RFC 5545). It is validated when it is stored, and expanded for any week. `cargo run --example
+//! rota` prints two weeks around a change of the clocks.
 
 use std::error::Error;
 
 use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Length, Rule, Series};
 
-/// One stored duty: who, the canonical rule, its first start, zone, hours, and the last start where there is one.
+/// One stored duty: the person, the canonical rule, its first start, the zone, the hours, and the last start if there
+/// is one.
 struct Line(String);
 
 impl Line {
-    /// Validates a duty and writes it. What cannot be expanded in bounded time is refused here, once.
+    /// Validates a duty and writes it. A rule that cannot be expanded in bounded time is refused here.
     fn write(who: &str, rule: &str, first: &str, zone: &str, hours: i64) -> Result<Self, Box<dyn Error>> {
         let rule: Rule = rule.parse()?;
         let series = Series::new(rule, first.parse()?, zone.parse()?, Length::elapsed(SignedDuration::hours(hours))?)?;
@@ -20,7 +21,7 @@ impl Line {
         Ok(Self(format!("{who}|{}|{first}|{zone}|{hours}|{last}", series.rule())))
     }
 
-    /// Reads it back without counting anything anew.
+    /// Reads it back without validating it again.
     fn read(&self) -> Result<(&str, Series), Box<dyn Error>> {
         let parts: Vec<&str> = self.0.split('|').collect();
         let [who, rule, first, zone, hours, last] = parts.as_slice() else { return Err("six parts".into()) };
@@ -30,7 +31,7 @@ impl Line {
     }
 }
 
-/// Who is on duty when, in that time, by start.
+/// The shifts within a span, by start.
 fn on_duty(rota: &[Line], within: Span) -> Result<Vec<(Timestamp, String)>, Box<dyn Error>> {
     let mut shifts = Vec::new();
     for line in rota {
@@ -51,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (start, who) in &shifts {
         println!("{start} {who}");
     }
-    // Eight o'clock stays eight o'clock: on the 28th the clocks are set forward.
+    // Eight o'clock stays eight o'clock, although the clocks are set forward on the 28th.
     let starts: Vec<String> = shifts.iter().map(|(start, who)| format!("{start} {who}")).collect();
     let expected = [
         "2027-03-22T07:00:00Z Ada",
@@ -66,12 +67,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn it_runs() {
+    fn the_example_runs() {
         super::main().unwrap();
     }
 
     #[test]
-    fn what_repeats_never_is_refused() {
+    fn a_rule_that_never_repeats_is_refused() {
         let never = super::Line::write("Ada", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "2027-03-01T07:00:00Z", "UTC", 8);
         assert!(never.is_err());
     }

@@ -1,4 +1,4 @@
-//! Fuzzes the reader of feeds; what must hold is [`kalends_fuzz_checks::feed`].
+//! Fuzzes the parser of feeds. The properties are in [`kalends_fuzz_checks::feed`].
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| kalends_fuzz_checks::feed::check(input));

@@ -1,7 +1,7 @@
-// Opens every state of the booking page in Chromium under its own headers, and holds it against the rules of axe-core,
-// in both colour schemes on a phone and on a desktop; then uses the picker with its script and without.
+// Opens every state of the booking page in Chromium with its own headers, and checks it against the rules of axe-core,
+// in both colour schemes, at the widths of a phone and a desktop. Then uses the picker with and without its script.
 //
-// The argument is the file that the example `gallery` of kalends-web writes.
+// The argument is the output file of the example `gallery` of kalends-web.
 'use strict';
 
 const { readFileSync, existsSync } = require('node:fs');
@@ -20,11 +20,11 @@ function program() {
   const folders = (process.env.PATH ?? '').split(delimiter);
   const names = ['chromium', 'chromium-browser', 'google-chrome'];
   const found = names.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
-  if (!found) throw new Error('there is no Chromium (Debian\'s package is `chromium`)');
+  if (!found) throw new Error('no Chromium found (Debian\'s package is `chromium`)');
   return found;
 }
 
-// The pages by their names, and below `/book/` the picker in two zones.
+// The pages by their names, and the picker in two zones below `/book/`.
 function answer(request, response) {
   const url = new URL(request.url, 'http://localhost');
   const zone = url.searchParams.get('tz');
@@ -53,14 +53,14 @@ async function open(browser, address, settings = {}) {
 
 async function rules(browser, base) {
   for (const name of Object.keys(gallery.files).filter((name) => name.endsWith('.html'))) {
-    // A zone in the address keeps the script from asking for another one.
+    // With a zone in the address, the script does not request another one.
     const page = await open(browser, `${base}${name}?tz=x`);
-    // The checker itself is not subject to what the page may load.
+    // The checker itself is not bound by the page's policy.
     await page.evaluate(axe);
     for (const width of WIDTHS) {
       await page.setViewport({ width, height: 900 });
       for (const scheme of SCHEMES) {
-        // Without motion, since colours on their way from one scheme to the other are nobody's.
+        // Without motion, because colours in a transition between schemes do not count.
         const still = { name: 'prefers-reduced-motion', value: 'reduce' };
         await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, still]);
         const found = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), RULES);
@@ -82,10 +82,10 @@ async function rules(browser, base) {
 
 async function withScript(browser, base) {
   const page = await open(browser, `${base}/book/kq7dm2x9`, { zone: 'America/New_York' });
-  expect('the visitor\'s zone is asked for', page.url().endsWith('?tz=America%2FNew_York'));
+  expect('the visitor\'s zone is requested', page.url().endsWith('?tz=America%2FNew_York'));
   const text = () => page.$eval('main', (main) => main.textContent);
   expect('the visitor\'s times are shown', (await text()).includes('4:30'));
-  expect('the zone is said', (await page.$eval('#said', (said) => said.textContent)).includes('New York'));
+  expect('the zone is announced', (await page.$eval('#said', (said) => said.textContent)).includes('New York'));
   await page.evaluate(() => { globalThis.mark = true; });
   const settled = () => page.waitForFunction(() => !document.querySelector('main').hasAttribute('aria-busy'));
   await page.click('#own-zone');
@@ -97,16 +97,16 @@ async function withScript(browser, base) {
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => document.activeElement.id === 'day');
   await settled();
-  expect('the day is said', (await page.$eval('#said', (said) => said.textContent)).includes('free times'));
+  expect('the day is announced', (await page.$eval('#said', (said) => said.textContent)).includes('free times'));
   await page.focus('#later');
   await page.keyboard.press('Enter');
   await page.waitForFunction(() => location.search.includes('month='));
   await settled();
-  expect('the keyboard stays at the months', await page.evaluate(() => document.activeElement.id === 'later'));
+  expect('the focus stays on the months', await page.evaluate(() => document.activeElement.id === 'later'));
   await page.select('#tz', 'Europe/Berlin');
   await page.click('#switch');
   await page.waitForFunction(() => document.querySelector('main').dataset.zone === 'Europe/Berlin');
-  expect('no page was loaded anew', await page.evaluate(() => globalThis.mark === true));
+  expect('no page was reloaded', await page.evaluate(() => globalThis.mark === true));
   await page.close();
 }
 
@@ -114,14 +114,14 @@ async function withoutScript(browser, base) {
   const page = await open(browser, `${base}/book/kq7dm2x9`, { script: false });
   const follow = (selector) => Promise.all([page.waitForNavigation(), page.click(selector)]);
   await follow('.day[href]');
-  expect('a day leads to its times', new URL(page.url()).searchParams.has('day'));
+  expect('a day links to its times', new URL(page.url()).searchParams.has('day'));
   await follow('#later');
-  expect('a month leads to it', new URL(page.url()).searchParams.has('month'));
+  expect('a month has a link', new URL(page.url()).searchParams.has('month'));
   await page.select('#tz', 'America/New_York');
   await follow('#switch');
-  expect('the zone is a form', new URL(page.url()).searchParams.get('tz') === 'America/New_York');
+  expect('the zone is chosen with a form', new URL(page.url()).searchParams.get('tz') === 'America/New_York');
   await follow('.time');
-  expect('a time leads to the form', (await page.$('#email')) !== null);
+  expect('a time links to the form', (await page.$('#email')) !== null);
   await page.close();
 }
 
@@ -129,7 +129,7 @@ async function main() {
   const server = createServer(answer);
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
   const base = `http://127.0.0.1:${server.address().port}`;
-  // Everything that is opened comes from the file above, so that the sandbox, which root cannot have, guards nothing.
+  // All content comes from the file above, so the sandbox, which root cannot use, would not protect anything.
   const browser = await puppeteer.launch({ executablePath: program(), args: ['--no-sandbox', '--disable-gpu'] });
   try {
     await withScript(browser, base);

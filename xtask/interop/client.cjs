@@ -1,7 +1,7 @@
-// A client that openapi-typescript types by the description: it compiles, and does a round trip.
+// A client with types that openapi-typescript generates from the description: it must compile and do a round trip.
 //
-// Starts the server that KALENDS_SERVER names on an empty database. The argument is the description of the API; the
-// client is made beside it.
+// Starts the server in KALENDS_SERVER on an empty database. The argument is the API description. The client is
+// generated next to it.
 'use strict';
 
 const { execFileSync, spawn } = require('node:child_process');

@@ -1,4 +1,4 @@
-// What a caller writes with the types of the description. The arguments are the server's address and a key.
+// A caller's code with the types of the description. The arguments are the server's address and a key.
 
 import createClient from 'openapi-fetch';
 import type { components, paths } from './schema.d.ts';
@@ -16,7 +16,7 @@ function same(got: unknown, expected: unknown): void {
   if (JSON.stringify(got) !== JSON.stringify(expected)) throw new Error(`got ${JSON.stringify(got)}`);
 }
 
-// In the order in which they come back.
+// In the order in which they are returned.
 const metadata = { depth: { is: [1, null] }, team: 'x' };
 const agent = done(await client.POST('/v1/agents', { body: { name: 'Ada', type: 'ai', metadata } }));
 same(agent.metadata, metadata);
@@ -47,15 +47,15 @@ const refused = await client.GET('/v1/agents/{id}', { params: { path: { id: 'agt
 const code: components['schemas']['ErrorCode'] | undefined = refused.error?.error.code;
 same(code, 'agent_not_found');
 
-// Closed sets are closed.
+// Enumerations are closed.
 const settled: components['schemas']['ProposalSummary']['status'] = 'confirmed';
-// @ts-expect-error No proposal is that.
+// @ts-expect-error Proposals do not have this status.
 const unsettled: components['schemas']['ProposalSummary']['status'] = 'settled';
 same([settled, unsettled], ['confirmed', 'settled']);
 
-// What webhooks carry has types, too.
+// Webhook payloads have types too.
 type Message = components['schemas']['ProposalResponded'];
 const message: Message = { proposal_id: 'spr_1', agent_id: agent.id, response: 'accept' };
 same(message.response, 'accept');
 
-console.log('openapi-typescript: the round trip is done');
+console.log('openapi-typescript: round trip done');

@@ -1,7 +1,7 @@
-"""A client that openapi-python-client makes of the description, on a round trip.
+"""A client that openapi-python-client generates from the description, on a round trip.
 
-Starts the server that KALENDS_SERVER names on an empty database. The argument is the description of the API; the client
-is made beside it.
+Starts the server in KALENDS_SERVER on an empty database. The argument is the API description. The client is generated
+next to it.
 """
 
 import compileall
@@ -24,7 +24,7 @@ def make():
     command = [program, "generate", "--path", DESCRIPTION, "--meta", "none", "--output-path", MADE]
     said = subprocess.run(command, capture_output=True, text=True)
     assert said.returncode == 0, said.stdout + said.stderr
-    # The one body that is neither JSON nor a form: a calendar as a file.
+    # The only body that is neither JSON nor a form: a calendar as a file.
     left_out = said.stdout.count("Endpoint will not be generated")
     assert left_out <= 1, said.stdout
     assert compileall.compile_dir(str(MADE), quiet=1), "the client does not compile"
@@ -67,4 +67,4 @@ with tempfile.TemporaryDirectory() as folder:
         round_trip(part("client").AuthenticatedClient(base_url=server.url, token=key))
     finally:
         server.stop()
-print("openapi-python-client: the round trip is done")
+print("openapi-python-client: round trip done")

@@ -1,8 +1,8 @@
-"""The description of the API as a program reads it that makes requests from nothing else.
+"""Checks the API description with a program that generates requests from it.
 
-Starts the server that KALENDS_SERVER names, once on SQLite and once on the empty database that KALENDS_POSTGRES names,
-and has each asked as many requests as CASES tells, valid ones and broken ones. No answer may be a failure of the
-server's own, and every answer must be one that the description foretells: status, headers, type and body.
+Starts the server in KALENDS_SERVER, once on SQLite and once on the empty database in KALENDS_POSTGRES, and sends each
+at least CASES requests, both valid and invalid. No answer may be a server error, and every answer must match the
+description: status, headers, content type and body.
 """
 
 import json
@@ -15,9 +15,9 @@ import urllib.request
 
 from server import Server
 
-# Of each database.
+# For each database.
 CASES = 10_000
-# The most that are made up for one operation in one phase.
+# The most generated requests for one operation in one phase.
 EXAMPLES = 80
 ADMIN_TOKEN = "a-token-of-this-check"
 HERE = pathlib.Path(__file__).parent
@@ -32,14 +32,14 @@ PASSWORD = "correct horse battery staple"
 
 
 def ask(url, body=None):
-    """What is answered without a key, in JSON."""
+    """The JSON answer to a request without a key."""
     body = json.dumps(body).encode() if body else None
     with urllib.request.urlopen(urllib.request.Request(url, body, {"Content-Type": "application/json"})) as answer:
         return json.load(answer)
 
 
 def session(url):
-    """A human's session, of an organization of their own."""
+    """The session of a user with an organization."""
     terms = ask(f"{url}/v1/auth/terms/current")["version"]
     human = {"email": "ada@example.com", "password": PASSWORD}
     ask(f"{url}/v1/auth/signup", human | {"name": "Ada", "org_name": "Engines", "tos_version": terms})
@@ -48,7 +48,7 @@ def session(url):
 
 def check(name, settings):
     with tempfile.TemporaryDirectory() as folder:
-        # The hooks send to that port what would leave the machine.
+        # The hooks direct requests that would leave the machine to that port.
         own = {"KALENDS_IP_LIMITS": "off", "KALENDS_ADMIN_TOKEN": ADMIN_TOKEN, "KALENDS_EGRESS_ALLOW": "127.0.0.1:9"}
         server = Server(f"{folder}/data", **own, **settings)
         try:

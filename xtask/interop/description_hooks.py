@@ -1,7 +1,7 @@
-"""What a program cannot know from the description alone: keys, and the names of things that exist.
+"""Supplies what the description alone cannot: keys, and the identifiers of existing things.
 
-Half of what is asked names things that are there; they are learnt from the answers. Addresses that the server would call
-are those of the machine itself.
+Half of the requests name existing things, whose identifiers are learnt from the answers. Addresses that the server
+would call are replaced by local ones.
 """
 
 import atexit
@@ -20,15 +20,15 @@ CREDENTIALS = {
     "sessionToken": os.environ["KALENDS_SESSION"],
     "adminToken": os.environ["KALENDS_ADMIN_TOKEN"],
 }
-# What would end the session or the key with which all others are asked; a caller without either must do.
+# These operations would end the session or the key that all other requests use, so they are called without either.
 ENDS = {"signOut", "regenerateKey", "changePassword", "deleteAccount"}
-# The closed port that the server may call.
+# A closed port that the server may call.
 CALLED = "http://127.0.0.1:9"
 KEPT = 30
 
 chosen = random.Random(2026)
 count = 0
-# Names of things by the collection that they are in.
+# Identifiers of things by collection.
 known = {"orgs": [], "oauth": ["google"]}
 
 
@@ -39,7 +39,7 @@ def learn(collection, *names):
 
 
 def ask(path, body):
-    """Creates something to begin with."""
+    """Creates an initial resource."""
     answer = requests.post(URL + path, json=body, headers={"Authorization": f"Bearer {CREDENTIALS['apiKey']}"}, timeout=30)
     assert answer.status_code == 201, (path, answer.text)
     taught("POST", path, answer.json())
@@ -47,7 +47,7 @@ def ask(path, body):
 
 
 def taught(method, path, body):
-    """Learns what an answer names."""
+    """Learns the identifiers in an answer."""
     segments = [segment for segment in path.split("/") if segment]
     if method == "POST" and isinstance(body.get("id"), str):
         learn(segments[-1], body["id"])
@@ -72,19 +72,19 @@ begin()
 
 
 def wanted(collection):
-    """The name of something that is there, half of the time."""
+    """The identifier of an existing thing, half of the time."""
     names = known.get(collection)
     return chosen.choice(names) if names and chosen.random() < 0.5 else None
 
 
 def collection_of(field):
-    """What a field such as `participant_agent_ids` names."""
+    """The collection that a field such as `participant_agent_ids` refers to."""
     found = re.search(r"(agent|calendar|event|proposal|webhook)_?(id)?s?$", field)
     return f"{found[1]}s" if found else None
 
 
 def with_names(value, field=""):
-    """The value, with names of things that are there, and with no address but the machine's own."""
+    """The value with identifiers of existing things, and with only local addresses."""
     if isinstance(value, dict):
         return {key: with_names(part, key) for key, part in value.items()}
     if isinstance(value, list):

@@ -1,9 +1,9 @@
-// Reads a feed with the readers `ical.js` and `node-ical`, and compares when everything takes place.
+// Reads a feed with `ical.js` and `node-ical`, and compares the times of all events.
 //
-// The argument is the file that the example `feed` of kalends-feeds writes.
+// The argument is the output file of the example `feed` of kalends-feeds.
 'use strict';
 
-// Dates are midnights of the calendar's zone, and this is how the readers learn which one that is.
+// Dates are midnights in the calendar's zone. This tells the libraries which zone that is.
 process.env.TZ = 'Europe/Berlin';
 const { readFileSync } = require('node:fs');
 const ICAL = require('ical.js');
@@ -63,16 +63,16 @@ function compare(name, found) {
     const [have, want] = [new Set(inside.map(key)), new Set(expected.map(key))];
     const differing = [...have].filter((one) => !want.has(one)).concat([...want].filter((one) => !have.has(one)));
     if (inside.length !== expected.length || differing.length) {
-      console.error(`${name} reads "${title}" otherwise: ${inside.length} of ${expected.length}, e.g. ${differing.slice(0, 4)}`);
+      console.error(`${name} reads "${title}" differently: ${inside.length} of ${expected.length}, e.g. ${differing.slice(0, 4)}`);
       process.exitCode = 1;
     }
   }
   const more = Object.keys(found);
   if (more.length) {
-    console.error(`${name} reads more: ${more}`);
+    console.error(`${name} reads additional events: ${more}`);
     process.exitCode = 1;
   }
-  if (!process.exitCode) console.log(`${name}: ${count} occurrences are the same`);
+  if (!process.exitCode) console.log(`${name}: ${count} occurrences match`);
 }
 
 compare('ical.js', byIcalJs());

@@ -1,6 +1,6 @@
-"""Reads a feed with the readers `icalendar` and `vobject`, and compares when everything takes place.
+"""Reads a feed with `icalendar` and `vobject`, and compares the times of all events.
 
-The argument is the file that the example `feed` of kalends-feeds writes.
+The argument is the output file of the example `feed` of kalends-feeds.
 """
 
 import datetime
@@ -12,13 +12,13 @@ import icalendar
 import recurring_ical_events
 import vobject
 
-# The tables of the package `tzdata`, which is pinned to the edition that Kalends compiles in, and not those of the
-# machine: zones such as Casablanca, whose clocks change by decree, differ from edition to edition.
+# Use the tables of the package `tzdata`, pinned to the release that Kalends compiles in, instead of the machine's:
+# zones such as Casablanca, whose clocks change by decree, differ between releases.
 zoneinfo.reset_tzpath(())
 
 
 def seconds(value, zone):
-    """A date or a time as seconds since 1970; dates are midnights of the calendar's zone."""
+    """A date or a time as seconds since 1970. Dates are midnights in the calendar's zone."""
     if not isinstance(value, datetime.datetime):
         value = datetime.datetime(value.year, value.month, value.day, tzinfo=zone)
     return int(value.timestamp())
@@ -50,7 +50,7 @@ def by_vobject(shown):
         alone = "recurrence-id" in event.contents or "rrule" not in event.contents
         starts = [start] if alone else occurrences(event, shown["to"])
         for occurrence in starts:
-            # Naive where it is a date.
+            # A naive value is a date.
             aware = getattr(occurrence, "tzinfo", None) is not None
             if not aware:
                 occurrence = datetime.date(occurrence.year, occurrence.month, occurrence.day)
@@ -77,10 +77,10 @@ def compare(name, found, shown):
             times for times in expected if times not in inside
         ]
         if len(inside) != len(expected) or differing:
-            sys.exit(f"{name} reads {title!r} otherwise: {len(inside)} of {len(expected)}, e.g. {differing[:4]}")
+            sys.exit(f"{name} reads {title!r} differently: {len(inside)} of {len(expected)}, e.g. {differing[:4]}")
     if found:
-        sys.exit(f"{name} reads more: {sorted(found)}")
-    print(f"{name}: {sum(map(len, shown['events'].values()))} occurrences are the same")
+        sys.exit(f"{name} reads additional events: {sorted(found)}")
+    print(f"{name}: {sum(map(len, shown['events'].values()))} occurrences match")
 
 
 with open(sys.argv[1], encoding="utf-8") as file:

@@ -1,8 +1,9 @@
 """Expands generated feeds with `icalendar` and `recurring-ical-events`, and compares the busy times with ours.
 
-The argument is the file that the example `busy_times` of kalends-feeds writes. Where the expander is known to leave
-RFC 5545, or the RFC leaves the meaning open and Kalends has decided (`docs/ical.md`), it is asked again with what is
-said in `CORRECTIONS`; after that, its busy times have to be ours to the second. Nothing is excused without that.
+The argument is the output file of the example `busy_times` of kalends-feeds. If the results differ because the
+expander is known to deviate from RFC 5545, or because the RFC is ambiguous and Kalends has chosen a meaning
+(`docs/ical.md`), the expansion is repeated with `CORRECTIONS`. The busy times must then be equal to the second. No
+other difference is allowed.
 """
 
 import copy
@@ -14,7 +15,7 @@ import zoneinfo
 from collections import Counter, defaultdict
 from zoneinfo import ZoneInfo
 
-# The tables of the package `tzdata`, which is pinned, and not those of the machine.
+# Use the tables of the package `tzdata`, which is pinned, instead of the machine's.
 zoneinfo.reset_tzpath(())
 
 import recurring_ical_events
@@ -26,12 +27,12 @@ from recurring_ical_events.util import to_recurrence_ids as by_two_clocks
 
 UTC = datetime.timezone.utc
 DAY = datetime.timedelta(days=1)
-# Dates and floating times have no instant for the expander, so that it is asked for more than the window.
+# Dates and floating times are not points in time for the expander, so it is asked for more than the window.
 MARGIN = 4 * DAY
 
 
 class Feed:
-    """A generated feed with what we read from it."""
+    """A generated feed and our reading of it."""
 
     def __init__(self, line):
         self.told = json.loads(line)
@@ -39,14 +40,14 @@ class Feed:
         errors = [error for component in self.calendar.walk() for error in component.errors]
         assert not errors, errors
         self.dates = ZoneInfo(self.told["zone"])
-        # By this property the expansion moves times of UTC into that zone; it says what floating times are in.
+        # With this property, the expander converts UTC times to that zone. It also is the zone of floating times.
         name = self.calendar.pop("X-WR-TIMEZONE", None)
         self.times = ZoneInfo(str(name)) if name else self.dates
         self.forward = False
         self.window = (self.told["from"], self.told["to"])
 
     def groups(self):
-        """The events with one UID, each group by itself."""
+        """The events grouped by UID."""
         groups = defaultdict(list)
         for number, (event, days) in enumerate(zip(self.calendar.walk("VEVENT"), self.days_of_durations(), strict=True)):
             event.add("X-NUMBER", str(number))
@@ -55,7 +56,7 @@ class Feed:
         return groups
 
     def days_of_durations(self):
-        """Of each event, how many days its DURATION has as it is written: the package takes PT24H for P1D."""
+        """The days in each event's DURATION as written, because the package treats PT24H as P1D."""
         found = []
         for line in re.sub("\r?\n ", "", self.told["feed"]).splitlines():
             if line == "BEGIN:VEVENT":
@@ -76,7 +77,7 @@ class Feed:
         return value.replace(tzinfo=self.times) if value.tzinfo is None else value
 
     def seconds(self, value):
-        """The instant of a date or a time. With `self.forward`, a time that clocks skip has the offset from before."""
+        """A date or a time in seconds. With `self.forward`, a time in a gap has the offset before the gap."""
         value = self.aware(value)
         if self.forward and not isinstance(value.tzinfo, ZoneInfo):
             back = datetime.datetime.fromtimestamp(value.timestamp(), UTC).astimezone(value.tzinfo)
@@ -85,7 +86,7 @@ class Feed:
         return int(value.timestamp())
 
     def merged(self, spans):
-        """The spans within the window, ascending; those that touch are one."""
+        """The spans within the window, sorted. Those that touch are merged."""
         first, last = self.window
         merged = []
         for start, end in sorted((max(start, first), min(end, last)) for start, end in spans):
@@ -98,7 +99,7 @@ class Feed:
         return merged
 
     def expanded(self, events):
-        """The occurrences of these events around the window, each with the event that it comes from."""
+        """The occurrences of these events around the window, each with its source event."""
         calendar = Calendar()
         for event in events:
             calendar.add_component(event)
@@ -134,12 +135,12 @@ def naive(value):
     return value.replace(tzinfo=None)
 
 
-# Each correction takes the feed and copies of the events of one UID, and says whether it concerns them. Most change the
-# events; `busy` heeds the others.
+# Each correction takes the feed and copies of the events of one UID, and returns whether it applies to them. Most
+# change the events. `busy` implements the others.
 
 
 def cancelled_series(feed, events):
-    """Where the series is cancelled, its changed occurrences are too (RFC 5546 section 3.2.5)."""
+    """If a series is cancelled, its changed occurrences are cancelled too (RFC 5546 section 3.2.5)."""
     main = master(events)
     if main is None or str(main.get("STATUS", "")).upper() != "CANCELLED" or len(events) == 1:
         return False
@@ -148,7 +149,7 @@ def cancelled_series(feed, events):
 
 
 def ends_before_it_starts(feed, events):
-    """DTEND has to be later than DTSTART (section 3.8.2.2); the expander exchanges the two."""
+    """DTEND must be later than DTSTART (section 3.8.2.2). The expander swaps the two."""
     kept = [event for event in events if "DTEND" not in event or is_date(event["DTEND"].dt) or length(feed, event) >= 0]
     changed = len(kept) < len(events)
     events[:] = kept
@@ -156,8 +157,8 @@ def ends_before_it_starts(feed, events):
 
 
 def until_of_another_type(feed, events):
-    """UNTIL has the type of DTSTART, and is in UTC where that has a zone (section 3.3.10). What is written otherwise
-    is read as it was meant: a date lasts to its end, a time without zone is one of DTSTART's zone."""
+    """UNTIL must have the type of DTSTART, and must be in UTC if DTSTART has a zone (section 3.3.10). Other values are
+    read as intended: a date includes its whole day, and a time without a zone is in DTSTART's zone."""
     changed = False
     for event in events:
         start = event["DTSTART"].dt
@@ -180,7 +181,7 @@ def until_of_another_type(feed, events):
 
 
 def excluded_and_changed(feed, events):
-    """An occurrence that EXDATE excludes and that stands in the feed as an event of its own takes place."""
+    """An occurrence that EXDATE excludes takes place if it is also an event of its own in the feed."""
     ids = {feed.seconds(event["RECURRENCE-ID"].dt) for event in events if "RECURRENCE-ID" in event}
     main = master(events)
     if main is None:
@@ -198,8 +199,8 @@ def excluded_and_changed(feed, events):
 
 
 def dates_among_times(feed, events):
-    """A date in EXDATE beside a DTSTART with a time has no meaning in RFC 5545 (section 3.8.5.1); Kalends takes it for
-    the occurrence at the series' time of that day, the expander for all of that day, dates of RDATE too."""
+    """A date in EXDATE has no meaning in RFC 5545 if DTSTART has a time (section 3.8.5.1). Kalends reads it as the
+    occurrence at the series' time on that day. The expander reads it as the whole day, including dates from RDATE."""
     main = master(events)
     excluded = [value.dt for value in listed(main, "EXDATE")] if main is not None else []
     if main is None or is_date(main["DTSTART"].dt) or not any(is_date(value) for value in excluded):
@@ -212,13 +213,13 @@ def dates_among_times(feed, events):
 
 
 def identifiers_in_two_clocks(feed, events):
-    """An occurrence is named by its instant; the expander also compares what a clock of UTC shows with what the local
-    one does."""
+    """An occurrence is identified by its point in time. The expander also compares UTC wall-clock times with local
+    ones."""
     return any(name in event for event in events for name in ("RECURRENCE-ID", "EXDATE"))
 
 
 def weeks_without_days(feed, events):
-    """What BYWEEKNO leaves open is the weekday, which comes from DTSTART (section 3.3.10); dateutil takes all seven."""
+    """BYWEEKNO leaves the weekday open, which comes from DTSTART (section 3.3.10). dateutil takes all seven days."""
     changed = False
     for event in events:
         for rule in rules(event):
@@ -229,7 +230,7 @@ def weeks_without_days(feed, events):
 
 
 def numbered_and_plain_days(feed, events):
-    """BYDAY lists days that each are meant (section 3.3.10); dateutil takes those that are both plain and numbered."""
+    """BYDAY is a union of days (section 3.3.10). dateutil intersects plain and numbered days."""
     changed = False
     for event in events:
         for rule in rules(event):
@@ -245,7 +246,7 @@ def numbered_and_plain_days(feed, events):
 
 
 def start_counts(feed, events):
-    """DTSTART counts for COUNT (section 3.8.5.3), although its rule does not fall on it; the expander adds it."""
+    """DTSTART counts towards COUNT even if the rule does not match it (section 3.8.5.3). The expander adds it."""
     main = master(events)
     changed = False
     for rule in rules(main) if main is not None else []:
@@ -265,20 +266,20 @@ def start_counts(feed, events):
 
 
 def exact_lengths(feed, events):
-    """An occurrence is as long as DTEND says of the first in elapsed time (section 3.8.5.3), or lasts the days of
-    DURATION by the calendar and its hours in elapsed time (section 3.3.6); the expander adds by the wall clock."""
+    """DTEND gives an occurrence the elapsed length of the first one (section 3.8.5.3). DURATION adds its days by the
+    calendar and its hours in elapsed time (section 3.3.6). The expander adds both by the wall clock."""
     return True
 
 
 def skipped_times(feed, events):
-    """A time that clocks skip is read with the offset before the gap (section 3.3.5); where a VTIMEZONE describes the
-    clocks, dateutil takes the offset after it."""
+    """A time in a gap is read with the offset before the gap (section 3.3.5). For zones from a VTIMEZONE, dateutil
+    takes the offset after the gap."""
     feed.forward = True
     return True
 
 
 def length(feed, event):
-    """The seconds from DTSTART to DTEND. Where clocks skip the start alone, the event is moved as a whole."""
+    """The seconds from DTSTART to DTEND. If only the start is in a gap, the whole event is moved."""
     start, end = event["DTSTART"].dt, event["DTEND"].dt
     by_wall_clock = naive(end) - naive(start) if start.tzinfo is end.tzinfo else datetime.timedelta(0)
     elapsed = feed.seconds(end) - feed.seconds(start)
@@ -296,7 +297,7 @@ def exact_end(feed, occurrence, source):
     if "DURATION" in source:
         days = datetime.timedelta(days=source.days)
         rest = source["DURATION"].dt - days
-        # Days are those of the event's own clock, also of a date that RDATE names by another.
+        # Days are those of the event's own clock, even for an RDATE in another zone.
         value, zone = feed.aware(occurrence["DTSTART"].dt), feed.aware(source["DTSTART"].dt).tzinfo
         value = value if value.tzinfo is zone else value.astimezone(zone)
         return feed.seconds(value + days) + int(rest.total_seconds())
@@ -321,7 +322,7 @@ CORRECTIONS = [
 
 
 def busy(feed, events, corrections):
-    """The busy times of these events, the corrections among those that concern them, and the number of occurrences."""
+    """The busy times of these events, the corrections that apply to them, and the number of occurrences."""
     events = copy.deepcopy(events)
     feed.forward = False
     applied = [one for one in corrections if one(feed, events)]
@@ -342,7 +343,7 @@ def busy(feed, events, corrections):
 
 
 def explained(feed, events, ours):
-    """The fewest corrections with which the expander agrees; `None` where it does not."""
+    """The fewest corrections with which the expander agrees, or `None` if it does not."""
     found, needed, _ = busy(feed, events, CORRECTIONS)
     if found != ours:
         return None
@@ -363,7 +364,7 @@ def shown(spans):
 def tell(feed, uid, events, ours):
     found, applied, _ = busy(feed, events, CORRECTIONS)
     names = ", ".join(one.__name__ for one in applied)
-    print(f"{uid}, whole days in {feed.dates.key}, floating times in {feed.times.key}, corrected by {names}")
+    print(f"{uid}, dates in {feed.dates.key}, floating times in {feed.times.key}, corrected by {names}")
     print("  only the expander:", shown([span for span in found if span not in ours]))
     print("  only ours:", shown([span for span in ours if span not in found]), feed.told["skipped"].get(uid, ""))
     for event in events:
@@ -392,11 +393,11 @@ def main():
                     tell(feed, uid, events, ours)
             if feed.merged(whole) != feed.told["busy"]:
                 counted["not explained"] += 1
-                print(f"feed {feed.told['number']}: its busy times are not those of its events together")
+                print(f"feed {feed.told['number']}: its busy times are not the union of its events' busy times")
     print(
         f"icalendar with recurring-ical-events: {counted['feeds']} feeds of {counted['events']} events with "
-        f"{counted['occurrences']} occurrences that block; {counted['explained']} events differ and are explained, "
-        f"{counted['not explained']} are not"
+        f"{counted['occurrences']} occurrences that block; {counted['explained']} events differ for known reasons, "
+        f"{counted['not explained']} for unknown ones"
     )
     for name, count in classes.most_common():
         print(f"{count:6}  {name}")

@@ -1,4 +1,4 @@
-"""The server that KALENDS_SERVER names, on a free port, and the operator's commands beside it."""
+"""The server in KALENDS_SERVER on a free port, and operator commands."""
 
 import json
 import os
@@ -8,7 +8,7 @@ LISTENING = "kalends listening on "
 
 
 class Server:
-    """A server whose data are in a folder, with settings by their names in the environment."""
+    """A server with its data in a folder, and with settings by their environment names."""
 
     def __init__(self, folder, **settings):
         self.program = os.environ["KALENDS_SERVER"]

@@ -1,7 +1,7 @@
-"""The tools as the protocol's own client sees them.
+"""Uses the tools with the official MCP client.
 
-Starts the server that KALENDS_SERVER names on an empty database, and works with tools alone: with a key of the
-organization, and with an agent's key. The argument is the description of the API, against which the list is held.
+Starts the server in KALENDS_SERVER on an empty database, and works only with tools: with a key of the organization, and
+with an agent's key. The argument is the API description, which the list of tools is checked against.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ def moment(minutes):
 
 
 async def schedules(tools, agent, calendar, day):
-    """Asks for free time, holds one, confirms it, and finds it taken."""
+    """Asks for free slots, holds one, confirms it, and checks that it is taken."""
     window = {"start": f"{day}T08:00:00Z", "end": f"{day}T12:00:00Z", "slot_duration": "1h"}
     free = (await tools.call("getAgentAvailability", id=agent, **window))["slots"]
     assert len(free) == 4, free
@@ -80,10 +80,10 @@ async def schedules(tools, agent, calendar, day):
 
 
 def expected(description):
-    """The operations that a key may call, by the description."""
+    """The operations that a key may call, according to the description."""
     for route, path in description["paths"].items():
         for operation in path.values():
-            # What lists the tools is none of them.
+            # The MCP endpoint itself is not a tool.
             if route != "/mcp" and any("apiKey" in scheme for scheme in operation.get("security", [])):
                 yield operation["operationId"]
 
@@ -106,7 +106,7 @@ async def main(description, server):
     count, agent, calendar, key = await with_key(server.url, server.organization("pro"), organizes)
     fewer = await with_key(server.url, key, works)
     assert fewer < count, (fewer, count)
-    print(f"{count} tools with a key of the organization, {fewer} with an agent's; both asked, held and confirmed")
+    print(f"{count} tools with a key of the organization, {fewer} with an agent's; both queried, held and confirmed")
 
 
 with open(sys.argv[1], encoding="utf-8") as file:

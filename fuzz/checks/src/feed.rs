@@ -1,4 +1,4 @@
-//! The feeds of others.
+//! Third-party feeds.
 
 use kalends_feeds::limits::{STEPS_MAX, TOLD_MAX, UID_MAX};
 use kalends_feeds::read::{Context, Feed, Item, What, read};
@@ -6,28 +6,28 @@ use kalends_kernel::{SignedDuration, Span, Timestamp};
 
 use crate::{told, zone};
 
-/// 10 March 2026, 12:00 UTC: when everything is read.
+/// The time of reading: 10 March 2026, 12:00 UTC.
 const NOW: Timestamp = Timestamp::from_micros(1_773_144_000_000_000);
 
-/// A feed that took more steps is not read again: the fuzzer would spend its time on few such feeds.
+/// A feed that took more steps is not read again, so that the fuzzer does not spend its time on a few such feeds.
 const READ_AGAIN_STEPS: u64 = 10_000;
 
-/// Reads the input as a feed, twice, and asks for its busy times.
+/// Reads the input as a feed twice, and computes its busy times.
 ///
 /// # Panics
-/// Where the two differ, where the work or a field passes its limit, or where the items or the busy times are not in
-/// the order that is promised.
+/// If the two results differ, if the work or a field exceeds its limit, or if the items or the busy times are not
+/// sorted.
 pub fn check(input: &[u8]) {
     let context = Context { calendar_zone: zone("Europe/Berlin"), now: NOW };
     let feed = match read(input, &context) {
         Ok(feed) => feed,
         Err(error) => {
             told(&error);
-            return assert_eq!(read(input, &context), Err(error), "the same bytes fail otherwise");
+            return assert_eq!(read(input, &context), Err(error), "the same bytes fail differently");
         }
     };
     assert!(feed.steps <= STEPS_MAX, "{} steps", feed.steps);
-    assert!(feed.items.is_sorted_by(|one, next| one.key() < next.key()), "items out of order, or one twice");
+    assert!(feed.items.is_sorted_by(|one, next| one.key() < next.key()), "items are out of order, or repeated");
     feed.items.iter().for_each(item);
     listed(&feed);
     if let Ok(window) = Span::new(NOW - SignedDuration::days(365), NOW + SignedDuration::days(365)) {
@@ -47,13 +47,16 @@ fn item(item: &Item) {
     assert!(holds(title, 500), "the title {title:?}");
     assert!(description.as_ref().is_none_or(|text| holds(text, 20_000)), "the description of {uid:?}");
     let (start, end) = (times.span.start(), times.span.end());
-    assert!(Timestamp::EARLIEST <= start && end <= Timestamp::HORIZON, "{uid:?} lies from {start} to {end}");
+    assert!(
+        Timestamp::EARLIEST <= start && end <= Timestamp::HORIZON,
+        "{uid:?} is from {start} to {end}, out of range"
+    );
     if let What::Series(recurrence) = what {
         assert!(recurrence.series(*times).is_ok(), "{uid:?} has a rule that does not fit its times");
     }
 }
 
-/// What is told of the feed is counted in full and listed in part, and each of it is a line.
+/// Problems of the feed are all counted, but only some are listed. Each is one line.
 fn listed(feed: &Feed) {
     assert_eq!(feed.skipped.len(), feed.skipped_count.min(TOLD_MAX));
     assert_eq!(feed.warnings.len(), feed.warning_count.min(TOLD_MAX));
@@ -62,7 +65,7 @@ fn listed(feed: &Feed) {
     assert!(feed.name.as_ref().is_none_or(|name| name.chars().count() <= 255), "{:?}", feed.name);
 }
 
-/// Busy times ascend within the window, and neither overlap nor touch.
+/// Busy times are sorted, within the window, and neither overlap nor touch.
 fn busy(feed: &Feed, window: Span) {
     let spans = feed.busy(window);
     assert!(spans.is_sorted_by(|one, next| one.end() < next.start()), "busy times overlap or touch");

@@ -1,8 +1,8 @@
-//! What must hold of any input to the readers that take foreign text.
+//! Properties that must hold for any input to the parsers of untrusted text.
 //!
-//! Each module has one `check`, which panics where something does not hold. The fuzz targets call it with what
-//! libFuzzer thinks up (`cargo xtask fuzz`); the test of this crate calls it with every file of the corpus, so that
-//! what was found once stays mended.
+//! Each module has one `check`, which panics if a property does not hold. The fuzz targets call it with the inputs of
+//! libFuzzer (`cargo xtask fuzz`). The test of this crate calls it with every file of the corpus, so that fixed
+//! problems stay fixed.
 
 pub mod feed;
 pub mod rule;
@@ -10,22 +10,22 @@ pub mod time;
 
 use kalends_kernel::Zone;
 
-/// The zone of that name.
+/// The zone with that name.
 ///
 /// # Panics
-/// Where the database does not list it.
+/// If the zone database does not have it.
 fn zone(name: &str) -> Zone {
     let zone = name.parse::<Zone>();
-    assert!(zone.is_ok(), "{name} is no zone");
+    assert!(zone.is_ok(), "{name} is not a zone");
     zone.unwrap_or(Zone::UTC)
 }
 
-/// An error as a caller would see it: one line that does not grow with the input.
+/// Checks that an error is one line whose length does not grow with the input.
 ///
 /// # Panics
-/// Where it is not.
+/// If it is not.
 fn told(error: &dyn std::error::Error) {
-    /// In bytes: enough for the longest of our own words and what is quoted of the input, escaped.
+    /// The maximum length in bytes: enough for our longest text and the quoted and escaped input.
     const ERROR_MAX: usize = 2_000;
     let text = error.to_string();
     assert!(!text.is_empty() && text.len() <= ERROR_MAX, "an error of {} bytes", text.len());

@@ -5,17 +5,17 @@ use kalends_recurrence::{HORIZON, Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
 
 use crate::{told, zone};
 
-/// 29 February 2024, 09:30 UTC: a date that most years do not have.
+/// The first start: 29 February 2024, 09:30 UTC, a date that most years do not have.
 const FIRST: Timestamp = Timestamp::from_micros(1_709_199_000_000_000);
 
-/// How many days after the first start the windows begin that are expanded: at it, near it and far from it.
+/// The starts of the expanded windows in days after the first start: at it, near it and far from it.
 const WINDOWS: [i64; 3] = [0, 400, 27_000];
 
-/// Reads the input as a rule, writes it, and expands it.
+/// Parses the input as a rule, writes it, and expands it.
 ///
 /// # Panics
-/// Where the canonical text is not read back as the same rule, where an expansion passes its steps or its window, or
-/// where the series disagrees with itself.
+/// If the canonical text does not parse as the same rule, if an expansion exceeds its steps or its window, or if the
+/// series contradicts itself.
 pub fn check(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     match Rule::parse(text) {
@@ -46,7 +46,7 @@ fn expanded(rule: &Rule, zone: Zone) {
     if let Some(last) = series.last_start() {
         assert!(FIRST <= last && last < HORIZON, "{rule} ends at {last}");
         assert!(series.is_occurrence(last), "{rule} does not have its last start {last}");
-        assert_eq!(series.next_start_after(last), None, "{rule} goes on after {last}");
+        assert_eq!(series.next_start_after(last), None, "{rule} continues after {last}");
     }
     WINDOWS.iter().for_each(|days| within(&series, FIRST + SignedDuration::days(*days)));
 }
@@ -60,9 +60,9 @@ fn within(series: &Series, from: Timestamp) {
     assert!(starts.steps() <= MAX_STEPS_IN_366_DAYS, "{rule} takes {} steps from {from}", starts.steps());
     assert!(found.is_sorted_by(|one, next| one < next), "{rule} has starts out of order from {from}");
     assert!(found.iter().all(|start| range.contains(start) && *start < HORIZON), "{rule} leaves the window");
-    // What a store keeps gives the same starts as what was validated.
+    // The stored series must have the same starts as the validated one.
     let stored =
         Series::from_stored(rule.clone(), series.first_start(), series.zone(), series.length(), series.last_start());
     let same = stored.is_ok_and(|stored| stored.starts(range).eq(found));
-    assert!(same, "{rule} differs once it is stored, from {from}");
+    assert!(same, "{rule} differs after storing it, from {from}");
 }

@@ -1,18 +1,18 @@
-//! Instants, dates and zones as requests write them.
+//! Timestamps, dates and zones, as requests contain them.
 
 use kalends_calendars::Moment;
 use kalends_kernel::{CivilDate, Timestamp, Zone};
 
 use crate::{told, zone};
 
-/// Zones whose clocks skip hours, half hours, midnights or whole days, each before the next.
+/// Zones whose clocks skip one hour, half an hour, midnight, a whole day, or follow decrees.
 const ZONES: [&str; 5] =
     ["Europe/Berlin", "Australia/Lord_Howe", "America/Santiago", "Pacific/Apia", "Africa/Casablanca"];
 
-/// Reads the input as an instant, a date, a moment and a zone.
+/// Parses the input as a timestamp, a date, a moment and a zone.
 ///
 /// # Panics
-/// Where what was read is not read back from what is written of it, or lies outside the years that are taken.
+/// If a value does not survive a round trip, or is outside the accepted years.
 pub fn check(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     match text.parse::<Timestamp>() {
@@ -32,18 +32,18 @@ pub fn check(input: &[u8]) {
 }
 
 fn read_back(instant: Timestamp) {
-    assert!((Timestamp::EARLIEST..Timestamp::HORIZON).contains(&instant), "{instant} is outside the years");
+    assert!((Timestamp::EARLIEST..Timestamp::HORIZON).contains(&instant), "{instant} is outside the accepted years");
     let shown = instant.to_string();
     assert_eq!(shown.parse(), Ok(instant));
     for zone in ZONES.map(zone) {
-        // Of two instants that show the same, the first is read.
+        // If two timestamps have the same civil time, the first is returned.
         let civil = zone.to_civil(instant);
         let back = zone.to_timestamp(civil);
         assert!(back.is_some_and(|back| back <= instant && zone.to_civil(back) == civil), "{instant} in {zone}");
     }
 }
 
-/// A moment is a date where the text is one, else an instant, and nothing else.
+/// A moment is a date if the text is one, else a timestamp, and nothing else.
 fn moment(text: &str) {
     match Moment::parse("start_time", text) {
         Ok(Moment::On(date)) => assert_eq!(text.parse(), Ok(date)),
