@@ -88,7 +88,7 @@ pub enum RedirectFault {
     BodyElsewhere,
 }
 
-/// What is wrong with a server's TLS.
+/// A fault of a server's TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsFault {
     /// The certificate has expired.

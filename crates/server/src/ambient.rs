@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_differ() {
+    fn random_bytes_differ() {
         let (mut a, mut b) = ([0; 32], [0; 32]);
         SystemEntropy.fill(&mut a);
         SystemEntropy.fill(&mut b);

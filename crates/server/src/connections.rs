@@ -1,4 +1,4 @@
-//! The HTTP connections: accepting them, serving them, ending them.
+//! HTTP connections: accepting, serving and closing them.
 //!
 //! A connection is closed if its client sends nothing, does not read its answers, or is idle for too long. The number
 //! of connections is limited, in total and for each address.

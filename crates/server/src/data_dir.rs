@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 /// The length of a generated key in bytes.
 const KEY: usize = 32;
 
-/// A directory that only its owner may enter.
+/// A directory that only its owner can access.
 pub(crate) struct DataDir(PathBuf);
 
 impl DataDir {

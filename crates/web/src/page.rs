@@ -11,7 +11,7 @@ pub struct Page<'a> {
     /// The path of the page that shows this: `/book/<slug>`, or the page that moves a booking. Its links and forms
     /// lead there.
     pub path: &'a Path,
-    /// What is booked.
+    /// The title of the booking page.
     pub title: &'a str,
     /// The host's description, as plain text with line breaks.
     pub description: Option<&'a str>,

@@ -58,8 +58,7 @@ impl Place {
         let database = match kind {
             Kind::Sqlite => None,
             Kind::Postgres => {
-                let url =
-                    postgres.context("no Postgres server: name one in KALENDS_TEST_POSTGRES, or call cargo xtask")?;
+                let url = postgres.context("no Postgres server: set KALENDS_TEST_POSTGRES, or use cargo xtask")?;
                 Some(PostgresDatabase::create(url).await?)
             }
         };

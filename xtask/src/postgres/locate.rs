@@ -17,7 +17,7 @@ pub(crate) fn binaries() -> Result<PathBuf> {
     }
     if !(super::home::is_root() && tools::on_path("apt-get").is_some()) {
         bail!(
-            "no Postgres server found: install one (Debian's package is `postgresql`), or name one in {}",
+            "no Postgres server found: install one (Debian's package is `postgresql`), or set {}",
             super::TEST_POSTGRES
         );
     }

@@ -161,7 +161,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_bomb_stops_at_the_cap() {
+async fn a_compression_bomb_stops_at_the_cap() {
     let bomb = gzip(&vec![0; 8 << 20]);
     assert!(bomb.len() < 16_384, "the transfer is small: {}", bomb.len());
     let server = Server::plain(move |_| answer("200 OK", "content-encoding: gzip\r\n", &bomb)).await;

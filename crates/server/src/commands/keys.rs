@@ -18,7 +18,7 @@ use crate::{
     service::open_keys,
 };
 
-/// Runs one command on keys.
+/// Runs one `kalends keys` command.
 pub(crate) async fn keys(config: &Config, command: KeysCommand) -> Result<(), Failure> {
     match command {
         KeysCommand::RotateMaster => match &config.master_key {

@@ -352,7 +352,7 @@ mod tests {
     #[case("ftp://cal.example", Err(()))]
     #[case("https://u:p@cal.example", Err(()))]
     #[case("https://cal.example/?a=b", Err(()))]
-    fn web_addresses(#[case] text: &str, #[case] read: Result<&str, ()>) {
+    fn web_addresses_are_normalized(#[case] text: &str, #[case] read: Result<&str, ()>) {
         assert_eq!(web_address(text).map_err(|_| ()), read.map(str::to_owned));
     }
 
@@ -363,7 +363,7 @@ mod tests {
     #[case("https://ada:secret@cal.example/", false)]
     #[case("/plans", false)]
     #[case("", false)]
-    fn pages(#[case] text: &str, #[case] fits: bool) {
+    fn pages_are_web_urls(#[case] text: &str, #[case] fits: bool) {
         assert_eq!(page(text).ok().as_deref(), fits.then_some(text));
     }
 
@@ -375,12 +375,12 @@ mod tests {
     #[case("free-agent-unverified", None)]
     #[case("scale", None)]
     #[case("", None)]
-    fn plans_of_sign_ups(#[case] text: &str, #[case] plan: Option<Plan>) {
+    fn sign_ups_can_have_only_some_plans(#[case] text: &str, #[case] plan: Option<Plan>) {
         assert_eq!(sign_up_plan(text).ok(), plan);
     }
 
     #[test]
-    fn hosts_and_ports() {
+    fn hosts_and_ports_are_normalized() {
         let of = |text: &str| text.parse::<HostPort>().map(|address| (address.host, address.port));
         assert_eq!(of("LocalHost:9000"), Ok(("localhost".to_owned(), 9000)));
         assert_eq!(of("10.0.0.1:80"), Ok(("10.0.0.1".to_owned(), 80)));
@@ -400,12 +400,12 @@ mod tests {
     #[case("app.example", None)]
     #[case("null", None)]
     #[case("*", None)]
-    fn origins(#[case] text: &str, #[case] read: Option<&str>) {
+    fn origins_are_normalized(#[case] text: &str, #[case] read: Option<&str>) {
         assert_eq!(origin(text).ok().as_deref(), read);
     }
 
     #[test]
-    fn networks() {
+    fn networks_and_addresses_are_read() {
         assert_eq!(network("10.0.0.0/8").unwrap().to_string(), "10.0.0.0/8");
         assert_eq!(network("::1").unwrap().to_string(), "::1/128");
         assert!(network("10.0.0.0/33").is_err());
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn filters() {
+    fn log_filters_are_validated() {
         assert!(log_filter("warn,kalends_app=debug").is_ok());
         assert!(log_filter("kalends_app=loud").is_err());
     }

@@ -30,7 +30,7 @@ const POSTGRES_POOL: u32 = 16;
 const RESIDENT_MIB: f64 = 40.0;
 const START: Duration = Duration::from_millis(500);
 
-/// What is measured.
+/// The options of the measurement.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]

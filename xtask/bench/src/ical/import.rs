@@ -129,8 +129,11 @@ pub(crate) async fn run(options: &Options, kind: Kind) -> Result<()> {
         let began = Instant::now();
         connection.ask(&post(&format!("/v1/ical-subscriptions/{id}/sync"), Some(&key), None, "")).await?.json(202)?;
         let (again, _) = synced(&server, &key, &id, &first["last_synced_at"]).await?;
-        ensure!(feed.asked.load(Ordering::SeqCst) == asked + 1, "one request");
-        ensure!(feed.conditional.lock().unwrap_or_else(PoisonError::into_inner).is_some(), "a conditional one");
+        ensure!(feed.asked.load(Ordering::SeqCst) == asked + 1, "a sync must send one request");
+        ensure!(
+            feed.conditional.lock().unwrap_or_else(PoisonError::into_inner).is_some(),
+            "the request must be conditional"
+        );
         ensure!(json::number(&again["last_sync"], "untouched")? == count, "{again}");
         unchanged.push(began.elapsed().as_secs_f64());
 

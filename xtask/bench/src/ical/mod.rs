@@ -14,7 +14,7 @@ use crate::Surroundings;
 use crate::database::Kind;
 use crate::figures::Table;
 
-/// What is measured.
+/// The options of the measurement.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]

@@ -20,7 +20,7 @@ const SHARE: f64 = 0.08;
 /// How long each server is loaded before its first measurement.
 const WARM_UP: Duration = Duration::from_secs(1);
 
-/// What is measured.
+/// The options of the measurement.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// The length of each round, in seconds.

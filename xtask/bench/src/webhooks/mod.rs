@@ -41,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// The number of connections that make changes.
 const WRITERS: usize = 4;
 
-/// What is measured.
+/// The options of the measurement.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     for kind in [Kind::Sqlite, Kind::Postgres] {
         println!("\n{kind}");
         throughput(options, kind).await.with_context(|| format!("the throughput on {kind}"))?;
-        beside_hanging(options, kind).await.with_context(|| format!("beside endpoints that hang, on {kind}"))?;
+        beside_hanging(options, kind).await.with_context(|| format!("next to endpoints that hang, on {kind}"))?;
         with_subscriber(options, kind).await.with_context(|| format!("with a subscriber on {kind}"))?;
     }
     Ok(())
@@ -221,7 +221,7 @@ async fn beside_hanging(options: &Options, kind: Kind) -> Result<()> {
     delays.sort_unstable();
     let late = delays.get(delays.len() * 99 / 100).copied().unwrap_or_default();
     println!(
-        "  beside {} endpoints that never answer, with {} messages each: half of the messages to one that does arrive \
+        "  next to {} endpoints that never answer, with {} messages each: half of the messages to one that does arrive \
          within {:.0} ms, 99 % within {:.0} ms; under {LATE:?} {}. {:.1} MiB more memory; under {} {}",
         options.hanging,
         options.backlog,
