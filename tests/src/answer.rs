@@ -1,25 +1,25 @@
-//! Answers, and what every one of them must be.
+//! An answer of the service, and the checks that hold for every answer.
 
 use std::ops::Index;
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// Longer messages are no longer something that a model can act on.
+/// The most bytes of an error message. A model cannot act on a longer one.
 const MESSAGE_MAX: usize = 1_000;
 
 /// An answer of the service.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The request, for messages.
+    /// The request line, for failure messages.
     pub request: String,
     /// The status.
     pub status: u16,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body as it came.
+    /// The body as received.
     pub bytes: Vec<u8>,
-    /// The body as JSON; null where it is none.
+    /// The body as JSON, or null if it is not JSON.
     pub json: Value,
 }
 
@@ -34,7 +34,7 @@ impl Answer {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// A header; the empty text where it is absent.
+    /// A header, or an empty string if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().expect("a header of visible characters"))
     }
@@ -46,13 +46,13 @@ impl Answer {
         self
     }
 
-    /// The `id` of the resource that is shown.
+    /// The `id` of the resource in the answer.
     #[track_caller]
     pub fn id(&self) -> String {
         self.at("/id").as_str().unwrap_or_else(|| panic!("no id in {}", self.shown())).to_owned()
     }
 
-    /// The value at a JSON pointer; null where there is none.
+    /// The value at a JSON pointer, or null if there is none.
     pub fn at(&self, pointer: &str) -> Value {
         self.json.pointer(pointer).cloned().unwrap_or_default()
     }
@@ -70,13 +70,13 @@ impl Answer {
         self.data().iter().map(|entry| text(&entry[field])).collect()
     }
 
-    /// Requires an error of that status and type.
+    /// Requires an error with this status and type.
     #[track_caller]
     pub fn refused(self, status: u16, kind: &str) -> Self {
         self.expect(status).error(kind)
     }
 
-    /// Requires an error of that type. The envelope around it is checked on every answer.
+    /// Requires an error of this type. The envelope around it is checked on every answer.
     #[track_caller]
     pub fn error(self, kind: &str) -> Self {
         assert_eq!(self.at("/error/type"), kind, "{}", self.shown());
@@ -90,14 +90,14 @@ impl Answer {
         self
     }
 
-    /// Requires the error's finer name.
+    /// Requires this error code.
     #[track_caller]
     pub fn code(self, code: &str) -> Self {
         assert_eq!(self.at("/error/code"), code, "{}", self.shown());
         self
     }
 
-    /// Requires that the error's message holds `part`.
+    /// Requires that the error message contains `part`.
     #[track_caller]
     pub fn says(self, part: &str) -> Self {
         assert!(self.at("/error/message").as_str().is_some_and(|message| message.contains(part)), "{}", self.shown());
@@ -110,7 +110,7 @@ impl Answer {
         format!("{}: {} {:#?}\n{text}", self.request, self.status, self.headers)
     }
 
-    /// Checks what holds for every answer: the request's identifier, and the envelope of errors.
+    /// Checks the rules for every answer: the request ID and the error envelope.
     pub(crate) fn check(&self, head: bool) {
         let id = self.header("x-request-id");
         let random = id.strip_prefix("req_").unwrap_or_else(|| panic!("no X-Request-Id: {}", self.shown()));
@@ -141,7 +141,7 @@ impl Index<&str> for Answer {
     }
 }
 
-/// Whether the text is 26 characters of lower-case Crockford base32 (ruling 2.6).
+/// Whether the text is 26 characters of lower-case Crockford base32.
 fn is_encoded_uuid(text: &str) -> bool {
     text.len() == 26 && text.bytes().all(|byte| b"0123456789abcdefghjkmnpqrstvwxyz".contains(&byte))
 }

@@ -1,5 +1,5 @@
-//! What the stand-ins of providers have in common: authorization endpoints that check what they are asked, and codes that
-//! are good for one try (RFC 6749 section 4.1, RFC 7636).
+//! The parts that the stand-in providers share: authorization endpoints that check their parameters, and codes that
+//! work once (RFC 6749 section 4.1, RFC 7636).
 
 use std::collections::HashMap;
 
@@ -12,15 +12,15 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-/// Our identifier at the providers.
+/// Our client ID at the providers.
 pub const CLIENT_ID: &str = "kalends-client";
-/// Our secret there.
+/// Our client secret at the providers.
 pub const CLIENT_SECRET: &str = "a secret & of ours";
 
-/// The parameters of a request, each of which comes once.
+/// The parameters of a request. Each name occurs once.
 pub(crate) type Parameters = HashMap<String, String>;
 
-/// What a code stands for.
+/// What a code was issued for.
 struct Issued<T> {
     client_id: String,
     redirect_uri: String,
@@ -28,7 +28,7 @@ struct Issued<T> {
     grants: T,
 }
 
-/// An authorization endpoint: where it sends browsers back, and the codes that it gave them.
+/// An authorization endpoint: the redirect URIs that it accepts and the codes that it issued.
 pub(crate) struct Codes<T> {
     redirect_uris: Vec<String>,
     issued: HashMap<String, Issued<T>>,
@@ -41,27 +41,27 @@ impl<T> Default for Codes<T> {
     }
 }
 
-/// The value of a parameter; the empty text where it is absent.
+/// The value of a parameter, or an empty string if it is absent.
 pub(crate) fn value<'a>(given: &'a Parameters, name: &str) -> &'a str {
     given.get(name).map(String::as_str).unwrap_or_default()
 }
 
-/// Whether a value is 32 bytes, as states, nonces and challenges are here.
+/// Whether a value has the length of 32 encoded bytes. States, nonces and challenges all do.
 pub(crate) fn is_secret(value: &str) -> bool {
     value.len() == 43
 }
 
 impl<T> Codes<T> {
-    /// Registers where it may send a browser back.
+    /// Registers an address that browsers may be sent back to.
     pub(crate) fn register(&mut self, redirect_uri: &str) {
         self.redirect_uris.push(redirect_uri.to_owned());
     }
 
-    /// The parameters of a request, or the first that is wrong.
+    /// Returns the parameters of a request, or the name of the first one that is wrong.
     pub(crate) fn asked(&self, asked: &[(String, String)]) -> Result<Parameters, String> {
         let given: Parameters = asked.iter().cloned().collect();
         if given.len() != asked.len() {
-            return Err("a parameter comes twice".to_owned());
+            return Err("a parameter is repeated".to_owned());
         }
         if let Some((name, _)) = asked.iter().find(|(_, value)| value.is_empty()) {
             return Err(format!("{name} is empty"));
@@ -76,7 +76,7 @@ impl<T> Codes<T> {
             "code_challenge_method"
         } else if !is_secret(value(&given, "code_challenge")) {
             "code_challenge"
-        // The page to return to may stand before the secret.
+        // The page to return to may precede the secret.
         } else if !value(&given, "state").rsplit('.').next().is_some_and(is_secret) {
             "state"
         } else {
@@ -85,7 +85,7 @@ impl<T> Codes<T> {
         Err(wrong.to_owned())
     }
 
-    /// A code for whoever asked.
+    /// Issues a code for this request.
     pub(crate) fn issue(&mut self, given: &Parameters, grants: T) -> String {
         self.keep(Issued {
             client_id: value(given, "client_id").to_owned(),
@@ -95,7 +95,7 @@ impl<T> Codes<T> {
         })
     }
 
-    /// A code for an attempt that somebody else began, at another client of theirs.
+    /// Issues a code for an attempt that someone else began with a different client.
     pub(crate) fn issue_elsewhere(&mut self, redirect_uri: &str, grants: T) -> String {
         self.keep(Issued {
             client_id: "another-client".to_owned(),
@@ -112,7 +112,7 @@ impl<T> Codes<T> {
         code
     }
 
-    /// What the code of a form stands for, where all of the form is right. It is good for one try.
+    /// Redeems the code of a form and returns its grants if the whole form is correct. A code works once.
     pub(crate) fn exchange(&mut self, form: &Parameters) -> Option<T> {
         let issued = self.issued.remove(value(form, "code"))?;
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(value(form, "code_verifier")));
@@ -123,29 +123,30 @@ impl<T> Codes<T> {
     }
 }
 
-/// Where a browser is sent back with these parameters and its state.
+/// The address that a browser is sent back to, with its state and these parameters.
 pub(crate) fn back(given: &Parameters, parameters: &[(&str, &str)]) -> String {
     let mut back = reqwest::Url::parse(value(given, "redirect_uri")).expect("a registered address");
     back.query_pairs_mut().append_pair("state", value(given, "state")).extend_pairs(parameters);
     back.into()
 }
 
-/// Whether a form of a token endpoint is from our client.
+/// Whether a token request comes from our client.
 pub(crate) fn is_our_client(form: &Parameters) -> bool {
     value(form, "client_id") == CLIENT_ID && value(form, "client_secret") == CLIENT_SECRET
 }
 
-/// An error of a token endpoint.
+/// An error from a token endpoint.
 pub(crate) fn error(status: StatusCode, error: &str) -> Response {
     (status, Json(json!({ "error": error }))).into_response()
 }
 
-/// A complaint of an authorization endpoint, which sends nobody back.
+/// An error from an authorization endpoint that does not redirect.
 pub(crate) fn complaint(what: &str) -> Response {
     (StatusCode::BAD_REQUEST, what.to_owned()).into_response()
 }
 
-/// Follows a browser's way through the provider at `base`: where it is sent back, or the provider's complaint.
+/// Follows a browser through the provider at `base`. Returns the address that it is sent back to, or the provider's
+/// error text.
 pub(crate) async fn follow(base: &str, location: &str) -> Result<String, String> {
     assert!(location.starts_with(base), "not the provider: {location}");
     let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build();
@@ -157,7 +158,7 @@ pub(crate) async fn follow(base: &str, location: &str) -> Result<String, String>
     }
 }
 
-/// The variables that tell a service of the provider of that name at `base`.
+/// The settings that configure the provider `name` at `base` in a service.
 pub(crate) fn variables(name: &str, base: &str) -> Vec<(String, String)> {
     let name = name.to_ascii_uppercase();
     let variable = |key: &str, value: String| (format!("KALENDS_OAUTH_{name}_{key}"), value);

@@ -1,4 +1,4 @@
-//! Headless Chromium, as a visitor of booking pages uses it.
+//! Headless Chromium, driven as a visitor of a booking page would use it.
 
 use std::{
     io::{Read as _, Write as _},
@@ -21,18 +21,18 @@ use tokio::{
     time::timeout,
 };
 
-/// Drives the browser; Debian's package is `chromium-driver`.
+/// The driver of the browser. Debian's package is `chromium-driver`.
 const DRIVER: &str = "chromedriver";
-/// What visitors read. Its clocks have 24 hours.
+/// The visitor's language. It uses 24-hour clocks.
 const LANGUAGE: &str = "en-GB";
-/// How long the driver may take to start, and a page to show what is waited for, on a busy machine.
+/// The longest wait on a busy machine for the driver to start, or for a page to show something.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often a page is looked at meanwhile.
+/// The time between two looks at a page.
 const PERIOD: Duration = Duration::from_millis(50);
-/// More elements than any page has that the keyboard reaches.
+/// More elements than the keyboard can reach on any page.
 const TABS_MAX: usize = 300;
 
-/// Who looks, and through what.
+/// A visitor and their device.
 #[derive(Debug, Clone)]
 pub struct Visitor {
     width: u32,
@@ -42,11 +42,10 @@ pub struct Visitor {
     zone: String,
 }
 
-/// A window of a browser of its own, with an empty profile. Both end, and the profile is removed, when this value is
-/// dropped.
+/// A window of its own browser, with an empty profile. Dropping this value closes the browser and removes the profile.
 pub struct Browser {
     client: Client,
-    // Dropped after the client: the driver closes the browser, and only then its files can go.
+    // Dropped after the client: the profile's files can go only after the driver has closed the browser.
     _driver: Driver,
 }
 
@@ -58,30 +57,30 @@ struct Driver {
 }
 
 impl Visitor {
-    /// Somebody in Greenwich at a desk, with everything that a browser does by default.
+    /// A visitor at a desk in Greenwich, with a browser's default settings.
     pub fn new() -> Self {
         Self { width: 1_280, height: 900, touches: false, scripts: true, zone: "UTC".to_owned() }
     }
 
-    /// The same in a window of that size, in pixels.
+    /// The same visitor with a window of this size, in pixels.
     #[must_use]
     pub fn window(self, width: u32, height: u32) -> Self {
         Self { width, height, ..self }
     }
 
-    /// The same with a phone of that size, in pixels.
+    /// The same visitor with a phone of this size, in pixels.
     #[must_use]
     pub fn phone(self, width: u32, height: u32) -> Self {
         Self { width, height, touches: true, ..self }
     }
 
-    /// The same with JavaScript switched off.
+    /// The same visitor with JavaScript switched off.
     #[must_use]
     pub fn without_scripts(self) -> Self {
         Self { scripts: false, ..self }
     }
 
-    /// The same where the machine's clock is in that zone.
+    /// The same visitor with the machine's clock in this zone.
     #[must_use]
     pub fn in_zone(self, zone: &str) -> Self {
         Self { zone: zone.to_owned(), ..self }
@@ -124,7 +123,7 @@ impl Default for Visitor {
 }
 
 impl Driver {
-    /// Starts the driver on a port that it chooses, in a folder of its own.
+    /// Starts the driver in its own folder, on a port that it chooses.
     async fn start(zone: &str) -> Self {
         let home = tempfile::Builder::new().prefix("kalends-browser-").tempdir().expect("a temporary directory");
         let mut process = Command::new(DRIVER)
@@ -148,12 +147,12 @@ impl Driver {
             panic!("{DRIVER} ended before it listened")
         };
         let port = timeout(PATIENCE, listening).await.expect("the driver to listen");
-        // Nobody is to block on a full pipe.
+        // Keep reading, so that the driver never blocks on a full pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         Self { process, port, _home: home }
     }
 
-    /// Has the driver close its browser and end. It answers when the browser has gone.
+    /// Has the driver close its browser and end. The driver answers once the browser has gone.
     fn shut_down(&self) -> std::io::Result<()> {
         let mut connection = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
         connection.set_read_timeout(Some(PATIENCE))?;
@@ -182,12 +181,12 @@ impl Browser {
         self.client.current_url().await.expect("an address").into()
     }
 
-    /// Waits for an element that this CSS selects.
+    /// Waits for an element that matches this CSS selector.
     pub async fn find(&self, css: &str) -> Element {
         self.wait_for(Locator::Css(css)).await
     }
 
-    /// Whether an element that this CSS selects is there now.
+    /// Whether the page has an element that matches this CSS selector now.
     pub async fn has(&self, css: &str) -> bool {
         !self.client.find_all(Locator::Css(css)).await.expect("a look at the page").is_empty()
     }
@@ -202,13 +201,13 @@ impl Browser {
         self.find(css).await.click().await.unwrap_or_else(|error| panic!("a click on {css}: {error}"));
     }
 
-    /// Waits for a button with that text and presses it.
+    /// Waits for a button with this text and presses it.
     pub async fn press_button(&self, text: &str) {
         let button = self.wait_for(Locator::XPath(&format!("//button[normalize-space()='{text}']"))).await;
         button.click().await.unwrap_or_else(|error| panic!("a click on {text}: {error}"));
     }
 
-    /// Waits for a paragraph with that text.
+    /// Waits for a paragraph with this text.
     pub async fn says(&self, text: &str) {
         self.wait_for(Locator::XPath(&format!("//p[normalize-space()='{text}']"))).await;
     }
@@ -218,28 +217,28 @@ impl Browser {
         self.find(css).await.send_keys(text).await.unwrap_or_else(|error| panic!("{css}: {error}"));
     }
 
-    /// Chooses an entry of a list by its value.
+    /// Chooses an option of a select element by its value.
     pub async fn choose(&self, css: &str, value: &str) {
         let chosen = self.find(css).await.select_by_value(value).await;
         chosen.unwrap_or_else(|error| panic!("{value} of {css}: {error}"));
     }
 
-    /// What is to be read in an element.
+    /// The visible text of an element.
     pub async fn text(&self, css: &str) -> String {
         self.find(css).await.text().await.expect("a text")
     }
 
-    /// A property of an element, such as what stands in a field.
+    /// A property of an element, such as the value of a field.
     pub async fn property(&self, css: &str, name: &str) -> String {
         self.find(css).await.prop(name).await.expect("a property").unwrap_or_default()
     }
 
-    /// What a script returns. It is the test's own, and runs also where those of pages do not.
+    /// Runs a script of the test and returns its result. It runs even if the page's own scripts do not.
     pub async fn run(&self, script: &str) -> Value {
         self.client.execute(script, Vec::new()).await.unwrap_or_else(|error| panic!("{script}: {error}"))
     }
 
-    /// Presses keys, each one down and up, wherever the focus is.
+    /// Presses and releases each key, wherever the focus is.
     pub async fn press(&self, keys: impl IntoIterator<Item = char>) {
         let strokes = keys.into_iter().fold(KeyActions::new("keyboard".to_owned()), |strokes, value| {
             strokes.then(KeyAction::Down { value }).then(KeyAction::Up { value })
@@ -252,7 +251,7 @@ impl Browser {
         self.press([char::from(Key::Enter)]).await;
     }
 
-    /// Presses Tab until the focus is on an element that this CSS selects.
+    /// Presses Tab until the focus is on an element that matches this CSS selector.
     pub async fn tab_to(&self, css: &str) {
         self.find(css).await;
         for _ in 0..TABS_MAX {
@@ -261,10 +260,10 @@ impl Browser {
                 return;
             }
         }
-        panic!("Tab never comes to {css}");
+        panic!("Tab never reaches {css}");
     }
 
-    /// Whether the focus is on an element that this CSS selects.
+    /// Whether the focus is on an element that matches this CSS selector.
     pub async fn is_at(&self, css: &str) -> bool {
         let script = format!("return document.activeElement.matches({})", json!(css));
         self.run(&script).await == true

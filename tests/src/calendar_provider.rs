@@ -1,7 +1,8 @@
-//! A stand-in for a provider of calendars, Google or Microsoft, which checks what is asked of it as strictly as one may.
+//! A strict stand-in for a calendar provider, Google or Microsoft. It rejects every request that the real one might
+//! reject.
 //!
-//! Whoever consents there is one of its accounts, whose calendars and events the test sets. Events have titles, which it tells
-//! wherever the real one might, and beyond.
+//! The visitor who consents is one of its accounts. The test sets the calendars and events of each account. Events
+//! have titles, and the stand-in returns them wherever the real one might, and in more places.
 
 mod google;
 mod microsoft;
@@ -27,9 +28,9 @@ use crate::authorization::{self, Codes, Parameters, back, complaint, error, is_o
 /// How an event is shown to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transparency {
-    /// As time that is taken.
+    /// As busy time.
     Busy,
-    /// As time that is free all the same.
+    /// As free time, although the event is there.
     Free,
 }
 
@@ -40,9 +41,9 @@ pub struct TheirEvent {
     pub start: DateTime<Utc>,
     /// When it ends.
     pub end: DateTime<Utc>,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// How it is shown.
+    /// How it is shown to others.
     pub shown: Transparency,
 }
 
@@ -53,33 +54,33 @@ struct TheirCalendar {
     events: Vec<TheirEvent>,
 }
 
-/// What a token opens.
+/// The account and scopes that a token gives access to.
 #[derive(Clone)]
 struct Consent {
     account: String,
     scopes: BTreeSet<String>,
 }
 
-/// What a code is exchanged for.
+/// The result of exchanging a code.
 struct Granted {
     consent: Consent,
-    /// Whether what lasts was asked for.
+    /// Whether a refresh token was asked for.
     lasts: bool,
 }
 
 struct Desk {
     codes: Codes<Granted>,
-    /// The calendars of each account, its own first.
+    /// The calendars of each account, the primary one first.
     accounts: BTreeMap<String, Vec<TheirCalendar>>,
-    /// Who is in front of the browser, and whether they consent.
+    /// The account of the person at the browser, and whether they refuse consent.
     visitor: String,
     declines: bool,
     failing: Option<u16>,
-    /// How long access tokens last, in seconds.
+    /// The lifetime of access tokens, in seconds.
     lasts: u32,
     access: BTreeMap<String, Consent>,
     refresh: BTreeMap<String, Consent>,
-    /// Every token that there ever was.
+    /// Every token ever issued.
     tokens: Vec<String>,
     revoked: Vec<String>,
     asked: Vec<String>,
@@ -91,7 +92,7 @@ enum Kind {
     Microsoft,
 }
 
-/// A provider of calendars on a port of its own.
+/// A calendar provider on its own port.
 #[derive(Clone)]
 pub struct CalendarProvider {
     kind: Kind,
@@ -100,12 +101,12 @@ pub struct CalendarProvider {
 }
 
 impl CalendarProvider {
-    /// Starts a stand-in for Google; it ends with the test.
+    /// Starts a stand-in for Google. It ends with the test.
     pub async fn google() -> Self {
         Self::start(Kind::Google).await
     }
 
-    /// Starts a stand-in for Microsoft; it ends with the test.
+    /// Starts a stand-in for Microsoft. It ends with the test.
     pub async fn microsoft() -> Self {
         Self::start(Kind::Microsoft).await
     }
@@ -158,7 +159,7 @@ impl CalendarProvider {
         self.base.trim_start_matches("http://")
     }
 
-    /// The variables that make a service connect its calendars, but for what the service may reach.
+    /// The settings that make a service connect its calendars. They do not allow the service to reach this address.
     pub fn variables(&self) -> Vec<(String, String)> {
         let mut variables = authorization::variables(self.name(), &self.base);
         let name = self.name().to_ascii_uppercase();
@@ -174,14 +175,14 @@ impl CalendarProvider {
         variables
     }
 
-    /// Registers where a service at `base` has browsers sent back.
+    /// Registers the callback of a service at `base`.
     pub fn register(&self, base: &str) {
         let redirect_uri = format!("{base}/v1/calendar-connections/oauth/{}/callback", self.name());
         self.desk(|desk| desk.codes.register(&redirect_uri));
     }
 
-    /// Opens an account with calendars of these identifiers and names, its own first, or changes which those are. Who
-    /// opens it is in front of the browser from then on.
+    /// Creates an account with calendars of these identifiers and names, the primary one first, or replaces its list
+    /// of calendars. The account's owner is at the browser from then on.
     pub fn account(&self, account: &str, calendars: &[(&str, &str)]) {
         self.desk(|desk| {
             let mut known = desk.accounts.remove(account).unwrap_or_default();
@@ -196,7 +197,7 @@ impl CalendarProvider {
         });
     }
 
-    /// Says what is on a calendar from now on.
+    /// Sets the events of a calendar.
     pub fn events(&self, account: &str, calendar: &str, events: &[TheirEvent]) {
         self.desk(|desk| {
             let calendars = desk.accounts.get_mut(account).expect("an account");
@@ -206,32 +207,32 @@ impl CalendarProvider {
         });
     }
 
-    /// Puts somebody else in front of the browser, who has an account already.
+    /// Puts the owner of another existing account at the browser.
     pub fn visited_by(&self, account: &str) {
         self.desk(|desk| account.clone_into(&mut desk.visitor));
     }
 
-    /// Decides whether whoever is in front of the browser says no.
+    /// Sets whether the person at the browser refuses consent.
     pub fn declines(&self, declines: bool) {
         self.desk(|desk| desk.declines = declines);
     }
 
-    /// Has everything but the page of consent answered with that status, or as it should.
+    /// Sets the status that every endpoint except the consent page answers with. `None` restores the normal answers.
     pub fn fails(&self, status: Option<u16>) {
         self.desk(|desk| desk.failing = status);
     }
 
-    /// Decides how many seconds access tokens last from now on.
+    /// Sets the lifetime of access tokens that are issued from now on, in seconds.
     pub fn lasts(&self, seconds: u32) {
         self.desk(|desk| desk.lasts = seconds);
     }
 
-    /// Somebody takes back, at the provider, what they consented to.
+    /// Revokes the consent of an account at the provider.
     pub fn forgets(&self, account: &str) {
         self.desk(|desk| desk.forget(account));
     }
 
-    /// The refresh tokens that open an account.
+    /// The refresh tokens of an account.
     pub fn refresh_tokens(&self, account: &str) -> Vec<String> {
         let of = |desk: &mut Desk| {
             let of_account = desk.refresh.iter().filter(|(_, consent)| consent.account == account);
@@ -240,22 +241,22 @@ impl CalendarProvider {
         self.desk(of)
     }
 
-    /// Every token that it ever told.
+    /// Every token that it ever issued.
     pub fn tokens(&self) -> Vec<String> {
         self.desk(|desk| desk.tokens.clone())
     }
 
-    /// The tokens that it was asked to forget.
+    /// The tokens that it was asked to revoke.
     pub fn revoked(&self) -> Vec<String> {
         self.desk(|desk| desk.revoked.clone())
     }
 
-    /// The paths that it was asked for, but for the page of consent.
+    /// The paths of the requests that it received, except those of the consent page.
     pub fn asked(&self) -> Vec<String> {
         self.desk(|desk| desk.asked.clone())
     }
 
-    /// A code for an attempt that somebody else began, at another client of theirs.
+    /// A code for an attempt that someone else began with a different client.
     pub fn foreign_code(&self, base: &str) -> String {
         let redirect_uri = format!("{base}/v1/calendar-connections/oauth/{}/callback", self.name());
         self.desk(|desk| {
@@ -264,15 +265,16 @@ impl CalendarProvider {
         })
     }
 
-    /// Follows a browser's way through the provider: where it is sent back, or the provider's complaint.
+    /// Follows a browser through the provider. Returns the address that the browser is sent back to, or the provider's
+    /// error text.
     ///
     /// # Errors
-    /// The complaint.
+    /// The provider's error text.
     pub async fn authorize(&self, location: &str) -> Result<String, String> {
         authorization::follow(&self.base, location).await
     }
 
-    /// The least that tells when somebody is busy.
+    /// The fewest scopes that allow reading busy times.
     fn scopes(&self) -> BTreeSet<String> {
         let scopes = match self.kind {
             Kind::Google => google::SCOPES,
@@ -281,7 +283,7 @@ impl CalendarProvider {
         scopes.iter().map(|scope| (*scope).to_owned()).collect()
     }
 
-    /// Whose calendars may be read with the token of a request, to which they must have consented.
+    /// The account of a request's token, if its owner consented to the scope.
     fn admitted(&self, headers: &HeaderMap, scope: &str) -> Option<String> {
         let bearer = headers.get("authorization").and_then(|value| value.to_str().ok()).unwrap_or_default();
         let token = bearer.strip_prefix("Bearer ")?;
@@ -306,7 +308,7 @@ impl Desk {
         token
     }
 
-    /// An answer with tokens.
+    /// A token response.
     fn grant(&mut self, consent: Consent, with_refresh: bool) -> Response {
         let access = self.token("access");
         self.access.insert(access.clone(), consent.clone());
@@ -322,7 +324,7 @@ impl Desk {
     }
 }
 
-/// Notes what is asked, and answers it as it was told to.
+/// Records the path of each request, and fails the request if the test asked for that.
 async fn answers(State(provider): State<CalendarProvider>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let failing = provider.desk(|desk| {
@@ -345,7 +347,7 @@ async fn authorize(State(provider): State<CalendarProvider>, Query(asked): Query
         return complaint("scope");
     }
     let lasts = match provider.kind {
-        // Without the latter, only the first consent gets what lasts.
+        // Without `prompt=consent`, Google issues a refresh token only on the first consent.
         Kind::Google => value(&given, "access_type") == "offline" && value(&given, "prompt") == "consent",
         Kind::Microsoft => scopes.contains(microsoft::LASTING),
     };
@@ -353,10 +355,10 @@ async fn authorize(State(provider): State<CalendarProvider>, Query(asked): Query
         let consent = Consent { account: desk.visitor.clone(), scopes };
         (!desk.declines).then(|| desk.codes.issue(&given, Granted { consent, lasts }))
     });
-    // Providers add what they like.
+    // Providers add parameters of their own.
     let to = match &code {
         Some(code) => back(&given, &[("code", code), ("scope", value(&given, "scope")), ("session_state", "x")]),
-        None => back(&given, &[("error", "access_denied"), ("error_description", "The human says no.")]),
+        None => back(&given, &[("error", "access_denied"), ("error_description", "The user said no.")]),
     };
     Redirect::temporary(&to).into_response()
 }

@@ -1,4 +1,4 @@
-//! A thin client.
+//! A thin HTTP client.
 
 use std::{
     future::{Future, IntoFuture},
@@ -14,10 +14,10 @@ use crate::{
     description::{self, Asked},
 };
 
-/// Far more than any request of a test takes.
+/// Far longer than any request of a test takes.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// How long a patient caller waits when it is told to slow down.
+/// The pause of a patient client before it repeats a rate-limited request.
 const PAUSE: Duration = Duration::from_millis(120);
 
 /// Calls one server as one caller.
@@ -31,7 +31,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the server at `base`; without a key it is anonymous.
+    /// A client of the server at `base`. Without a key it is anonymous.
     pub(crate) fn new(base: &str, key: Option<&str>) -> Self {
         Self {
             base: base.to_owned(),
@@ -42,25 +42,25 @@ impl Client {
         }
     }
 
-    /// The same caller, who asks for this content coding (`gzip`, `br` or `zstd`) and decodes it.
+    /// The same client, which asks for this content coding (`gzip`, `br` or `zstd`) and decodes it.
     #[must_use]
     pub fn decoding(&self, coding: &str) -> Self {
         Self { http: http(coding), ..self.clone() }
     }
 
-    /// The same caller, who takes being told to slow down for an answer instead of trying again.
+    /// The same client, which returns a rate-limit error instead of trying again.
     #[must_use]
     pub fn impatient(&self) -> Self {
         Self { patient: false, ..self.clone() }
     }
 
-    /// The same caller of a process that serves something else than the API.
+    /// The same client, for a process that serves something other than the API.
     #[must_use]
     pub fn undescribed(&self) -> Self {
         Self { described: false, ..self.clone() }
     }
 
-    /// The same caller at another address: of a service that was started again.
+    /// The same client at another address, such as that of a restarted service.
     #[must_use]
     pub fn moved_to(&self, base: &str) -> Self {
         Self { base: base.to_owned(), ..self.clone() }
@@ -102,7 +102,7 @@ impl Client {
     }
 }
 
-/// Whether the same again has a chance within a second.
+/// Whether the same request may succeed within a second.
 fn is_too_fast(answer: &Answer) -> bool {
     answer.at("/error/type") == "rate_limit_error" && answer.header("retry-after") == "1"
 }
@@ -136,7 +136,7 @@ impl Call {
         self.header("content-type", "application/json").body(text)
     }
 
-    /// Sends these bytes, of no declared type.
+    /// Sends these bytes without a content type.
     pub fn body(mut self, body: impl Into<reqwest::Body>) -> Self {
         self.request = self.request.body(body);
         self
@@ -155,7 +155,7 @@ impl Call {
         self
     }
 
-    /// Sends the request; a failure of the transport is an error rather than the end of the test.
+    /// Sends the request. A transport failure is returned as an error and does not end the test.
     ///
     /// # Errors
     /// The connection was refused or broke.
@@ -176,7 +176,7 @@ impl Call {
                 description::check(&asked, &answer);
             }
             match again {
-                // Most tests are about something else than how fast they go.
+                // Most tests are not about rate limits.
                 Some(again) if patient && is_too_fast(&answer) => {
                     tokio::time::sleep(PAUSE).await;
                     request = again;

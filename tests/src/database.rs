@@ -2,15 +2,15 @@
 
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
-/// Names the server in which tests make their Postgres databases.
+/// Names the server in which tests create their Postgres databases.
 const TEST_POSTGRES: &str = "KALENDS_TEST_POSTGRES";
 
-/// Which database a server stands on.
+/// The database that a server runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Database {
-    /// The embedded one.
+    /// The embedded SQLite.
     Sqlite,
-    /// One of its own in the Postgres of the test run.
+    /// A database of its own in the test run's Postgres.
     Postgres,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    /// Makes a database under a name that no other running test has.
+    /// Creates a database with a name that no other running test uses.
     pub(crate) async fn create(unique: &str) -> Self {
         let server = crate::server::variable(TEST_POSTGRES)
             .unwrap_or_else(|| panic!("{TEST_POSTGRES} is not set: run the tests with `cargo xtask test`"));
@@ -30,7 +30,7 @@ impl PostgresDatabase {
         database
     }
 
-    /// The address of the database itself.
+    /// The URL of the database.
     pub(crate) fn url(&self) -> String {
         let (server, _) = self.server.rsplit_once('/').expect("postgres://USER@HOST:PORT/DATABASE");
         format!("{server}/{}", self.name)
@@ -45,12 +45,12 @@ impl PostgresDatabase {
 
 impl Drop for PostgresDatabase {
     fn drop(&mut self) {
-        // The test's own runtime may not be blocked, so another thread brings one along.
+        // The test's runtime must not be blocked, so another thread brings its own.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let sql = format!("drop database if exists \"{}\" with (force)", self.name);
-                // What cannot be dropped goes with the throwaway cluster.
+                // A database that cannot be dropped goes with the throwaway cluster.
                 let _ = runtime.map(|runtime| runtime.block_on(self.run(sql)));
             });
         });

@@ -1,7 +1,7 @@
-//! What every answer that [`crate::Client`] receives is held against: the description that the binary under test prints.
+//! Checks every answer that [`crate::Client`] receives against the description that the binary under test prints.
 //!
-//! The description is read more strictly than its reader has to: an object must have no fields that it does not tell
-//! of, so that what is answered is described, and not merely what is described answered.
+//! The check is stricter than a reader of the description has to be. An object may have no field that the description
+//! does not list. So every field in an answer must be described.
 
 use std::{
     collections::HashMap,
@@ -18,11 +18,11 @@ use serde_json::{Map, Value, json};
 
 use crate::{Answer, binary};
 
-/// Paths that are no operations, and what is below them: the documentation's own page, and what is measured.
+/// Paths that are not operations, with everything below them: the page of the documentation, and the metrics.
 const ELSEWHERE: &[&str] = &["/docs", "/metrics"];
-/// Where a closed copy of a schema stands beside the open one.
+/// The name prefix of the closed copy of each schema.
 const CLOSED: &str = "closed.";
-/// Headers that HTTP, browsers and caches know what to do with, and that tell nothing of the API.
+/// Headers that HTTP, browsers and caches understand, and that say nothing about the API.
 const GENERIC: &[&str] = &[
     "access-control-allow-headers",
     "access-control-allow-methods",
@@ -46,17 +46,17 @@ const GENERIC: &[&str] = &[
     "x-content-type-options",
     "x-robots-tag",
 ];
-/// The keywords that tell what fields an object has.
+/// The keywords that list the fields of an object.
 const TELLS: &[&str] = &["properties", "allOf", "anyOf", "oneOf"];
 
 static DESCRIPTION: LazyLock<Description> = LazyLock::new(Description::of_binary);
 
-/// What a request asked, as far as the description speaks of it.
+/// The parts of a request that the description covers.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub method: Method,
     pub url: Url,
-    /// The body where it is JSON.
+    /// The body, if it is JSON.
     pub json: Option<Value>,
 }
 
@@ -71,14 +71,14 @@ impl Asked {
     }
 }
 
-/// Requires that the answer to `asked` is one that the description foretells.
+/// Requires that the description allows this answer to `asked`.
 #[track_caller]
 pub(crate) fn check(asked: &Asked, answer: &Answer) {
     let wrong = DESCRIPTION.faults(asked, answer);
-    assert!(wrong.is_empty(), "the description does not foretell this: {}\n{}", wrong.join("\n"), answer.shown());
+    assert!(wrong.is_empty(), "the description does not allow this: {}\n{}", wrong.join("\n"), answer.shown());
 }
 
-/// The description, and the validators that were asked for.
+/// The description, and a cache of its validators.
 struct Description {
     document: Value,
     /// The components' schemas, open and closed.
@@ -86,7 +86,7 @@ struct Description {
     validators: Mutex<HashMap<(Part, String), Arc<Validator>>>,
 }
 
-/// Which half of an exchange.
+/// One half of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Part {
     Request,
@@ -109,7 +109,7 @@ impl Description {
         Self { document, schemas: Value::Object(schemas), validators: Mutex::default() }
     }
 
-    /// What about the exchange is not described.
+    /// The parts of the exchange that the description does not cover.
     fn faults(&self, asked: &Asked, answer: &Answer) -> Vec<String> {
         let path = asked.url.path();
         let Some(methods) = self.methods(path) else {
@@ -138,14 +138,14 @@ impl Description {
         faults
     }
 
-    /// The methods of the path that fits. A literal segment comes before a parameter.
+    /// The methods of the path that matches. A literal segment takes precedence over a parameter.
     fn methods(&self, path: &str) -> Option<&Value> {
         let paths = self.document["paths"].as_object()?;
         let fitting = paths.iter().filter(|(template, _)| fits(template, path));
         fitting.min_by_key(|(template, _)| template.matches('{').count()).map(|(_, methods)| methods)
     }
 
-    /// What a value is or refers to.
+    /// The value itself, or the value that its `$ref` points to.
     fn followed<'a>(&'a self, value: &'a Value) -> Option<&'a Value> {
         match value["$ref"].as_str() {
             Some(reference) => self.document.pointer(reference.trim_start_matches('#')),
@@ -153,7 +153,7 @@ impl Description {
         }
     }
 
-    /// Headers that the description does not tell of, and those that it promises and that are missing.
+    /// The headers that the description does not list, and the required headers that are missing.
     fn headers(&self, response: &Value, headers: &HeaderMap) -> Vec<String> {
         let described: Vec<(&String, &Value)> = response["headers"].as_object().into_iter().flatten().collect();
         let is_told = |name: &str| described.iter().any(|(told, _)| told.eq_ignore_ascii_case(name));
@@ -170,7 +170,7 @@ impl Description {
     fn body(&self, response: &Value, answer: &Answer) -> Vec<String> {
         let media = answer.header("content-type").split(';').next().unwrap_or_default();
         if !answer.header("content-encoding").is_empty() {
-            // Nobody has decoded it.
+            // The body is still encoded.
             return Vec::new();
         }
         let Some(described) = response["content"].as_object() else {
@@ -186,7 +186,7 @@ impl Description {
         }
     }
 
-    /// What was accepted although it is not described as acceptable.
+    /// Everything that was accepted although the description does not allow it.
     fn request(&self, described: &Value, asked: &Asked) -> Vec<String> {
         let mut faults = Vec::new();
         let parameters = described["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -201,7 +201,7 @@ impl Description {
         let described = &described["requestBody"];
         let schema = &described["content"]["application/json"]["schema"];
         match &asked.json {
-            // Who has nothing to say may say so.
+            // An empty object is allowed where no body is described.
             Some(body) if described.is_null() && *body != json!({}) => faults.push("a body of the request".to_owned()),
             Some(body) if schema.is_object() => faults.extend(self.misfits(Part::Request, schema, body)),
             _ => {}
@@ -209,7 +209,7 @@ impl Description {
         faults
     }
 
-    /// What is wrong with the value of a parameter: as text, and as what the text says in JSON.
+    /// The faults of a parameter's value. It may fit as a string or as the JSON value that the string spells.
     fn parameter(&self, schema: &Value, value: &str) -> Vec<String> {
         let faults = self.misfits(Part::Request, schema, &value.into());
         let meant = serde_json::from_str(value).ok().filter(|meant: &Value| !meant.is_string());
@@ -231,7 +231,7 @@ impl Description {
             if let Some(root) = root.as_object_mut() {
                 root.insert("components".to_owned(), json!({ "schemas": self.schemas }));
             }
-            // Of what is asked, the service reads more ways of writing a time or an address than it promises.
+            // In requests, the service accepts more spellings of times and addresses than it promises.
             let formats = part == Part::Answer;
             let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(formats);
             Arc::new(options.build(&root).unwrap_or_else(|error| panic!("{schema}: {error}")))
@@ -240,7 +240,7 @@ impl Description {
     }
 }
 
-/// Whether the path is one of the template's.
+/// Whether the path matches the template.
 fn fits(template: &str, path: &str) -> bool {
     let (mut wanted, mut given) = (template.split('/'), path.split('/'));
     loop {
@@ -252,7 +252,7 @@ fn fits(template: &str, path: &str) -> bool {
     }
 }
 
-/// The schema as it is, with closed schemas as its parts.
+/// The schema itself, with closed schemas as its parts.
 fn open(schema: &Value) -> Value {
     let Some(keywords) = schema.as_object() else { return schema.clone() };
     let rewritten = keywords.iter().map(|(keyword, value)| {
@@ -269,13 +269,13 @@ fn open(schema: &Value) -> Value {
     if rewritten.get("type").is_some_and(|kind| kind == "object")
         && !TELLS.iter().any(|tells| rewritten.contains_key(*tells))
     {
-        // An object of the caller's own.
+        // A free-form object of the caller.
         rewritten.entry("additionalProperties").or_insert(json!(true));
     }
     Value::Object(rewritten)
 }
 
-/// The schema without any fields that it does not tell of.
+/// The schema, closed to every field that it does not list.
 fn closed(schema: &Value) -> Value {
     let mut closed = open(schema);
     let Some(keywords) = closed.as_object_mut() else { return closed };
@@ -365,15 +365,15 @@ mod tests {
     const TAG: (&str, &str) = ("etag", "\"1\"");
 
     #[rstest]
-    #[case::all_of_it(json!({ "name": "x", "at": "2026-03-02T09:00:00Z", "part": { "name": "y" }, "own": { "z": 1 } }), None)]
-    #[case::the_least(json!({ "name": "x", "part": null }), None)]
-    #[case::with_a_part_of_its_own(json!({ "name": "x", "link": "y" }), None)]
-    #[case::a_part_that_is_wrong(json!({ "name": "x", "link": 5 }), Some("link"))]
-    #[case::a_field_too_many(json!({ "name": "x", "more": 1 }), Some("more"))]
-    #[case::a_field_too_many_below(json!({ "name": "x", "part": { "name": "y", "more": 1 } }), Some("more"))]
-    #[case::a_field_is_missing(json!({ "at": "2026-03-02T09:00:00Z" }), Some("name"))]
-    #[case::no_time(json!({ "name": "x", "at": "yesterday" }), Some("date-time"))]
-    #[case::another_type(json!({ "name": 1 }), Some("string"))]
+    #[case::every_field(json!({ "name": "x", "at": "2026-03-02T09:00:00Z", "part": { "name": "y" }, "own": { "z": 1 } }), None)]
+    #[case::required_fields_only(json!({ "name": "x", "part": null }), None)]
+    #[case::an_alternative(json!({ "name": "x", "link": "y" }), None)]
+    #[case::an_alternative_of_the_wrong_type(json!({ "name": "x", "link": 5 }), Some("link"))]
+    #[case::an_extra_field(json!({ "name": "x", "more": 1 }), Some("more"))]
+    #[case::a_nested_extra_field(json!({ "name": "x", "part": { "name": "y", "more": 1 } }), Some("more"))]
+    #[case::a_missing_field(json!({ "at": "2026-03-02T09:00:00Z" }), Some("name"))]
+    #[case::a_malformed_time(json!({ "name": "x", "at": "yesterday" }), Some("date-time"))]
+    #[case::a_wrong_type(json!({ "name": 1 }), Some("string"))]
     fn answers_fit_their_schema(#[case] body: Value, #[case] fault: Option<&str>) {
         let faults = description().faults(&asked("GET", "/things/1", None), &answer(200, &[JSON, TAG], &body));
         match fault {
@@ -383,16 +383,16 @@ mod tests {
     }
 
     #[rstest]
-    #[case::no_such_status("GET", "/things/1", 500, &[JSON], "no answer 500")]
-    #[case::no_such_method("PUT", "/things/1", 200, &[JSON], "has no PUT")]
-    #[case::no_such_route("GET", "/other", 200, &[JSON], "no path fits")]
-    #[case::no_such_type("GET", "/things/1", 200, &[("content-type", "text/plain"), TAG], "content of type `text/plain`")]
-    #[case::a_header_is_missing("GET", "/things/1", 200, &[JSON], "no header ETag")]
-    #[case::a_header_too_many("GET", "/things/1", 404, &[JSON, ("ratelimit", "x")], "a header ratelimit")]
-    #[case::a_body_too_many("POST", "/things", 204, &[JSON], "a body")]
+    #[case::an_unknown_status("GET", "/things/1", 500, &[JSON], "no answer 500")]
+    #[case::an_unknown_method("PUT", "/things/1", 200, &[JSON], "has no PUT")]
+    #[case::an_unknown_route("GET", "/other", 200, &[JSON], "no path fits")]
+    #[case::an_unknown_content_type("GET", "/things/1", 200, &[("content-type", "text/plain"), TAG], "content of type `text/plain`")]
+    #[case::a_missing_header("GET", "/things/1", 200, &[JSON], "no header ETag")]
+    #[case::an_extra_header("GET", "/things/1", 404, &[JSON, ("ratelimit", "x")], "a header ratelimit")]
+    #[case::an_extra_body("POST", "/things", 204, &[JSON], "a body")]
     #[case::a_parameter_out_of_bounds("POST", "/things?dry=9", 204, &[], "maximum")]
-    #[case::a_parameter_too_many("POST", "/things?wet=1", 204, &[], "a parameter wet")]
-    fn exchanges_are_described(
+    #[case::an_extra_parameter("POST", "/things?wet=1", 204, &[], "a parameter wet")]
+    fn undescribed_exchanges_are_reported(
         #[case] method: &str,
         #[case] path: &str,
         #[case] status: u16,
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_accepted_is_described_as_acceptable() {
+    fn accepted_requests_must_be_described() {
         let description = description();
         let faults = |body: Value| {
             description.faults(&asked("POST", "/things?dry=1", Some(body)), &answer(204, &[], &Value::Null))

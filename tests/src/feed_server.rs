@@ -1,4 +1,4 @@
-//! A server of iCal feeds on a port of its own, whose answers can be set and changed path by path.
+//! A server of iCalendar feeds on its own port. Tests set the answer of each path and can change it.
 
 use std::{
     collections::HashMap,
@@ -20,36 +20,36 @@ use axum::{
 use flate2::{Compression, write::GzEncoder};
 use futures::{StreamExt as _, stream};
 
-/// How long what is expected may take on a busy machine.
+/// The longest wait for an expected request on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How much of a bomb goes off: far more than anybody takes.
+/// The unpacked size of a decompression bomb, in MiB. It is far above every limit.
 const BOMB_MIB: usize = 64;
 
-/// What is answered at a path.
+/// The answer of a path.
 #[derive(Debug, Clone)]
 pub enum Serving {
     /// A whole body.
     Whole {
         /// The body as it is sent.
         body: Bytes,
-        /// What else is said; among it, what is compared with the conditions of a request.
+        /// The other headers. Those that validate a cache are compared with the conditions of a request.
         headers: HeaderMap,
     },
     /// A status without content.
     Status(u16),
-    /// A redirect to there, by 302.
+    /// A redirect to this address, with 302.
     Redirect(String),
-    /// The beginning of a calendar, and then the connection breaks.
+    /// The beginning of a calendar. Then the connection breaks.
     BreaksOff(String),
     /// A calendar without end.
     Endless,
-    /// Nothing.
+    /// No answer at all.
     Hang,
 }
 
 impl Serving {
-    /// A calendar, or what is said to be one.
+    /// A calendar, or a text that claims to be one.
     pub fn calendar(text: impl Into<String>) -> Self {
         Self::typed("text/calendar; charset=utf-8", Bytes::from(text.into()))
     }
@@ -59,13 +59,13 @@ impl Serving {
         Self::typed("text/html; charset=utf-8", Bytes::from(text.into()))
     }
 
-    /// A calendar, compressed.
+    /// A compressed calendar.
     pub fn zipped(text: &str) -> Self {
         let body = zipped(|encoder| encoder.write_all(text.as_bytes()));
         Self::typed("text/calendar; charset=utf-8", body).with(CONTENT_ENCODING, "gzip")
     }
 
-    /// A calendar that is small until it is unpacked.
+    /// A calendar that is small until it is decompressed.
     pub fn bomb() -> Self {
         let body = zipped(|encoder| {
             encoder.write_all(b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\n")?;
@@ -74,13 +74,13 @@ impl Serving {
         Self::typed("text/calendar; charset=utf-8", body).with(CONTENT_ENCODING, "gzip")
     }
 
-    /// The same, with a tag: who asks with it hears that nothing has changed.
+    /// The same body with an entity tag. A request with this tag is answered with 304.
     #[must_use]
     pub fn tagged(self, etag: &str) -> Self {
         self.with(ETAG, etag)
     }
 
-    /// The same, with a date: who asks with it hears that nothing has changed.
+    /// The same body with a modification date. A request with this date is answered with 304.
     #[must_use]
     pub fn dated(self, last_modified: &str) -> Self {
         self.with(LAST_MODIFIED, last_modified)
@@ -103,19 +103,19 @@ fn zipped(write: impl FnOnce(&mut GzEncoder<Vec<u8>>) -> io::Result<()>) -> Byte
     encoder.finish().expect("memory takes it").into()
 }
 
-/// A request as it came.
+/// A request as received.
 #[derive(Debug, Clone)]
 pub struct Asked {
-    /// The path and query that were asked for.
+    /// The requested path and query.
     pub path: String,
     /// Its headers.
     pub headers: HeaderMap,
-    /// The status that was answered; 0 where nothing was.
+    /// The status of the answer, or 0 if there was none.
     pub answered: u16,
 }
 
 impl Asked {
-    /// A header; the empty text where it is absent.
+    /// A header, or an empty string if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().expect("a header of visible characters"))
     }
@@ -127,7 +127,7 @@ struct Desk {
     asked: Vec<Asked>,
 }
 
-/// A server of feeds; it ends with the test.
+/// A feed server. It ends with the test.
 #[derive(Clone)]
 pub struct FeedServer {
     address: String,
@@ -135,7 +135,7 @@ pub struct FeedServer {
 }
 
 impl FeedServer {
-    /// Starts a server that has nothing yet.
+    /// Starts a server without any feeds.
     pub async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("its address").to_string();
@@ -145,7 +145,7 @@ impl FeedServer {
         server
     }
 
-    /// `127.0.0.1:PORT`: what the service must be allowed to reach.
+    /// `127.0.0.1:PORT`. The service must be allowed to reach it.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -159,22 +159,22 @@ impl FeedServer {
         act(&mut self.desk.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Decides what is answered at a path from now on; 404 until then.
+    /// Sets the answer of a path from now on. It is 404 until then.
     pub fn serve(&self, path: &str, serving: Serving) {
         self.desk(|desk| desk.serving.insert(path.to_owned(), serving));
     }
 
-    /// What was asked for at a path so far, in that order.
+    /// The requests for a path so far, oldest first.
     pub fn asked(&self, path: &str) -> Vec<Asked> {
         self.desk(|desk| desk.asked.iter().filter(|asked| asked.path == path).cloned().collect())
     }
 
-    /// How often a path was asked for.
+    /// The number of requests for a path.
     pub fn count(&self, path: &str) -> usize {
         self.asked(path).len()
     }
 
-    /// Waits until a path was asked for so often.
+    /// Waits until a path was requested this many times.
     pub async fn wait_for(&self, path: &str, count: usize) {
         let began = tokio::time::Instant::now();
         while self.count(path) < count {
@@ -184,7 +184,7 @@ impl FeedServer {
     }
 }
 
-/// Whether the request already has what would be answered (RFC 9110, section 13.2.2).
+/// Whether the client already has this answer (RFC 9110, section 13.2.2).
 fn is_known(request: &HeaderMap, answer: &HeaderMap) -> bool {
     match request.get(IF_NONE_MATCH) {
         Some(tag) => answer.get(ETAG) == Some(tag),

@@ -1,5 +1,5 @@
-//! What end-to-end tests share: the real binary on either database, and a thin client that checks
-//! what every answer of the service has in common.
+//! The shared parts of the end-to-end tests: the real binary on either database, and a thin client that checks the
+//! rules for every answer of the service.
 //!
 //! ```no_run
 //! # async fn example() {
@@ -17,7 +17,7 @@
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    reason = "whatever goes wrong here is to fail the test that asked for it"
+    reason = "a failure here must fail the test that called it"
 )]
 
 mod answer;

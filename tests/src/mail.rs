@@ -13,12 +13,12 @@ pub struct Mail {
     pub subject: String,
     /// The text.
     pub text: String,
-    /// The invitation that calendars read, with its lines put together; empty where there is none.
+    /// The iCalendar invitation, with its lines unfolded, or an empty string if there is none.
     pub invitation: String,
 }
 
 impl Mail {
-    /// The six digits that stand alone in the text.
+    /// The six-digit code in the text.
     pub fn code(&self) -> &str {
         self.text
             .split(|letter: char| !letter.is_ascii_alphanumeric())
@@ -27,7 +27,7 @@ impl Mail {
     }
 }
 
-/// The messages of `directory` in the order of their names, which is that of sending.
+/// The messages of `directory`, sorted by name, which is the order of sending.
 pub(crate) fn read_all(directory: &Path) -> Vec<Mail> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable mailbox").path()).collect();

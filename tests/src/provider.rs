@@ -1,4 +1,4 @@
-//! A stand-in for a provider of identities, which checks what is asked of it as strictly as one may.
+//! A strict stand-in for an identity provider. It rejects every request that the real one might reject.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -22,13 +22,13 @@ use crate::authorization::{
 /// How the token endpoint answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answering {
-    /// As it should.
+    /// The correct answer.
     Properly,
-    /// With that status and text, whatever is asked.
+    /// This status and text, whatever the request is.
     With(u16, String),
 }
 
-/// Who somebody is.
+/// The contents of an identity token.
 #[derive(Default)]
 struct Identity {
     nonce: String,
@@ -43,7 +43,7 @@ struct Desk {
     exchanged: Vec<String>,
 }
 
-/// A provider of identities on a port of its own.
+/// An identity provider on its own port.
 #[derive(Clone)]
 pub struct SignInProvider {
     base: String,
@@ -51,7 +51,7 @@ pub struct SignInProvider {
 }
 
 impl SignInProvider {
-    /// Starts the stand-in; it ends with the test.
+    /// Starts the stand-in. It ends with the test.
     pub async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let base = format!("http://{}", listener.local_addr().expect("its address"));
@@ -78,10 +78,10 @@ impl SignInProvider {
         self.base.trim_start_matches("http://")
     }
 
-    /// The variables that make it the provider of that name in a service, but for what the service may reach.
+    /// The settings that configure it as the provider `name` in a service. They do not allow the service to reach it.
     pub fn variables(&self, name: &str) -> Vec<(String, String)> {
         let mut variables = authorization::variables(name, &self.base);
-        // What the endpoint has already stays.
+        // The service must keep a query that the endpoint already has.
         for (key, value) in &mut variables {
             if key.ends_with("_AUTHORIZE_URL") {
                 value.push_str("?prompt=select_account");
@@ -90,19 +90,19 @@ impl SignInProvider {
         variables
     }
 
-    /// Registers where it may send a browser back.
+    /// Registers an address that it may send a browser back to.
     pub fn register(&self, redirect_uri: &str) {
         self.desk(|desk| desk.codes.register(redirect_uri));
     }
 
-    /// Decides what the identity tokens of codes from now on claim, beside or in place of the usual. A null leaves a
-    /// claim out.
+    /// Sets the claims in the identity tokens of new codes. They are added to the usual claims or replace them. A null
+    /// leaves a claim out.
     pub fn claims(&self, claims: &Value) {
         let claims = claims.as_object().expect("claims are an object").clone();
         self.desk(|desk| desk.claims = claims);
     }
 
-    /// Decides how it answers from now on.
+    /// Sets how it answers from now on.
     pub fn answers(&self, answering: Answering) {
         self.desk(|desk| desk.answering = answering);
     }
@@ -112,22 +112,23 @@ impl SignInProvider {
         self.desk(|desk| desk.exchanged.clone())
     }
 
-    /// A code for an attempt that somebody else began, at another client of theirs.
+    /// A code for an attempt that someone else began with a different client.
     pub fn foreign_code(&self, redirect_uri: &str) -> String {
         self.desk(|desk| desk.codes.issue_elsewhere(redirect_uri, Identity::default()))
     }
 
-    /// Follows a browser's way through the provider: where it is sent back, or the provider's complaint.
+    /// Follows a browser through the provider. Returns the address that the browser is sent back to, or the provider's
+    /// error text.
     ///
     /// # Errors
-    /// The complaint.
+    /// The provider's error text.
     pub async fn authorize(&self, location: &str) -> Result<String, String> {
         authorization::follow(&self.base, location).await
     }
 }
 
-/// The present in Unix seconds.
-#[expect(clippy::disallowed_methods, reason = "no part of the service; a provider has a clock of its own")]
+/// The current time in Unix seconds.
+#[expect(clippy::disallowed_methods, reason = "not part of the service; a provider has its own clock")]
 fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a time after 1970").as_secs()
 }
@@ -148,7 +149,7 @@ async fn authorize(State(provider): State<SignInProvider>, Query(asked): Query<V
         let identity = Identity { nonce: value(&given, "nonce").to_owned(), claims: desk.claims.clone() };
         desk.codes.issue(&given, identity)
     });
-    // Providers add what they like.
+    // Providers add parameters of their own.
     let parameters = [("code", code.as_str()), ("scope", "openid email"), ("authuser", "0")];
     Redirect::temporary(&back(&given, &parameters)).into_response()
 }

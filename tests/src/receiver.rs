@@ -1,4 +1,4 @@
-//! A receiver of webhooks on a port of its own, that behaves as it is told and keeps what it gets.
+//! A receiver of webhooks on its own port. It behaves as the test decides and keeps what it receives.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -17,42 +17,42 @@ use axum::{
 use futures::stream;
 use serde_json::Value;
 
-/// How long what is expected may take on a busy machine.
+/// The longest wait for an expected message on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How the receiver answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Behaviour {
-    /// With a status and no content.
+    /// A status without content.
     Answer(u16),
-    /// With a redirect to that path of its own.
+    /// A redirect to this path of the receiver.
     Redirect(String),
-    /// With a byte now and then, and no end.
+    /// A byte now and then, without end.
     Drip,
-    /// With much more than anybody needs.
+    /// An endless body, as fast as it can be sent.
     Flood,
-    /// Not at all.
+    /// No answer at all.
     Hang,
 }
 
-/// A message as it came.
+/// A message as received.
 #[derive(Debug, Clone)]
 pub struct Received {
-    /// The path and query to which it was posted.
+    /// The path and query that it was posted to.
     pub path: String,
     /// Its headers.
     pub headers: HeaderMap,
-    /// Its body, exactly.
+    /// The exact bytes of its body.
     pub body: Vec<u8>,
 }
 
 impl Received {
-    /// A header; the empty text where it is absent.
+    /// A header, or an empty string if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().expect("a header of visible characters"))
     }
 
-    /// What it announces.
+    /// The type of the event that it announces.
     pub fn event_type(&self) -> &str {
         self.header("x-service-event-type")
     }
@@ -65,14 +65,14 @@ impl Received {
 
 #[derive(Default)]
 struct Desk {
-    /// What is done with the next messages to a path.
+    /// The behaviour for the next messages to a path.
     next: HashMap<String, VecDeque<Behaviour>>,
-    /// What is done with all others; 204 unless told.
+    /// The behaviour for all other messages to a path; by default 204.
     always: HashMap<String, Behaviour>,
     received: Vec<Received>,
 }
 
-/// A receiver; it ends with the test.
+/// A receiver of webhooks. It ends with the test.
 #[derive(Clone)]
 pub struct Receiver {
     address: String,
@@ -90,7 +90,7 @@ impl Receiver {
         receiver
     }
 
-    /// `127.0.0.1:PORT`: what the service must be allowed to reach.
+    /// `127.0.0.1:PORT`. The service must be allowed to reach it.
     pub fn address(&self) -> &str {
         &self.address
     }
@@ -104,22 +104,22 @@ impl Receiver {
         act(&mut self.desk.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Decides what is done with the next messages to a path, one after the other.
+    /// Sets the behaviour for the next messages to a path, one after the other.
     pub fn next(&self, path: &str, behaviours: &[Behaviour]) {
         self.desk(|desk| desk.next.entry(path.to_owned()).or_default().extend(behaviours.iter().cloned()));
     }
 
-    /// Decides what is done with all messages to a path for which nothing else was decided.
+    /// Sets the behaviour for all messages to a path that [`Self::next`] does not cover.
     pub fn always(&self, path: &str, behaviour: Behaviour) {
         self.desk(|desk| desk.always.insert(path.to_owned(), behaviour));
     }
 
-    /// What came to a path so far, in that order.
+    /// The messages to a path so far, oldest first.
     pub fn received(&self, path: &str) -> Vec<Received> {
         self.desk(|desk| desk.received.iter().filter(|received| received.path == path).cloned().collect())
     }
 
-    /// Waits until so many messages have come to a path, and returns them.
+    /// Waits until a path has received this many messages, and returns them.
     pub async fn wait_for(&self, path: &str, count: usize) -> Vec<Received> {
         let began = tokio::time::Instant::now();
         loop {
@@ -133,12 +133,13 @@ impl Receiver {
         }
     }
 
-    /// Waits for a message of a type on a path, and returns the last.
+    /// Waits for a message of a type on a path, and returns the latest.
     pub async fn wait_for_type(&self, path: &str, event_type: &str) -> Received {
         self.wait_for_one(path, event_type, |received| received.event_type() == event_type).await
     }
 
-    /// Waits for a message on a path that will do, and returns the last. `what` says which one, should it not come.
+    /// Waits for a message on a path that `will_do` accepts, and returns the latest. `what` names it in the failure
+    /// message.
     pub async fn wait_for_one(&self, path: &str, what: &str, will_do: impl Fn(&Received) -> bool) -> Received {
         let began = tokio::time::Instant::now();
         loop {

@@ -20,17 +20,16 @@ use crate::{Client, Database, database::PostgresDatabase, mail, mail::Mail};
 
 /// Names the binary under test.
 const BINARY: &str = "KALENDS_BIN";
-/// 32 bytes; no secret, as each test has a database of its own.
+/// 32 bytes. It need not be secret, because each test has its own database.
 const MASTER_KEY: &str = "bWFzdGVyIGtleSBvZiB0aGUgZW5kLXRvLWVuZCB0ZXM=";
 const SESSION_KEY: &str = "c2Vzc2lvbiBrZXkgb2YgdGhlIGVuZC10by1lbmQgdGU=";
-/// How long a server may take to listen, or to stop, on a busy machine.
+/// The longest wait on a busy machine for a server to listen or to stop.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Requests a second that no test reaches.
+/// Requests per second that no test reaches.
 const FAST: u32 = 1_000_000;
 
-/// A running service with a data directory and a database of its own. It is killed, and both are
-/// removed, when this value is dropped.
+/// A running service with its own data directory and database. Dropping this value kills the service and removes both.
 pub struct Server {
     database: Database,
     base: String,
@@ -50,7 +49,7 @@ pub struct Org {
     pub key: String,
 }
 
-/// What a command printed.
+/// The output of a command.
 #[derive(Debug, Clone)]
 pub struct Output {
     /// How it ended.
@@ -67,20 +66,20 @@ impl Server {
         Self::start_with(database, &[]).await
     }
 
-    /// Starts the service on an empty database, with these variables beside the usual ones.
+    /// Starts the service on an empty database, with these variables in addition to the usual ones.
     pub async fn start_with(database: Database, variables: &[(&str, &str)]) -> Self {
         let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().expect("a temporary directory");
         let mut environment = BTreeMap::from([
             ("KALENDS_LISTEN".to_owned(), "127.0.0.1:0".to_owned()),
             ("KALENDS_DATA_DIR".to_owned(), root.path().join("data").display().to_string()),
-            // The tests all come from one address.
+            // All tests come from one address.
             ("KALENDS_IP_LIMITS".to_owned(), "off".to_owned()),
             ("RUST_BACKTRACE".to_owned(), "1".to_owned()),
         ]);
         let postgres = match database {
             Database::Sqlite => None,
             Database::Postgres => {
-                // The directory's name is the one that is known to be unique.
+                // The directory's name is known to be unique.
                 let name = root.path().file_name().and_then(|name| name.to_str()).unwrap_or_default();
                 let unique = name.rsplit('-').next().unwrap_or_default();
                 let made = PostgresDatabase::create(&format!("{}_{unique}", std::process::id())).await;
@@ -103,12 +102,12 @@ impl Server {
         (server, client)
     }
 
-    /// Starts another node on the same Postgres database. It ends when it is dropped; the database stays.
+    /// Starts another node on the same Postgres database. Dropping it ends the node and keeps the database.
     pub async fn another_node(&self) -> Self {
         self.another_node_with(&[], &[]).await
     }
 
-    /// As [`Self::another_node`], started with these arguments and with these variables on top.
+    /// Like [`Self::another_node`], with these arguments and additional variables.
     pub async fn another_node_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         assert!(self.postgres.is_some(), "nodes share a Postgres database");
         let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().expect("a temporary directory");
@@ -129,12 +128,12 @@ impl Server {
         self.base.trim_start_matches("http://")
     }
 
-    /// Which database the service stands on.
+    /// The database that the service runs on.
     pub const fn database(&self) -> Database {
         self.database
     }
 
-    /// The address of the service's Postgres database, if it stands on one.
+    /// The URL of the service's Postgres database, if it runs on Postgres.
     pub fn postgres_url(&self) -> Option<String> {
         self.postgres.as_ref().map(PostgresDatabase::url)
     }
@@ -144,12 +143,12 @@ impl Server {
         PathBuf::from(&self.environment["KALENDS_DATA_DIR"])
     }
 
-    /// The variables with which the service and its commands run.
+    /// The variables of the service and its commands.
     pub const fn environment(&self) -> &BTreeMap<String, String> {
         &self.environment
     }
 
-    /// The identifier of the process.
+    /// The process ID.
     pub fn pid(&self) -> u32 {
         self.process.id().expect("a running server")
     }
@@ -159,28 +158,28 @@ impl Server {
         std::fs::read_to_string(self.root.path().join(LOG)).unwrap_or_default()
     }
 
-    /// A caller with the key of `org`.
+    /// A client with the key of `org`.
     pub fn api(&self, org: &Org) -> Client {
         self.client(&org.key)
     }
 
-    /// A caller with any key.
+    /// A client with any key.
     pub fn client(&self, key: &str) -> Client {
         Client::new(&self.base, Some(key))
     }
 
-    /// A caller without a key.
+    /// A client without a key.
     pub fn anonymous(&self) -> Client {
         Client::new(&self.base, None)
     }
 
-    /// Makes an organization with the operator's command. Its keys may call as fast as they like.
+    /// Creates an organization with the operator's command. Its keys have no effective rate limit.
     pub async fn org(&self, plan: &str) -> Org {
         self.org_with(plan, &[]).await
     }
 
-    /// Makes an organization with further arguments of the operator's command. Its keys may call as fast as they
-    /// like, unless its limits say otherwise.
+    /// Creates an organization with additional arguments for the operator's command. Its keys have no effective rate
+    /// limit, unless the given limits set one.
     pub async fn org_with(&self, plan: &str, arguments: &[&str]) -> Org {
         let mut arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
         let given = arguments.iter().position(|argument| argument == "--limits").map(|place| place + 1);
@@ -198,7 +197,7 @@ impl Server {
         self.planned_org(plan, &arguments.iter().map(String::as_str).collect::<Vec<_>>()).await
     }
 
-    /// Makes an organization with exactly what its plan and these arguments grant.
+    /// Creates an organization with exactly the limits of its plan and these arguments.
     pub async fn planned_org(&self, plan: &str, arguments: &[&str]) -> Org {
         let command = [&["org", "create", "--name", "Test", "--plan", plan], arguments].concat();
         let output = self.cli(&command).await.succeeded();
@@ -207,12 +206,12 @@ impl Server {
         Org { id: text("org_id"), key: text("api_key") }
     }
 
-    /// Runs a command of the binary beside the service, in the same environment.
+    /// Runs a command of the binary next to the service, in the same environment.
     pub async fn cli(&self, arguments: &[&str]) -> Output {
         self.cli_in(&self.environment, arguments).await
     }
 
-    /// Runs a command with these variables on top of the service's.
+    /// Runs a command with these variables in addition to the service's.
     pub async fn cli_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Output {
         let mut environment = self.environment.clone();
         environment.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
@@ -233,7 +232,7 @@ impl Server {
         Output { status: ended.status, stdout: text(ended.stdout), stderr: text(ended.stderr) }
     }
 
-    /// The messages in the file mailbox, the oldest first.
+    /// The messages in the file mailbox, oldest first.
     pub fn mails(&self) -> Vec<Mail> {
         mail::read_all(&self.data_dir().join("mail"))
     }
@@ -274,13 +273,13 @@ impl Server {
         self.process.kill().await.expect("to kill the server");
     }
 
-    /// Starts the service over the same data again, after it has ended. Its port is another one then,
-    /// so that clients made before are of no use.
+    /// Starts the service again over the same data, after it has ended. It listens on a new port, so clients made
+    /// before cannot reach it.
     pub async fn start_again(&mut self, variables: &[(&str, &str)]) {
         self.start_again_as(&[], variables).await;
     }
 
-    /// As [`Self::start_again`], with these arguments.
+    /// Like [`Self::start_again`], with these arguments.
     pub async fn start_again_as(&mut self, arguments: &[&str], variables: &[(&str, &str)]) {
         let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         self.environment.extend(variables);
@@ -303,7 +302,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A process that has already been waited for cannot be killed.
+        // Killing a process that has already been waited for fails. That does not matter.
         let _ = self.process.start_kill();
         if std::thread::panicking() {
             eprintln!("--- the server's log ---\n{}", self.log());
@@ -312,14 +311,14 @@ impl Drop for Server {
 }
 
 impl Output {
-    /// Requires that the command did its work.
+    /// Requires that the command succeeded.
     #[track_caller]
     pub fn succeeded(self) -> Self {
         assert!(self.status.success(), "{self:#?}");
         self
     }
 
-    /// Requires that the command refused, and said why on standard error.
+    /// Requires that the command failed and gave a reason on standard error.
     #[track_caller]
     pub fn failed(self) -> Self {
         assert!(!self.status.success() && !self.stderr.trim().is_empty(), "{self:#?}");
@@ -327,7 +326,7 @@ impl Output {
     }
 }
 
-/// The file beside the data directory that takes the standard error.
+/// The file next to the data directory that takes the standard error.
 const LOG: &str = "stderr.log";
 
 /// Starts the service and waits for its address.
@@ -348,19 +347,19 @@ async fn launch(root: &Path, environment: &BTreeMap<String, String>, arguments: 
     };
     let base = line.strip_prefix("kalends listening on ").unwrap_or_else(|| panic!("an unexpected line: {line}"));
     assert!(base.starts_with("http://127.0.0.1:"), "an unexpected address: {base}");
-    // Nobody is to block on a full pipe.
+    // Keep reading, so that the server never blocks on a full pipe.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     (process, base.to_owned())
 }
 
-/// The binary with nothing of the developer's own environment.
+/// The binary, without the developer's own environment.
 fn command(root: &Path, environment: &BTreeMap<String, String>) -> Command {
     let mut command = Command::new(binary());
     command.env_clear().envs(environment).current_dir(root).kill_on_drop(true);
     command
 }
 
-/// The binary under test: the one that is named, else the one that was built beside the tests.
+/// The binary under test: the one that the variable names, or the one that was built with the tests.
 pub fn binary() -> PathBuf {
     variable(BINARY).map(PathBuf::from).unwrap_or_else(|| {
         let test = std::env::current_exe().expect("the path of the test");
@@ -369,7 +368,7 @@ pub fn binary() -> PathBuf {
 }
 
 /// A variable of the test run.
-#[expect(clippy::disallowed_methods, reason = "no part of the service; the test run is told what to use this way")]
+#[expect(clippy::disallowed_methods, reason = "not part of the service; the test run is configured this way")]
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

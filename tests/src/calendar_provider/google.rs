@@ -1,4 +1,4 @@
-//! Google's calendar API, as far as it is asked.
+//! The parts of Google's calendar API that the service uses.
 
 use axum::{
     Form, Json, Router,
@@ -16,17 +16,17 @@ use crate::{
     time::iso,
 };
 
-/// Below what the API lies.
+/// The base path of the API.
 pub(super) const API: &str = "/calendar/v3";
 pub(super) const SCOPES: &[&str] = &[FREE_BUSY, CALENDAR_LIST];
 
 const FREE_BUSY: &str = "https://www.googleapis.com/auth/calendar.freebusy";
 const CALENDAR_LIST: &str = "https://www.googleapis.com/auth/calendar.calendarlist.readonly";
-/// The most calendars of one question.
+/// The most calendars in one query.
 const CALENDARS_AT_ONCE: usize = 50;
-/// The longest time of one question. The real one takes a little more, and does not tell how much.
+/// The longest span of one query. The real limit is a little higher and is not documented.
 const AT_ONCE: TimeDelta = TimeDelta::days(60);
-/// How many calendars are on a page, whatever is asked for.
+/// The number of calendars on a page, whatever the request asks for.
 const PAGE: usize = 2;
 
 pub(super) fn routes() -> Router<CalendarProvider> {
@@ -42,7 +42,7 @@ fn refused(status: StatusCode, reason: &str) -> Response {
     (status, Json(json!({ "error": { "code": code, "message": reason, "errors": errors } }))).into_response()
 }
 
-/// Forgets all that was consented to with the token (RFC 7009).
+/// Revokes all consent of the token's account (RFC 7009).
 async fn revoke(State(provider): State<CalendarProvider>, Form(form): Form<Parameters>) -> Response {
     let token = value(&form, "token").to_owned();
     provider.desk(|desk| {
@@ -79,7 +79,7 @@ async fn calendar_list(
         .map(|(place, TheirCalendar { id, name, .. })| {
             let mut item = json!({ "kind": "calendar#calendarListEntry", "id": id, "summary": name });
             if place == 0 {
-                // The account's own is called as the account, whatever its human calls it.
+                // The primary calendar's `summary` is the account, whatever name the user gave it.
                 item["summary"] = account.clone().into();
                 item["summaryOverride"] = name.clone().into();
                 item["primary"] = true.into();
@@ -127,7 +127,7 @@ async fn free_busy(State(provider): State<CalendarProvider>, headers: HeaderMap,
     Json(json!({ "kind": "calendar#freeBusy", "timeMin": from, "timeMax": to, "calendars": calendars })).into_response()
 }
 
-/// The busy times within a time, cut off at its ends.
+/// The busy times within a window, cut off at its ends.
 fn busy(calendar: &TheirCalendar, from: DateTime<Utc>, to: DateTime<Utc>) -> Vec<Value> {
     let taken = calendar.events.iter().filter(|event| event.shown == Transparency::Busy);
     let within = taken.filter(|event| event.start < to && from < event.end);

@@ -1,4 +1,4 @@
-//! Microsoft's calendar API, as far as it is asked.
+//! The parts of Microsoft's calendar API that the service uses.
 
 use axum::{
     Json, Router,
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use super::{CalendarProvider, TheirEvent, Transparency};
 use crate::authorization::{Parameters, value};
 
-/// Below what the API lies.
+/// The base path of the API.
 pub(super) const API: &str = "/v1.0";
-/// What lasts is asked for by a scope.
+/// The scope that asks for a refresh token.
 pub(super) const LASTING: &str = "offline_access";
 pub(super) const SCOPES: &[&str] = &[LASTING, READ];
 
 const READ: &str = "https://graph.microsoft.com/Calendars.ReadBasic";
-/// How many entries are on a page, whatever is asked for.
+/// The number of entries on a page, whatever the request asks for.
 const PAGE: usize = 2;
 
 pub(super) fn routes() -> Router<CalendarProvider> {
@@ -81,7 +81,7 @@ async fn calendar_view(
     let Some(account) = provider.admitted(&headers, READ) else {
         return refused(StatusCode::UNAUTHORIZED, "InvalidAuthenticationToken");
     };
-    // Times would be told in the zone of the mailbox, on every page.
+    // Without this header the real API returns times in the mailbox's zone. Every page needs it.
     if headers.get("prefer").is_none_or(|value| value != "outlook.timezone=\"UTC\"") {
         return refused(StatusCode::BAD_REQUEST, "NotInUtc");
     }
