@@ -1,4 +1,4 @@
-//! The export of an account, and its end.
+//! The export of an account, and its deletion.
 
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,7 @@ async fn an_export_holds_everything(#[case] database: Database) {
     let (_, theirs) = agent_with_calendar(&other).await;
     let event = event_body("A neighbour's", "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z");
     other.post(format!("/v1/calendars/{theirs}/events")).json(event).await.expect(201);
-    // More than a page.
+    // More events than fit on a page.
     let mut made = Vec::new();
     for batch in 0..5 {
         let events: Vec<_> = (0..100)
@@ -87,7 +87,7 @@ async fn an_export_holds_everything(#[case] database: Database) {
     assert_eq!(export["format_version"], 1);
     assert_eq!((&export["org"]["id"], &export["org"]["email"]), (&json!(org.id), &json!("ada@example.com")));
     let ids = |name: &str| -> Vec<String> {
-        let list = export[name].as_array().unwrap_or_else(|| panic!("{name} is no list"));
+        let list = export[name].as_array().unwrap_or_else(|| panic!("{name} is not a list"));
         list.iter().map(|entry| entry["id"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!((ids("agents"), ids("calendars")), (vec![owner, left], vec![calendar]));
@@ -104,7 +104,7 @@ async fn an_export_holds_everything(#[case] database: Database) {
     assert_eq!((&key["key_prefix"], &key["agent_id"]), (&json!(org.key[..20]), &Value::Null));
     assert_eq!((&scoped["agent_id"], &scoped["label"]), (&json!(ids("agents")[0]), &json!("laptop")));
     let gone = export["agents"].as_array().unwrap().iter().find(|agent| agent["status"] == "decommissioned").unwrap();
-    assert_ne!(scoped["agent_id"], gone["id"], "a key that opens nothing is not in force");
+    assert_ne!(scoped["agent_id"], gone["id"], "the export lists no key that no longer works");
     assert!(!export.text().contains(&org.key) && !export.text().contains("neighbour"));
     assert_eq!(export["tos_acceptances"][0]["version"], "2026-01-01");
     let counted = export["quota_counters"].as_array().unwrap().iter().find(|entry| entry["metric"] == "events");
@@ -152,11 +152,11 @@ async fn a_deleted_account_is_gone(#[case] database: Database) {
     let again = server.anonymous().post("/v1/agent/sign-up").json(body).await.expect(200);
     assert_ne!(again["org_id"], Value::String(org.id.clone()));
 
-    // A crash delays the removal and no more.
+    // A crash only delays the removal.
     server.kill().await;
     server.start_again(&[]).await;
     let began = Instant::now();
-    // Of whatever organization: only the deleted one had any.
+    // This counts the rows of every organization. Only the deleted one had any.
     while rows(&server, "events").await > 0 {
         assert!(began.elapsed() < Duration::from_secs(60), "gone within a minute");
         tokio::time::sleep(Duration::from_millis(500)).await;

@@ -1,4 +1,4 @@
-//! Sign-up, verification, terms, and what every authenticated answer tells of the organization.
+//! Sign-up, verification, terms, and the headers of every authenticated answer.
 
 use kalends_e2e::{
     Answer, Client, Database,
@@ -17,7 +17,7 @@ async fn sign_up(server: &Server, email: &str) -> Answer {
     server.anonymous().post("/v1/agent/sign-up").json(body).await
 }
 
-/// A new organization in the sandbox, whose code is the last mail.
+/// A new sandboxed organization. Its code is in the latest mail.
 async fn signed_up(server: &Server, email: &str) -> Org {
     let made = sign_up(server, email).await.expect(200);
     let text = |field: &str| made[field].as_str().unwrap().to_owned();
@@ -28,7 +28,7 @@ async fn verify(api: &Client, otp: &str) -> Answer {
     api.post("/v1/agent/verify").json(json!({ "otp": otp })).await
 }
 
-/// Another code than `code`.
+/// A code that differs from `code`.
 fn wrong(code: &str) -> String {
     format!("{:06}", (code.parse::<u32>().unwrap() + 1) % 1_000_000)
 }
@@ -45,15 +45,15 @@ async fn an_agent_signs_itself_up(#[case] database: Database) {
     is_id(&made["agent_id"], "agt_");
     let key = made["api_key"].as_str().unwrap();
     assert!(key.strip_prefix("svc_sk_").is_some_and(|random| random.len() == 43), "{key}");
-    assert!(!made.header("x-service-plan").contains("free"), "nobody is authenticated yet");
+    assert!(!made.header("x-service-plan").contains("free"), "the caller is not authenticated yet");
 
     let mails = server.wait_for_mails(1).await;
     assert_eq!((mails.len(), mails[0].to.as_str()), (1, "ada@example.com"));
     assert!(mails[0].text.contains("Scout"), "{:#?}", mails[0]);
     let code = mails[0].code().to_owned();
-    assert!(!made.text().contains(&code), "the code travels by mail alone");
+    assert!(!made.text().contains(&code), "the code is sent only by mail");
 
-    // The sandbox: one agent, which exists, and one calendar; ten events.
+    // The sandbox allows one agent, which exists already, one calendar and ten events.
     let api = server.client(key);
     let agents = api.get("/v1/agents").await.expect(200);
     assert_eq!(agents.header("x-service-plan"), "free");
@@ -73,7 +73,7 @@ async fn an_agent_signs_itself_up(#[case] database: Database) {
     api.post(format!("{events}/batch")).json(batch(9)).await.expect(201);
     api.post(&events).json(entry.clone()).await.expect(201);
     api.post(&events).json(entry.clone()).await.refused(429, "quota_exceeded");
-    // What is counted by the month does not come back by deletion.
+    // Deleting does not give back a monthly quota.
     let first = api.get(&events).await.expect(200).column("id")[0].clone();
     api.delete(format!("/v1/events/{first}")).await.expect(204);
     api.post(&events).json(entry.clone()).await.refused(429, "quota_exceeded");
@@ -92,7 +92,7 @@ async fn an_agent_signs_itself_up(#[case] database: Database) {
     assert_eq!(verified["verified"], true);
     verify(&api, &code).await.refused(400, "validation_error");
 
-    // The caps are those of Free at once; the key and the data stay.
+    // The caps are at once those of Free. The key and the data stay.
     for _ in 0..2 {
         api.post("/v1/agents").json(more.clone()).await.expect(201);
     }
@@ -108,13 +108,13 @@ async fn an_agent_signs_itself_up(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_known_address_is_not_told_apart(#[case] database: Database) {
+async fn sign_up_answers_are_the_same_for_known_addresses(#[case] database: Database) {
     let server = Server::start(database).await;
     let made = sign_up(&server, "ada@example.com").await.expect(200);
     let first_code = server.wait_for_mails(1).await[0].code().to_owned();
     let api = server.client(made["api_key"].as_str().unwrap());
 
-    // Unverified: a fresh code, which voids the old one. Case and a trailing dot make no new address.
+    // Unverified: a new code, which voids the old one. Different case or a trailing dot does not make a new address.
     let again = sign_up(&server, "ADA@example.com.").await.expect(200);
     has_exactly(&again.json, &["message"]);
     assert_eq!(again["message"], made["message"]);
@@ -126,14 +126,14 @@ async fn a_known_address_is_not_told_apart(#[case] database: Database) {
     }
     verify(&api, &second_code).await.expect(200);
 
-    // Verified: the answer stays the same, the mail says so and carries no code.
+    // Verified: the answer is the same, and the mail says that the address is known and has no code.
     let known = sign_up(&server, "ada@example.com").await.expect(200);
     assert_eq!(known.json, again.json);
     let mail = &server.wait_for_mails(3).await[2];
     assert!(mail.text.contains("already"), "{mail:#?}");
     assert!(!mail.text.split_whitespace().any(|word| word.len() == 6 && word.parse::<u32>().is_ok()), "{mail:#?}");
 
-    // So for an organization that an operator made.
+    // The same for an organization that an operator created.
     let org = server.org_with("pro", &["--email", "owner@example.com"]).await;
     assert_eq!(sign_up(&server, "owner@example.com").await.expect(200).json, again.json);
     assert!(server.wait_for_mails(4).await[3].text.contains("already"));
@@ -174,12 +174,12 @@ async fn a_bad_sign_up_is_refused(#[case] database: Database) {
     assert!(server.mails().is_empty());
 }
 
-/// What the operator did to the plan neither voids the code nor is undone by it.
+/// A plan change by the operator does not void the code, and the code does not undo the change.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_code_is_good_on_every_plan(#[case] database: Database) {
+async fn a_code_survives_a_plan_change(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = signed_up(&server, "planned@example.com").await;
     let mails = server.wait_for_mails(1).await;
@@ -227,7 +227,7 @@ async fn a_code_expires_after_ten_minutes(#[case] database: Database) {
     server.restart_at_offset(10 * 60 + 1).await;
     let api = server.api(&late);
     verify(&api, &codes[1]).await.refused(400, "validation_error").param("otp");
-    // The key works on; a fresh code is one sign-up away.
+    // The key still works. Signing up again sends a new code.
     api.get("/v1/agents").await.expect(200);
     sign_up(&server, "late@example.com").await.expect(200);
     let fresh = server.wait_for_mails(3).await[2].code().to_owned();
@@ -238,7 +238,7 @@ async fn a_code_expires_after_ten_minutes(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn terms_are_told_and_their_change_announced(#[case] database: Database) {
+async fn answers_announce_new_terms(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let terms = server.anonymous().get("/v1/auth/terms/current").await.expect(200);
     has_exactly(&terms.json, &["version", "effective_at", "url", "material"]);
@@ -258,7 +258,7 @@ async fn terms_are_told_and_their_change_announced(#[case] database: Database) {
     assert_eq!(told.header(header), "2026-11-01");
     assert_eq!(told["total"], 1, "the body is the same");
     let refused = server.api(&accepted).get("/v1/agents/agt_x").await.refused(404, "not_found");
-    assert_eq!(refused.header(header), "2026-11-01", "errors tell it too");
+    assert_eq!(refused.header(header), "2026-11-01", "errors carry it too");
     assert_eq!(server.anonymous().get("/v1/auth/terms/current").await.expect(200)["version"], "2026-11-01");
     assert_eq!(server.anonymous().get("/health").await.expect(200).header(header), "");
     let stale = sign_up(&server, "bob@example.com").await.refused(409, "tos_version_stale");
@@ -296,14 +296,14 @@ async fn every_authenticated_answer_names_the_plan(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn caps_count_what_exists(#[case] database: Database) {
+async fn caps_count_existing_resources(#[case] database: Database) {
     let server = Server::start(database).await;
     let api = server.api(&server.org_with("free", &["--limits", r#"{"calendars":2,"agents":2}"#]).await);
     let (owner, first) = agent_with_calendar(&api).await;
     let new = json!({ "name": "Work", "timezone": "UTC" });
     api.post("/v1/calendars").json(new.clone()).await.expect(201);
     let full = api.post("/v1/calendars").json(new.clone()).await.refused(429, "quota_exceeded").says("2");
-    // Until the start of the next month, UTC.
+    // The retry time is the start of the next month, in UTC.
     let now = kalends_e2e::at(&crate::fixtures::now(&api).await);
     let (year, month) = (chrono::Datelike::year(&now), chrono::Datelike::month(&now));
     let (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
@@ -311,13 +311,13 @@ async fn caps_count_what_exists(#[case] database: Database) {
     let told: i64 = full.header("retry-after").parse().unwrap();
     assert!((left - 5..=left + 5).contains(&told), "{told} for {left}");
 
-    // A refused creation took nothing; a deleted calendar makes room.
+    // A refused creation uses nothing up. Deleting a calendar makes room.
     api.post(format!("/v1/agents/{owner}/calendars")).json(new.clone()).await.refused(429, "quota_exceeded");
     api.delete(format!("/v1/calendars/{first}")).await.expect(204);
     api.post("/v1/calendars").json(new.clone()).await.expect(201);
     api.post("/v1/calendars").json(new.clone()).await.refused(429, "quota_exceeded");
 
-    // So does a decommissioned agent, along with its calendars.
+    // Decommissioning an agent makes room for an agent and for its calendars.
     let second = agent(&api).await;
     api.post("/v1/agents").json(json!({ "name": "x", "type": "ai" })).await.refused(429, "quota_exceeded");
     for calendar in api.get("/v1/calendars?include=all").await.expect(200).column("id") {
@@ -336,7 +336,7 @@ async fn caps_count_what_exists(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn limits_are_overridden_and_months_begin_anew(#[case] database: Database) {
+async fn overridden_limits_apply_and_reset_each_month(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org_with("free", &["--limits", r#"{"agents":null,"events":2}"#]).await;
     let api = server.api(&org);
@@ -352,7 +352,7 @@ async fn limits_are_overridden_and_months_begin_anew(#[case] database: Database)
     let full = api.post(&events).json(entry.clone()).await.refused(429, "quota_exceeded");
     let left: i64 = full.header("retry-after").parse().unwrap();
 
-    // The last minute of the month is still of it, where the month is that long yet.
+    // The last minute of the month still belongs to it. This is skipped if the month has too little left.
     if left > 120 {
         server.restart_at_offset(left - 60).await;
         let full = server.api(&org).post(&events).json(entry.clone()).await.refused(429, "quota_exceeded");

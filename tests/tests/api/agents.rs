@@ -38,7 +38,7 @@ async fn an_agent_is_created_and_shown(#[case] database: Database) {
     let read = api.get(format!("/v1/agents/{}", made.id())).await.expect(200);
     assert_eq!(read.json, made.json);
 
-    // What is optional, left out.
+    // Without the optional fields.
     let plain = api.post("/v1/agents").json(json!({ "name": "Bob", "type": "resource" })).await.expect(201);
     has_exactly(&plain.json, FIELDS);
     assert_eq!((&plain["description"], &plain["metadata"]), (&json!(null), &json!({})));
@@ -76,7 +76,7 @@ async fn a_bad_agent_is_refused_by_field(#[case] database: Database) {
     for body in [json!([]), json!("Ada"), json!(7), json!(null)] {
         api.post("/v1/agents").json(body).await.refused(400, "validation_error");
     }
-    // Nothing of all that was kept.
+    // None of these was stored.
     assert_eq!(api.get("/v1/agents").await.expect(200)["total"], 0);
 }
 
@@ -84,7 +84,7 @@ async fn a_bad_agent_is_refused_by_field(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_patch_changes_what_it_names(#[case] database: Database) {
+async fn a_patch_changes_only_the_given_fields(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let body = json!({ "name": "Ada", "type": "ai", "description": "first", "metadata": { "a": 1, "b": 2 } });
     let made = api.post("/v1/agents").json(body).await.expect(201);
@@ -98,7 +98,7 @@ async fn a_patch_changes_what_it_names(#[case] database: Database) {
     }
     assert!(time(&renamed["updatedAt"]) > time(&made["updatedAt"]));
 
-    // Metadata is replaced, not merged; null clears the description; the status goes to and fro.
+    // Metadata is replaced, not merged. Null clears the description. The status changes in both directions.
     assert_eq!(
         api.patch(&path).json(json!({ "metadata": { "c": 3 } })).await.expect(200)["metadata"],
         json!({ "c": 3 })
@@ -121,7 +121,7 @@ async fn a_patch_changes_what_it_names(#[case] database: Database) {
         (json!({ "status": "decommissioned" }), "status"),
         (json!({ "status": "asleep" }), "status"),
         (json!({ "description": false }), "description"),
-        // One bad field spoils the whole change.
+        // One bad field makes the whole change fail.
         (json!({ "name": "Kept out", "status": null }), "status"),
     ] {
         api.patch(&path).json(body).await.refused(400, "validation_error").param(param);
@@ -163,7 +163,7 @@ async fn a_decommissioned_agent_stays_readable_without_its_calendars(#[case] dat
     api.delete(format!("/v1/events/{standup}")).await.refused(404, "not_found").code("event_not_found");
     assert_eq!(api.get("/v1/calendars?include=all").await.expect(200)["total"], 0);
 
-    // No way leads back.
+    // Decommissioning cannot be undone.
     api.patch(&path).json(json!({ "status": "active" })).await.refused(409, "conflict");
     let body = json!({ "name": "Late", "timezone": "UTC" });
     api.post(format!("{path}/calendars")).json(body).await.refused(409, "conflict");

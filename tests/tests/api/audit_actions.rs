@@ -1,4 +1,4 @@
-//! What the audit log tells of each kind of change, and in what pages.
+//! The audit log's entry for each kind of change, and the log's pages.
 
 use futures::future::join_all;
 use kalends_e2e::{
@@ -18,16 +18,16 @@ use crate::{
 
 const LOG: &str = "/v1/audit-log";
 
-/// Something that was done, and what the log has to tell of it.
+/// A change, and the fields of its audit entry.
 struct Done {
     action: &'static str,
     /// The route's template.
     path: &'static str,
-    /// The identifier of what changed.
+    /// The identifier of the changed resource.
     resource: String,
-    /// The agent concerned.
+    /// The agent that the change concerns.
     agent: Value,
-    /// The answer: the request's method and identifier, and the status.
+    /// The answer. It has the request's method and identifier, and the status.
     answer: Answer,
 }
 
@@ -37,7 +37,7 @@ impl Done {
     }
 }
 
-/// Requires one entry of each, which tells all of it, and no other entries of these actions.
+/// Requires exactly one complete entry for each change, and no other entries of these actions.
 async fn told(api: &Client, prefix: &str, done: &[Done]) {
     for Done { action, path, resource, agent, answer } in done {
         let of_action = api.get(LOG).query(&[("action", *action), ("limit", "200")]).await.expect(200);
@@ -61,7 +61,7 @@ async fn told(api: &Client, prefix: &str, done: &[Done]) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn changes_of_calendars_and_events_are_told(#[case] database: Database) {
+async fn changes_of_calendars_and_events_are_logged(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -100,7 +100,7 @@ async fn changes_of_calendars_and_events_are_told(#[case] database: Database) {
         done.push(Done::new("event.delete", path, id, &owner, answer));
     }
 
-    // What is refused changes nothing, and is not told.
+    // A refused request changes nothing and is not logged.
     api.patch(format!("/v1/calendars/{calendar}")).json(json!({ "name": "" })).await.refused(400, "validation_error");
     api.delete(format!("/v1/events/{}", made[0])).await.refused(404, "not_found");
     told(&api, &org.key[..20], &done).await;
@@ -110,7 +110,7 @@ async fn changes_of_calendars_and_events_are_told(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn holds_rules_and_keys_are_told(#[case] database: Database) {
+async fn changes_of_holds_rules_and_keys_are_logged(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -134,7 +134,7 @@ async fn holds_rules_and_keys_are_told(#[case] database: Database) {
         let answer = api.put(format!("/v1/events/{id}/{what}")).await.expect(200);
         done.push(Done::new(action, path, &id, &owner, answer));
     }
-    // Of a set over calendars of one agent that agent is told, else none.
+    // The entry of a hold set names the agent if all calendars belong to it. Otherwise it names none.
     for (number, (calendars, agent, what, action, path)) in (12..).zip([
         ([&calendar, &second], &owner, "confirm", "hold.confirm", "/v1/hold-sets/{id}/confirm"),
         ([&calendar, &shared], &nobody, "release", "hold.release", "/v1/hold-sets/{id}/release"),
@@ -171,7 +171,7 @@ async fn holds_rules_and_keys_are_told(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn changes_of_subscriptions_are_told(#[case] database: Database) {
+async fn changes_of_subscriptions_are_logged(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -199,7 +199,7 @@ async fn changes_of_subscriptions_are_told(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_a_human_does_to_their_account_is_told(#[case] database: Database) {
+async fn changes_of_a_user_s_account_are_logged(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let session = server.client(&ada.token);
@@ -226,9 +226,9 @@ async fn what_a_human_does_to_their_account_is_told(#[case] database: Database) 
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_page_of_the_log_holds_50_entries_and_200_at_most(#[case] database: Database) {
+async fn a_page_of_the_log_has_50_entries_by_default_and_at_most_200(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "custom").await;
-    // One more than a full page, with the key that was made for the organization.
+    // With the entry for the organization's key, this is one more than a full page.
     for _ in 0..4 {
         join_all((0..50).map(|_| agent(&api))).await;
     }
@@ -240,7 +240,7 @@ async fn a_page_of_the_log_holds_50_entries_and_200_at_most(#[case] database: Da
     assert_eq!((most.data().len(), &most.column("id")[..50]), (200, usual.column("id").as_slice()));
     assert_eq!(most.column("action"), vec!["agent.create"; 200]);
 
-    // The cursor of either goes on where it ended, to the end.
+    // Each cursor continues where its page ended, until the end.
     let next = |answer: &Answer| answer.at("/pagination/next_cursor").as_str().unwrap().to_owned();
     let second = page(&format!("?cursor={}", next(&usual))).await;
     assert_eq!(second.column("id"), most.column("id")[50..100]);

@@ -1,4 +1,4 @@
-//! The audit log: who did what, page by page, as far back as the plan keeps.
+//! The audit log: its entries, pages and filters, and the plan's retention.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ async fn read(api: &Client, query: &[(&str, &str)]) -> Answer {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn every_change_is_told_and_the_newest_first(#[case] database: Database) {
+async fn every_change_is_logged_newest_first(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("pro").await;
     let (api, other) = (server.api(&org), server.api(&server.org("pro").await));
@@ -59,9 +59,9 @@ async fn every_change_is_told_and_the_newest_first(#[case] database: Database) {
     assert_eq!(newest["request_id"], deleted.header("x-request-id"));
     assert_eq!((&log["retention_days"], &log["range_clamped"]), (&json!(90), &json!(false)));
     assert!(log.at("/pagination/next_cursor").is_null());
-    assert!(!log.text().contains(&org.key), "a key is told by its beginning alone");
+    assert!(!log.text().contains(&org.key), "only the beginning of a key is shown");
 
-    // In pages, without a gap.
+    // Pages cover the log without a gap.
     let (mut walked, mut cursor) = (Vec::new(), None::<String>);
     loop {
         let mut query = vec![("limit", "2")];
@@ -75,7 +75,7 @@ async fn every_change_is_told_and_the_newest_first(#[case] database: Database) {
     }
     assert_eq!(walked, log.column("id"));
 
-    // By action, key and time.
+    // Filters by action, key and time.
     assert_eq!(read(&api, &[("action", "agent.update")]).await.expect(200).data().len(), 1);
     assert_eq!(read(&api, &[("action", "auth.signin")]).await.expect(200).data().len(), 0);
     assert_eq!(read(&api, &[("actor_key_prefix", &org.key[..20])]).await.expect(200).data().len(), 4);
@@ -90,7 +90,7 @@ async fn every_change_is_told_and_the_newest_first(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_log_reaches_back_as_far_as_the_plan_keeps(#[case] database: Database) {
+async fn the_plan_sets_the_retention_of_the_log(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let (free, pro) = (server.org("free").await, server.org("pro").await);
     for org in [&free, &pro] {
@@ -102,13 +102,13 @@ async fn the_log_reaches_back_as_far_as_the_plan_keeps(#[case] database: Databas
 
     server.restart_at_offset(4 * 24 * 3_600).await;
     let log = read(&server.api(&free), &[]).await.expect(200);
-    assert_eq!((log.data().len(), &log["range_clamped"]), (0, &json!(false)), "older than what is kept");
-    // Purged soon after the start, so that a later plan does not bring it back.
+    assert_eq!((log.data().len(), &log["range_clamped"]), (0, &json!(false)), "the entries are older than the retention");
+    // The entries are purged soon after the start, so a later plan does not bring them back.
     let became = server.cli(&["org", "set-plan", &free.id, "pro"]).await.succeeded();
     assert!(became.stdout.contains(&free.id));
     let log = read(&server.api(&pro), &[]).await.expect(200);
     assert_eq!(log.column("action"), ["agent.create", "key.create"], "pro keeps it");
-    // All that the longer plan brings to light is what was done since.
+    // With the longer plan, only the entries since the purge are visible.
     let began = Instant::now();
     loop {
         let log = read(&server.api(&free), &[]).await.expect(200);
@@ -116,7 +116,7 @@ async fn the_log_reaches_back_as_far_as_the_plan_keeps(#[case] database: Databas
             assert_eq!(log.column("action"), ["org.update"]);
             break;
         }
-        assert!(began.elapsed().as_secs() < 20, "the plan is heeded");
+        assert!(began.elapsed().as_secs() < 20, "the new plan takes effect");
     }
 }
 
@@ -124,7 +124,7 @@ async fn the_log_reaches_back_as_far_as_the_plan_keeps(#[case] database: Databas
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_bad_question_is_refused(#[case] database: Database) {
+async fn bad_query_parameters_are_refused(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "free").await;
     for (param, value) in [
         ("from", "yesterday"),
@@ -164,7 +164,7 @@ async fn wrong_codes_are_sampled(#[case] database: Database) {
     assert!(!log.text().contains(&code) && !log.text().contains(&wrong));
 }
 
-/// The entries of an action, as soon as there are so many: they are written beside the requests.
+/// The entries of an action, once there are `count` of them. Requests do not wait for these entries to be written.
 async fn entries(api: &Client, action: &str, count: usize) -> Vec<Value> {
     let began = Instant::now();
     loop {
@@ -194,7 +194,7 @@ async fn requests_over_a_limit_are_sampled(#[case] database: Database) {
     assert_eq!((&entry["status"], &entry["path"]), (&json!(429), &json!("/v1/calendars")));
     assert_eq!(entry["actor_key_prefix"], org.key[..20]);
 
-    // By the month: of two keys each has its entry.
+    // Over a monthly quota, each of two keys has its own entry.
     let org = server.org_with("custom", &["--limits", r#"{"api_calls":4,"rate_per_second":200}"#]).await;
     let api = server.api(&org);
     let agent = agent(&api).await;
@@ -209,7 +209,7 @@ async fn requests_over_a_limit_are_sampled(#[case] database: Database) {
     server.cli(&["org", "set-plan", &org.id, "pro"]).await.succeeded();
     let began = Instant::now();
     while api.get("/v1/agents").await.status == 429 {
-        assert!(began.elapsed() < Duration::from_secs(20), "the plan is heeded");
+        assert!(began.elapsed() < Duration::from_secs(20), "the new plan takes effect");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     let mut found = entries(&api, "rate_limit.exceeded", 2).await;
@@ -223,7 +223,7 @@ async fn requests_over_a_limit_are_sampled(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn keys_that_open_nothing_any_more_are_sampled(#[case] database: Database) {
+async fn uses_of_ended_keys_are_sampled(#[case] database: Database) {
     let server = Server::start(database).await;
     let api = server.api(&server.org("pro").await);
     let mut keys = Vec::new();
@@ -234,7 +234,7 @@ async fn keys_that_open_nothing_any_more_are_sampled(#[case] database: Database)
         api.delete(path).await.expect(204);
         keys.push((agent, made));
     }
-    // What never was a key is nobody's, and neither is what has not even its form.
+    // An unknown key has no owner, and neither does a malformed one. Neither is logged.
     for key in [format!("svc_sk_{}", "A".repeat(43)), format!("svc_ak_{}", "B".repeat(43)), "x".to_owned()] {
         server.client(&key).get("/v1/agents").await.refused(401, "unauthorized");
     }

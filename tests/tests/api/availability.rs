@@ -70,10 +70,10 @@ async fn slots_are_the_free_steps_of_the_range(#[case] database: Database) {
     assert_eq!(of_calendar["slots"], of_agent["slots"]);
 
     for (start, end, duration, expected) in [
-        // The grid begins at the start of the range, and a slot lies in it wholly.
+        // The grid begins at the start of the range. A slot must be entirely within the range.
         ("08:30", "12:00", "1h", vec!["10:30"]),
         ("08:00", "11:59", "1h", vec!["08:00", "10:00"]),
-        // Without a duration, half an hour.
+        // The default duration is half an hour.
         ("08:00", "11:00", "", vec!["08:00", "08:30", "10:00", "10:30"]),
         ("08:30", "10:30", "15m", vec!["08:30", "08:45", "10:00", "10:15"]),
         ("08:15", "12:00", "45m", vec!["08:15", "10:30", "11:15"]),
@@ -91,14 +91,14 @@ async fn slots_are_the_free_steps_of_the_range(#[case] database: Database) {
             assert_eq!(starts(&answer), expected, "{query}");
         }
     }
-    // Times of the query may have an offset.
+    // The times of a query may have an offset.
     let answer = api
         .get(format!("/v1/agents/{owner}/availability"))
         .query(&[("start", "2026-05-04T10:00:00+02:00"), ("end", "2026-05-04T06:00:00-04:00"), ("slot_duration", "1h")])
         .await
         .expect(200);
     assert_eq!(starts(&answer), ["08:00"]);
-    // Who has no calendar is free.
+    // An agent without calendars is free.
     let idle = agent(&api).await;
     assert_eq!(starts(&api.get(morning(&format!("agents/{idle}"))).await.expect(200)).len(), 4);
 }
@@ -107,7 +107,7 @@ async fn slots_are_the_free_steps_of_the_range(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_blocks_is_what_the_rulings_say(#[case] database: Database) {
+async fn every_active_event_blocks_its_time(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (owner, calendar) = agent_with_calendar(&api).await;
     let path = morning(&format!("agents/{owner}"));
@@ -120,7 +120,7 @@ async fn what_blocks_is_what_the_rulings_say(#[case] database: Database) {
         api.patch(format!("/v1/events/{at_nine}")).json(json!({ "status": status })).await.expect(200);
         assert_eq!(starts(&api.get(&path).await.expect(200)), expected, "{status}");
     }
-    // The last microsecond of a slot is part of it; what ends where it starts is not.
+    // The last microsecond of a slot counts. An event that ends when the slot starts does not block it.
     let sliver = api
         .post(format!("/v1/calendars/{calendar}/events"))
         .json(event_body("x", &format!("{DAY}T10:59:59.999999Z"), &at("11:00")))
@@ -129,14 +129,14 @@ async fn what_blocks_is_what_the_rulings_say(#[case] database: Database) {
         .id();
     assert_eq!(starts(&api.get(&path).await.expect(200)), ["08:00", "11:00"]);
     api.delete(format!("/v1/events/{sliver}")).await.expect(204);
-    // What reaches into the range from outside blocks as well.
+    // An event that extends into the range from outside also blocks.
     let long = event(&api, &calendar, "2026-04-01T00:00:00Z", &at("08:01")).await;
     assert_eq!(starts(&api.get(&path).await.expect(200)), ["10:00", "11:00"]);
     api.delete(format!("/v1/events/{long}")).await.expect(204);
     let wide = event(&api, &calendar, &at("11:30"), "2026-06-01T00:00:00Z").await;
     assert_eq!(starts(&api.get(&path).await.expect(200)), ["08:00", "10:00"]);
     api.delete(format!("/v1/events/{wide}")).await.expect(204);
-    // A whole day of the calendar's zone.
+    // An all-day event blocks the whole day in the calendar's zone.
     let tokyo = api
         .post(format!("/v1/agents/{owner}/calendars"))
         .json(json!({ "name": "Tokyo", "timezone": "Asia/Tokyo" }))
@@ -177,7 +177,7 @@ async fn busy_times_are_merged_and_clipped(#[case] database: Database) {
     let of_second = api.get(morning(&format!("calendars/{second}"))).await.expect(200);
     assert_eq!(starts(&of_second), ["09:00", "11:00"]);
 
-    // A shared calendar has its own availability and belongs to nobody else's.
+    // A shared calendar has its own availability and does not affect any agent's.
     let shared = shared_calendar(&api, "UTC").await;
     busy(&api, &shared, "08:00", "12:00").await;
     assert_eq!(starts(&api.get(morning(&format!("calendars/{shared}"))).await.expect(200)), Vec::<String>::new());
@@ -232,7 +232,7 @@ async fn bad_queries_are_refused_by_parameter(#[case] database: Database) {
         let answer = ask(&[("start", &start), ("start", &start), ("end", &end)]).await;
         answer.refused(400, kind).param("start");
     }
-    // A year and a day at most.
+    // The range is at most a year and a day.
     for path in [format!("/v1/agents/{owner}/availability"), format!("/v1/calendars/{calendar}/availability")] {
         let year = [("start", "2026-01-01T00:00:00Z"), ("end", "2027-01-02T00:00:00Z"), ("slot_duration", "2h")];
         assert_eq!(api.get(&path).query(&year).await.expect(200)["slots"].as_array().unwrap().len(), 366 * 12);
@@ -268,13 +268,13 @@ async fn across_agents_all_must_be_free(#[case] database: Database) {
     assert_eq!(times(&per_agent[&second]), pairs(&[("09:00", "09:15")]));
     assert_eq!(times(&per_agent[&third]), []);
 
-    // Calendars narrow what is looked at.
+    // `calendars` narrows the search.
     let only = |calendars: &[&str]| across(&[&first, &second], &format!("&calendars={}", calendars.join(",")));
     assert_eq!(starts(&api.get(only(&[&of_second])).await.expect(200)), ["08:00", "10:00", "11:00"]);
     assert_eq!(starts(&api.get(only(&[&of_first, &of_second, &of_first])).await.expect(200)), ["10:00", "11:00"]);
     let answer = api.get(format!("{}&include_busy=true", only(&[&of_second]))).await.expect(200);
     assert_eq!(times(&answer["per_agent_busy"][&first]), []);
-    // Each must belong to one of the agents.
+    // Each calendar must belong to one of the agents.
     let shared = shared_calendar(&api, "UTC").await;
     let answer = api.get(across(&[&first], &format!("&calendars={of_second}"))).await;
     answer.refused(400, "bad_request").param("calendars");
@@ -305,7 +305,7 @@ async fn plans_bound_availability_across_agents(#[case] database: Database) {
     let error = &answer["error"];
     assert_eq!((&error["required_plan"], &error["feature"]), (&json!("pro"), &json!("cross_agent_availability")));
     assert!(error["docs_url"].as_str().is_some_and(|url| url.starts_with("http")), "{error}");
-    // The plan does not stand in the way of one agent's own.
+    // The plan does not restrict a single agent's availability.
     free.get(morning(&format!("agents/{own}"))).await.expect(200);
 
     let pro = server.api(&server.org("pro").await);
@@ -336,14 +336,14 @@ async fn plans_bound_availability_across_agents(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn every_change_shows_at_once(#[case] database: Database) {
+async fn every_change_takes_effect_at_once(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (owner, calendar) = agent_with_calendar(&api).await;
     let (other, _) = agent_with_calendar(&api).await;
     let paths =
         [morning(&format!("agents/{owner}")), morning(&format!("calendars/{calendar}")), across(&[&owner, &other], "")];
     let all_show = async |expected: &[&str], what: &str| {
-        // Twice: once to fill whatever is kept, once to read it.
+        // The first pass fills the caches, and the second reads them.
         for _ in 0..2 {
             for path in &paths {
                 assert_eq!(starts(&api.get(path).await.expect(200)), expected, "{what}: {path}");
@@ -392,7 +392,7 @@ async fn every_change_shows_at_once(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_answer_tells_what_it_rests_on(#[case] database: Database) {
+async fn as_of_identifies_the_state_of_the_calendars(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (first, of_first) = agent_with_calendar(&api).await;
     let (second, of_second) = agent_with_calendar(&api).await;
@@ -403,10 +403,10 @@ async fn an_answer_tells_what_it_rests_on(#[case] database: Database) {
     };
     let all = async || {
         let of_agent = as_of(morning(&format!("agents/{first}"))).await;
-        // Of one agent with one calendar, one state.
+        // An agent with one calendar has the same state as that calendar.
         assert_eq!(of_agent, as_of(morning(&format!("calendars/{of_first}"))).await);
         let busy = format!("{}&include_busy=true", morning(&format!("agents/{first}")));
-        assert_eq!(of_agent, as_of(busy).await, "whatever else is told");
+        assert_eq!(of_agent, as_of(busy).await, "other fields do not change it");
         (of_agent, as_of(morning(&format!("agents/{second}"))).await, as_of(across(&[&first, &second], "")).await)
     };
     let empty = all().await;
@@ -416,7 +416,7 @@ async fn an_answer_tells_what_it_rests_on(#[case] database: Database) {
     busy(&api, &of_first, "09:00", "10:00").await;
     let later = all().await;
     assert_ne!((&later.0, &later.2), (&empty.0, &empty.2));
-    assert_eq!(later.1, empty.1, "what changed is another calendar");
+    assert_eq!(later.1, empty.1, "only another calendar changed");
     let open =
         json!({ "buffer_before_minutes": 5, "buffer_after_minutes": 0, "working_hours": null, "timezone": "UTC" });
     api.put(format!("/v1/calendars/{of_second}/availability-rules")).json(open).await.expect(200);

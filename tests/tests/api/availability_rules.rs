@@ -1,4 +1,4 @@
-//! Availability rules of calendars, what they make of availability, and why a time is not offered.
+//! Availability rules of calendars, their effect on availability, and explanations of times that are not offered.
 
 use kalends_e2e::{
     Answer, Client, Database,
@@ -82,7 +82,7 @@ async fn rules_are_put_read_and_deleted(#[case] database: Database) {
     assert_eq!((&read.json, read.header("etag")), (&made.json, made.header("etag")));
     assert!(!read.header("etag").is_empty());
 
-    // In place of all that was there.
+    // A PUT replaces everything.
     let replaced = put(&api, &calendar, json!({ "buffer_after_minutes": 7 })).await;
     assert_eq!((replaced.id(), &replaced["created_at"]), (made.id(), &made["created_at"]));
     assert!(replaced["updated_at"].as_str() >= made["updated_at"].as_str());
@@ -97,13 +97,13 @@ async fn rules_are_put_read_and_deleted(#[case] database: Database) {
     assert_ne!(again.id(), made.id());
     assert_eq!(again["working_hours"], json!({}));
 
-    // Without a zone, the calendar's own at that moment.
+    // If no zone is given, the calendar's current zone is used.
     let tokyo = shared_calendar(&api, "Asia/Tokyo").await;
     assert_eq!(put(&api, &tokyo, json!({})).await["timezone"], "Asia/Tokyo");
     api.patch(format!("/v1/calendars/{tokyo}")).json(json!({ "timezone": "UTC" })).await.expect(200);
     assert_eq!(api.get(crate::availability_rules::path(&tokyo)).await.expect(200)["timezone"], "Asia/Tokyo");
 
-    // A calendar's rules go with it, and are nobody else's.
+    // A calendar's rules are deleted with it and do not affect other calendars.
     let server_other = api.get(crate::availability_rules::path("cal_x")).await;
     server_other.refused(404, "not_found").code("calendar_not_found");
     api.delete(format!("/v1/calendars/{calendar}")).await.expect(204);
@@ -136,18 +136,18 @@ async fn rules_of_another_organization_do_not_exist(#[case] database: Database) 
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn rules_hold_for_the_version_that_was_read(#[case] database: Database) {
+async fn rules_support_conditional_and_idempotent_writes(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let path = path(&calendar);
-    // There is no version to match yet.
+    // No version exists yet.
     api.put(&path).header("if-match", "\"1\"").json(full()).await.refused(412, "conflict").code("stale");
     let first = api.put(&path).header("if-match", "*").json(full()).await.expect(200).header("etag").to_owned();
     let second = api.put(&path).header("if-match", &first).json(json!({})).await.expect(200);
     api.put(&path).header("if-match", &first).json(full()).await.refused(412, "conflict").code("stale");
     api.delete(&path).header("if-match", &first).await.refused(412, "conflict").code("stale");
     assert_eq!(api.get(&path).await.expect(200).json, second.json);
-    // A repetition gets the first answer, and changes nothing.
+    // A repetition with the same idempotency key gets the first answer and changes nothing.
     let once = api.put(&path).header("idempotency-key", "k").json(full()).await.expect(200);
     put(&api, &calendar, json!({})).await;
     let twice = api.put(&path).header("idempotency-key", "k").json(full()).await.expect(200);
@@ -208,7 +208,7 @@ async fn bad_rules_are_refused_by_field(#[case] database: Database) {
     let answer = api.put(path(&calendar)).json(json!({ "timezone": "Nowhere" })).await;
     answer.refused(400, "validation_error").code("invalid_timezone");
     api.put(path(&calendar)).body("{").header("content-type", "application/json").await.refused(400, "invalid_request");
-    // Every fault at once, and nothing is kept.
+    // All faults are reported at once, and nothing is stored.
     let answer = api.put(path(&calendar)).json(json!({ "buffer_before_minutes": 500, "timezone": "x" })).await;
     answer.refused(400, "validation_error").says("buffer_before_minutes").says("timezone");
     api.get(path(&calendar)).await.refused(404, "not_found");
@@ -223,7 +223,7 @@ async fn working_hours_follow_the_clocks(#[case] database: Database) {
     let (owner, calendar) = agent_with_calendar(&api).await;
     let rules = json!({ "working_hours": weekdays("09:00", "11:00"), "timezone": "Europe/Berlin" });
     put(&api, &calendar, rules).await;
-    // Friday before, Monday after the change of 29 March 2026.
+    // The Friday before and the Monday after the clocks change on 29 March 2026.
     let expected = ["2026-03-27T08:00", "2026-03-27T09:00", "2026-03-30T07:00", "2026-03-30T08:00"];
     let across = format!("availability?agents={owner}");
     for resource in
@@ -235,7 +235,7 @@ async fn working_hours_follow_the_clocks(#[case] database: Database) {
             assert_eq!(starts(&answer), expected, "{resource}");
         }
     }
-    // The day of 25 hours, all day; and a slot over the midnight between two open days.
+    // A 25-hour day that is open all day, and a slot across midnight between two open days.
     let all_day = json!({ "start": "00:00", "end": "24:00" });
     let rules = json!({ "working_hours": { "sat": all_day, "sun": all_day }, "timezone": "Europe/Berlin" });
     put(&api, &calendar, rules).await;
@@ -244,7 +244,7 @@ async fn working_hours_follow_the_clocks(#[case] database: Database) {
     // 24 and 25 hours in a row, from Friday 22:00Z to Sunday 23:00Z.
     assert_eq!(starts(&answer).len(), 7);
     assert_eq!(starts(&answer)[3], "2026-10-24T19:00", "over the midnight at 22:00Z");
-    // Dates that differ, with and without hours of the week.
+    // Overrides of single dates, with and without weekly hours.
     for (week, thursday) in [(json!(null), 0..24), (weekdays("12:00", "18:00"), 12..18)] {
         let rules = json!({
             "working_hours": week, "timezone": "UTC",
@@ -291,12 +291,12 @@ async fn buffers_widen_what_blocks_on_their_calendar(#[case] database: Database)
     assert_eq!(starts(&of_first), [free("09:00", "09:30"), free("11:15", "13:00")].concat());
     assert_eq!(of_first["busy"], json!([{ "start": "2026-05-04T10:00:00Z", "end": "2026-05-04T11:00:00Z" }]));
 
-    // Each calendar's buffers stay with its own events.
+    // A calendar's buffers apply only to its own events.
     let expected = [free("09:00", "09:30"), free("11:15", "12:00"), free("12:15", "13:00")].concat();
     let of_agent = ask(&api, &format!("agents/{owner}"), day.0, day.1, quarters).await;
     assert_eq!(starts(&of_agent), expected);
     assert_eq!(of_agent["per_agent_busy"][&owner].as_array().unwrap().len(), 2);
-    // Working hours meet; the other agent's own rules count across agents.
+    // Working hours intersect. Across agents, each agent's own rules apply.
     put(&api, &second, json!({ "working_hours": weekdays("08:00", "12:45") })).await;
     let (other, of_other) = agent_with_calendar(&api).await;
     put(&api, &of_other, json!({ "working_hours": weekdays("09:15", "18:00") })).await;
@@ -308,14 +308,14 @@ async fn buffers_widen_what_blocks_on_their_calendar(#[case] database: Database)
     let narrowed = api.get(format!("{across}&calendars={second},{of_other}")).await.expect(200);
     assert_eq!(starts(&narrowed), [free("09:15", "12:00"), free("12:15", "12:45")].concat());
 
-    // Buffers reach into the range from outside, over midnight too.
+    // Buffers extend into the range from outside, also across midnight.
     put(&api, &first, json!({ "buffer_before_minutes": 120, "buffer_after_minutes": 120 })).await;
     event(&api, &first, "2026-06-01T22:00:00Z", "2026-06-01T23:00:00Z").await;
     event(&api, &first, "2026-06-03T01:00:00Z", "2026-06-03T02:00:00Z").await;
     let of_first = format!("calendars/{first}");
     let answer = ask(&api, &of_first, "2026-06-02T00:00", "2026-06-03T00:00", "&slot_duration=1h").await;
     assert_eq!((starts(&answer).len(), starts(&answer)[0].as_str()), (22, "2026-06-02T01:00"));
-    // Every change shows at once.
+    // Every change takes effect at once.
     for (rules, slots) in [(json!({ "buffer_after_minutes": 60 }), 24), (json!({ "working_hours": {} }), 0)] {
         put(&api, &first, rules).await;
         let answer = ask(&api, &of_first, "2026-06-02T00:00", "2026-06-03T00:00", "&slot_duration=1h").await;
@@ -357,7 +357,7 @@ async fn slots_begin_at_every_step(#[case] database: Database) {
     answer.refused(400, "validation_error").param("end").says("50000");
 }
 
-/// Numbers that look random and are the same in every run.
+/// A pseudo-random sequence that is the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -368,7 +368,7 @@ impl Numbers {
 }
 
 fn stamp(minute: u64) -> String {
-    // Minutes from the midnight before Friday, 27 March 2026; the clocks change on the Sunday.
+    // Minutes since the midnight before Friday, 27 March 2026. The clocks change on the Sunday.
     format!("2026-03-{:02}T{:02}:{:02}:00Z", 27 + minute / 1_440, minute / 60 % 24, minute % 60)
 }
 
@@ -438,7 +438,7 @@ async fn explanations_agree_with_availability(#[case] database: Database, #[case
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn explanations_name_what_stands_against_a_time(#[case] database: Database) {
+async fn explanations_list_each_reason_against_a_time(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (owner, calendar) = agent_with_calendar(&api).await;
     let rules = json!({
@@ -492,10 +492,10 @@ async fn explanations_name_what_stands_against_a_time(#[case] database: Database
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_thousand_reasons_are_told(#[case] database: Database) {
+async fn at_most_a_thousand_events_are_explained(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (owner, calendar) = agent_with_calendar(&api).await;
-    // All of them end in the buffer's reach of another time, where none of them may hide what comes after.
+    // These events all end within the buffer of a later time. They must not hide the events after them.
     let event = |from: u64| json!({ "title": "x", "start_time": stamp(from), "end_time": stamp(from + 1) });
     for batch in 0..11 {
         let events: Vec<Value> = (0..100).map(|index| event((batch * 100 + index) % 60)).collect();
@@ -507,7 +507,7 @@ async fn a_thousand_reasons_are_told(#[case] database: Database) {
         let (start, end) = (stamp(from), stamp(to));
         api.get(format!("/v1/availability/explain?agent={owner}&start={start}&end={end}")).await.expect(200)
     };
-    // The same reason twice is told once; of 1,100 events a thousand are looked at, minute by minute.
+    // Equal reasons are listed once. Of the 1,100 events, the first thousand are considered, minute by minute.
     let told = explain(0, 60).await;
     let minutes = told["reasons"].as_array().unwrap().len();
     assert!((50..60).contains(&minutes), "{minutes}");

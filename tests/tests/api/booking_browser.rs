@@ -1,4 +1,4 @@
-//! The booking page as people use it: in a browser (rulings 5.4 to 5.6).
+//! The booking page in a real browser.
 
 use chrono::TimeDelta;
 use kalends_e2e::{
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::booking_html::Place;
 
-/// A phone as most people have one.
+/// The screen size of a common phone.
 pub(crate) const PHONE: (u32, u32) = (390, 844);
 
 /// The address of the page.
@@ -19,14 +19,14 @@ fn url(place: &Place) -> String {
     format!("{}{}", place.server.base_url(), place.page)
 }
 
-/// The address in a mail that ends so.
+/// The link in a mail that has this ending.
 #[track_caller]
 fn link(text: &str, end: &str) -> String {
     let link = text.split_whitespace().find(|word| word.starts_with("http") && word.ends_with(end));
     link.unwrap_or_else(|| panic!("no link {end} in {text}")).to_owned()
 }
 
-/// The date of a slot on clocks that are ahead of Greenwich by so much.
+/// The date of a slot on clocks that are ahead of Greenwich by this many minutes.
 fn date_of(slot: &str, ahead_minutes: i64) -> String {
     (at(slot) + TimeDelta::minutes(ahead_minutes)).format("%F").to_string()
 }
@@ -36,7 +36,7 @@ fn day(slot: &str, ahead_minutes: i64) -> String {
     format!("a.day:has(time[datetime='{}'])", date_of(slot, ahead_minutes))
 }
 
-/// The same once the times of that day are listed.
+/// The same link once that day's times are listed.
 fn chosen(slot: &str, ahead_minutes: i64) -> String {
     format!("{}[aria-current='true']", day(slot, ahead_minutes))
 }
@@ -46,7 +46,7 @@ fn time(slot: &str) -> String {
     format!("a.time:has(time[datetime='{slot}'])")
 }
 
-/// Has the times of the slot's day listed; where it is no day of the month that is shown, it is one of the next.
+/// Lists the times of the slot's day. If the shown month does not offer that day, it is in the next month.
 async fn list_day(browser: &Browser, slot: &str, ahead_minutes: i64) {
     let link = day(slot, ahead_minutes);
     if !browser.has(&link).await {
@@ -63,7 +63,7 @@ async fn choose(browser: &Browser, slot: &str, ahead_minutes: i64) {
     browser.find(&format!("input[name=start][value='{slot}']")).await;
 }
 
-/// Fills in the form and sends it.
+/// Fills in the form and submits it.
 async fn submit(browser: &Browser) {
     browser.fill("#name", "Grace Hopper").await;
     browser.fill("#email", "grace@example.com").await;
@@ -71,7 +71,7 @@ async fn submit(browser: &Browser) {
     browser.click("form button.primary").await;
 }
 
-/// Requires that the only event is the visitor's, at that time.
+/// Requires that the visitor's booking at that time is the only event.
 async fn booked_at(place: &Place, slot: &str) {
     let events = place.events().await;
     let told: Vec<_> = events.iter().map(|event| (&event["title"], &event["startTime"])).collect();
@@ -80,7 +80,7 @@ async fn booked_at(place: &Place, slot: &str) {
     assert_eq!(events[0]["metadata"]["booking"]["notes"], notes);
 }
 
-/// Requires that nothing is wider than the screen, whose width the page was laid out for.
+/// Requires that nothing on the page is wider than the screen.
 pub(crate) async fn fits(browser: &Browser) {
     let widths = browser.run("return [innerWidth, document.documentElement.scrollWidth]").await;
     assert_eq!(widths, json!([PHONE.0, PHONE.0]), "{}", browser.url().await);
@@ -108,14 +108,14 @@ async fn a_visitor_picks_a_time_and_books_it(#[case] database: Database) {
     assert!(browser.text(".when").await.contains(&at(&slot).format("%H:%M").to_string()));
     booked_at(&place, &slot).await;
     assert_eq!(place.server.wait_for_mails(1).await[0].to, "grace@example.com");
-    // Nobody else is offered it.
+    // The slot is no longer offered to others.
     browser.goto(&format!("{}?day={}", url(&place), date_of(&slot, 0))).await;
     browser.find(&chosen(&slot, 0)).await;
     assert!(!browser.has(&time(&slot)).await);
 }
 
 #[tokio::test]
-async fn who_is_too_late_books_another_time_with_one_press() {
+async fn a_visitor_who_is_too_late_books_another_time_with_one_click() {
     let place = Place::open(Sqlite, json!({})).await;
     let slots = place.slots().await;
     let browser = Visitor::new().open().await;
@@ -137,7 +137,7 @@ async fn everything_works_without_scripts() {
     let slot = place.slots().await[40].clone();
     let browser = Visitor::new().in_zone("America/New_York").without_scripts().open().await;
     browser.goto(&url(&place)).await;
-    // The page cannot know where its visitor is, so that they say it.
+    // Without scripts the page cannot detect the visitor's zone, so the visitor chooses it.
     assert_eq!(browser.run("return document.querySelector('main').dataset.zone").await, "UTC");
     browser.choose("#tz", "Asia/Tokyo").await;
     browser.click("#switch").await;
@@ -163,15 +163,15 @@ async fn everything_works_without_scripts() {
 
 #[rstest]
 #[case::new_york("America/New_York")]
-#[case::half_an_hour_off("Asia/Kolkata")]
+#[case::a_half_hour_offset("Asia/Kolkata")]
 #[case::beyond_the_date_line("Pacific/Kiritimati")]
 #[tokio::test]
-async fn times_are_the_visitor_s_own(#[case] zone: &str) {
+async fn times_are_shown_in_the_visitor_s_zone(#[case] zone: &str) {
     let place = Place::open(Sqlite, json!({ "timezone": "Europe/Berlin" })).await;
     let slot = place.slots().await[40].clone();
     let browser = Visitor::new().in_zone(zone).open().await;
     browser.goto(&url(&place)).await;
-    // The script asks for the zone that the browser names, which may be an older name of it.
+    // The script requests the browser's zone, possibly under an older name.
     browser.find("main:not([data-zone='Europe/Berlin'])").await;
     let own = browser.run("return Intl.DateTimeFormat().resolvedOptions().timeZone").await;
     assert_eq!(browser.run("return document.querySelector('main').dataset.zone").await, own);
@@ -187,14 +187,14 @@ async fn times_are_the_visitor_s_own(#[case] zone: &str) {
     browser.headed("You are booked").await;
     assert!(browser.text(".when").await.contains(local[1].as_str().unwrap()));
     booked_at(&place, &slot).await;
-    // Whoever would rather see the host's clocks can.
+    // The visitor can switch to the host's zone.
     browser.goto(&url(&place)).await;
     browser.click("#own-zone").await;
     browser.find("main[data-zone='Europe/Berlin']").await;
 }
 
 #[tokio::test]
-async fn on_a_phone_everything_fits() {
+async fn every_page_fits_on_a_phone() {
     let long = "An introduction to Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaften";
     let place = Place::open(Sqlite, json!({ "title": long, "description": long.repeat(3) })).await;
     let slots = place.slots().await;
@@ -228,7 +228,7 @@ async fn on_a_phone_everything_fits() {
 }
 
 #[tokio::test]
-async fn the_keyboard_is_enough() {
+async fn booking_works_with_the_keyboard_alone() {
     let place = Place::open(Sqlite, json!({})).await;
     let slot = place.slots().await[40].clone();
     let browser = Visitor::new().window(800, 600).open().await;
@@ -248,7 +248,7 @@ async fn the_keyboard_is_enough() {
     browser.press("Grace Hopper".chars()).await;
     browser.tab_to("#email").await;
     browser.press("grace@example.com".chars()).await;
-    // The field that only robots fill in is not on the way.
+    // The honeypot field is not in the tab order.
     browser.tab_to("#notes").await;
     browser.press("Hello".chars()).await;
     browser.tab_to("button, #website").await;
@@ -278,7 +278,7 @@ async fn the_links_of_the_mail_move_and_cancel() {
     list_day(&browser, &slots[70], 0).await;
     browser.click(&time(&slots[70])).await;
     browser.headed("Move your booking to this time?").await;
-    assert_eq!(place.events().await[0]["startTime"], slots[40], "it is not moved before that is confirmed");
+    assert_eq!(place.events().await[0]["startTime"], slots[40], "it moves only after the confirmation");
     browser.click("form button.primary").await;
     browser.headed("Your booking has been moved").await;
     assert_eq!(place.events().await[0]["startTime"], slots[70]);

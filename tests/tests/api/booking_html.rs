@@ -1,4 +1,4 @@
-//! The booking page as browsers get it: HTML over plain HTTP (rulings 5.4 to 5.6, 2.9).
+//! The booking page as browsers receive it: HTML over plain HTTP.
 
 use chrono::TimeDelta;
 use kalends_e2e::{
@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{agent_with_calendar, event};
 
-/// What browsers ask for.
+/// A browser's `Accept` header.
 const HTML: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-/// What a page with its files may weigh as it is sent, in bytes.
+/// The most bytes that a page and its files may take on the wire.
 const TRANSFERRED_MAX: usize = 30_000;
-/// The headers of every page, whatever it says.
+/// The headers of every page.
 const HEADERS: [(&str, &str); 8] = [
     ("content-type", "text/html; charset=utf-8"),
     (
@@ -43,7 +43,7 @@ pub(crate) struct Place {
     http: reqwest::Client,
 }
 
-/// What a visitor is answered.
+/// An answer that a visitor received.
 pub(crate) struct Seen {
     status: u16,
     headers: HeaderMap,
@@ -51,7 +51,7 @@ pub(crate) struct Seen {
 }
 
 impl Place {
-    /// A page with these fields, an hour a slot and a week ahead unless they say otherwise.
+    /// A place with a page that has these fields. The defaults are one-hour slots and a window of a week.
     pub(crate) async fn open(database: Database, fields: Value) -> Self {
         Self::of(Server::start(database).await, "pro", &[], fields).await
     }
@@ -64,7 +64,7 @@ impl Place {
         body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
         let made = api.post("/v1/booking-pages").json(body).await.expect(201);
         let page = format!("/book/{}", made["slug"].as_str().unwrap());
-        // What is sent is seen as it is sent.
+        // The client does not decode answers.
         let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
         let http = http.gzip(false).brotli(false).zstd(false);
         Self { server, api, calendar, id: made.id(), page, http: http.build().unwrap() }
@@ -76,13 +76,13 @@ impl Place {
         listed["slots"].as_array().unwrap().iter().map(|slot| slot["start"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Books a slot as a program does: its answer.
+    /// Books a slot as a program would, and returns the answer.
     pub(crate) async fn book(&self, start: &str) -> Value {
         let body = json!({ "name": "Eve", "email": "eve@example.com", "start": start });
         self.server.anonymous().post(&self.page).json(body).await.expect(201).json
     }
 
-    /// The path of an address of the service.
+    /// The path of one of the service's URLs.
     pub(crate) fn path<'a>(&self, url: &'a Value) -> &'a str {
         url.as_str().unwrap().strip_prefix(self.server.base_url()).unwrap()
     }
@@ -92,7 +92,7 @@ impl Place {
         self.api.get(format!("/v1/calendars/{}/events?limit=200", self.calendar)).await.expect(200).data()
     }
 
-    /// Opens an address, as a browser does.
+    /// Opens a page as a browser does.
     async fn get(&self, path: &str) -> Seen {
         self.ask(path, HTML, "de-DE,de;q=0.9").await
     }
@@ -102,7 +102,7 @@ impl Place {
         Seen::of(self.http.get(url).header("accept", accept).header("accept-language", language)).await
     }
 
-    /// Sends a form, as a browser does.
+    /// Submits a form as a browser does.
     async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Seen {
         let url = format!("{}{path}", self.server.base_url());
         Seen::of(self.http.post(url).header("accept", HTML).header("origin", "null").form(fields)).await
@@ -120,7 +120,7 @@ impl Seen {
         Self { status, headers, bytes: answer.bytes().await.unwrap().to_vec() }
     }
 
-    /// Requires a page of that status with that heading, and with the headers of every page.
+    /// Requires a page with this status and heading, and the headers of every page.
     #[track_caller]
     fn page(self, status: u16, heading: &str) -> Self {
         let text = self.text();
@@ -131,12 +131,12 @@ impl Seen {
             assert_eq!(self.header(name), value, "{name}: {:#?}", self.headers);
         }
         assert!(self.header("x-request-id").starts_with("req_"), "{:#?}", self.headers);
-        // The policy allows nothing inline, so that nothing inline may be needed.
+        // The policy forbids inline styles and scripts, so the page must not need any.
         assert!(!text.contains("<style") && !text.contains(" style=") && !text.contains(" onclick="), "{text}");
         self
     }
 
-    /// Requires JSON's envelope of an error.
+    /// Requires the JSON error envelope.
     #[track_caller]
     fn envelope(self, status: u16, kind: &str) {
         let json: Value = serde_json::from_slice(&self.bytes).unwrap_or_default();
@@ -167,14 +167,14 @@ impl Seen {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The values of an attribute, in the page's order.
+    /// The values of an attribute, in the order of the page.
     fn values(&self, attribute: &str) -> Vec<String> {
         let (text, mark) = (self.text(), format!(" {attribute}=\""));
         let values = text.split(&mark).skip(1).map(|rest| rest.split('"').next().unwrap());
         values.map(|value| value.replace("&#38;", "&")).collect()
     }
 
-    /// The path of the link that ends so.
+    /// The path of the link that has this ending.
     #[track_caller]
     fn link(&self, end: &str) -> String {
         let link = self.values("href").into_iter().find(|href| href.ends_with(end));
@@ -188,7 +188,7 @@ fn form(start: &str) -> [(&str, &str); 5] {
     [("start", start), ("name", "Ada Lovelace"), ("email", "Ada@Example.com"), ("notes", notes), ("tz", "Asia/Tokyo")]
 }
 
-/// Asks until there were too many requests: the statuses before, and that answer.
+/// Repeats a request until it is rate-limited. Returns the earlier statuses and the refusal.
 async fn until_refused(ask: impl AsyncFn() -> Seen) -> (Vec<u16>, Seen) {
     let (mut before, mut answer) = (Vec::new(), ask().await);
     while answer.status != 429 && before.len() < 20 {
@@ -207,7 +207,7 @@ async fn a_browser_is_shown_the_page(#[case] database: Database) {
     let page = place.get(&place.page).await.page(200, "Intro").says(&["What we talk about", "1 hour", "<table"]);
     let first = &place.slots().await[0];
     assert!(page.values("datetime").contains(first), "{}", page.text());
-    // Its files may be kept for good, and all that it needs is small.
+    // Its files may be cached for good, and together they are small.
     let links = [page.values("href"), page.values("src")].concat();
     let file = |end: &str| links.iter().find(|link| link.starts_with("/book/assets/") && link.ends_with(end)).unwrap();
     let files = [(file(".css"), "text/css"), (file(".js"), "text/javascript"), (file(".svg"), "image/svg+xml")];
@@ -223,7 +223,7 @@ async fn a_browser_is_shown_the_page(#[case] database: Database) {
         for path in files.iter().map(|(file, _)| *file).chain([&place.page]) {
             let url = format!("{}{path}", place.server.base_url());
             let sent = Seen::of(place.http.get(url).header("accept", HTML).header("accept-encoding", coding)).await;
-            // What is tiny gains nothing.
+            // Tiny files are not compressed.
             assert!(sent.header("content-encoding") == coding || sent.bytes.len() < 1_000, "{path}: {coding}");
             transferred += sent.bytes.len();
         }
@@ -241,7 +241,7 @@ async fn the_address_says_what_is_shown(#[case] database: Database) {
     let place = Place::open(database, json!({ "window_days": 40, "timezone": "Europe/Berlin" })).await;
     let (page, slots) = (&place.page, place.slots().await);
     let slot = &slots[40];
-    // By the clocks of Nepal, the slots of a day are those of that zone's day.
+    // A day on Nepal's clocks has the slots of that zone's day.
     let of_nepal = |slot: &str| at(slot) + TimeDelta::minutes(345);
     let nepal = of_nepal(slot);
     let (date, zone) = (nepal.format("%F").to_string(), "Asia/Kathmandu");
@@ -252,14 +252,14 @@ async fn the_address_says_what_is_shown(#[case] database: Database) {
     times.retain(|time| time.len() > date.len());
     let of_day: Vec<_> = slots.iter().filter(|slot| of_nepal(slot).format("%F").to_string() == date).collect();
     assert_eq!(times.iter().collect::<Vec<_>>(), of_day);
-    // Clocks read as the browser's language has them.
+    // The clock format follows the browser's language.
     let twelve = nepal.format("%-I:%M\u{a0}%P").to_string();
     place.ask(&asked, HTML, "en-US,en;q=0.9").await.page(200, "Intro").says(&[&format!(">{twelve}</time>")]);
     let next = at(&slots[slots.len() - 1]).format("%Y-%m").to_string();
     let label = at(&format!("{next}-01T00:00:00Z")).format("%B %Y").to_string();
     let month = place.get(&format!("{page}?month={next}")).await.page(200, "Intro").says(&[&format!(">{label}</h2>")]);
     assert!(month.values("href").iter().any(|link| link.contains(&format!("?day={next}-"))), "{}", month.text());
-    // What is nonsense counts as not given.
+    // Invalid parameters are ignored.
     let plain = place.get(page).await.page(200, "Intro").text();
     for query in ["month=2026-13", "day=yesterday", "tz=Mars/Olympus", "month=&day=&tz=", "utm_source=x", "tz=%00%ff"] {
         assert_eq!(place.get(&format!("{page}?{query}")).await.page(200, "Intro").text(), plain, "{query}");
@@ -283,7 +283,7 @@ async fn the_address_says_what_is_shown(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_form_books(#[case] database: Database) {
+async fn a_submitted_form_books_the_slot(#[case] database: Database) {
     let place = Place::open(database, json!({})).await;
     let slots = place.slots().await;
     let tokyo = at(&slots[30]) + TimeDelta::hours(9);
@@ -301,13 +301,13 @@ async fn a_form_books(#[case] database: Database) {
     assert!(mails[0].text.contains(&cancel) && mails[0].text.contains(&reschedule), "{}", mails[0].text);
     place.get(&cancel).await.page(200, "Cancel this booking?");
     place.get(&reschedule).await.page(200, "Intro");
-    // Whoever comes second is offered others, and need not type again.
+    // The next visitor is offered other slots and need not fill in the form again.
     let second = place.submit(&slots[30]).await.page(409, "This time was just taken").says(&["Ada Lovelace"]);
     let starts: Vec<_> = second.values("value").into_iter().filter(|value| slots.contains(value)).collect();
     assert_eq!(starts, [slots[29].as_str(), &slots[31], &slots[28]], "the nearest first");
     place.submit(&starts[0]).await.page(201, "You are booked");
     assert_eq!(place.events().await.len(), 2);
-    // Programs are answered as ever.
+    // Programs still get JSON.
     let program = place.book(&slots[40]).await;
     place.get(place.path(&program["cancel_url"])).await.page(200, "Cancel this booking?").says(&["Eve"]);
     place.get(place.path(&program["reschedule_url"])).await.page(200, "Intro");
@@ -320,7 +320,7 @@ async fn a_form_books(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_wrong_in_a_form_is_said_in_it(#[case] database: Database) {
+async fn a_refused_form_shows_its_errors(#[case] database: Database) {
     let place = Place::open(database, json!({})).await;
     let slot = place.slots().await[9].clone();
     let long = "x".repeat(2_001);
@@ -350,7 +350,7 @@ async fn what_is_wrong_in_a_form_is_said_in_it(#[case] database: Database) {
         place.submit(start).await.page(400, "This time cannot be booked");
     }
     place.post(&place.page, &[]).await.page(400, "This time cannot be booked");
-    // A robot fills in what nobody sees.
+    // A robot fills in the field that people cannot see.
     let robot = [&form(&slot)[..], &[("website", "https://spam.example")]].concat();
     let answer = place.post(&place.page, &robot).await;
     assert!((200..500).contains(&answer.status) && answer.status != 201, "{}", answer.text());
@@ -363,14 +363,14 @@ async fn what_is_wrong_in_a_form_is_said_in_it(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn pages_that_are_not_there_or_closed_say_so(#[case] database: Database) {
+async fn missing_and_closed_pages_say_so(#[case] database: Database) {
     let server = Server::start(database).await;
     let place = Place::of(server, "custom", &["--limits", r#"{"events":1}"#], json!({})).await;
     let slots = place.slots().await;
     let booked = place.submit(&slots[9]).await.page(201, "You are booked");
     let closed = place.submit(&slots[10]).await.page(429, "Booking is closed for now").lacks(&["quota", "plan "]);
     assert!(closed.header("retry-after").parse::<u64>().unwrap() > 0, "{:#?}", closed.headers);
-    // Nobody is led to a form that would be refused.
+    // The visitor does not get a form that would be refused.
     for path in [place.page.clone(), format!("{}?slot={}", place.page, slots[10])] {
         place.get(&path).await.page(200, "Booking is closed for now").lacks(&["<form", "slot="]);
     }
@@ -394,7 +394,7 @@ async fn pages_that_are_not_there_or_closed_say_so(#[case] database: Database) {
     place.get(&place.page).await.page(200, "Booking is closed for now");
     place.api.delete(&page).await.expect(204);
     absent(&place.page).await;
-    // What is booked can be cancelled all the same, and leads nowhere then.
+    // An existing booking can still be cancelled. Its page no longer links back to the booking page.
     let cancel = booked.link("/cancel");
     place.get(&cancel).await.page(200, "Cancel this booking?");
     let cancelled = place.post(&cancel, &[]).await.page(200, "Your booking is cancelled");
@@ -405,7 +405,7 @@ async fn pages_that_are_not_there_or_closed_say_so(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn too_many_requests_are_told_as_a_page(#[case] database: Database) {
+async fn rate_limits_are_shown_as_a_page(#[case] database: Database) {
     let limits = [("KALENDS_IP_LIMITS", "booking_page=6,booking=2")];
     let place = Place::of(Server::start_with(database, &limits).await, "pro", &[], json!({})).await;
     let told = |answer: Seen, per_minute: u64| {
@@ -414,7 +414,8 @@ async fn too_many_requests_are_told_as_a_page(#[case] database: Database) {
         assert!((1..=60 / per_minute).contains(&after), "{:#?}", answer.headers);
         assert!(answer.values("href").contains(&place.page), "{}", answer.text());
     };
-    // Reads and submissions are counted apart; an address earns one more in 10 and in 30 seconds.
+    // Reads and submissions are limited separately. An address may send one more read after 10 seconds and one more
+    // submission after 30.
     let (submitted, refused) = until_refused(async || place.submit("2031-03-03T09:00:00Z").await).await;
     assert!(submitted.len() >= 2 && submitted.iter().all(|status| *status == 400), "{submitted:?}");
     told(refused, 2);
@@ -429,7 +430,7 @@ async fn too_many_requests_are_told_as_a_page(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_people_write_is_text(#[case] database: Database) {
+async fn user_input_is_escaped(#[case] database: Database) {
     let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)> # [x](javascript:alert(1))";
     let place = Place::open(database, json!({ "title": evil, "description": evil })).await;
     let slot = place.slots().await[9].clone();
@@ -468,7 +469,7 @@ async fn a_guest_moves_and_cancels(#[case] database: Database) {
         place.get(path).await.page(404, "This link does not lead to a booking");
         place.post(path, &[("start", &slots[20])]).await.page(404, "This link does not lead to a booking");
     }
-    // Looking changes nothing, as whoever reads mails for a guest looks at links.
+    // Opening a link changes nothing, because mail scanners open links too.
     let picker = place.get(&reschedule).await.page(200, "Intro").says(&["Until you confirm it, this one stays booked"]);
     assert!(picker.values("href").iter().any(|link| link.starts_with(&format!("{reschedule}?slot="))));
     let confirm = format!("{reschedule}?slot={}", slots[20]);
@@ -493,7 +494,7 @@ async fn a_guest_moves_and_cancels(#[case] database: Database) {
     place.post(&cancel, &[]).await.page(200, "This booking was already cancelled");
     place.get(&reschedule).await.page(200, "This booking was already cancelled");
     assert_eq!(place.server.wait_for_mails(4).await[3].subject, "Your booking is cancelled");
-    // What has begun stays.
+    // A booking that has begun cannot be changed.
     let begun = place.submit(&place.slots().await[0]).await.page(201, "You are booked");
     place.server.restart_at_offset(2 * 3_600).await;
     for path in [begun.link("/cancel"), begun.link("/move")] {

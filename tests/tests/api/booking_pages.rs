@@ -1,4 +1,4 @@
-//! Booking pages, as their owners see them (service, "Booking page"; rulings 2.3, 3.3 and 5.4).
+//! Booking pages, as their owners see them.
 
 use kalends_e2e::{
     Database::{self, Postgres, Sqlite},
@@ -40,7 +40,7 @@ const FIELDS: [&str; 18] = [
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_page_is_made_with_its_defaults(#[case] database: Database) {
+async fn a_page_is_created_with_its_defaults(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org_with("pro", &["--email", "ada@example.com"]).await;
     let api = server.api(&org);
@@ -67,7 +67,7 @@ async fn a_page_is_made_with_its_defaults(#[case] database: Database) {
     let read = api.get(&path).await.expect(200);
     assert_eq!((&read.json, read.header("etag")), (&made.json, made.header("etag")));
 
-    // What people wrote, and what opens the page, is stored sealed.
+    // The texts and the slug are stored sealed.
     let clear = tables(&server)
         .await
         .into_values()
@@ -112,7 +112,7 @@ async fn every_field_is_kept_and_changed(#[case] database: Database) {
         assert_eq!(changed.json, shown, "{field}");
     }
     assert_eq!(api.get(&path).await.expect(200).json, shown);
-    // All at once, and under the version that was read.
+    // All fields at once, with the version that was read.
     let read = api.get(&path).await.expect(200);
     let etag = read.header("etag").to_owned();
     api.patch(&path).header("if-match", &etag).json(fields).await.expect(200);
@@ -134,7 +134,7 @@ async fn every_field_is_kept_and_changed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_wrong_is_named(#[case] database: Database) {
+async fn bad_fields_are_refused_by_name(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let page = api.post(PAGES).json(json!({ "calendar_id": calendar, "title": "Intro" })).await.expect(201).id();
@@ -204,7 +204,7 @@ async fn an_agent_s_key_sees_its_own_pages(#[case] database: Database) {
     assert_eq!((listed.column("id"), &listed["total"]), (pages[..1].to_vec(), &json!(1)));
     let third = api.get(format!("{PAGES}?limit=1&offset=2")).await.expect(200);
     assert_eq!((third.column("id"), &third["total"]), (pages[2..].to_vec(), &json!(3)));
-    // With its calendar a page goes out of sight, for its owner and for guests.
+    // When its calendar is deleted, a page disappears for its owner and for guests.
     let slug = scoped.get(format!("{PAGES}/{}", pages[0])).await.expect(200)["slug"].as_str().unwrap().to_owned();
     server.anonymous().get(format!("/book/{slug}/slots")).await.expect(200);
     api.delete(format!("/v1/calendars/{}", calendars[0])).await.expect(204);

@@ -1,4 +1,4 @@
-//! What guests do on a booking page (rulings 5.4 to 5.6, 7.2 and 3.12).
+//! The actions of guests on a booking page.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
     webhooks::{hook, with_receiver},
 };
 
-/// An organization with a calendar on which guests book.
+/// An organization with a calendar that guests book on.
 struct Desk {
     server: Server,
     api: Client,
@@ -24,7 +24,7 @@ struct Desk {
     calendar: String,
 }
 
-/// A page of it.
+/// One of its booking pages.
 struct Open {
     id: String,
     book: String,
@@ -42,7 +42,7 @@ impl Desk {
         Self { server, api, guest, calendar }
     }
 
-    /// A page with these fields, an hour a slot and a week ahead unless they say otherwise.
+    /// A page with these fields. The defaults are one-hour slots and a window of a week.
     async fn page(&self, fields: Value) -> Open {
         let mut body = json!({
             "calendar_id": self.calendar, "title": "Intro", "duration_minutes": 60, "window_days": 7
@@ -60,7 +60,7 @@ impl Desk {
         self.guest.post(&page.book).json(booking(start)).await
     }
 
-    /// The next full hour but one of the service's clock.
+    /// The full hour after next on the service's clock.
     async fn soon(&self) -> DateTime<Utc> {
         let now = at(&now(&self.guest).await);
         now.with_minute(0).unwrap().with_second(0).unwrap().with_nanosecond(0).unwrap() + TimeDelta::hours(2)
@@ -81,7 +81,7 @@ pub(crate) fn starts(slots: &Answer) -> Vec<String> {
     slots["slots"].as_array().unwrap().iter().map(|slot| slot["start"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The part of an address that the service's clients take.
+/// The path of one of the service's URLs.
 fn path_of(desk: &Desk, url: &Value) -> String {
     url.as_str().unwrap().strip_prefix(desk.server.base_url()).unwrap().to_owned()
 }
@@ -118,7 +118,7 @@ async fn a_slot_is_booked(#[case] database: Database) {
     } });
     assert_eq!((&event["metadata"], &event["status"]), (&guest, &json!("confirmed")));
     assert_eq!(event["calendarId"], desk.calendar);
-    // It is taken from then on, for guests and for everybody.
+    // The slot is then taken for guests and for everyone else.
     assert!(!desk.slots(&page).await.contains(&slots[5]));
     assert_eq!(desk.slots(&page).await.len() + 1, slots.len());
     assert_eq!(desk.api.get(format!("/v1/booking-pages/{}", page.id)).await.expect(200)["bookings_count"], 1);
@@ -128,9 +128,9 @@ async fn a_slot_is_booked(#[case] database: Database) {
     let taken = desk.book(&page, &slots[5]).await.refused(409, "conflict").code("slot_taken").param("start");
     let nearest: Vec<_> = taken.at("/error/nearest_free").as_array().unwrap().clone();
     let near: Vec<&str> = nearest.iter().map(|slot| slot["start"].as_str().unwrap()).collect();
-    assert_eq!(near, [slots[4].as_str(), &slots[6], &slots[3]], "the nearest first, of two the earlier");
-    assert_eq!(taken.at("/error/conflicts"), Value::Null, "what is in the way is nobody's business");
-    // The log names the route, and neither the slug nor a token.
+    assert_eq!(near, [slots[4].as_str(), &slots[6], &slots[3]], "the nearest first, and the earlier of two equally near");
+    assert_eq!(taken.at("/error/conflicts"), Value::Null, "conflicts are not shown to guests");
+    // The log has the route but neither the slug nor a token.
     let (log, token) = (desk.server.log(), booked["cancel_url"].as_str().unwrap().rsplit('/').nth(1).unwrap());
     assert!(!log.contains(page.book.trim_start_matches("/book/")) && !log.contains(token));
 }
@@ -139,7 +139,7 @@ async fn a_slot_is_booked(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_no_slot_is_refused(#[case] database: Database) {
+async fn only_offered_slots_can_be_booked(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({ "min_notice_minutes": 180 })).await;
     let slots = desk.slots(&page).await;
@@ -176,7 +176,7 @@ async fn what_is_no_slot_is_refused(#[case] database: Database) {
     }
     desk.guest.post(&page.book).body("{").await.refused(400, "invalid_request");
     assert_eq!(desk.slots(&page).await, slots, "nothing was booked");
-    // The longest of everything fits.
+    // The longest allowed values are accepted.
     let mut body = booking(&slots[0]);
     (body["name"], body["notes"]) = (json!("\u{1}é".repeat(100)), json!("\u{1}".repeat(2_000)));
     desk.guest.post(&page.book).json(body).await.expect(201);
@@ -186,7 +186,7 @@ async fn what_is_no_slot_is_refused(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_blocks_is_not_offered(#[case] database: Database) {
+async fn busy_times_are_not_offered(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let (plain, buffered) = (
         desk.page(json!({ "duration_minutes": 30 })).await,
@@ -200,9 +200,9 @@ async fn what_blocks_is_not_offered(#[case] database: Database) {
     assert_eq!(missing(&desk.slots(&plain).await), Vec::<i64>::new());
     let id = desk.event(base, 60).await;
     assert_eq!(missing(&desk.slots(&plain).await), [0, 30]);
-    // The buffer on both sides.
+    // The page's buffer applies on both sides.
     assert_eq!(missing(&desk.slots(&buffered).await), [-30, 0, 30, 60]);
-    // The calendar's own rules too: the longer buffer of the two decides, and what they close is not offered.
+    // The calendar's own rules apply too. The longer of the two buffers counts, and closed times are not offered.
     let rules = format!("/v1/calendars/{}/availability-rules", desk.calendar);
     desk.api.put(&rules).json(json!({ "buffer_before_minutes": 45, "buffer_after_minutes": 5 })).await.expect(200);
     assert_eq!(missing(&desk.slots(&plain).await), [-60, -30, 0, 30, 60]);
@@ -210,7 +210,7 @@ async fn what_blocks_is_not_offered(#[case] database: Database) {
     desk.api.put(&rules).json(json!({ "working_hours": {} })).await.expect(200);
     assert_eq!(desk.slots(&buffered).await, Vec::<String>::new());
     desk.api.delete(&rules).await.expect(204);
-    // Cancelled events block nothing, holds do until they are over.
+    // Cancelled events block nothing. Holds block until they expire.
     desk.api.patch(format!("/v1/events/{id}")).json(json!({ "status": "cancelled" })).await.expect(200);
     assert_eq!(missing(&desk.slots(&buffered).await), Vec::<i64>::new());
     let mut hold = event_body("Held", &iso(base), &iso(base + TimeDelta::minutes(30)));
@@ -234,7 +234,7 @@ async fn what_blocks_is_not_offered(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn slots_follow_the_constraints_and_what_is_asked(#[case] database: Database) {
+async fn slots_follow_the_constraints_and_the_requested_range(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let day = json!({ "start": "09:30", "end": "24:00" });
     let page = desk
@@ -258,7 +258,7 @@ async fn slots_follow_the_constraints_and_what_is_asked(#[case] database: Databa
     let mid: Vec<_> = by_day.values().filter(|times| times.len() == grid.len()).collect();
     assert!(mid.len() >= 7 && mid.iter().all(|times| **times == grid), "{whole:?}");
 
-    // Dates are those of the page's zone, the last one included; instants cut where they say.
+    // Dates are in the page's zone, and the last one is included. Timestamps cut the range exactly.
     let asked = async |query: &[(&str, &str)]| {
         let call = desk.guest.get(format!("{}/slots", page.book)).query(query);
         starts(&call.await.expect(200))
@@ -284,7 +284,7 @@ async fn slots_follow_the_constraints_and_what_is_asked(#[case] database: Databa
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_closed_page_is_not_there(#[case] database: Database) {
+async fn a_closed_page_is_not_found(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
@@ -304,7 +304,7 @@ async fn a_closed_page_is_not_there(#[case] database: Database) {
     assert_eq!(desk.slots(&page).await.len(), slots.len() - 1);
     desk.api.delete(&path).await.expect(204);
     closed().await;
-    // What was booked stays, and its guest may still call it off.
+    // An existing booking stays, and its guest may still cancel it.
     let event = format!("/v1/events/{}", booked["event"]["id"].as_str().unwrap());
     desk.api.get(&event).await.expect(200);
     desk.guest.post(&cancel).await.expect(200);
@@ -343,7 +343,7 @@ async fn a_booking_is_moved_and_cancelled(#[case] database: Database) {
     assert_eq!((&seen["name"], &seen["email"]), (&json!("Ada Lovelace"), &json!("ada@example.com")));
     let seen = desk.guest.get(by_cancel).await.expect(200);
     assert_eq!((&seen["cancel_url"], &seen["reschedule_url"]), (&booked["cancel_url"], &Value::Null));
-    // A token is good for one thing.
+    // Each token works for one action.
     desk.guest.post(format!("{by_move}/cancel")).await.refused(404, "not_found").code("booking_not_found");
     let other = desk.guest.post(format!("{by_cancel}/move")).json(json!({ "start": slots[9] })).await;
     other.refused(404, "not_found").code("booking_not_found");
@@ -352,10 +352,10 @@ async fn a_booking_is_moved_and_cancelled(#[case] database: Database) {
     desk.event(at(&slots[20]), 60).await;
     move_to(&slots[20]).await.refused(409, "conflict").code("slot_taken");
     move_to(&iso(at(&slots[20]) + TimeDelta::minutes(5))).await.refused(400, "validation_error").param("start");
-    // Its own time, with the buffer around it, is not in its way.
+    // The booking's own time and its buffer do not block the move.
     let moved = move_to(&slots[6]).await.expect(200);
     assert_eq!((&moved["event"]["start_time"], &moved["event"]["id"]), (&json!(slots[6]), &booked["event"]["id"]));
-    assert_eq!(moved["reschedule_url"], booked["reschedule_url"], "the links stay good");
+    assert_eq!(moved["reschedule_url"], booked["reschedule_url"], "the links stay valid");
     move_to(&slots[6]).await.expect(200);
     let event = format!("/v1/events/{}", booked["event"]["id"].as_str().unwrap());
     assert_eq!(desk.api.get(&event).await.expect(200)["startTime"], slots[6]);
@@ -376,7 +376,7 @@ async fn a_booking_is_moved_and_cancelled(#[case] database: Database) {
     assert_eq!(desk.guest.get(by_move).await.expect(200)["status"], "cancelled");
     move_to(&slots[9]).await.refused(409, "conflict").code("booking_over");
     assert!(desk.slots(&page).await.contains(start));
-    // Neither another page's slug nor another token finds it.
+    // Neither another page's slug nor another token finds the booking.
     let second = desk.page(json!({})).await;
     let token = by_cancel.rsplit('/').next().unwrap();
     desk.guest.get(format!("{}/bookings/{token}", second.book)).await.refused(404, "not_found");
@@ -392,7 +392,7 @@ async fn a_booking_is_moved_and_cancelled(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn parameters_that_mean_nothing_are_refused(#[case] database: Database) {
+async fn unknown_parameters_are_refused(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
@@ -405,7 +405,7 @@ async fn parameters_that_mean_nothing_are_refused(#[case] database: Database) {
     refused(desk.guest.get(stray(cancel.strip_suffix("/cancel").unwrap())).await);
     refused(desk.guest.post(stray(&reschedule)).json(json!({ "start": slots[1] })).await);
     refused(desk.guest.post(stray(&cancel)).await);
-    // A link to a page may say where it was found, and a form may hold what a browser adds.
+    // A page link may have tracking parameters, and a form may have fields that a browser adds.
     for path in [&page.book, &cancel, &reschedule] {
         desk.guest.undescribed().get(format!("{path}?utm_source=x")).header("accept", "text/html").await.expect(200);
     }
@@ -418,7 +418,7 @@ async fn parameters_that_mean_nothing_are_refused(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_has_begun_stays(#[case] database: Database) {
+async fn a_booking_that_has_begun_cannot_be_changed(#[case] database: Database) {
     let mut desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
@@ -436,21 +436,21 @@ async fn what_has_begun_stays(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn over_the_quota_booking_is_closed(#[case] database: Database) {
+async fn booking_closes_over_the_quota(#[case] database: Database) {
     let mut desk = Desk::of(Server::start(database).await, "custom", &["--limits", r#"{"events":1}"#]).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
     let booked = desk.book(&page, &slots[0]).await.expect(201);
     let closed = desk.book(&page, &slots[1]).await.refused(429, "quota_exceeded").code("booking_closed");
     assert!(closed.header("retry-after").parse::<u64>().unwrap() > 0);
-    assert!(!closed.text().contains("plan"), "guests hear nothing of plans: {}", closed.shown());
-    // The page offers nothing either, and says why.
+    assert!(!closed.text().contains("plan"), "guests do not see the plan: {}", closed.shown());
+    // The page offers no slots either, and says why.
     let offered = desk.guest.get(format!("{}/slots", page.book)).await.expect(200);
     assert_eq!((&offered["slots"], &offered["notices"][0]["code"]), (&json!([]), &json!("booking_closed")));
-    // Moving adds no event.
+    // Moving a booking does not count as a new event.
     let reschedule = path_of(&desk, &booked["reschedule_url"]);
     desk.guest.post(reschedule).json(json!({ "start": slots[1] })).await.expect(200);
-    // It opens again with the next month.
+    // Booking opens again in the next month.
     desk.server.restart_at_offset(31 * 86_400).await;
     let offered = desk.server.anonymous().get(format!("{}/slots", page.book)).await.expect(200);
     assert!(
@@ -464,7 +464,7 @@ async fn over_the_quota_booking_is_closed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn guests_are_told_by_mail(#[case] database: Database) {
+async fn guests_are_notified_by_mail(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({ "title": "Intro \"call\"; https://evil.example", "timezone": "Europe/Berlin" })).await;
     let slots = desk.slots(&page).await;
@@ -483,7 +483,7 @@ async fn guests_are_told_by_mail(#[case] database: Database) {
     for url in ["cancel_url", "reschedule_url"] {
         assert!(mails[0].text.contains(booked[url].as_str().unwrap()), "{}", mails[0].text);
     }
-    assert!(!mails[0].text.contains("engine"), "what a guest writes goes to the calendar's owner alone");
+    assert!(!mails[0].text.contains("engine"), "the guest's notes go only to the calendar's owner");
     let invitation = &mails[0].invitation;
     let uid = format!("UID:{}@kalends", booked["event"]["id"].as_str().unwrap());
     for expected in ["METHOD:REQUEST", "SEQUENCE:0", "STATUS:CONFIRMED", &uid, &format!("DTSTART:{}", stamp(&slots[5]))]
@@ -507,14 +507,14 @@ async fn guests_are_told_by_mail(#[case] database: Database) {
         assert!(mails[2].invitation.lines().any(|line| line == expected), "{expected} in {}", mails[2].invitation);
     }
     desk.guest.post(path_of(&desk, &booked["cancel_url"])).await.expect(200);
-    assert_eq!(desk.server.mails().len(), 3, "a replay and a second cancellation tell nothing");
+    assert_eq!(desk.server.mails().len(), 3, "a replay and a second cancellation send no mail");
 }
 
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_audit_log_tells_of_bookings(#[case] database: Database) {
+async fn bookings_are_in_the_audit_log(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
@@ -550,7 +550,7 @@ async fn the_audit_log_tells_of_bookings(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn webhooks_hear_of_bookings(#[case] database: Database) {
+async fn bookings_are_announced_to_webhooks(#[case] database: Database) {
     let (server, api, receiver) = with_receiver(database, "pro").await;
     hook(&api, &receiver, "/all", &["*"]).await;
     let (guest, calendar) = (server.anonymous(), agent_with_calendar(&api).await.1);
@@ -571,7 +571,7 @@ async fn webhooks_hear_of_bookings(#[case] database: Database) {
     assert_eq!((&gone["booking_page_id"], &gone["id"]), (&json!(page.id), &json!(id)));
 }
 
-/// One 201 and otherwise 409, whichever node is asked; never two events.
+/// Races guests for one slot on every node. One gets 201 and all others 409, and there is only one event.
 async fn race(desk: &Desk, guests: &[Client], page: &Open) {
     let slots = desk.slots(page).await;
     for round in 0..3 {
@@ -598,14 +598,14 @@ async fn race(desk: &Desk, guests: &[Client], page: &Open) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn of_many_one_gets_the_slot(#[case] database: Database) {
+async fn only_one_of_many_guests_gets_the_slot(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({ "buffer_minutes": 15 })).await;
     race(&desk, std::slice::from_ref(&desk.guest), &page).await;
 }
 
 #[tokio::test]
-async fn of_many_one_gets_the_slot_whichever_node_is_asked() {
+async fn only_one_of_many_guests_gets_the_slot_across_nodes() {
     let desk = Desk::new(Postgres).await;
     let page = desk.page(json!({ "buffer_minutes": 15 })).await;
     let other = desk.server.another_node().await;
@@ -616,7 +616,7 @@ async fn of_many_one_gets_the_slot_whichever_node_is_asked() {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn two_who_move_to_one_slot_do_not_both_get_it(#[case] database: Database) {
+async fn only_one_of_many_moves_gets_the_slot(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
@@ -653,7 +653,7 @@ async fn mail_to_guests_is_limited(#[case] database: Database) {
     for slot in [1, 2, 3] {
         desk.book(&page, &slots[slot]).await.expect(201);
     }
-    // The organization's mail of the hour is used up: nothing more is booked, moved or cancelled.
+    // The organization's hourly mail allowance is used up, so nothing more is booked, moved or cancelled.
     for refused in [
         guest.post(&page.book).json(booking(&slots[4])).await,
         guest.post(path_of(&desk, &first["reschedule_url"])).json(json!({ "start": slots[5] })).await,
@@ -666,14 +666,14 @@ async fn mail_to_guests_is_limited(#[case] database: Database) {
     }
     let left = desk.slots(&page).await;
     assert!(left.contains(&slots[4]) && left.contains(&slots[5]) && !left.contains(&slots[0]));
-    // One recipient gets two letters; the others wait.
+    // One recipient gets two mails. The others wait.
     desk.server.wait_for_mails(2).await;
     let other = desk.page(json!({ "title": "Other" })).await;
     let refused = guest.post(&other.book).json(booking(&slots[6])).await;
     assert_eq!(refused.status, 429, "the limit is the organization's, not the page's");
     assert_eq!(desk.server.mails().len(), 2);
 
-    // Another organization is not concerned, and its letter reaches another recipient.
+    // Another organization has its own allowance and reaches another recipient.
     let org = desk.server.org_with("pro", &[]).await;
     let api = desk.server.api(&org);
     let calendar = agent_with_calendar(&api).await.1;

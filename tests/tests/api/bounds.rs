@@ -1,5 +1,5 @@
-//! The bounds of texts around accounts: what lies just inside is accepted, what lies just outside is refused by its
-//! field. Characters are counted, not bytes.
+//! The length limits of account texts. A text at the limit is accepted. A longer or shorter one is refused by its
+//! field. Limits count characters, not bytes.
 
 use kalends_e2e::{
     Answer,
@@ -17,7 +17,7 @@ use crate::{
 
 const TERMS: &str = "2026-01-01";
 
-/// So many characters, each of two bytes.
+/// A text of this many characters of two bytes each.
 fn long(characters: usize) -> String {
     "é".repeat(characters)
 }
@@ -32,7 +32,7 @@ fn refused(answer: Answer, field: &str, length: usize) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn of_a_human_who_signs_up(#[case] database: Database) {
+async fn bounds_at_a_user_s_sign_up(#[case] database: Database) {
     let server = Server::start(database).await;
     let anybody = server.anonymous();
     let with = |email: &str, field: &str, length: usize| {
@@ -52,7 +52,7 @@ async fn of_a_human_who_signs_up(#[case] database: Database) {
         let made = with(&email, field, length).await.expect(201);
         match field {
             "password" => {
-                // The whole of it counts.
+                // The whole password counts.
                 let enter = |password: String| {
                     anybody.post("/v1/auth/signin").json(json!({ "email": email, "password": password }))
                 };
@@ -69,7 +69,7 @@ async fn of_a_human_who_signs_up(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn of_a_human_who_changes(#[case] database: Database) {
+async fn bounds_at_a_user_s_changes(#[case] database: Database) {
     let server = Server::start(database).await;
     let mut token = Human::sign_up(&server, "ada@example.com").await.token;
     let mut current = PASSWORD.to_owned();
@@ -97,7 +97,7 @@ async fn of_a_human_who_changes(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn of_agents_and_who_waits(#[case] database: Database) {
+async fn bounds_of_agent_sign_up_and_waitlist(#[case] database: Database) {
     let server = Server::start(database).await;
     let anybody = server.anonymous();
     let sign_up = |length: usize| {
@@ -130,7 +130,7 @@ async fn of_agents_and_who_waits(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn of_labels_and_feedback(#[case] database: Database) {
+async fn bounds_of_labels_and_feedback(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let agent = agent(&api).await;
     let label = |label: Value| api.post("/v1/keys").json(json!({ "agent_id": agent, "label": label }));
@@ -140,7 +140,7 @@ async fn of_labels_and_feedback(#[case] database: Database) {
     for length in [1, 100] {
         assert_eq!(label(json!(long(length))).await.expect(201)["label"], long(length));
     }
-    // None at all is no empty one.
+    // No label differs from an empty one.
     assert!(label(Value::Null).await.expect(201)["label"].is_null());
 
     let feedback = |length: usize| api.post("/v1/feedback").json(json!({ "type": "feature", "message": long(length) }));

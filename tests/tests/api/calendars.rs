@@ -60,7 +60,7 @@ async fn a_calendar_is_created_and_shown(#[case] database: Database) {
     assert!(token.is_some_and(|token| token.len() >= 22), "128 random bits at least: {feed}");
     assert_eq!(api.get(format!("/v1/calendars/{}", made.id())).await.expect(200).json, made.json);
 
-    // Shared, with the defaults.
+    // A shared calendar with the defaults.
     let shared = api.post("/v1/calendars").json(json!({ "name": "All", "timezone": "UTC" })).await.expect(201);
     has_exactly(&shared.json, FIELDS);
     assert_eq!((&shared["agentId"], &shared["agent_status"]), (&json!(null), &json!("idle")));
@@ -112,7 +112,7 @@ async fn a_bad_calendar_is_refused_by_field(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_patch_changes_what_it_names(#[case] database: Database) {
+async fn a_patch_changes_only_the_given_fields(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let owner = agent(&api).await;
     let body = json!({ "name": "Work", "timezone": "UTC", "default_reminders": [15], "metadata": { "a": 1 } });
@@ -129,7 +129,7 @@ async fn a_patch_changes_what_it_names(#[case] database: Database) {
     assert!(time(&renamed["updatedAt"]) > time(&made["updatedAt"]));
     for (field, value) in [
         ("timezone", json!("America/New_York")),
-        // Any status may follow any other.
+        // Each status may follow any other.
         ("agent_status", json!("error")),
         ("agent_status", json!("waiting")),
         ("agent_status", json!("idle")),
@@ -173,7 +173,7 @@ async fn a_patch_changes_what_it_names(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn deletion_takes_the_events_along_unless_only_if_empty(#[case] database: Database) {
+async fn deleting_a_calendar_deletes_its_events_unless_if_empty_is_set(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (owner, calendar) = agent_with_calendar(&api).await;
     let standup = event(&api, &calendar, "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z").await;
@@ -192,7 +192,7 @@ async fn deletion_takes_the_events_along_unless_only_if_empty(#[case] database: 
     assert_eq!(api.get(format!("/v1/agents/{owner}/events")).await.expect(200)["total"], 0);
     assert_eq!(api.get(format!("/v1/agents/{owner}/calendars")).await.expect(200)["total"], 0);
 
-    // Deleted events leave a calendar empty.
+    // A calendar with only deleted events counts as empty.
     let calendar = calendar_of(&api, &owner).await;
     let standup = event(&api, &calendar, "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z").await;
     api.delete(format!("/v1/events/{standup}")).await.expect(204);

@@ -1,4 +1,4 @@
-//! Copies of a calendar that are kept by its changes (ruling 4.14).
+//! Copies of a calendar that follow its change feed.
 
 use std::{collections::BTreeMap, sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
@@ -15,7 +15,7 @@ use crate::fixtures::{agent_with_calendar, calendar_of, event, event_body, has_e
 const DAY: i64 = 86_400;
 const MONDAY: &str = "2026-05-04T09:00:00Z";
 
-/// One page; `since` and `limit` only where they are given.
+/// One page. `since` and `limit` are sent only if they are given.
 async fn page(api: &Client, calendar: &str, since: Option<&str>, limit: Option<&str>) -> Answer {
     let query: Vec<(&str, &str)> =
         [("since", since), ("limit", limit)].into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
@@ -28,7 +28,7 @@ fn next(answer: &Answer) -> String {
     answer["next"].as_str().unwrap().to_owned()
 }
 
-/// Where a copy of the calendar as it is now stands.
+/// The token of a copy that has the calendar's current state.
 async fn present(api: &Client, calendar: &str) -> String {
     let answer = page(api, calendar, None, Some("200")).await;
     assert_eq!(answer["has_more"], false);
@@ -43,7 +43,7 @@ struct Copy {
 }
 
 impl Copy {
-    /// Applies one page and tells whether there was more.
+    /// Applies one page and returns whether there are more.
     async fn follow(&mut self, api: &Client, calendar: &str, limit: &str) -> bool {
         let answer = page(api, calendar, self.since.as_deref(), Some(limit)).await;
         for entry in answer.data() {
@@ -64,7 +64,7 @@ impl Copy {
     }
 }
 
-/// What the calendar lists without expanding series.
+/// The calendar's list without expanded series.
 async fn listed(api: &Client, calendar: &str) -> BTreeMap<String, Value> {
     let list = api.get(format!("/v1/calendars/{calendar}/events?limit=200")).await.expect(200);
     list.data().into_iter().map(|event| (event["id"].as_str().unwrap().to_owned(), event)).collect()
@@ -74,7 +74,7 @@ async fn listed(api: &Client, calendar: &str) -> BTreeMap<String, Value> {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn changes_are_told_in_order_and_once(#[case] database: Database) {
+async fn changes_are_listed_in_order_and_once(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let empty = page(&api, &calendar, None, None).await;
@@ -89,7 +89,7 @@ async fn changes_are_told_in_order_and_once(#[case] database: Database) {
     assert_eq!(answer.data()[1], shown.json, "as the event itself shows");
     assert_eq!(page(&api, &calendar, None, None).await.json["data"], answer.json["data"]);
 
-    // Nothing happened: the same place again. What is no event is no change.
+    // Nothing changed, so the list is empty. A change of something other than an event is not listed.
     let quiet = page(&api, &calendar, Some(&next(&answer)), None).await;
     assert_eq!((&quiet["data"], &quiet["has_more"]), (&json!([]), &json!(false)));
     let open =
@@ -100,7 +100,7 @@ async fn changes_are_told_in_order_and_once(#[case] database: Database) {
     api.delete(format!("/v1/events/{second}")).await.expect(204);
     let gone = page(&api, &calendar, Some(&next(&quiet)), None).await;
     assert_eq!(gone["data"], json!([{ "id": second, "deleted": true }]));
-    // An older place tells it as well, and a new copy never hears of it.
+    // An older token gets the deletion too. A new copy does not see the event at all.
     let before = page(&api, &calendar, Some(&next(&empty)), None).await;
     assert_eq!(before.column("id"), [first.clone(), second]);
     assert_eq!(page(&api, &calendar, None, None).await.column("id"), [first]);
@@ -118,13 +118,13 @@ async fn pages_of_a_new_copy_miss_nothing(#[case] database: Database) {
         .collect();
     let batch = api.post(format!("/v1/calendars/{calendar}/events/batch")).json(json!({ "events": events }));
     let mut ids = batch.await.expect(201).column("id");
-    // What was committed together comes by identifier.
+    // Events that were committed together are sorted by identifier.
     ids.sort();
     api.delete(format!("/v1/events/{}", ids[6])).await.expect(204);
 
     let first = page(&api, &calendar, None, Some("3")).await;
     assert_eq!((first.column("id"), &first["has_more"]), (ids[..3].to_vec(), &json!(true)));
-    // Meanwhile one that was told and one that was not go, one changes, and one comes.
+    // Between the pages, a listed and an unlisted event are deleted, one event changes, and one is added.
     for id in [&ids[0], &ids[3]] {
         api.delete(format!("/v1/events/{id}")).await.expect(204);
     }
@@ -145,7 +145,7 @@ async fn pages_of_a_new_copy_miss_nothing(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn series_come_once_and_changed_occurrences_beside_them(#[case] database: Database) {
+async fn series_and_changed_occurrences_are_listed_separately(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "UTC").await;
     let mut body = event_body("Standup", MONDAY, &shifted(MONDAY, 30));
@@ -170,21 +170,21 @@ async fn series_come_once_and_changed_occurrences_beside_them(#[case] database: 
     assert_eq!(instance["originalStartTime"], "2026-05-05T09:00:00Z");
     assert_eq!(*instance, api.get(format!("/v1/events/{tuesday}")).await.expect(200).json);
 
-    // It is cancelled: gone under the name that it showed, and an exdate of the series.
+    // A cancelled occurrence is deleted under the identifier that it had, and becomes an EXDATE of the series.
     api.delete(format!("/v1/events/{tuesday}")).await.expect(204);
     let cancelled = page(&api, &calendar, Some(&next(&changed)), None).await;
     assert_eq!(cancelled.column("id"), [series.clone(), tuesday.clone()]);
     assert_eq!(cancelled.data()[0]["recurrenceExdates"], json!(["2026-05-05T09:00:00Z"]));
     assert_eq!(cancelled.data()[1], json!({ "id": tuesday, "deleted": true }));
 
-    // Restored and changed once more: what is told last is what holds.
+    // Restored and changed again. The last entry counts.
     api.patch(format!("/v1/events/{series}")).json(json!({ "recurrence_exdates": [] })).await.expect(200);
     api.patch(format!("/v1/events/{tuesday}")).json(json!({ "title": "Retro" })).await.expect(200);
     let mut copy = Copy { since: Some(next(&changed)), ..Copy::default() };
     copy.catch_up(&api, &calendar, "1").await;
     assert_eq!(copy.events[&tuesday]["title"], "Retro");
 
-    // With the series all of it goes.
+    // Deleting the series deletes all of it.
     api.delete(format!("/v1/events/{series}")).await.expect(204);
     let gone = page(&api, &calendar, copy.since.as_deref(), None).await;
     let deleted = |id: &str| json!({ "id": id, "deleted": true });
@@ -197,7 +197,7 @@ async fn series_come_once_and_changed_occurrences_beside_them(#[case] database: 
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_copy_that_cannot_go_on_begins_anew(#[case] database: Database) {
+async fn a_copy_that_cannot_continue_must_start_again(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -215,7 +215,7 @@ async fn a_copy_that_cannot_go_on_begins_anew(#[case] database: Database) {
         resync(&api, &calendar, garbage).await.says("not a token");
     }
     resync(&api, &other, &since).await.says("another calendar");
-    // The bytes after the first tell the database.
+    // The bytes after the first name the database.
     let swapped = if &since[4..5] == "A" { "B" } else { "A" };
     resync(&api, &calendar, &format!("{}{swapped}{}", &since[..4], &since[5..])).await.says("another database");
 
@@ -231,7 +231,7 @@ async fn a_copy_that_cannot_go_on_begins_anew(#[case] database: Database) {
     for old in [&since, &begun, &next(&middle)] {
         resync(&api, &calendar, old).await.says("30 days");
     }
-    // Whoever was up to date a day ago still is.
+    // A reader that was current a day ago is still current.
     assert_eq!(page(&api, &calendar, Some(&next(&gone)), None).await["data"], json!([]));
     assert_eq!(page(&api, &calendar, None, None).await.data().len(), 1);
 }
@@ -240,7 +240,7 @@ async fn a_copy_that_cannot_go_on_begins_anew(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn changes_are_those_of_a_calendar_in_sight(#[case] database: Database) {
+async fn changes_require_a_visible_calendar(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "UTC").await;
     let path = format!("/v1/calendars/{calendar}/changes");
@@ -264,7 +264,7 @@ async fn changes_are_those_of_a_calendar_in_sight(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_copy_becomes_the_calendar_while_others_write(#[case] database: Database) {
+async fn a_copy_converges_while_others_write(#[case] database: Database) {
     const WRITERS: i64 = 4;
     let (_server, api) = Server::with_org(database, "custom").await;
     let calendar = shared_calendar(&api, "UTC").await;

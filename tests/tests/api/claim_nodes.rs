@@ -1,4 +1,4 @@
-//! Claims whose hold is over, with two nodes to let them take effect.
+//! Claims whose hold has ended, with two nodes that let them take effect.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ async fn signed_in(server: &Server) -> Client {
     server.client(&text(&answer["token"]))
 }
 
-/// What the log of an organization says of what nobody asked for.
+/// The entries of an organization's audit log that no request caused.
 async fn takeovers(api: &Client) -> Vec<Value> {
     let log = api.get("/v1/audit-log?action=org.update").await.expect(200);
     log.data().into_iter().filter(|entry| entry["method"] == "AUTO").collect()
@@ -43,7 +43,7 @@ async fn a_claim_takes_effect_once() {
     assert!(server.stop().await.success() && node.stop().await.success());
     assert_eq!(number(&server, "select count(*) from organization_owners").await, 1);
 
-    // Both find them due when they start, and are asked for them at once.
+    // Both nodes find the claims due when they start, and requests ask both at once.
     let later = [("KALENDS_CLOCK_OFFSET_SECONDS", "86405")];
     tokio::join!(server.start_again(&later), node.start_again(&later));
     let nodes = tokio::join!(signed_in(&server), signed_in(&node));
@@ -71,7 +71,7 @@ async fn a_claim_takes_effect_once() {
         assert_eq!((entries.len(), &entries[0]["resource"]), (1, &json!(org)), "{entries:#?}");
         assert_eq!(takeovers(&there).await, entries);
     }
-    // Whoever asks again changes nothing any more.
+    // Asking again changes nothing.
     tokio::join!(ask(&nodes.0), ask(&nodes.1));
     assert_eq!(takeovers(&server.client(&claimed[0].1)).await.len(), 1);
 }
