@@ -1,4 +1,4 @@
-//! A human takes over an organization that an agent signed up (ruling 3.11).
+//! A user claims an organization that was created without an owner.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -23,7 +23,7 @@ const CODE: &str = "Your Kalends claim code";
 const HELD: &str = "Your Kalends organization is being taken over";
 const DAY: i64 = 24 * 3_600;
 
-/// Signs a human up and returns a caller with their session.
+/// Signs up a user and returns a client with their session.
 async fn human(server: &Server, email: &str) -> Client {
     server.client(&Human::sign_up(server, email).await.token)
 }
@@ -34,7 +34,7 @@ async fn signed_in(server: &Server, email: &str) -> Client {
     server.client(answer["token"].as_str().unwrap())
 }
 
-/// Signs an agent up: its organization and key.
+/// Signs up an agent and returns its organization and key.
 pub(crate) async fn agent(server: &Server, email: &str) -> (String, String) {
     let body = json!({ "email": email, "agent_name": "Scout", "tos_version": TERMS });
     let answer = server.anonymous().post("/v1/agent/sign-up").json(body).await.expect(200);
@@ -59,7 +59,7 @@ pub(crate) async fn revoke(server: &Server, claim: &str, token: &str) -> Answer 
     server.anonymous().post(path).json(json!({ "revocation_token": token })).await
 }
 
-/// Waits for the mails of that subject to that address, the oldest first.
+/// Waits for `count` mails with this subject to this address, oldest first.
 async fn mails(server: &Server, to: &str, subject: &str, count: usize) -> Vec<Mail> {
     for _ in 0..500 {
         let mut found = server.mails();
@@ -72,17 +72,17 @@ async fn mails(server: &Server, to: &str, subject: &str, count: usize) -> Vec<Ma
     panic!("no {count} mails {subject:?} to {to}: {:#?}", server.mails());
 }
 
-/// The code that was mailed last, of `count` that there should be.
+/// The latest code, once `count` codes have been mailed.
 pub(crate) async fn code(server: &Server, to: &str, count: usize) -> String {
     mails(server, to, CODE, count).await.pop().unwrap().code().to_owned()
 }
 
-/// Another code.
+/// A code that differs from `code`.
 pub(crate) fn wrong(code: &str) -> &'static str {
     if code == "123456" { "654321" } else { "123456" }
 }
 
-/// The token of the revocation link that was mailed last.
+/// The token of the latest revocation link, once `count` links have been mailed.
 pub(crate) async fn token(server: &Server, to: &str, count: usize) -> String {
     let mail = mails(server, to, HELD, count).await.pop().unwrap();
     let (_, rest) = mail.text.split_once("/revoke#").unwrap();
@@ -93,7 +93,7 @@ async fn claims(human: &Client) -> Vec<Value> {
     human.get("/v1/auth/claims").await.expect(200).data()
 }
 
-/// A claim that is on hold.
+/// A claim on hold.
 async fn held(server: &Server, human: &Client, to: &str) -> String {
     let (codes, holds) = (count(server, to, CODE), count(server, to, HELD));
     let claim = initiate(human, to).await;
@@ -112,7 +112,7 @@ fn count(server: &Server, to: &str, subject: &str) -> usize {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_human_becomes_the_owner_after_a_day(#[case] database: Database) {
+async fn a_claim_takes_effect_after_a_day(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let (org, key) = agent(&server, AGENT).await;
     let ada = human(&server, "ada@example.com").await;
@@ -137,14 +137,14 @@ async fn a_human_becomes_the_owner_after_a_day(#[case] database: Database) {
     let switch = format!("/v1/auth/orgs/{org}/switch");
     ada.post(&switch).await.refused(404, "not_found");
 
-    // The human's export tells of it, without the token.
+    // The user's export includes the claim without its token.
     let export = ada.get("/v1/auth/export").await.expect(200);
     let exported = &export["account_claims_initiated"][0];
     assert_eq!((&exported["id"], &exported["status"]), (&json!(claim), &json!("held")));
     assert_eq!(exported["revocation_token"], "***");
     assert!(!export.text().contains(&token));
 
-    // A moment too early, and then over.
+    // Shortly before the hold ends, and after it.
     server.restart_at_offset(DAY - 120).await;
     let ada = signed_in(&server, "ada@example.com").await;
     assert_eq!(claims(&ada).await[0]["status"], "held");
@@ -157,7 +157,7 @@ async fn a_human_becomes_the_owner_after_a_day(#[case] database: Database) {
     assert_eq!(ada.get("/v1/auth/me").await.expect(200)["org"]["id"], json!(org));
     revoke(&server, &claim, &token).await.refused(410, "conflict").code("claim_over");
 
-    // The organization is what it was, with an owner; its log tells how, once.
+    // The organization is unchanged but has an owner. Its log has one entry for the takeover.
     let api = server.client(&key);
     assert_eq!(api.get("/v1/agents").await.expect(200)["total"], 1);
     let log = api.get("/v1/audit-log?action=org.update").await.expect(200).data();
@@ -166,19 +166,19 @@ async fn a_human_becomes_the_owner_after_a_day(#[case] database: Database) {
     assert_eq!(entries, [entry("AUTO", "claim takes effect"), entry("POST", "/v1/auth/claim/verify")]);
     assert!(log.iter().all(|entry| text(&entry["actor_key_prefix"]).starts_with("usr_")));
 
-    // What has an owner cannot be claimed, and looks like anything else.
+    // A claim for an organization with an owner looks like any other, but no code is sent.
     let bob = human(&server, "bob@example.com").await;
     initiate(&bob, AGENT).await;
     assert_eq!(claims(&bob).await[0]["status"], "pending");
     assert_eq!(count(&server, AGENT, CODE), 1);
 }
 
-/// What the operator made for an address gets its owner in the same way.
+/// An organization that an operator created for an address gets its owner in the same way.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn who_reads_the_operator_s_mailbox_claims_too(#[case] database: Database) {
+async fn an_operator_s_organization_can_be_claimed(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org_with("pro", &["--email", OPERATOR]).await;
     let owner = human(&server, OPERATOR).await;
@@ -196,7 +196,7 @@ async fn who_reads_the_operator_s_mailbox_claims_too(#[case] database: Database)
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn nothing_tells_what_can_be_claimed(#[case] database: Database) {
+async fn answers_do_not_reveal_what_can_be_claimed(#[case] database: Database) {
     let server = Server::start(database).await;
     agent(&server, AGENT).await;
     server.org_with("pro", &["--email", OPERATOR]).await;
@@ -205,7 +205,7 @@ async fn nothing_tells_what_can_be_claimed(#[case] database: Database) {
     let addresses = [AGENT, "nobody@example.com", OPERATOR, "bob@example.com", "ada@example.com"];
     let mut told = BTreeSet::new();
     for address in addresses {
-        // Twice: the first claim gives way to the second, whatever there is behind it.
+        // Twice: the second claim replaces the first, whether or not there is an organization.
         for _ in 0..2 {
             let answer = ada.post("/v1/auth/claim/initiate").json(json!({ "email": address })).await.expect(200);
             has_exactly(&answer.json, &["claim_id", "expires_at", "message"]);
@@ -240,7 +240,7 @@ async fn nothing_tells_what_can_be_claimed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn five_mails_an_hour_go_to_an_address(#[case] database: Database) {
+async fn an_address_gets_at_most_five_mails_an_hour(#[case] database: Database) {
     let server = Server::start(database).await;
     agent(&server, AGENT).await;
     let (ada, bob) = (human(&server, "ada@example.com").await, human(&server, "bob@example.com").await);
@@ -249,14 +249,14 @@ async fn five_mails_an_hour_go_to_an_address(#[case] database: Database) {
     }
     let last = initiate(&bob, AGENT).await;
     let code = code(&server, AGENT, 5).await;
-    // The sixth is told the same, and does not void the code that was sent.
+    // The sixth request gets the same answer, and does not void the code that was sent.
     for who in [&ada, &bob, &bob] {
         let answer = who.post("/v1/auth/claim/initiate").json(json!({ "email": AGENT })).await.expect(200);
         has_exactly(&answer.json, &["claim_id", "expires_at", "message"]);
     }
     verify(&bob, &last, &code).await.expect(200);
     assert_eq!(count(&server, AGENT, CODE), 5);
-    // Nor does one human make more than twenty.
+    // A user may make at most twenty claims.
     for number in 0..17 {
         initiate(&bob, &format!("nobody-{number}@example.com")).await;
     }
@@ -269,7 +269,7 @@ async fn five_mails_an_hour_go_to_an_address(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn every_failed_code_is_told_alike(#[case] database: Database) {
+async fn every_failed_code_gets_the_same_error(#[case] database: Database) {
     let mut server = Server::start(database).await;
     agent(&server, AGENT).await;
     agent(&server, "other@example.com").await;
@@ -302,7 +302,7 @@ async fn every_failed_code_is_told_alike(#[case] database: Database) {
     }
     tell(verify(&ada, &claim, &right).await);
     assert_eq!(claims(&ada).await[1]["status"], "expired");
-    // One that nothing is behind burns like the others.
+    // The code of a claim without an organization also expires after too many attempts.
     for _ in 0..9 {
         tell(verify(&ada, &nothing, "000000").await);
     }
@@ -322,7 +322,7 @@ async fn every_failed_code_is_told_alike(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn many_guesses_at_once_burn_a_code(#[case] database: Database) {
+async fn concurrent_guesses_use_up_a_code(#[case] database: Database) {
     let server = Server::start(database).await;
     agent(&server, AGENT).await;
     let ada = human(&server, "ada@example.com").await;
@@ -339,7 +339,7 @@ async fn many_guesses_at_once_burn_a_code(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn of_two_who_claim_at_once_one_waits_for_the_hold(#[case] database: Database) {
+async fn only_one_of_two_concurrent_claims_is_held(#[case] database: Database) {
     let server = Server::start(database).await;
     let (org, _) = agent(&server, AGENT).await;
     let (ada, bob) = (human(&server, "ada@example.com").await, human(&server, "bob@example.com").await);
@@ -351,7 +351,7 @@ async fn of_two_who_claim_at_once_one_waits_for_the_hold(#[case] database: Datab
     let (won, lost) = if answers.0.status == 200 { answers } else { (answers.1, answers.0) };
     assert_eq!(won.expect(200)["org_id"], json!(org));
     lost.refused(409, "conflict").code("claim_taken");
-    // A second proof of the same does not help either.
+    // A second valid code for the same organization does not help either.
     let holder = if claims(&ada).await[0]["status"] == "held" { &ada } else { &bob };
     let again = initiate(holder, AGENT).await;
     let again_code = code(&server, AGENT, 3).await;
@@ -362,7 +362,7 @@ async fn of_two_who_claim_at_once_one_waits_for_the_hold(#[case] database: Datab
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_objection_in_time_ends_a_claim(#[case] database: Database) {
+async fn a_revocation_in_time_ends_a_claim(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let (org, key) = agent(&server, AGENT).await;
     let ada = human(&server, "ada@example.com").await;
@@ -386,7 +386,7 @@ async fn an_objection_in_time_ends_a_claim(#[case] database: Database) {
     let log = server.client(&key).get("/v1/audit-log?action=org.update").await.expect(200).data();
     assert_eq!(log[0]["path"], "/v1/auth/claim/{id}/revoke");
 
-    // It never takes effect, and makes room for another.
+    // The revoked claim never takes effect, and another claim is possible.
     let bob = human(&server, "bob@example.com").await;
     let other = held(&server, &bob, AGENT).await;
     revoke(&server, &other, &right).await.refused(404, "not_found");
@@ -400,12 +400,12 @@ async fn an_objection_in_time_ends_a_claim(#[case] database: Database) {
     bob.post(&switch).await.expect(200);
 }
 
-/// Nobody looks: the duty makes the owner, which the next switch finds.
+/// The duty makes the user the owner although no request asks for it. The next switch finds that.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_claim_takes_effect_although_nobody_asks(#[case] database: Database) {
+async fn a_claim_takes_effect_without_a_request(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let (org, key) = agent(&server, AGENT).await;
     let ada = human(&server, "ada@example.com").await;

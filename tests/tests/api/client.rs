@@ -1,4 +1,5 @@
-//! The client crate against the service: every kind of request it sends is understood, and every answer is read.
+//! The client crate against the service. The service accepts every kind of request, and the client can read every
+//! answer.
 
 use std::time::Duration;
 
@@ -19,10 +20,10 @@ use serde_json::{Value, json};
 use crate::subscriber::NOWHERE;
 
 const SHOWN: ShowEvents = ShowEvents { local: None };
-/// How long what is expected may take on a busy machine.
+/// The longest wait for an expected event on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A caller of an organization that an operator made.
+/// A client with the key of an organization that an operator created.
 async fn with_org(database: Database, plan: &str) -> (Server, Client) {
     let server = Server::start(database).await;
     let key = server.org(plan).await.key;
@@ -60,7 +61,7 @@ fn range(include_busy: bool) -> AvailabilityOf {
     }
 }
 
-/// So long after the service's own time.
+/// The service's time plus this duration.
 async fn later(client: &Client, time: TimeDelta) -> String {
     let now = client.get_health().await.unwrap().ts.to_string();
     iso(at(&now) + time)
@@ -164,7 +165,7 @@ async fn events_and_series(#[case] database: Database) {
     let gone = &batch.data[0].id;
     assert!(!changes.data.iter().any(|change| matches!(change, Change::Event(event) if event.id == *gone)));
 
-    // The last moment that an answer shows is one that no request may name.
+    // The latest time in an answer. No request may name a time that late.
     let last = CreateEvent {
         title: "New Year's Eve".to_owned(),
         start_time: "2099-12-31".to_owned(),
@@ -197,10 +198,10 @@ async fn a_repetition_is_replayed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn limits_are_told(#[case] database: Database) {
+async fn limits_are_reported(#[case] database: Database) {
     let server = Server::start(database).await;
     let key = server.org_with("free", &["--limits", r#"{"api_calls":2}"#]).await.key;
-    // However late in the month it is, it does not end within no time at all.
+    // Without waiting, the client gives up even if the month ends soon.
     let hasty = Retry { longest_wait: Duration::ZERO, ..Retry::default() };
     let client = Client::builder(server.base_url()).key(&key).retry(hasty).build().unwrap();
     let limit = client.get_usage().send().await.unwrap().rate_limit.unwrap();
@@ -359,7 +360,7 @@ async fn webhooks_and_keys(#[case] database: Database) {
     assert_eq!(client.send_feedback(&feedback).await.unwrap().status, "accepted");
 }
 
-/// Waits until a webhook has received the announcement of an agent in that many attempts.
+/// Waits until the event of a new agent has been delivered to a webhook in that many attempts.
 async fn delivered(client: &Client, webhook: WebhookId, attempts: u32) -> Delivery {
     let asked = ListDeliveries { status: Some(DeliveryStatus::Delivered), ..ListDeliveries::default() };
     let began = tokio::time::Instant::now();
@@ -378,7 +379,7 @@ async fn delivered(client: &Client, webhook: WebhookId, attempts: u32) -> Delive
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn webhooks_are_tested_and_told_again(#[case] database: Database) {
+async fn webhooks_are_tested_and_deliveries_retried(#[case] database: Database) {
     let receiver = Receiver::start().await;
     let server = Server::start_with(database, &[("KALENDS_EGRESS_ALLOW", receiver.address())]).await;
     let key = server.org("pro").await.key;
@@ -394,7 +395,7 @@ async fn webhooks_are_tested_and_told_again(#[case] database: Database) {
 
     client.create_agent(&ada()).await.unwrap();
     let first = delivered(&client, hook.id, 1).await;
-    // What was delivered is sent again as well: nothing but this request decides on the second attempt.
+    // A delivered message can be sent again too. Only this request causes the second attempt.
     let again = client.retry_webhook_delivery(hook.id, first.id).await.unwrap();
     assert_eq!((again.id, again.status), (first.id, DeliveryStatus::Pending));
     assert_eq!(delivered(&client, hook.id, 2).await.id, first.id);
@@ -419,7 +420,7 @@ async fn booking_pages(#[case] database: Database) {
     let guest = anonymous(&server);
     let slots = guest.list_booking_slots(&page.slug, &SlotsOfPage::default()).await.unwrap();
     assert_eq!(slots.booking_page.title, "Intro");
-    // Far enough ahead that neither begins while the test runs.
+    // Late enough that neither slot begins while the test runs.
     let (first, second) = (slots.slots[10].start, slots.slots[12].start);
     let body = SubmitBooking {
         name: "Grace".to_owned(),
@@ -489,7 +490,7 @@ async fn feeds_and_files(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn humans_are_asked_for_calendars(#[case] database: Database) {
+async fn connection_links(#[case] database: Database) {
     let (_server, client) = with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&client).await;
     let asked = CreateConnectionLink::default();
@@ -505,7 +506,7 @@ async fn humans_are_asked_for_calendars(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_needs_no_key(#[case] database: Database) {
+async fn operations_without_a_key(#[case] database: Database) {
     let server = Server::start(database).await;
     let client = anonymous(&server);
     assert_eq!(
@@ -544,7 +545,7 @@ async fn what_needs_no_key(#[case] database: Database) {
 async fn terms_are_accepted(#[case] database: Database) {
     let (_server, client) = with_org(database, "pro").await;
     let tos_version = client.get_current_terms().await.unwrap().version;
-    // An organization that an operator made has accepted nothing.
+    // An organization that an operator created has not accepted any terms.
     assert_eq!(client.get_usage().send().await.unwrap().terms_to_accept.as_ref(), Some(&tos_version));
     let body = AcceptTerms { tos_version };
     let accepted = client.accept_terms(&body).await.unwrap();
@@ -558,7 +559,7 @@ async fn terms_are_accepted(#[case] database: Database) {
     );
 }
 
-/// The table of the client agrees with what the service says of itself.
+/// The client's table of operations matches the service's description.
 #[tokio::test]
 async fn the_description_has_every_operation_of_the_client() {
     let server = Server::start(Sqlite).await;

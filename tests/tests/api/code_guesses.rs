@@ -1,4 +1,4 @@
-//! Many guesses at a sign-up's code at the same time.
+//! Many concurrent guesses at a sign-up code.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ async fn verify(api: &Client, code: &str) -> Answer {
     api.post("/v1/agent/verify").json(json!({ "otp": code })).await
 }
 
-/// What a refusal says, but for the request's identifier.
+/// The error of a refusal, without the request ID.
 #[track_caller]
 fn told(answer: Answer) -> String {
     let mut error = answer.refused(400, "validation_error").param("otp").at("/error");
@@ -34,7 +34,7 @@ fn told(answer: Answer) -> String {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn of_50_at_once_ten_are_judged(#[case] database: Database) {
+async fn a_code_checks_only_ten_of_50_concurrent_guesses(#[case] database: Database) {
     let server = Server::start(database).await;
     let other = if database == Postgres { Some(server.another_node().await) } else { None };
     let (_, key) = claims::agent(&server, AGENT).await;
@@ -47,15 +47,15 @@ async fn of_50_at_once_ten_are_judged(#[case] database: Database) {
 
     let answers = join_all((0..50).map(|number| verify(&nodes[number % 2], wrong))).await;
     let mut said: BTreeSet<_> = answers.into_iter().map(told).collect();
-    assert_eq!(number(&server, attempts).await, 10, "as many as a code bears, and no guess more");
-    // The right one comes too late, and hears the same as all the others.
+    assert_eq!(number(&server, attempts).await, 10, "a code allows ten guesses and no more");
+    // The right code comes too late and gets the same error.
     for node in &nodes {
         said.insert(told(verify(node, &code).await));
     }
     assert_eq!(said.len(), 1, "{said:#?}");
     assert_eq!(number(&server, attempts).await, 10);
 
-    // The organization is what it was, and another code lets it out.
+    // The organization is still in the sandbox, and a new code takes it out.
     assert_eq!(nodes[1].get("/v1/usage").await.expect(200)["agents"]["limit"], 1);
     let again = json!({ "email": AGENT, "agent_name": "Scout", "tos_version": "2026-01-01" });
     server.anonymous().post("/v1/agent/sign-up").json(again).await.expect(200);

@@ -1,4 +1,4 @@
-//! Many requests at once: limits, versions and repeated requests hold.
+//! Concurrent requests: limits, versions and idempotency keys still apply.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::fixtures::{agent_with_calendar, event, event_body};
 
-/// Sends all at once.
+/// Sends all calls at once.
 async fn all(calls: impl IntoIterator<Item = Call>) -> Vec<Answer> {
     let running: Vec<_> = calls.into_iter().map(|call| tokio::spawn(call.into_future())).collect();
     let mut answers = Vec::with_capacity(running.len());
@@ -22,7 +22,7 @@ async fn all(calls: impl IntoIterator<Item = Call>) -> Vec<Answer> {
     answers
 }
 
-/// How many answers there are of each status.
+/// The number of answers with each status.
 fn statuses(answers: &[Answer]) -> BTreeMap<u16, usize> {
     answers.iter().fold(BTreeMap::new(), |mut counts, answer| {
         *counts.entry(answer.status).or_default() += 1;
@@ -34,7 +34,7 @@ fn statuses(answers: &[Answer]) -> BTreeMap<u16, usize> {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn one_place_left_is_given_once(#[case] database: Database) {
+async fn the_last_place_is_given_once(#[case] database: Database) {
     let server = Server::start(database).await;
     let limits = r#"{"agents":3,"calendars":4,"events":5}"#;
     let api = server.api(&server.org_with("free", &["--limits", limits]).await);
@@ -47,7 +47,7 @@ async fn one_place_left_is_given_once(#[case] database: Database) {
     }
     assert_eq!(api.get("/v1/agents").await.expect(200)["total"], 3);
 
-    // Shared calendars and an agent's own count as one.
+    // Shared calendars and an agent's calendars count towards one limit.
     let new = json!({ "name": "Work", "timezone": "UTC" });
     api.post("/v1/calendars").json(new.clone()).await.expect(201);
     let own = format!("/v1/agents/{owner}/calendars");
@@ -92,7 +92,7 @@ async fn one_version_is_changed_once(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn changes_of_different_fields_all_stay(#[case] database: Database) {
+async fn concurrent_changes_of_different_fields_are_all_kept(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let id = event(&api, &calendar, "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z").await;
@@ -131,12 +131,12 @@ async fn one_idempotency_key_has_one_effect(#[case] database: Database) {
             if answer.status == 201 {
                 made.push(answer.id());
             } else {
-                // The first one was still running.
+                // The first request was still running.
                 answer.refused(409, "conflict");
             }
         }
         made.dedup();
-        assert_eq!(made.len(), 1, "one event, shown to all who were answered");
+        assert_eq!(made.len(), 1, "every successful answer shows the same event");
         let replayed = call().await.expect(201);
         assert_eq!((replayed.header("idempotency-replayed"), replayed.id()), ("true", made[0].clone()));
         assert_eq!(api.get(&events).await.expect(200)["total"], round + 1);
@@ -183,12 +183,12 @@ async fn writers_do_not_lose_each_others_events(#[case] database: Database) {
     assert_eq!(listed.column("id"), expected, "by start, then by identifier");
 }
 
-/// Whoever names no version writes over what is there, however many do so at once.
+/// Writers without `If-Match` overwrite each other's changes, even if there are many at once.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn writers_without_a_version_all_get_through(#[case] database: Database) {
+async fn concurrent_writers_without_a_version_all_succeed(#[case] database: Database) {
     let server = Server::start(database).await;
     let api = server.api(&server.org_with("custom", &["--limits", r#"{"rate_per_second":100000}"#]).await);
     let (_, calendar) = agent_with_calendar(&api).await;

@@ -1,4 +1,4 @@
-//! The way of a human who is asked for a calendar, in a browser (rulings 9.1 and 9.2).
+//! A user who is asked for a calendar, in a real browser.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ const SIGN_IN: &str = "Sign in to connect your calendar";
 const CONNECT: &str = "Connect your calendar";
 const CHOOSE: &str = "Choose your calendars";
 const GRANTS: &str = "/v1/availability-grants";
-/// The first of the buttons in a row.
+/// The first button in a row.
 const FIRST: &str = ".actions li:first-child button";
 
-/// Where the human is sent.
+/// The address that the user opens.
 fn address(link: &Answer) -> String {
     link["setup_url"].as_str().unwrap().to_owned()
 }
@@ -32,7 +32,7 @@ async fn sign_in(browser: &Browser) {
     browser.click("form button.primary").await;
 }
 
-/// A browser in which the human is signed in and follows a link.
+/// A browser in which the user has signed in and followed a link.
 async fn following(link: &Answer) -> Browser {
     let browser = Visitor::new().open().await;
     browser.goto(&address(link)).await;
@@ -45,7 +45,7 @@ async fn is_checked(browser: &Browser, css: &str) -> bool {
     browser.property(css, "checked").await == "true"
 }
 
-/// The checkbox of the calendar in that place.
+/// The checkbox of the calendar at this index.
 fn calendar(place: usize) -> String {
     format!("fieldset:first-of-type .choice:nth-of-type({}) input", place + 1)
 }
@@ -59,14 +59,14 @@ async fn grants(it: &Connecting) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_human_connects_a_calendar() {
+async fn a_user_connects_a_calendar() {
     let it = Connecting::new(Sqlite).await;
     let link = it.ask().await;
     let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
     browser.goto(&address(&link)).await;
     browser.headed(SIGN_IN).await;
     let connect = format!("{}/console/connect", it.server.base_url());
-    assert_eq!(browser.url().await, connect, "the secret does not stay in the address");
+    assert_eq!(browser.url().await, connect, "the secret is removed from the address");
     fits(&browser).await;
     browser.fill("#email", HUMAN).await;
     browser.fill("#password", "a password of nobody").await;
@@ -86,15 +86,15 @@ async fn a_human_connects_a_calendar() {
     for part in [name, "When you are busy, and nothing else", HUMAN, "Connect Google", "Connect Microsoft"] {
         assert!(told.contains(part), "no {part} in {told}");
     }
-    assert!(browser.is_at("h1").await, "what is new is found by the keyboard");
-    // Who skips to the content does not lose the link.
+    assert!(browser.is_at("h1").await, "the keyboard focus is on the new content");
+    // The skip link must not lose the connection link.
     browser.run("document.querySelector('.skip').click()").await;
     browser.press_button("Connect Google").await;
 
     browser.headed(CHOOSE).await;
     fits(&browser).await;
     let chosen = [is_checked(&browser, &calendar(0)).await, is_checked(&browser, &calendar(1)).await];
-    assert_eq!(chosen, [true, false], "the account's own is proposed");
+    assert_eq!(chosen, [true, false], "the primary calendar is preselected");
     assert!(is_checked(&browser, "#audience-selected").await);
     assert!(browser.text("main").await.contains(&format!("This agent only: {name}")));
     browser.click(&calendar(0)).await;
@@ -116,11 +116,11 @@ async fn a_human_connects_a_calendar() {
     let chosen = [listed[0]["id"].clone(), listed[1]["id"].clone()];
     assert_eq!(ids(granted[0]["external_calendar_ids"].as_array().unwrap()), ids(&chosen));
     let kept = browser.run("return sessionStorage.length").await;
-    assert_eq!(kept, 0, "nothing is remembered of a link that is done with");
+    assert_eq!(kept, 0, "nothing is stored after a link is completed");
 }
 
 #[tokio::test]
-async fn what_is_connected_is_managed() {
+async fn a_user_manages_a_connection() {
     let it = Connecting::new(Sqlite).await;
     let connection = it.granted(&it.google).await;
     let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
@@ -143,7 +143,7 @@ async fn what_is_connected_is_managed() {
     browser.says("Refreshing. This takes a moment.").await;
     browser.press_button("Renew consent").await;
     browser.headed(CHOOSE).await;
-    assert!(!browser.has("#audience-selected").await, "no agent asks");
+    assert!(!browser.has("#audience-selected").await, "there is no link of an agent");
     assert!(is_checked(&browser, "#audience-all_current").await);
     browser.click(&calendar(2)).await;
     browser.click("form button.primary").await;
@@ -165,7 +165,7 @@ async fn what_is_connected_is_managed() {
 }
 
 #[tokio::test]
-async fn a_human_declines() {
+async fn a_user_declines() {
     let it = Connecting::new(Sqlite).await;
     let link = it.ask().await;
     let browser = following(&link).await;
@@ -178,7 +178,7 @@ async fn a_human_declines() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_connected_already_is_chosen() {
+async fn a_connected_account_can_be_chosen_again() {
     let it = Connecting::new(Sqlite).await;
     let connection = it.connect(&it.microsoft, None).await;
     let link = it.ask().await;
@@ -192,7 +192,7 @@ async fn an_account_that_is_connected_already_is_chosen() {
 }
 
 #[tokio::test]
-async fn what_the_organization_shares_counts_for_all() {
+async fn a_link_for_a_shared_calendar_grants_all_agents() {
     let it = Connecting::new(Sqlite).await;
     let shared = shared_calendar(&it.api, "UTC").await;
     let link = it.api.post(format!("/v1/calendars/{shared}/connection-links")).json(json!({})).await.expect(201);
@@ -206,17 +206,17 @@ async fn what_the_organization_shares_counts_for_all() {
 }
 
 #[tokio::test]
-async fn a_wrong_link_is_told() {
+async fn a_wrong_link_is_reported() {
     let it = Connecting::new(Sqlite).await;
     let browser = Visitor::new().open().await;
     let connect = format!("{}/console/connect", it.server.base_url());
     browser.goto(&connect).await;
     browser.headed("This link is incomplete").await;
-    // Pasted into the same window, where only what is behind the `#` changes.
+    // Pasted into the same window, so only the part after the `#` changes.
     browser.goto(&format!("{connect}#nobody-has-made-this")).await;
     sign_in(&browser).await;
     browser.headed("This link is unknown here").await;
-    // The human's own organization, to which they are not signed in.
+    // The session is not signed in to the user's own organization.
     let orgs = it.console.get("/v1/auth/orgs").await.expect(200);
     let other = orgs["orgs"].as_array().unwrap().iter().find(|org| org["active"] == false).unwrap();
     assert_eq!(browser.text(FIRST).await, other["name"].as_str().unwrap());
@@ -235,7 +235,7 @@ async fn a_wrong_link_is_told() {
 }
 
 #[tokio::test]
-async fn who_says_no_at_the_provider_comes_back_to_the_link() {
+async fn refusing_consent_at_the_provider_returns_to_the_link() {
     let it = Connecting::new(Sqlite).await;
     let link = it.ask().await;
     let browser = following(&link).await;

@@ -1,4 +1,4 @@
-//! An agent, the human whom it asks for a calendar, and the providers where that human has accounts.
+//! An agent, the user whom it asks for a calendar, and the providers where that user has accounts.
 
 use std::{future::Future, time::Duration};
 
@@ -14,43 +14,43 @@ use crate::{
 
 /// The organization's address. Its owner is [`HUMAN`].
 pub(crate) const ORG: &str = "ada@example.com";
-/// Who signs in to the console.
+/// The user who signs in to the console.
 pub(crate) const HUMAN: &str = "owner-of-ada@example.com";
-/// The human's account at the providers.
+/// The user's account at the providers.
 pub(crate) const ACCOUNT: &str = "private-account@planted.example";
-/// Their calendars: identifiers and names.
+/// The identifiers and names of the user's calendars.
 pub(crate) const CALENDARS: [(&str, &str); 3] = [
     (ACCOUNT, "Planted private life"),
     ("team/planted=&2@group.example", "Planted team"),
     ("planted-third@group.example", "Planted third"),
 ];
-/// What an event of theirs is called.
+/// The title of the user's events.
 pub(crate) const TITLE: &str = "Planted operation";
 
-/// How long a refresh may take on a busy machine.
+/// The longest wait for a refresh on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A service that may connect calendars of both providers.
+/// A service that can connect calendars of both providers.
 pub(crate) struct Connecting {
     pub(crate) server: Server,
     pub(crate) google: CalendarProvider,
     pub(crate) microsoft: CalendarProvider,
     pub(crate) org: Org,
-    /// With the organization's key.
+    /// A client with the organization's key.
     pub(crate) api: Client,
-    /// With the human's session.
+    /// A client with the user's session.
     pub(crate) console: Client,
     pub(crate) agent: String,
     pub(crate) calendar: String,
-    /// The midnight of a day to come.
+    /// The midnight of a future day.
     pub(crate) day: DateTime<Utc>,
 }
 
-/// A consent that is asked for.
+/// A consent that has begun.
 pub(crate) struct Begun {
-    /// The provider's page.
+    /// The URL of the provider's page.
     pub(crate) url: String,
-    /// What binds it to the browser.
+    /// The cookie that binds the consent to the browser.
     pub(crate) cookie: String,
 }
 
@@ -59,7 +59,7 @@ impl Connecting {
         Self::with(database, &[]).await
     }
 
-    /// As [`Self::new`], with these variables.
+    /// Like [`Self::new`], with these variables.
     pub(crate) async fn with(database: Database, variables: &[(&str, &str)]) -> Self {
         let (google, microsoft) = (CalendarProvider::google().await, CalendarProvider::microsoft().await);
         let mut all = [google.variables(), microsoft.variables()].concat();
@@ -80,7 +80,7 @@ impl Connecting {
         it
     }
 
-    /// Has the providers know where the service is, and the human.
+    /// Registers the service's callback and the user's account at the providers.
     fn settle(&self) {
         for provider in [&self.google, &self.microsoft] {
             provider.register(self.server.base_url());
@@ -88,7 +88,7 @@ impl Connecting {
         }
     }
 
-    /// Starts the service again with its clock moved, and signs the human in again.
+    /// Restarts the service with its clock moved, and signs the user in again.
     pub(crate) async fn restart_at_offset(&mut self, seconds: i64) {
         self.server.restart_at_offset(seconds).await;
         for provider in [&self.google, &self.microsoft] {
@@ -104,56 +104,56 @@ impl Connecting {
         self.server.client(answer["token"].as_str().unwrap())
     }
 
-    /// A time of the day, in minutes.
+    /// A time of the day, given in minutes after midnight.
     pub(crate) fn time(&self, minutes: i64) -> DateTime<Utc> {
         self.day + TimeDelta::minutes(minutes)
     }
 
-    /// An event between two minutes of the day.
+    /// An event of the user between two minutes of the day.
     pub(crate) fn event(&self, from: i64, to: i64) -> TheirEvent {
         TheirEvent { start: self.time(from), end: self.time(to), title: TITLE.to_owned(), shown: Transparency::Busy }
     }
 
-    /// As availability shows what is busy between these minutes of the day.
+    /// These minutes of the day, as availability shows its spans.
     pub(crate) fn spans(&self, minutes: &[(i64, i64)]) -> Vec<(String, String)> {
         minutes.iter().map(|(from, to)| (iso(self.time(*from)), iso(self.time(*to)))).collect()
     }
 
-    /// Asks for a human's calendar.
+    /// Creates a connection link for the agent's calendar.
     pub(crate) async fn ask(&self) -> Answer {
         self.api.post(self.links()).json(json!({})).await.expect(201)
     }
 
-    /// Where links for the agent's calendar are made.
+    /// The path at which links for the agent's calendar are created.
     pub(crate) fn links(&self) -> String {
         format!("/v1/calendars/{}/connection-links", self.calendar)
     }
 
-    /// A link that the human has opened.
+    /// A link that the user has opened.
     pub(crate) async fn opened(&self) -> String {
         let link = self.ask().await;
         open(&self.console, &token(&link)).await.expect(200).id()
     }
 
-    /// Asks for consent at a provider.
+    /// Begins a consent at a provider.
     pub(crate) async fn begin(&self, provider: &CalendarProvider, link: Option<&str>) -> Begun {
         let path = format!("/v1/calendar-connections/oauth/{}/start", provider.name());
         let body = link.map_or(json!({}), |link| json!({ "connection_link_id": link }));
         begun(&self.console.post(path).json(body).await.expect(200))
     }
 
-    /// Asks for consent to a connection once more.
+    /// Begins another consent for an existing connection.
     pub(crate) async fn begin_again(&self, connection: &str) -> Begun {
         begun(&self.console.post(format!("{}/reauthorize", path_of(connection))).await.expect(200))
     }
 
-    /// The browser goes to the provider and comes back: the path of the callback.
+    /// Takes the browser to the provider and back. Returns the path of the callback.
     pub(crate) async fn back(&self, provider: &CalendarProvider, begun: &Begun) -> String {
         let back = provider.authorize(&begun.url).await.unwrap();
         back.strip_prefix(self.server.base_url()).unwrap_or_else(|| panic!("sent elsewhere: {back}")).to_owned()
     }
 
-    /// The whole way to the provider and back.
+    /// Takes the browser to the provider and back, and calls the callback.
     pub(crate) async fn consent(&self, provider: &CalendarProvider, begun: &Begun) -> Answer {
         let path = self.back(provider, begun).await;
         self.answer(&path, &begun.cookie).await
@@ -163,13 +163,13 @@ impl Connecting {
         self.server.anonymous().get(path).header("cookie", cookie).await
     }
 
-    /// Connects the human's account: the connection.
+    /// Connects the user's account and returns the connection.
     pub(crate) async fn connect(&self, provider: &CalendarProvider, link: Option<&str>) -> String {
         let begun = self.begin(provider, link).await;
         self.connected(&self.consent(provider, &begun).await, link)
     }
 
-    /// Requires that the console is told of a connection, and of the link.
+    /// Requires that the answer redirects to the console with a connection, and with the link if there is one.
     #[track_caller]
     pub(crate) fn connected(&self, answer: &Answer, link: Option<&str>) -> String {
         assert_eq!(answer.status, 302, "{}", answer.shown());
@@ -184,7 +184,7 @@ impl Connecting {
         connection.to_owned()
     }
 
-    /// Requires that nothing is connected, and that the console is told that code.
+    /// Requires that nothing is connected and that the answer redirects to the console with this error code.
     #[track_caller]
     pub(crate) fn failed(&self, answer: &Answer, code: &str) {
         assert_eq!(answer.status, 302, "{}", answer.shown());
@@ -192,12 +192,12 @@ impl Connecting {
         assert_eq!(answer.header("location"), expected, "{}", answer.shown());
     }
 
-    /// The calendars of a connection, as the console lists them.
+    /// The external calendars of a connection, as the console lists them.
     pub(crate) async fn external(&self, connection: &str) -> Vec<Value> {
         self.console.get(format!("{}/external-calendars", path_of(connection))).await.expect(200).data()
     }
 
-    /// Has calendars of these places count: the grant.
+    /// Grants the calendars at these indexes to this audience.
     pub(crate) async fn grant(&self, connection: &str, places: &[usize], audience: &Value) -> Answer {
         let known = self.external(connection).await;
         let ids: Vec<_> = places.iter().map(|place| known[*place]["id"].clone()).collect();
@@ -206,88 +206,88 @@ impl Connecting {
         self.console.post("/v1/availability-grants").json(body).await.expect(201)
     }
 
-    /// Connects the human's account and has its first calendar count for the agent.
+    /// Connects the user's account and grants its first calendar to the agent.
     pub(crate) async fn granted(&self, provider: &CalendarProvider) -> String {
         let connection = self.connect(provider, None).await;
         self.grant(&connection, &[0], &self.to_agent()).await;
         connection
     }
 
-    /// The audience of the agent alone.
+    /// The audience that consists of the agent alone.
     pub(crate) fn to_agent(&self) -> Value {
         json!({ "audience": "selected", "agent_ids": [self.agent] })
     }
 
-    /// What is known of the day of a calendar.
+    /// The availability of a calendar on the day.
     pub(crate) async fn available(&self, calendar: &str) -> Answer {
         let (start, end) = (iso(self.day), iso(self.time(24 * 60)));
         let window = [("start", start.as_str()), ("end", end.as_str()), ("include_busy", "true")];
         self.api.get(format!("/v1/calendars/{calendar}/availability")).query(&window).await.expect(200)
     }
 
-    /// When the day of a calendar is busy, all of it being known.
+    /// The busy times of a calendar on the day. The availability must be complete.
     pub(crate) async fn busy(&self, calendar: &str) -> Vec<(String, String)> {
         let known = self.available(calendar).await;
         assert_eq!(known["availability_state"], "complete", "{}", known.shown());
         busy_of(&known)
     }
 
-    /// Waits until the agent's calendar is known to be busy at these minutes, and then alone.
+    /// Waits until the agent's calendar is busy at exactly these minutes.
     pub(crate) async fn until_busy(&self, minutes: &[(i64, i64)]) {
         let expected = self.spans(minutes);
         let will_do = |known: &Answer| known["availability_state"] == "complete" && busy_of(known) == expected;
         until("busy as it should be", || self.available(&self.calendar), will_do).await;
     }
 
-    /// Waits until a connection shows something.
+    /// Waits until a connection satisfies `shows`.
     pub(crate) async fn until_shown(&self, connection: &str, what: &str, shows: impl Fn(&Answer) -> bool) -> Answer {
         until(what, || async { self.console.get(path_of(connection)).await.expect(200) }, shows).await
     }
 
-    /// Has a connection refreshed, and waits until it has ended well.
+    /// Refreshes a connection and waits until the refresh has succeeded.
     pub(crate) async fn refresh(&self, connection: &str) -> Answer {
         let before = self.console.get(path_of(connection)).await.expect(200)["last_refreshed_at"].clone();
         self.ask_refresh(connection).await;
         self.until_shown(connection, "refreshed", |shown| shown["last_refreshed_at"] != before).await
     }
 
-    /// Has a connection refreshed.
+    /// Requests a refresh of a connection.
     pub(crate) async fn ask_refresh(&self, connection: &str) {
         let asked = self.console.post(format!("{}/refresh", path_of(connection))).await.expect(202);
         assert_eq!(asked.json, json!({ "status": "refreshing" }));
     }
 
-    /// Why the agent's calendar is not offered between two minutes of the day.
+    /// The explanation of why the agent's calendar is not offered between two minutes of the day.
     pub(crate) async fn explained(&self, from: i64, to: i64) -> Answer {
         let (start, end) = (iso(self.time(from)), iso(self.time(to)));
         let query = format!("calendar={}&start={start}&end={end}", self.calendar);
         self.api.get(format!("/v1/availability/explain?{query}")).await.expect(200)
     }
 
-    /// Requires that a connection shows this status.
+    /// Requires this status of a connection.
     pub(crate) async fn is(&self, connection: &str, status: &str) {
         let shown = self.console.get(path_of(connection)).await.expect(200);
         assert_eq!(shown["status"], status, "{}", shown.shown());
     }
 }
 
-/// Where a connection is.
+/// The path of a connection.
 pub(crate) fn path_of(connection: &str) -> String {
     format!("/v1/calendar-connections/{connection}")
 }
 
-/// What the address of a new link ends with.
+/// The secret at the end of a new link's address.
 pub(crate) fn token(link: &Answer) -> String {
     let url = link["setup_url"].as_str().unwrap_or_else(|| panic!("no address: {}", link.shown()));
     url.split_once('#').unwrap().1.to_owned()
 }
 
-/// Follows a link.
+/// Opens a link.
 pub(crate) async fn open(human: &Client, token: &str) -> Answer {
     human.post("/v1/connection-links/open").json(json!({ "token": token })).await
 }
 
-/// The busy times of an answer about a calendar.
+/// The busy times in a calendar's availability.
 pub(crate) fn busy_of(known: &Answer) -> Vec<(String, String)> {
     known["busy"].as_array().unwrap().iter().map(|span| (text(&span["start"]), text(&span["end"]))).collect()
 }
@@ -300,7 +300,7 @@ fn begun(answer: &Answer) -> Begun {
     Begun { url: text(&answer["authorization_url"]), cookie: pair.to_owned() }
 }
 
-/// Asks again until the answer will do.
+/// Repeats the request until `will_do` accepts the answer.
 pub(crate) async fn until<F: Future<Output = Answer>>(
     what: &str,
     ask: impl Fn() -> F,

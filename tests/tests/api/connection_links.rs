@@ -1,4 +1,4 @@
-//! How an agent asks a human for a calendar, and how the human answers (ruling 9.1).
+//! How an agent asks a user for a calendar, and how the user answers.
 
 use chrono::TimeDelta;
 use kalends_e2e::{
@@ -29,7 +29,7 @@ async fn poll(it: &Connecting, link: &str) -> Answer {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn one_link_at_a_time_waits_for_a_human(#[case] database: Database) {
+async fn a_calendar_has_one_waiting_link_at_a_time(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let before = at(&now(&it.api).await);
     let asked = json!({ "capabilities": ["availability"], "publication_policy": "none" });
@@ -46,7 +46,7 @@ async fn one_link_at_a_time_waits_for_a_human(#[case] database: Database) {
     let secret = url.strip_prefix(&format!("{}/console/connect#", it.server.base_url())).unwrap();
     assert!(secret.len() == 43 && !it.server.log().contains(secret));
 
-    // Whoever asks again is told of the same one, without where it leads, whatever they ask for.
+    // Another request gets the same link without its address, whatever the request asks for.
     for asked in [asked, json!({ "capabilities": ["availability", "publishing"] }), json!({})] {
         let again = it.api.post(it.links()).json(asked).await.expect(201);
         let mut expected = made.json.clone();
@@ -58,7 +58,7 @@ async fn one_link_at_a_time_waits_for_a_human(#[case] database: Database) {
     for field in SHOWN {
         assert_eq!(shown[field], made[field], "{field}");
     }
-    // Another calendar has one of its own.
+    // Another calendar has its own link.
     let (_, other) = agent_with_calendar(&it.api).await;
     let other = it.api.post(format!("/v1/calendars/{other}/connection-links")).json(json!({})).await.expect(201);
     assert!(other.id() != made.id() && other["reused"] == false);
@@ -76,7 +76,7 @@ async fn one_link_at_a_time_waits_for_a_human(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_asked_of_a_human_is_checked(#[case] database: Database) {
+async fn link_requests_are_validated(#[case] database: Database) {
     let it = Connecting::new(database).await;
     for (body, param) in [
         (json!({ "capabilities": [] }), "capabilities"),
@@ -117,7 +117,7 @@ async fn what_is_asked_of_a_human_is_checked(#[case] database: Database) {
         assert_eq!((&made["capabilities"], &made["publication_policy"]), (&capabilities, &json!(policy)));
         it.api.delete(format!("/v1/connection-links/{}", made.id())).await.expect(204);
     }
-    // What a human brings.
+    // The token that a user presents.
     for token in [String::new(), "x".repeat(65)] {
         open(&it.console, &token).await.refused(400, "validation_error").param("token");
     }
@@ -128,7 +128,7 @@ async fn what_is_asked_of_a_human_is_checked(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_agent_s_key_asks_for_calendars_of_its_own(#[case] database: Database) {
+async fn an_agent_s_key_creates_links_only_for_its_own_calendars(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let key = it.api.post("/v1/keys").json(json!({ "agent_id": it.agent })).await.expect(201);
     let own = it.server.client(key["key"].as_str().unwrap());
@@ -157,7 +157,7 @@ async fn an_agent_s_key_asks_for_calendars_of_its_own(#[case] database: Database
             own.delete(&path).await.refused(403, "forbidden");
         }
         assert_eq!(it.api.get(&path).await.expect(200)["status"], "awaiting_human");
-        // A session is none of the API's keys.
+        // A session is not an API key.
         it.console.get(&path).await.refused(401, "unauthorized");
     }
     for id in [NOBODY, "cln_x", "x"] {
@@ -172,14 +172,14 @@ async fn an_agent_s_key_asks_for_calendars_of_its_own(#[case] database: Database
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_link_waits_for_a_quarter_of_an_hour(#[case] database: Database) {
+async fn a_link_expires_after_15_minutes(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
     let made = it.ask().await;
     let secret = token(&made);
     it.restart_at_offset(15 * 60 - 120).await;
     assert_eq!(poll(&it, &made.id()).await["status"], "awaiting_human");
     assert_eq!(it.ask().await["reused"], true);
-    // To the second: it was made at this offset before the clock was moved.
+    // To the second: the link was created at this offset before the clock was moved.
     it.restart_at_offset(15 * 60).await;
     let over = poll(&it, &made.id()).await;
     assert_eq!((&over["status"], &over["expires_at"]), (&json!("expired"), &made["expires_at"]));
@@ -189,7 +189,7 @@ async fn a_link_waits_for_a_quarter_of_an_hour(#[case] database: Database) {
     assert!(next["reused"] == false && next.id() != made.id());
     assert_eq!(poll(&it, &made.id()).await["status"], "expired");
 
-    // Who has opened one has half an hour.
+    // An opened link lasts half an hour.
     let opened = open(&it.console, &token(&next)).await.expect(200);
     it.restart_at_offset(45 * 60 - 120).await;
     assert_eq!(poll(&it, &next.id()).await["status"], "in_progress");
@@ -205,7 +205,7 @@ async fn a_link_waits_for_a_quarter_of_an_hour(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_link_is_for_one_human_of_the_organization(#[case] database: Database) {
+async fn a_link_is_for_one_user_of_the_organization(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let made = it.ask().await;
     let secret = token(&made);
@@ -233,7 +233,7 @@ async fn a_link_is_for_one_human_of_the_organization(#[case] database: Database)
     assert_eq!((&opened["calendar_name"], &opened["agent_name"]), (&json!("Work"), &json!("Ada")));
     assert_eq!(opened["providers"], json!(["google", "microsoft"]));
     assert_eq!(poll(&it, &made.id()).await["status"], "in_progress");
-    // Once more by the same one, which changes nothing, and by nobody else.
+    // Opening it again changes nothing for the same user. Nobody else may open it.
     assert_eq!(open(&it.console, &secret).await.expect(200).json, opened.json);
     stranger.post(&decline).await.refused(404, "not_found");
     let start = json!({ "connection_link_id": made.id() });
@@ -246,10 +246,10 @@ async fn a_link_is_for_one_human_of_the_organization(#[case] database: Database)
     open(&it.console, &secret).await.refused(404, "not_found").code("connection_link_not_found");
     owned_by(&it, HUMAN).await;
     stranger.post(at).json(start.clone()).await.refused(404, "not_found").code("connection_link_not_found");
-    // One that is followed waits no more: there may be another.
+    // An opened link no longer waits, so the agent can create another.
     assert_eq!(it.ask().await["reused"], false);
 
-    // The agent may take it back from the human.
+    // The agent may cancel a link that a user has opened.
     it.api.delete(format!("/v1/connection-links/{}", made.id())).await.expect(204);
     let console = it.signed_in(HUMAN).await;
     console.post(at).json(start).await.refused(409, "conflict").code("link_over");
@@ -257,7 +257,7 @@ async fn a_link_is_for_one_human_of_the_organization(#[case] database: Database)
     assert_eq!(console.get("/v1/calendar-connections").await.expect(200)["total"], 0);
 }
 
-/// Gives the organization to another human.
+/// Makes another user the owner of the organization.
 async fn owned_by(it: &Connecting, human: &str) {
     let statement = format!(
         "update organization_owners set user_id = (select id from users where email = '{human}')
@@ -270,7 +270,7 @@ async fn owned_by(it: &Connecting, human: &str) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_human_may_decline(#[case] database: Database) {
+async fn a_user_may_decline(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let link = it.opened().await;
     let path = format!("/v1/connection-links/{link}/decline");
@@ -284,11 +284,11 @@ async fn a_human_may_decline(#[case] database: Database) {
         let missing = it.console.post(format!("/v1/connection-links/{id}/decline")).await;
         missing.refused(404, "not_found").code("connection_link_not_found");
     }
-    // Whose session it is counts, not who they were.
+    // The session decides which user it is.
     assert_eq!(it.signed_in(HUMAN).await.get("/v1/auth/me").await.expect(200)["org"]["id"], json!(it.org.id));
 }
 
-/// What hangs on a calendar is out of sight with it (ruling 4.3), whether it was deleted or its agent is gone.
+/// A link becomes invisible with its calendar, whether the calendar was deleted or its agent decommissioned.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
@@ -316,7 +316,7 @@ async fn a_link_ends_with_its_calendar(#[case] database: Database) {
             it.api.get(&path).await.refused(404, "not_found").code("connection_link_not_found");
             it.api.delete(&path).await.refused(404, "not_found").code("connection_link_not_found");
         }
-        // For the human who has its address it is over.
+        // For the user who has its address, the link is over.
         for secret in [token(&made), token(&waiting)] {
             let refused = open(&it.console, &secret).await.refused(409, "conflict").code("link_over");
             refused.says("has been removed");
@@ -335,7 +335,7 @@ async fn a_link_ends_with_its_calendar(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_repeated_request_is_told_the_address_again(#[case] database: Database) {
+async fn a_replay_returns_the_address_again(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let ask = |key: &str| it.api.post(it.links()).header("idempotency-key", key).json(json!({}));
     let first = ask("a").await.expect(201);
@@ -354,12 +354,12 @@ async fn a_repeated_request_is_told_the_address_again(#[case] database: Database
     }
 }
 
-/// Of many who ask at once, one is told where the link leads.
+/// Only one of many concurrent requests gets the address of the link.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn many_who_ask_at_once_get_one_link(#[case] database: Database) {
+async fn concurrent_requests_get_one_link(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let answers = futures::future::join_all((0..12).map(|_| it.ask())).await;
     assert!(answers.iter().all(|answer| answer.id() == answers[0].id()));

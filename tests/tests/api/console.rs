@@ -1,4 +1,4 @@
-//! Humans in the console: sign-up, sessions, cookies, and what they own.
+//! Users in the console: sign-up, sessions, cookies, and their organizations.
 
 use kalends_e2e::{
     Answer, Call, Client,
@@ -16,13 +16,13 @@ const TERMS: &str = "2026-01-01";
 const SIGN_IN: &str = "/v1/auth/signin";
 const ME: &str = "/v1/auth/me";
 
-/// Somebody who has signed up.
+/// A user who has signed up.
 pub(crate) struct Human {
     pub(crate) email: String,
     pub(crate) org: String,
     pub(crate) user: String,
     pub(crate) key: String,
-    /// The token of their first session.
+    /// The token of the user's first session.
     pub(crate) token: String,
 }
 
@@ -39,7 +39,7 @@ impl Human {
         }
     }
 
-    /// Another session.
+    /// Begins another session and returns its token.
     async fn sign_in(&self, server: &Server) -> String {
         let body = json!({ "email": self.email, "password": PASSWORD });
         server.anonymous().post(SIGN_IN).json(body).await.expect(200)["token"].as_str().unwrap().to_owned()
@@ -50,14 +50,14 @@ pub(crate) fn signing_up(email: &str) -> Value {
     json!({ "email": email, "password": PASSWORD, "name": "Ada", "org_name": "Engines", "tos_version": TERMS })
 }
 
-/// The session's token in the cookie that an answer sets, and the cookie's attributes.
+/// The session token in the cookie that an answer sets, and the cookie's attributes.
 pub(crate) fn cookie(answer: &Answer) -> (String, String) {
     let line = answer.header("set-cookie");
     let (pair, attributes) = line.split_once("; ").unwrap_or_else(|| panic!("no cookie: {}", answer.shown()));
     (pair.strip_prefix("service_session=").unwrap().to_owned(), attributes.to_owned())
 }
 
-/// A request with the cookie of a session, as a page of the service sends it.
+/// A request with a session cookie, as a page of the service sends it.
 pub(crate) fn by_cookie(server: &Server, token: &str, method: Method, path: &str) -> Call {
     let call = server.anonymous().call(method, path).header("cookie", format!("service_session={token}"));
     call.header("origin", server.base_url())
@@ -77,12 +77,12 @@ async fn signed_out(server: &Server, token: &str) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_human_signs_up(#[case] database: Database) {
+async fn a_user_signs_up(#[case] database: Database) {
     let server = Server::start(database).await;
     let made = server.anonymous().post("/v1/auth/signup").json(signing_up("Ada@Example.com")).await.expect(201);
     has_exactly(&made.json, &["org", "user", "api_key"]);
     let (token, attributes) = cookie(&made);
-    assert_eq!(attributes, "Path=/; Max-Age=43200; HttpOnly; SameSite=Lax", "plain http of the machine itself");
+    assert_eq!(attributes, "Path=/; Max-Age=43200; HttpOnly; SameSite=Lax", "the service runs on plain HTTP on the local machine");
     assert_eq!(made.header("cache-control"), "no-store");
     let (user, org) = (&made["user"], &made["org"]);
     assert_eq!((&user["email"], &user["name"]), (&json!("ada@example.com"), &json!("Ada")));
@@ -93,7 +93,7 @@ async fn a_human_signs_up(#[case] database: Database) {
     assert!(made["api_key"].as_str().unwrap().starts_with("svc_sk_"));
     assert_eq!(api.get("/v1/agents").await.expect(200)["total"], 0);
 
-    // By cookie and by token alike; a session is counted nowhere.
+    // A session works by cookie and by token. Its requests are not counted.
     let seen = by_cookie(&server, &token, Method::GET, ME).await.expect(200);
     has_exactly(&seen.json, &["user", "org", "plan", "accepted_terms_version"]);
     assert_eq!((&seen["user"], &seen["org"]), (user, org));
@@ -105,7 +105,7 @@ async fn a_human_signs_up(#[case] database: Database) {
     let owned = server.client(&token).get("/v1/auth/orgs").await.expect(200);
     assert_eq!((&owned["orgs"][0]["id"], &owned["orgs"][0]["active"]), (&org["id"], &json!(true)));
 
-    // The organization is named after the human where nothing else is said.
+    // Without a name of its own, the organization is named after the user.
     let mut body = signing_up("grace@example.com");
     body.as_object_mut().unwrap().remove("org_name");
     let made = server.anonymous().post("/v1/auth/signup").json(body).await.expect(201);
@@ -146,13 +146,13 @@ async fn a_bad_sign_up_is_refused(#[case] database: Database) {
     }
     sign_up(with("plan", json!("pro"))).await.refused(400, "validation_error").code("unknown_field");
 
-    // A human's address is theirs, on the waiting list too.
+    // A user's address is taken, also for the waitlist.
     Human::sign_up(&server, "ada@example.com").await;
     sign_up(signing_up("ADA@example.com.")).await.refused(409, "conflict").code("email_taken");
     let join = json!({ "email": "ada@example.com", "tos_version": TERMS });
     anybody.post("/v1/waitlist").json(join).await.refused(409, "conflict").code("email_taken");
 
-    // Who waits is told so; once let in they find their place.
+    // A waitlisted user is told so. After activation, their sign-up gets the waitlisted organization.
     let join = json!({ "email": "bob@example.com", "name": "Bob", "tos_version": TERMS });
     let place = anybody.post("/v1/waitlist").json(join).await.expect(201).at("/data/id");
     sign_up(signing_up("bob@example.com")).await.refused(403, "account_waitlisted");
@@ -160,12 +160,12 @@ async fn a_bad_sign_up_is_refused(#[case] database: Database) {
     let bob = Human::sign_up(&server, "bob@example.com").await;
     assert_eq!(bob.org, place.as_str().unwrap());
 
-    // An organization of an agent stays what it is until it is claimed.
+    // An agent's organization has no owner until it is claimed.
     let agent = json!({ "email": "eve@example.com", "agent_name": "Scout", "tos_version": TERMS });
     let theirs = anybody.post("/v1/agent/sign-up").json(agent).await.expect(200)["org_id"].clone();
     assert_ne!(json!(Human::sign_up(&server, "eve@example.com").await.org), theirs);
 
-    // Sign-ups with one mail domain are limited, humans' and agents' together.
+    // Sign-ups per mail domain are limited. Users and agents share the limit.
     let mut status = 201;
     let mut count = 0;
     while status == 201 {
@@ -184,7 +184,7 @@ async fn a_bad_sign_up_is_refused(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_human_signs_in(#[case] database: Database) {
+async fn a_user_signs_in(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let sign_in = |email: &str, password: &str| {
@@ -199,7 +199,7 @@ async fn a_human_signs_in(#[case] database: Database) {
     me(&server, &token).await.expect(200);
     me(&server, &ada.token).await.expect(200);
 
-    // A wrong address and a wrong password are told alike.
+    // A wrong address and a wrong password get the same error.
     let told = async |email: &str, password: &str| {
         let mut refused = sign_in(email, password).await.refused(401, "authentication_error");
         refused.json["error"]["request_id"] = Value::Null;
@@ -218,7 +218,7 @@ async fn a_human_signs_in(#[case] database: Database) {
     }
     sign_in("ada", PASSWORD).await.refused(400, "validation_error").param("email");
 
-    // The organization's log tells of both, without a secret.
+    // The organization's log has both, without any secret.
     let log = server.client(&ada.key).get("/v1/audit-log?action=auth.signin").await.expect(200);
     assert_eq!(log.data()[0]["actor_key_prefix"], ada.user[..20]);
     let failures = || async { server.client(&ada.key).get("/v1/audit-log?action=auth.failure").await };
@@ -227,7 +227,7 @@ async fn a_human_signs_in(#[case] database: Database) {
     assert_eq!((failures.data().len(), &failures.data()[0]["status"]), (1, &json!(401)), "sampled");
     assert!(!failures.text().contains("battery") && !log.text().contains(&token));
 
-    // Who waits may sign in.
+    // A waitlisted user may sign in.
     server.cli(&["org", "waitlist", &ada.org]).await.succeeded();
     let waiting = me(&server, &ada.sign_in(&server).await).await.expect(200);
     assert_eq!(waiting["org"]["is_waitlisted"], true);
@@ -237,7 +237,7 @@ async fn a_human_signs_in(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn passwords_are_not_tried_without_end(#[case] database: Database) {
+async fn password_attempts_are_limited(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_IP_LIMITS", "sign_in=3,sign_up=2,waitlist=1")]).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let anybody = server.anonymous().impatient();
@@ -254,7 +254,7 @@ async fn passwords_are_not_tried_without_end(#[case] database: Database) {
     let refused = anybody.post(SIGN_IN).json(wrong).await.refused(429, "rate_limit_error");
     assert!(refused.header("retry-after").parse::<i64>().is_ok_and(|after| (1..=60).contains(&after)));
     mine.post("/v1/auth/password").json(change).await.refused(429, "rate_limit_error");
-    // What tries no password goes on.
+    // Requests that do not check a password still work.
     let patient = server.client(&ada.token);
     for _ in 0..12 {
         patient.get(ME).await.expect(200);
@@ -270,7 +270,7 @@ async fn passwords_are_not_tried_without_end(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_session_ends_with_the_next_request_everywhere(#[case] database: Database) {
+async fn an_ended_session_is_refused_at_once_on_every_node(#[case] database: Database) {
     let server = Server::start(database).await;
     let other = if database == Postgres { Some(server.another_node().await) } else { None };
     let elsewhere = other.as_ref().unwrap_or(&server);
@@ -286,7 +286,7 @@ async fn a_session_ends_with_the_next_request_everywhere(#[case] database: Datab
     by_cookie(&server, &second, Method::POST, "/v1/auth/signout").await.refused(401, "authentication_error");
     me(elsewhere, &third).await.expect(200);
 
-    // Another password ends all, and begins one.
+    // A password change ends every session and begins a new one.
     let change = |current: &str, new: &str| {
         let body = json!({ "current_password": current, "new_password": new });
         server.client(&ada.token).post("/v1/auth/password").json(body)
@@ -305,7 +305,7 @@ async fn a_session_ends_with_the_next_request_everywhere(#[case] database: Datab
     };
     sign_in(PASSWORD).await.refused(401, "authentication_error");
     sign_in("a new password").await.expect(200);
-    // Keys have nothing to do with it.
+    // Keys are not affected.
     server.client(&ada.key).get("/v1/agents").await.expect(200);
 }
 
@@ -325,7 +325,7 @@ async fn a_session_lasts_half_a_day(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_cookie_writes_from_our_pages_alone(#[case] database: Database) {
+async fn a_cookie_may_write_only_from_the_service_s_pages(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let own = server.base_url().to_owned();
@@ -353,10 +353,10 @@ async fn a_cookie_writes_from_our_pages_alone(#[case] database: Database) {
             } else {
                 written.refused(403, "forbidden").code("cross_site");
             }
-            // Reads change nothing, and no other site can send a token.
+            // Reads change nothing. Another site cannot send a token.
             from(server.anonymous().get(ME).header("cookie", &cookie), origin, site).await.expect(200);
             from(server.client(&ada.token).patch(ME).json(name.clone()), origin, site).await.expect(200);
-            // Nobody is signed in by another site; who says nothing uses no browser.
+            // Another site cannot sign anyone in. A request with neither header does not come from a browser.
             let entered = from(server.anonymous().post(SIGN_IN).json(credentials.clone()), origin, site).await;
             if ours || (origin, site) == (None, None) {
                 entered.expect(200);
@@ -366,12 +366,12 @@ async fn a_cookie_writes_from_our_pages_alone(#[case] database: Database) {
         }
     }
     assert_eq!(allowed, 3);
-    // Said twice it is not believed; two cookies that differ are none.
+    // A repeated `Origin` header is refused. Two different session cookies count as none.
     let twice = by_cookie(&server, &ada.token, Method::PATCH, ME).header("origin", "https://evil.example");
     twice.json(name.clone()).await.refused(403, "forbidden");
     let two = server.anonymous().get(ME).header("cookie", format!("{cookie}; service_session=other"));
     two.await.refused(401, "authentication_error");
-    // The token that is sent as such counts alone.
+    // If there is a bearer token, the cookie is ignored.
     let both = server.client("svc_sk_garbage").get(ME).header("cookie", &cookie);
     both.await.refused(401, "authentication_error");
 }
@@ -379,7 +379,7 @@ async fn a_cookie_writes_from_our_pages_alone(#[case] database: Database) {
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[tokio::test]
-async fn a_cookie_is_secure_where_the_service_is_away(#[case] database: Database) {
+async fn a_cookie_is_secure_if_the_base_url_is_https(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_BASE_URL", "https://calendar.example.com")]).await;
     let made = server.anonymous().post("/v1/auth/signup").json(signing_up("ada@example.com")).await.expect(201);
     let (token, attributes) = cookie(&made);
@@ -396,7 +396,7 @@ async fn a_cookie_is_secure_where_the_service_is_away(#[case] database: Database
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn keys_and_sessions_are_told_apart(#[case] database: Database) {
+async fn keys_and_sessions_are_distinguished(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let tokens = [
@@ -404,7 +404,7 @@ async fn keys_and_sessions_are_told_apart(#[case] database: Database) {
         "x".to_owned(),
         "e30.e30.e30".to_owned(),
         format!("{}x", ada.token),
-        // Signed by nobody.
+        // An unsigned token.
         format!("eyJhbGciOiJub25lIn0.{}.", ada.token.split('.').nth(1).unwrap()),
     ];
     for token in &tokens {
@@ -423,7 +423,7 @@ async fn keys_and_sessions_are_told_apart(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_human_switches_between_what_they_own(#[case] database: Database) {
+async fn a_user_switches_between_their_organizations(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let bob = Human::sign_up(&server, "bob@example.com").await;
@@ -449,14 +449,14 @@ async fn a_human_switches_between_what_they_own(#[case] database: Database) {
     assert_eq!(me(&server, &ada.token).await.expect(200)["plan"], "free");
 }
 
-/// The session of a human who owns the organization with that address.
+/// The session of a user who owns the organization with this address.
 pub(crate) async fn owner(server: &Server, organization: &str) -> Client {
     let human = Human::sign_up(server, &format!("owner-of-{organization}")).await;
     own(server, &human.email, organization).await;
     server.client(&human.sign_in(server).await)
 }
 
-/// Makes a human the owner of the organization with that address.
+/// Makes a user the owner of the organization with this address.
 pub(crate) async fn own(server: &Server, human: &str, organization: &str) {
     use sqlx::Connection as _;
     let statement = format!(
@@ -482,14 +482,14 @@ pub(crate) async fn own(server: &Server, human: &str, organization: &str) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_human_s_request_is_answered_once(#[case] database: Database) {
+async fn a_user_s_request_is_idempotent(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let bob = Human::sign_up(&server, "bob@example.com").await;
     let rename =
         |client: &Client, name: &str| client.patch(ME).header("idempotency-key", "one").json(json!({ "name": name }));
     let first = rename(&server.client(&ada.token), "Ada King").await.expect(200);
-    // In whichever session.
+    // A replay works in every session of the user.
     let again = rename(&server.client(&ada.sign_in(&server).await), "Ada King").await.expect(200);
     assert_eq!((again.header("idempotency-replayed"), &again.json), ("true", &first.json));
     rename(&server.client(&ada.token), "Countess").await.refused(422, "validation_error").code("idempotency_mismatch");
@@ -541,11 +541,11 @@ async fn a_password_is_set_by_mail(#[case] database: Database) {
     me(elsewhere, &token_of).await.expect(200);
     reset(&token, "yet another one").await.refused(400, "validation_error").param("token");
 
-    // Each node has a mailbox of its own.
+    // Each node has its own mailbox.
     let mails = elsewhere.wait_for_mails(if other.is_some() { 1 } else { 2 }).await;
     assert_eq!(mails.last().unwrap().subject, "Your Kalends password was set");
     let written = mails.iter().chain(&server.mails()).all(|mail| mail.to == "ada@example.com");
-    assert!(written, "nobody else is written to");
+    assert!(written, "nobody else gets a mail");
     let log = server.log();
     assert!(!log.contains(&token) && !log.contains("a new password"), "{log}");
 }
@@ -554,7 +554,7 @@ async fn a_password_is_set_by_mail(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn one_network_does_not_lock_a_public_mail_provider(#[case] database: Database) {
+async fn one_network_cannot_lock_out_a_public_mail_provider(#[case] database: Database) {
     let variables =
         [("KALENDS_TRUSTED_PROXIES", "127.0.0.0/8"), ("KALENDS_PUBLIC_MAIL_DOMAINS", "default,post.example")];
     let server = Server::start_with(database, &variables).await;

@@ -1,4 +1,4 @@
-//! What a human does with their organization in the console: terms, export, keys, and its end.
+//! A user's actions on their organization in the console: terms, export, keys, and deletion.
 
 use kalends_e2e::{
     Database::{self, Postgres, Sqlite},
@@ -25,7 +25,7 @@ async fn sign_in(server: &Server, email: &str) -> kalends_e2e::Answer {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_human_accepts_the_terms(#[case] database: Database) {
+async fn a_user_accepts_the_terms(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let header = "service-terms-upgrade-required";
@@ -34,7 +34,7 @@ async fn a_human_accepts_the_terms(#[case] database: Database) {
     server.start_again(&[("KALENDS_TERMS_VERSION", "2026-11-01")]).await;
     let session = server.client(&ada.token);
     for answer in [session.get(ME).await, session.patch(ME).json(json!({})).await, session.get("/v1/auth/orgs").await] {
-        assert_eq!(answer.header(header), "2026-11-01", "errors tell it too");
+        assert_eq!(answer.header(header), "2026-11-01", "errors carry it too");
     }
     let accept = |version: &str| session.patch("/v1/auth/terms").json(json!({ "tos_version": version }));
     let stale = accept("2026-01-01").await.refused(409, "tos_version_stale");
@@ -60,7 +60,7 @@ async fn a_human_accepts_the_terms(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_human_exports_their_organization(#[case] database: Database) {
+async fn a_user_exports_their_organization(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let api = server.client(&ada.key);
@@ -128,7 +128,7 @@ async fn an_organization_s_key_is_replaced(#[case] database: Database) {
     assert_eq!(log.data()[0]["actor_key_prefix"], ada.user[..20]);
     assert!(!log.text().contains(&key));
 
-    // Of several at once, one key is left.
+    // After concurrent replacements, only one key works.
     let (one, two) = tokio::join!(session.post(REGENERATE), session.post(REGENERATE));
     let mut open = 0;
     for answer in [one.expect(200), two.expect(200)] {
@@ -137,7 +137,7 @@ async fn an_organization_s_key_is_replaced(#[case] database: Database) {
     }
     assert_eq!(open, 1);
 
-    // Keys make no keys here, and who waits makes none.
+    // A key cannot create keys here, and neither can a waitlisted user.
     server.client(&key).post(REGENERATE).await.refused(401, "authentication_error");
     server.client(&bob.token).post("/v1/auth/keys/scoped").json(scoped.clone()).await.refused(403, "plan_required");
     server.cli(&["org", "waitlist", &bob.org]).await.succeeded();
@@ -151,7 +151,7 @@ async fn an_organization_s_key_is_replaced(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_account_ends_with_its_human(#[case] database: Database) {
+async fn deleting_the_only_organization_deletes_the_user(#[case] database: Database) {
     let server = Server::start(database).await;
     let other = if database == Postgres { Some(server.another_node().await) } else { None };
     let elsewhere = other.as_ref().unwrap_or(&server);
@@ -182,7 +182,7 @@ async fn an_account_ends_with_its_human(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn who_owns_more_stays(#[case] database: Database) {
+async fn a_user_with_another_organization_stays(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let second = server.org_with("pro", &["--email", "second@example.com"]).await;

@@ -20,7 +20,7 @@ fn ids(events: &Value) -> Vec<&str> {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn context_tells_what_is_around_now(#[case] database: Database) {
+async fn context_shows_the_events_around_now(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let elsewhere = shared_calendar(&api, "UTC").await;
@@ -66,11 +66,11 @@ async fn context_tells_what_is_around_now(#[case] database: Database) {
     assert_eq!(ids(&context["recent_events"]), [&ended_1h_ago, &ended_2h_ago, &ended_4h_ago]);
     let expected: Vec<_> = upcoming.iter().take(5).map(|(_, id)| id.as_str()).collect();
     assert_eq!(ids(&context["upcoming"]), expected);
-    // The entries are events as a read shows them.
+    // The entries are the same events that a read returns.
     assert_eq!(context["current_event"], api.get(format!("/v1/events/{current}")).await.expect(200).json);
     assert_eq!(context["upcoming"][0], context["next_event"]);
 
-    // A tentative event counts, as only cancelled and deleted ones are left out.
+    // A tentative event counts. Only cancelled and deleted events are left out.
     api.patch(format!("/v1/events/{current}")).json(json!({ "status": "tentative" })).await.expect(200);
     assert_eq!(api.get(&path).await.expect(200)["current_event"]["id"], json!(current));
     api.patch(format!("/v1/events/{current}")).json(json!({ "status": "cancelled" })).await.expect(200);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{agent, agent_with_calendar, event, event_body, shared_calendar};
 
-/// The tag of an answer, which is a strong one.
+/// The entity tag of an answer. It must be a strong tag.
 #[track_caller]
 fn tag(answer: &Answer) -> String {
     let tag = answer.header("etag");
@@ -18,7 +18,7 @@ fn tag(answer: &Answer) -> String {
     tag.to_owned()
 }
 
-/// Every kind of path that shows one resource, and a change that it takes.
+/// The path of each kind of resource, and a valid change to it.
 async fn resources(api: &Client) -> Vec<(String, Value)> {
     let owner = agent(api).await;
     let calendar = shared_calendar(api, "UTC").await;
@@ -37,7 +37,7 @@ async fn resources(api: &Client) -> Vec<(String, Value)> {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_change_can_be_bound_to_what_was_read(#[case] database: Database) {
+async fn if_match_binds_a_change_to_the_version_read(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     for (path, change) in resources(&api).await {
         let read = tag(&api.get(&path).await.expect(200));
@@ -56,16 +56,16 @@ async fn a_change_can_be_bound_to_what_was_read(#[case] database: Database) {
             patch(malformed).await.refused(400, "validation_error").param("If-Match");
             api.delete(&path).header("if-match", malformed).await.refused(400, "validation_error").param("If-Match");
         }
-        assert_eq!(api.get(&path).await.expect(200).json, before, "nothing of that changed it");
+        assert_eq!(api.get(&path).await.expect(200).json, before, "none of these changed it");
 
         let changed = tag(&patch("*").await.expect(200));
         let changed = tag(&patch(&format!("\"other\",{changed} , {read}")).await.expect(200));
-        // Without a condition there is none.
+        // A request without `If-Match` is unconditional.
         let unconditional = tag(&api.patch(&path).json(change.clone()).await.expect(200));
         assert_ne!(unconditional, changed);
         api.delete(&path).header("if-match", &unconditional).await.expect(204);
     }
-    // What does not exist has no version.
+    // A missing resource has no version.
     let absent = api.patch("/v1/agents/agt_x").header("if-match", "\"1\"").json(json!({ "name": "x" })).await;
     absent.refused(404, "not_found");
 }
@@ -91,7 +91,7 @@ async fn every_answer_with_one_resource_is_tagged(#[case] database: Database) {
     let by_id = api.get(format!("/v1/events/{}", made.id())).await.expect(200);
     let by_calendar = api.get(format!("{path}/events/{}", made.id())).await.expect(200);
     assert_eq!((tag(&made), tag(&made)), (tag(&by_id), tag(&by_calendar)));
-    // The tag is the row's own: an event does not change its calendar's.
+    // A tag belongs to one row. A new event does not change its calendar's tag.
     assert_eq!(tag(&api.get(&path).await.expect(200)), tag(&rotated));
     assert_eq!(api.get("/v1/agents").await.expect(200).header("etag"), "");
 }

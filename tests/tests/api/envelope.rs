@@ -1,4 +1,4 @@
-//! What the frame around every operation answers: authentication, routes, methods, bodies.
+//! The common behaviour of every operation: authentication, routes, methods, bodies.
 
 use kalends_e2e::{
     Database,
@@ -15,7 +15,7 @@ use crate::fixtures::{agent, agent_with_calendar, event};
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn only_a_key_in_force_is_let_in(#[case] database: Database) {
+async fn only_a_valid_key_is_accepted(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("pro").await;
     let anybody = server.anonymous();
@@ -46,11 +46,11 @@ async fn only_a_key_in_force_is_let_in(#[case] database: Database) {
         assert!(answer.header("www-authenticate").starts_with("Bearer"), "{}", answer.shown());
         assert!(!answer.text().contains(&org.key), "{}", answer.shown());
     }
-    // A key in the query is none.
+    // A key in the query string is ignored.
     anybody.get(format!("/v1/agents?api_key={}", org.key)).await.refused(401, "unauthorized");
-    // The scheme's case does not matter.
+    // The scheme is case-insensitive.
     anybody.get("/v1/agents").header("authorization", format!("bearer {}", org.key)).await.expect(200);
-    // Who is not known learns nothing of what exists, nor of what is wrong with the body.
+    // An unauthenticated caller does not learn whether a resource exists or a body is valid.
     anybody.get("/v1/agents/agt_x").await.refused(401, "unauthorized");
     anybody.post("/v1/agents").json(json!({})).await.refused(401, "unauthorized");
     anybody.delete("/v1/calendars/cal_x").await.refused(401, "unauthorized");
@@ -60,7 +60,7 @@ async fn only_a_key_in_force_is_let_in(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_request_id_is_the_services_own(#[case] database: Database) {
+async fn a_request_id_always_comes_from_the_service(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let sent = "req_01jn8r6v9ke0bt3m5qz2c7xwdh";
     let answer = api.get("/v1/agents").header("x-request-id", sent).await.expect(200);
@@ -75,7 +75,7 @@ async fn a_request_id_is_the_services_own(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn routes_and_methods_that_do_not_exist(#[case] database: Database) {
+async fn unknown_routes_and_methods_are_refused(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let owner = agent(&api).await;
     for path in ["/v1", "/v1/", "/v1/agent", "/v2/agents", "/nothing", "/v1/agents/", "/v1/agents/a/b/c", "//v1/agents"]
@@ -130,7 +130,7 @@ async fn a_body_must_be_json(#[case] database: Database) {
             call(body.into()).await.refused(400, "invalid_request");
         }
         call(b"{\"name\":\"\xff\"}".to_vec()).await.refused(400, "invalid_request");
-        // Half a surrogate pair is JSON by its grammar, but no text.
+        // Half a surrogate pair is allowed by JSON's grammar, but is not text.
         call(br#"{"name":"\ud800"}"#.to_vec()).await.expect(400);
         for declared in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "json"] {
             let answer = api.call(method.clone(), path).header("content-type", declared).body("{}").await;
@@ -141,7 +141,7 @@ async fn a_body_must_be_json(#[case] database: Database) {
     }
     let charset = api.post("/v1/agents").header("content-type", "application/json; charset=utf-8");
     charset.body(r#"{"name":"Ada","type":"ai"}"#).await.expect(201);
-    // One MiB exactly is read; only then the field is at fault.
+    // A body of exactly one MiB is read. Only then is the field refused.
     let frame = r#"{"name":"","type":"ai"}"#.len();
     let full = format!(r#"{{"name":"{}","type":"ai"}}"#, "x".repeat((1 << 20) - frame));
     let answer = api.post("/v1/agents").header("content-type", "application/json").body(full).await;

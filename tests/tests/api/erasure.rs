@@ -1,4 +1,4 @@
-//! What is left of a deleted account: nothing that names it.
+//! The rows and files after an account's deletion. None may identify the account.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ const AGENT: &str = "scout@example.com";
 const START: &str = "2031-03-03T09:00:00Z";
 const END: &str = "2031-03-03T10:00:00Z";
 
-/// Tables of which the account has rows before it is deleted.
+/// The tables that have rows of the account before it is deleted.
 const FILLED: [&str; 16] = [
     "account_claims",
     "agents",
@@ -51,8 +51,8 @@ async fn no_table_names_a_deleted_account(#[case] database: Database) {
     let neighbour = server.org("pro").await;
     let (_, theirs) = agent_with_calendar(&server.api(&neighbour)).await;
 
-    // An organization with something in every table: an agent signed it up, an operator put it on a plan with all
-    // features, a human owns it, and another one wanted to.
+    // An organization with rows in every table. An agent signed it up, an operator gave it a plan with all features, a
+    // user owns it, and another user tried to claim it.
     let (org, key) = claims::agent(&server, AGENT).await;
     server.cli(&["org", "set-plan", &org, "pro"]).await.succeeded();
     hurry(&server, AGENT).await;
@@ -88,7 +88,7 @@ async fn no_table_names_a_deleted_account(#[case] database: Database) {
 
     session.delete("/v1/auth/account").await.expect(204);
     api.get("/v1/agents").await.refused(401, "unauthorized");
-    // Past the time in which a request that was under way might still have added something.
+    // Late enough that a request that was running can no longer add anything.
     server.restart_at_offset(60).await;
     let began = Instant::now();
     loop {
@@ -102,10 +102,10 @@ async fn no_table_names_a_deleted_account(#[case] database: Database) {
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
 
-    // That terms were accepted is kept, twice for this one, and not by whom.
+    // The acceptances of the terms are kept, two for this account, but without its identity.
     assert_eq!(number(&server, nobody_s).await, 2);
     assert_eq!(number(&server, "select count(*) from terms_acceptances").await, acceptances);
-    // All that is the neighbour's stays, and so does the human, who owns another organization.
+    // The neighbour's data stays, and so does the user, who owns another organization.
     let stored = tables(&server).await;
     for table in ["agents", "api_keys", "audit_log", "calendars", "organizations", "usage_counters"] {
         assert!(naming(&stored, &neighbour.id).contains(table), "{table}");
@@ -116,14 +116,14 @@ async fn no_table_names_a_deleted_account(#[case] database: Database) {
     assert_ne!(entered["org"]["id"], org.as_str());
 }
 
-/// What stands in every text that the API takes of the account below.
+/// A word in every text that the API accepts for the account below.
 const PLANTED: &str = "zanzibar";
 
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn no_planted_word_outlives_its_account(#[case] database: Database) {
+async fn no_planted_word_remains_after_deletion(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let neighbour = server.org("pro").await;
     let planted = |what: &str| format!("{PLANTED}-{what}");
@@ -139,7 +139,7 @@ async fn no_planted_word_outlives_its_account(#[case] database: Database) {
     heeded(|| async { api.get("/v1/agents").await }, |answer| answer.header("x-service-plan") == "pro").await;
 
     let secret = |what: &str| json!({ planted("in-metadata"): { "deep": [planted(what)] } });
-    // Long enough that it does not fit onto one page, and changed, so that it stands in several places.
+    // Long enough to need several database pages, and changed, so that it is stored in several places.
     let mut body = json!({ "name": planted("agent"), "type": "ai", "description": planted("agent-text ").repeat(40) });
     body["metadata"] = secret("in-metadata-of-agent");
     let agent =
@@ -175,7 +175,7 @@ async fn no_planted_word_outlives_its_account(#[case] database: Database) {
     api.get(format!("/v1/agents/{PLANTED}")).await.refused(404, "not_found");
     session.patch("/v1/auth/me").json(json!({ "name": planted("human-renamed") })).await.expect(200);
 
-    // What was read and what was written last is in the files, and not in what is sealed.
+    // The latest names are in the files in clear. The sealed texts are not.
     let alive = kept(&server).await;
     assert!(!holds(&alive, "in-metadata"), "{}", around(&alive, "in-metadata"));
     assert!(holds(&alive, &planted("agent-renamed")) && holds(&alive, &planted("renamed")), "names are in the clear");
@@ -199,7 +199,7 @@ async fn no_planted_word_outlives_its_account(#[case] database: Database) {
     assert!(!holds(&left, PLANTED), "{}", around(&left, PLANTED));
 }
 
-/// The places at which the text stands.
+/// The text around each occurrence of `part`.
 fn around(kept: &str, part: &str) -> String {
     let near =
         |(at, _): (usize, &str)| kept[at..].chars().take(60).filter(|letter| !letter.is_control()).collect::<String>();

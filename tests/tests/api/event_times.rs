@@ -1,4 +1,4 @@
-//! What times an event may have, and how they come back.
+//! The times that an event may have, and how answers show them.
 
 use crate::fixtures::{event_body, shared_calendar};
 use kalends_e2e::{
@@ -82,7 +82,7 @@ async fn bad_times_are_refused(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn plain_dates_are_midnights_of_the_calendar(#[case] database: Database) {
+async fn plain_dates_are_midnights_in_the_calendar_s_zone(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     for (zone, start, end, shown_start, shown_end) in [
         ("UTC", "2026-05-04", "2026-05-05", "2026-05-04T00:00:00Z", "2026-05-05T00:00:00Z"),
@@ -91,7 +91,7 @@ async fn plain_dates_are_midnights_of_the_calendar(#[case] database: Database) {
         ("Europe/Berlin", "2026-03-29", "2026-03-30", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"),
         ("Europe/Berlin", "2026-10-25", "2026-10-26", "2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"),
         ("America/New_York", "2026-03-08", "2026-03-09", "2026-03-08T05:00:00Z", "2026-03-09T04:00:00Z"),
-        // A day whose midnight is skipped begins when the clocks have moved on.
+        // If midnight is in a gap, the day begins at the end of the gap.
         ("America/Sao_Paulo", "2018-11-04", "2018-11-05", "2018-11-04T03:00:00Z", "2018-11-05T02:00:00Z"),
     ] {
         let calendar = shared_calendar(&api, zone).await;
@@ -105,17 +105,17 @@ async fn plain_dates_are_midnights_of_the_calendar(#[case] database: Database) {
     let events = format!("/v1/calendars/{calendar}/events");
     let all_day =
         |start: &str, end: &str| json!({ "title": "Off", "start_time": start, "end_time": end, "all_day": true });
-    // Instants are taken as they are.
+    // Timestamps are used unchanged.
     let made = api.post(&events).json(all_day("2026-05-03T22:00:00Z", "2026-05-04T22:00:00Z")).await.expect(201);
     assert_eq!((&made["startTime"], &made["allDay"]), (&json!("2026-05-03T22:00:00Z"), &json!(true)));
-    // The end is exclusive, so that one day ends on the next.
+    // The end is exclusive, so a one-day event ends on the next day.
     let answer = api.post(&events).json(all_day("2026-05-04", "2026-05-04")).await;
     answer.refused(400, "validation_error").param("end_time").code("end_before_start");
     let answer = api.post(&events).json(all_day("2026-02-29", "2026-03-01")).await;
     answer.refused(400, "validation_error").param("start_time").code("invalid_time_format");
     let answer = api.post(&events).json(all_day("1969-12-31", "1970-01-02")).await;
     answer.refused(400, "validation_error").param("start_time");
-    // A timed event takes no plain date, nor does one that is switched to be timed.
+    // A timed event does not accept plain dates. Neither does an event that is changed to a timed one.
     let day = api.post(&events).json(all_day("2026-05-04", "2026-05-05")).await.expect(201);
     let path = format!("/v1/events/{}", day.id());
     let answer = api.patch(&path).json(json!({ "all_day": false, "start_time": "2026-05-03" })).await;
@@ -124,12 +124,12 @@ async fn plain_dates_are_midnights_of_the_calendar(#[case] database: Database) {
     assert_eq!(moved["endTime"], "2026-05-06T22:00:00Z");
 }
 
-/// An event, a series and a single occurrence keep their length when their start alone is moved.
+/// An event, a series and an occurrence keep their length if only the start is moved.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_start_alone_moves_the_end(#[case] database: Database) {
+async fn moving_only_the_start_moves_the_end(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "Europe/Berlin").await;
     let events = format!("/v1/calendars/{calendar}/events");
@@ -157,7 +157,7 @@ async fn the_start_alone_moves_the_end(#[case] database: Database) {
     let late = api.patch(&path).json(json!({ "start_time": "2099-12-31T23:00:00Z" })).await;
     late.refused(400, "validation_error").param("start_time");
 
-    // Two days, one of which has 23 hours; and two that have 24.
+    // Two days, one of which has 23 hours, become two days of 24 hours.
     let days = create("2026-03-28", "2026-03-30", json!({ "all_day": true })).await;
     let path = format!("/v1/events/{days}");
     assert_eq!(

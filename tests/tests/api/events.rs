@@ -1,4 +1,4 @@
-//! Events: create, read, change, delete, by the calendar's route and by their own; batches.
+//! Events and batches: create, read, change and delete, by the calendar's route and by the event's.
 
 use crate::fixtures::{agent_with_calendar, event, event_body, has_exactly, is_id, is_time, shared_calendar, time};
 use kalends_e2e::{
@@ -32,7 +32,7 @@ const FIELDS: &[&str] = &[
     "updatedAt",
 ];
 
-/// The fields of an answer to a write, which also tells of the copy at a connected calendar.
+/// The fields of an answer to a write. It also has the state of the copy in a connected calendar.
 fn written() -> Vec<&'static str> {
     [FIELDS, &["external_sync"]].concat()
 }
@@ -72,7 +72,7 @@ async fn an_event_is_created_and_shown(#[case] database: Database) {
     is_time(&made["createdAt"]);
     assert_eq!(made["createdAt"], made["updatedAt"]);
 
-    // Both routes show the same, without the copy's state.
+    // Both routes return the same event, without the state of the copy.
     let read = api.get(format!("{events}/{}", made.id())).await.expect(200);
     has_exactly(&read.json, FIELDS);
     for field in FIELDS {
@@ -81,7 +81,7 @@ async fn an_event_is_created_and_shown(#[case] database: Database) {
     assert_eq!(api.get(format!("/v1/events/{}", made.id())).await.expect(200).json, read.json);
     assert_eq!(api.get(&events).await.expect(200).data(), [read.json]);
 
-    // The defaults; events may overlap.
+    // The defaults. Events may overlap.
     let plain = event_body("x", "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z");
     let plain = api.post(&events).json(plain).await.expect(201);
     assert_eq!((&plain["status"], &plain["allDay"]), (&json!("confirmed"), &json!(false)));
@@ -136,7 +136,7 @@ async fn a_bad_event_is_refused_by_field(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_patch_changes_what_it_names_on_both_routes(#[case] database: Database) {
+async fn a_patch_changes_only_the_given_fields_on_both_routes(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "Europe/Berlin").await;
     let events = format!("/v1/calendars/{calendar}/events");
@@ -197,7 +197,7 @@ async fn a_patch_changes_what_it_names_on_both_routes(#[case] database: Database
             api.patch(&path).json(body).await.refused(400, "validation_error").param(param);
         }
         api.patch(&path).json(json!({})).await.refused(400, "validation_error");
-        // A lone end must lie after the start.
+        // If only the end is given, it must be after the start.
         let early = api.patch(&path).json(json!({ "end_time": "2026-05-04T09:00:00Z" })).await;
         early.refused(400, "validation_error").param("end_time").code("end_before_start");
         for fixed in ["calendar_id", "source", "id"] {
@@ -247,14 +247,14 @@ async fn unknown_events_are_not_found(#[case] database: Database) {
         .iter()
         .flat_map(|id| [format!("/v1/events/{id}"), format!("/v1/calendars/{calendar}/events/{id}")])
         .collect();
-    // An event of the organization, but on another calendar than the route says.
+    // An event of the organization that is on another calendar than the route's.
     paths.push(format!("/v1/calendars/{calendar}/events/{elsewhere}"));
     for path in paths {
         api.get(&path).await.refused(404, "not_found").code("event_not_found");
         api.patch(&path).json(json!({ "title": "Mine" })).await.refused(404, "not_found").code("event_not_found");
         api.delete(&path).await.refused(404, "not_found").code("event_not_found");
     }
-    // A calendar of another organization hides even the event's existence.
+    // In another organization's calendar, not even the event's existence is revealed.
     let path = format!("/v1/calendars/{foreign_calendar}/events/{foreign}");
     api.get(&path).await.refused(404, "not_found");
     api.delete(&path).await.refused(404, "not_found");
@@ -266,7 +266,7 @@ async fn unknown_events_are_not_found(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_batch_is_created_wholly_or_not_at_all(#[case] database: Database) {
+async fn a_batch_is_created_entirely_or_not_at_all(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "Europe/Berlin").await;
     let events = format!("/v1/calendars/{calendar}/events");

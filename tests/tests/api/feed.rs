@@ -1,4 +1,4 @@
-//! Feeds: a calendar as iCalendar text, for whoever has its address (ruling 8.1), and as a file with a key.
+//! Feeds: a calendar as iCalendar text, for readers with its address, and as a file for callers with a key.
 
 use kalends_e2e::{
     Answer, Client,
@@ -18,7 +18,7 @@ async fn address(api: &Client, calendar: &str) -> String {
     url[url.find("/ical/").unwrap()..].to_owned()
 }
 
-/// Reads a feed, whose form must be right.
+/// Reads a feed and checks its format.
 async fn feed(server: &Server, path: &str) -> Answer {
     let answer = server.anonymous().get(path).await.expect(200);
     assert_eq!(answer.header("content-type"), "text/calendar; charset=utf-8");
@@ -58,7 +58,7 @@ async fn create(api: &Client, calendar: &str, body: Value) -> String {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_feed_shows_what_takes_place(#[case] database: Database) {
+async fn a_feed_shows_confirmed_and_tentative_events(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let owner = agent(&api).await;
     let body = json!({ "name": "Ops; on call", "timezone": "Europe/Berlin", "default_reminders": [30] });
@@ -83,7 +83,7 @@ async fn a_feed_shows_what_takes_place(#[case] database: Database) {
         "title": "Off", "start_time": "2026-03-28", "end_time": "2026-03-30", "all_day": true, "reminders": [],
     });
     create(&api, &calendar, off).await;
-    // What is not shown: cancelled, held, deleted.
+    // Cancelled, held and deleted events are not shown.
     let gone = json!({
         "title": "Gone", "start_time": "2026-03-04T09:00:00Z", "end_time": "2026-03-04T10:00:00Z",
         "status": "cancelled",
@@ -113,14 +113,14 @@ async fn a_feed_shows_what_takes_place(#[case] database: Database) {
             "STATUS:TENTATIVE",
             "TRIGGER:-PT15M",
             "TRIGGER:-PT60M",
-            // The calendar's own, of the event that names none.
+            // The calendar's default, for the event that sets no reminders.
             "TRIGGER:-PT30M",
             "DTSTART;VALUE=DATE:20260328",
             "DTEND;VALUE=DATE:20260330",
         ],
     );
     assert_eq!(count(&shown, "BEGIN:VALARM"), 3);
-    // Nothing in it depends on when it is written.
+    // The output does not depend on the time of the request.
     assert_eq!(feed(&server, &path).await.bytes, shown.bytes);
 }
 
@@ -128,7 +128,7 @@ async fn a_feed_shows_what_takes_place(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn series_bring_their_zone_and_what_differs(#[case] database: Database) {
+async fn series_have_their_zone_and_exceptions(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "UTC").await;
     let body = json!({
@@ -137,7 +137,7 @@ async fn series_bring_their_zone_and_what_differs(#[case] database: Database) {
         "recurrence_exdates": ["2026-03-24T08:00:00Z"],
     });
     let series = create(&api, &calendar, body).await;
-    // One is moved, one cancelled by its instance, one by its status.
+    // One occurrence is moved, one is deleted, and one is cancelled by its status.
     let moved = json!({ "title": "Retro", "start_time": "2026-03-31T12:00:00Z", "end_time": "2026-03-31T13:00:00Z" });
     api.patch(format!("/v1/events/{series}_20260330T070000Z")).json(moved).await.expect(200);
     api.delete(format!("/v1/events/{series}_20260401T070000Z")).await.expect(204);
@@ -153,7 +153,7 @@ async fn series_bring_their_zone_and_what_differs(#[case] database: Database) {
             "RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU",
             "DTSTART;TZID=Europe/Berlin:20260323T090000",
             "DTEND;TZID=Europe/Berlin:20260323T093000",
-            // The twentieth is at 09:00 too, two hours ahead of UTC by then.
+            // The twentieth occurrence is at 09:00 too, which is two hours ahead of UTC by then.
             "RRULE:FREQ=DAILY;UNTIL=20260411T070000Z",
             "EXDATE;TZID=Europe/Berlin:20260324T090000",
             "EXDATE;TZID=Europe/Berlin:20260401T090000",
@@ -170,7 +170,7 @@ async fn series_bring_their_zone_and_what_differs(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_tag_stays_as_long_as_the_feed(#[case] database: Database) {
+async fn the_tag_changes_only_with_the_feed(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "Europe/Berlin").await;
     let path = address(&api, &calendar).await;
@@ -214,7 +214,7 @@ async fn the_tag_stays_as_long_as_the_feed(#[case] database: Database) {
     has(&shown, &["X-WR-CALNAME:Renamed", "SUMMARY:More", "TRIGGER:-PT1M"]);
     assert_eq!(count(&shown, "BEGIN:VEVENT"), 1);
 
-    // Another node knows the same under the same tag.
+    // Another node has the same feed with the same tag.
     if database == Postgres {
         let another = server.another_node().await;
         assert_eq!(another.anonymous().get(&path).header("if-none-match", &tag).await.status, 304);
@@ -233,7 +233,7 @@ async fn the_tag_stays_as_long_as_the_feed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn only_the_present_address_opens_a_feed(#[case] database: Database) {
+async fn only_the_current_address_opens_a_feed(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let (owner, calendar) = agent_with_calendar(&api).await;
     let old = address(&api, &calendar).await;
@@ -263,7 +263,7 @@ async fn only_the_present_address_opens_a_feed(#[case] database: Database) {
     let refused = anybody.get(&old).await;
     assert!(!refused.text().contains(old.trim_start_matches("/ical/").trim_end_matches(".ics")), "{}", refused.shown());
 
-    // With its calendar, and with the agent that owns it, a feed is gone.
+    // A feed is gone with its calendar, and with the agent that owns the calendar.
     let deleted = calendar_of(&api, &owner).await;
     let path = address(&api, &deleted).await;
     feed(&server, &path).await;

@@ -1,4 +1,4 @@
-//! What holds for fields of every resource: unknown names, metadata, odd text.
+//! Rules for the fields of every resource: unknown names, metadata, unusual text.
 
 use kalends_e2e::{
     Call, Client,
@@ -41,7 +41,7 @@ fn with(mut body: Value, field: &str, value: Value) -> Value {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_unknown_field_is_named_with_its_neighbour(#[case] database: Database) {
+async fn an_unknown_field_is_named_with_the_nearest_known_one(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     for (method, path, body) in writes(&api).await {
         let call = |body: Value| api.call(method.parse().unwrap(), &path).json(body);
@@ -50,19 +50,19 @@ async fn an_unknown_field_is_named_with_its_neighbour(#[case] database: Database
         let answer = call(with(body.clone(), "zzzzzzzzzzzz", json!(1))).await;
         answer.refused(400, "validation_error").param("zzzzzzzzzzzz").code("unknown_field");
         if path.contains("/events") {
-            // Requests are always snake_case.
+            // Requests always use snake_case.
             let answer = call(with(body.clone(), "startTime", json!("2026-05-04T09:00:00Z"))).await;
             answer.refused(400, "validation_error").param("startTime").code("unknown_field").says("start_time");
         }
-        // Fields of answers are no fields of requests.
+        // A field that only answers have is not accepted in requests.
         call(with(body, "id", json!("x"))).await.refused(400, "validation_error").param("id").code("unknown_field");
     }
 }
 
-/// The operator's token where there is one.
+/// The operator's token.
 const OPERATOR: &str = "token-of-an-operator";
 
-/// Who may call each operation of the description.
+/// A caller for each operation of the description.
 struct Callers {
     server: Server,
     api: Client,
@@ -80,8 +80,8 @@ impl Callers {
         Self { server, api, human, document }
     }
 
-    /// Every operation that may have a body, begun by somebody who may call it on what is not there, and what the
-    /// description says of the body.
+    /// Every operation that may have a body, with the description's `content` of that body. The call is made by a
+    /// permitted caller, on resources that do not exist.
     fn writes(&self) -> Vec<(String, Value, Call)> {
         let mut writes = Vec::new();
         for (path, methods) in self.document["paths"].as_object().unwrap() {
@@ -110,7 +110,7 @@ impl Callers {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_array_is_no_object_of_its_values(#[case] database: Database) {
+async fn an_array_is_not_accepted_for_an_object(#[case] database: Database) {
     let callers = Callers::of(database).await;
     let mut tried = 0;
     for (operation, content, call) in callers.writes() {
@@ -127,7 +127,7 @@ async fn an_array_is_no_object_of_its_values(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn where_no_body_is_due_no_field_is_known(#[case] database: Database) {
+async fn operations_without_a_body_refuse_every_field(#[case] database: Database) {
     let callers = Callers::of(database).await;
     let mut tried = 0;
     for (operation, content, call) in callers.writes() {
@@ -180,7 +180,7 @@ async fn an_unknown_parameter_is_refused_everywhere(#[case] database: Database) 
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn metadata_is_an_object_within_bounds(#[case] database: Database) {
+async fn metadata_is_a_bounded_object(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let filler = |bytes: usize| json!({ "k": "x".repeat(bytes - r#"{"k":""}"#.len()) });
     let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({ "k": inner }));
@@ -192,7 +192,7 @@ async fn metadata_is_an_object_within_bounds(#[case] database: Database) {
             filler(16_384),
             nested(32),
             listed(32),
-            // Bytes count, not characters: 8,188 letters of two bytes and 8 of the rest.
+            // The limit is in bytes, not characters: 8,188 letters of two bytes and 8 bytes for the rest.
             json!({ "k": "é".repeat(8_188) }),
             json!({ "n": [0, -1, 1.5, 1e300, 9_007_199_254_740_993_u64], "": null, "a b": true }),
         ] {
@@ -217,7 +217,7 @@ async fn metadata_is_an_object_within_bounds(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn text_comes_back_as_it_was_sent(#[case] database: Database) {
+async fn text_is_returned_unchanged(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     for text in ["'; drop table events; --", "\u{202e}abc", "a\tb\nc", "{\"$ne\":1}", "ǅ ﷽ 👩‍👩‍👧", "\\ \" /", "\u{feff}x"]
     {
@@ -227,7 +227,7 @@ async fn text_comes_back_as_it_was_sent(#[case] database: Database) {
         assert_eq!((&read["name"], &read["description"]), (&json!(text), &json!(text)));
         assert_eq!(read["metadata"], json!({ text: text }));
     }
-    // A NUL inside metadata is either kept or refused, the same on both databases.
+    // A NUL in metadata is either kept or refused, the same on both databases.
     let body = json!({ "name": "Ada", "type": "ai", "metadata": { "k": "a\u{0}b" } });
     let answer = api.post("/v1/agents").json(body).await;
     if answer.status == 201 {

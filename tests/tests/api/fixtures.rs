@@ -1,4 +1,4 @@
-//! Resources that tests begin with, and what they look for again and again.
+//! The resources that tests begin with, and common checks.
 
 use std::{collections::BTreeSet, future::Future, time::Duration};
 
@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use kalends_e2e::{Answer, Client, Server};
 use serde_json::{Value, json};
 
-/// Within what time the service heeds an operator's command (ruling 1).
+/// The longest time until an operator's command takes effect.
 const HEEDED_WITHIN: Duration = Duration::from_secs(2);
 
 /// A new agent's identifier.
@@ -20,7 +20,7 @@ pub(crate) async fn calendar_of(api: &Client, agent: &str) -> String {
     api.post(format!("/v1/agents/{agent}/calendars")).json(body).await.expect(201).id()
 }
 
-/// A new calendar that the organization shares.
+/// A new shared calendar of the organization.
 pub(crate) async fn shared_calendar(api: &Client, zone: &str) -> String {
     api.post("/v1/calendars").json(json!({ "name": "Shared", "timezone": zone })).await.expect(201).id()
 }
@@ -43,14 +43,14 @@ pub(crate) async fn event(api: &Client, calendar: &str, start: &str, end: &str) 
     api.post(format!("/v1/calendars/{calendar}/events")).json(body).await.expect(201).id()
 }
 
-/// The service's own time.
+/// The service's current time.
 pub(crate) async fn now(api: &Client) -> String {
     api.get("/health").await.expect(200)["ts"].as_str().unwrap().to_owned()
 }
 
 /// The names of an object's fields.
 pub(crate) fn names(object: &Value) -> BTreeSet<&str> {
-    object.as_object().unwrap_or_else(|| panic!("no object: {object}")).keys().map(String::as_str).collect()
+    object.as_object().unwrap_or_else(|| panic!("not an object: {object}")).keys().map(String::as_str).collect()
 }
 
 /// Requires exactly these fields.
@@ -59,28 +59,28 @@ pub(crate) fn has_exactly(object: &Value, fields: &[&str]) {
     assert_eq!(names(object), fields.iter().copied().collect(), "{object:#}");
 }
 
-/// A point in time as answers show it: UTC, `Z`.
+/// A timestamp as answers show it, in UTC with `Z`.
 #[track_caller]
 pub(crate) fn time(value: &Value) -> DateTime<Utc> {
-    let text = value.as_str().unwrap_or_else(|| panic!("no time: {value}"));
+    let text = value.as_str().unwrap_or_else(|| panic!("not a time: {value}"));
     assert!(text.ends_with('Z') && text.len() >= 20, "{text}");
     kalends_e2e::at(text)
 }
 
-/// Requires a point in time.
+/// Requires a timestamp.
 #[track_caller]
 pub(crate) fn is_time(value: &Value) {
     time(value);
 }
 
-/// Requires an identifier: the prefix and 26 characters of Crockford's base32 (ruling 2.6).
+/// Requires an identifier: the prefix and 26 characters of Crockford's base32.
 #[track_caller]
 pub(crate) fn is_id(value: &Value, prefix: &str) {
     let rest = value.as_str().and_then(|id| id.strip_prefix(prefix)).unwrap_or_else(|| panic!("{prefix}: {value}"));
     assert!(rest.len() == 26 && rest.bytes().all(|b| b"0123456789abcdefghjkmnpqrstvwxyz".contains(&b)), "{value}");
 }
 
-/// Asks again until the answer will do, as long as the service may take to heed a command.
+/// Repeats the request until `will_do` accepts the answer, for as long as a command may take to take effect.
 pub(crate) async fn heeded<F: Future<Output = Answer>>(ask: impl Fn() -> F, will_do: impl Fn(&Answer) -> bool) {
     let began = tokio::time::Instant::now();
     loop {
@@ -89,12 +89,12 @@ pub(crate) async fn heeded<F: Future<Output = Answer>>(ask: impl Fn() -> F, will
         if will_do(&answer) {
             return;
         }
-        assert!(asked_in_time, "not heeded within {HEEDED_WITHIN:?}: {}", answer.shown());
+        assert!(asked_in_time, "no effect within {HEEDED_WITHIN:?}: {}", answer.shown());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
-/// How many rows a table of the server's database has.
+/// The number of rows in a table of the server's database.
 pub(crate) async fn rows(server: &Server, table: &str) -> i64 {
     use sqlx::{AssertSqlSafe, Connection as _};
     let count = AssertSqlSafe(format!("select count(*) from {table}"));
