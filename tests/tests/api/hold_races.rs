@@ -1,4 +1,4 @@
-//! Many who want the same time at once: one of them gets it.
+//! Many concurrent requests for the same time. One of them gets it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,20 +23,20 @@ use crate::{
     holds::{hold_body, in_seconds, set_body},
 };
 
-/// How many requests are under way at a time.
+/// The number of concurrent requests.
 const CONNECTIONS: usize = 64;
 
-/// The start of a quarter of an hour far away.
+/// The start of a quarter of an hour in the far future.
 fn quarter(number: usize) -> DateTime<Utc> {
     at("2027-03-01T00:00:00Z") + TimeDelta::minutes(15 * i64::try_from(number).unwrap())
 }
 
-/// A quarter of an hour as the service writes it.
+/// The start and end of a quarter of an hour, as the service writes them.
 fn quarter_of_an_hour(number: usize) -> (String, String) {
     (iso(quarter(number)), iso(quarter(number + 1)))
 }
 
-/// Numbers that look random and are the same in every run.
+/// A pseudo-random sequence that is the same in every run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -52,7 +52,7 @@ impl Numbers {
     }
 }
 
-/// Sends all, as many at a time as there are connections, in that order.
+/// Sends all calls in this order, at most `CONNECTIONS` of them at once.
 async fn all(calls: Vec<Call>) -> Vec<Answer> {
     let count = calls.len();
     let calls = Arc::new(std::sync::Mutex::new(calls.into_iter().rev().collect::<Vec<_>>()));
@@ -76,7 +76,7 @@ async fn all(calls: Vec<Call>) -> Vec<Answer> {
     answers
 }
 
-/// How many answers there are of each status and code.
+/// The number of answers with each status and code.
 fn told(answers: &[Answer]) -> BTreeMap<(u16, String), usize> {
     answers.iter().fold(BTreeMap::new(), |mut counts, answer| {
         let code = answer.at("/error/code").as_str().unwrap_or_default().to_owned();
@@ -85,7 +85,7 @@ fn told(answers: &[Answer]) -> BTreeMap<(u16, String), usize> {
     })
 }
 
-/// A server and an organization whose limits are out of the way.
+/// A server, and an organization without effective limits.
 async fn unlimited(database: Database) -> (Server, Client) {
     let server = Server::start(database).await;
     let org = server.org_with("custom", &["--limits", r#"{"rate_per_second":100000}"#]).await;
@@ -93,7 +93,7 @@ async fn unlimited(database: Database) -> (Server, Client) {
     (server, api)
 }
 
-/// The live holds of a calendar by start; none of them overlaps another.
+/// The live holds of a calendar, sorted by start. Requires that none of them overlap.
 async fn live_holds(api: &Client, calendar: &str) -> Vec<Value> {
     let mut holds: Vec<Value> = Vec::new();
     loop {
@@ -159,7 +159,7 @@ async fn ten_thousand_attempts_at_five_hundred_slots_have_five_hundred_winners(
 #[case::sqlite(Sqlite, 3)]
 #[case::postgres(Postgres, 4)]
 #[tokio::test]
-async fn one_of_those_who_want_a_hold_s_end_gets_it(#[case] database: Database, #[case] seed: u64) {
+async fn confirm_release_and_pre_emption_have_one_winner(#[case] database: Database, #[case] seed: u64) {
     const ROUNDS: usize = 60;
     let (_server, api) = unlimited(database).await;
     let (_, calendar) = agent_with_calendar(&api).await;
@@ -190,12 +190,12 @@ async fn one_of_those_who_want_a_hold_s_end_gets_it(#[case] database: Database, 
                 assert_eq!(release.at("/error/code"), "not_a_hold");
                 "confirmed"
             }
-            // Released before the stronger one came, who then found the time free; or pre-empted.
+            // Released before the stronger hold came, which then found the time free; or pre-empted by it.
             (409, 200 | 409, 201) => {
                 assert_eq!(confirm.at("/error/code"), "not_a_hold");
                 "cancelled"
             }
-            other => panic!("nobody or more than one: {other:?}"),
+            other => panic!("no winner or more than one: {other:?}"),
         };
         assert_eq!(status_of(&api, &id).await, expected, "{outcome:?}");
         let live = live_holds(&api, &calendar).await;
@@ -221,13 +221,14 @@ async fn a_hold_is_confirmed_or_expires(#[case] database: Database) {
         let (start, end) = quarter_of_an_hour(number);
         held.push(api.post(&events).json(hold_body(&start, &end, &until, 1)).await.expect(201).id());
     }
-    // All of them are over about three seconds after the start.
+    // All holds expire about three seconds after the start.
     let left = (at(&until) - at(&now(&api).await)).num_seconds();
     server.restart_at_offset(left - 3).await;
     let api = server.api(&org);
     let own = iso(at(&now(&api).await) + TimeDelta::seconds(600));
     let left = at(&until) - at(&now(&api).await);
-    // Who wants to confirm and who wants the time come up to a quarter of a second before and after.
+    // Confirmations and competing holds are sent from a quarter of a second before the expiry to a quarter of a second
+    // after.
     let begin = tokio::time::Instant::now() + (left - TimeDelta::milliseconds(250)).to_std().unwrap_or_default();
     let mut running = Vec::new();
     for (number, id) in held.iter().enumerate() {
@@ -251,17 +252,17 @@ async fn a_hold_is_confirmed_or_expires(#[case] database: Database) {
                 place.error("conflict").code("slot_taken");
                 "confirmed"
             }
-            // Over; the other one may have asked a moment before.
+            // Expired. The competing hold may have come a moment before.
             (409, 201 | 409) => {
                 confirm.error("conflict").code("hold_expired");
                 "cancelled"
             }
-            other => panic!("both had the time: {other:?}"),
+            other => panic!("both got the time: {other:?}"),
         };
         confirmed += usize::from(expected == "confirmed");
         assert_eq!(status_of(&api, id).await, expected);
     }
-    eprintln!("{confirmed} of {HOLDS} were confirmed in time on {database:?}");
+    eprintln!("{confirmed} of {HOLDS} were confirmed before they expired on {database:?}");
     live_holds(&api, &calendar).await;
 }
 
@@ -269,7 +270,7 @@ async fn a_hold_is_confirmed_or_expires(#[case] database: Database) {
 #[case::sqlite(Sqlite, 5)]
 #[case::postgres(Postgres, 6)]
 #[tokio::test]
-async fn hold_sets_that_overlap_do_not_block_each_other(#[case] database: Database, #[case] seed: u64) {
+async fn overlapping_hold_sets_do_not_deadlock(#[case] database: Database, #[case] seed: u64) {
     const ROUNDS: usize = 6;
     const SETS: usize = 32;
     let (_server, api) = unlimited(database).await;
@@ -285,7 +286,7 @@ async fn hold_sets_that_overlap_do_not_block_each_other(#[case] database: Databa
         let mut calls = Vec::new();
         let mut wanted = Vec::new();
         for _ in 0..SETS {
-            // In any order: who takes one after the other must not wait for somebody who waits for it.
+            // In any order: requests that lock the calendars one by one must not deadlock.
             numbers.shuffle(&mut calendars);
             let chosen: Vec<String> = calendars[..2 + numbers.below(3)].to_vec();
             let names: Vec<&str> = chosen.iter().map(String::as_str).collect();
@@ -308,7 +309,7 @@ async fn hold_sets_that_overlap_do_not_block_each_other(#[case] database: Databa
                 refused.push(chosen);
             }
         }
-        assert!(!taken.is_empty(), "somebody wins");
+        assert!(!taken.is_empty(), "at least one set wins");
         for chosen in refused {
             assert!(chosen.iter().any(|calendar| taken.contains(calendar)), "refused without need");
         }
@@ -324,7 +325,7 @@ async fn hold_sets_that_overlap_do_not_block_each_other(#[case] database: Databa
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_agent_is_held_once(#[case] database: Database) {
+async fn holds_with_agent_scope_do_not_overlap(#[case] database: Database) {
     const ROUNDS: usize = 20;
     let (_server, api) = unlimited(database).await;
     let (owner, first) = agent_with_calendar(&api).await;
@@ -350,7 +351,7 @@ async fn an_agent_is_held_once(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_hold_is_placed_beside_busy_writers(#[case] database: Database) {
+async fn holds_are_placed_despite_concurrent_writes(#[case] database: Database) {
     const WRITERS: usize = 8;
     const HOLDS: usize = 60;
     let (_server, api) = unlimited(database).await;
@@ -386,6 +387,6 @@ async fn a_hold_is_placed_beside_busy_writers(#[case] database: Database) {
     }
     let told = told(&answers);
     let written = written.load(Ordering::Relaxed);
-    eprintln!("beside {written} events on {database:?}: {told:?} in {took:?}, the slowest {slowest:?}");
+    eprintln!("with {written} concurrent events on {database:?}: {told:?} in {took:?}, the slowest {slowest:?}");
     assert_eq!(told, BTreeMap::from([((201, String::new()), HOLDS)]));
 }

@@ -1,4 +1,4 @@
-//! Holds and hold sets: placing, confirming, releasing, pre-emption and expiry. Who wins a race is in `hold_races`.
+//! Holds and hold sets: placing, confirming, releasing, pre-emption and expiry. Races are in `hold_races`.
 
 use chrono::TimeDelta;
 use kalends_e2e::{
@@ -17,7 +17,7 @@ fn time(text: &str) -> String {
     format!("{DAY}T{text}:00Z")
 }
 
-/// The service's own time, so many seconds later.
+/// The service's time plus this many seconds.
 pub(crate) async fn in_seconds(api: &Client, seconds: i64) -> String {
     iso(at(&now(api).await) + TimeDelta::seconds(seconds))
 }
@@ -30,7 +30,7 @@ pub(crate) fn hold_body(start: &str, end: &str, until: &str, priority: u8) -> Va
     })
 }
 
-/// Asks for a hold of ten minutes.
+/// Requests a hold of ten minutes.
 async fn hold(api: &Client, calendar: &str, start: &str, end: &str, priority: u8) -> Answer {
     let until = in_seconds(api, 600).await;
     let body = hold_body(&time(start), &time(end), &until, priority);
@@ -41,7 +41,7 @@ async fn decide(api: &Client, id: &str, what: &str) -> Answer {
     api.put(format!("/v1/events/{id}/{what}")).await
 }
 
-/// When the calendar is busy that day, as `HH:MM-HH:MM`.
+/// The busy times of the calendar on that day, as `HH:MM-HH:MM`.
 async fn busy(api: &Client, calendar: &str) -> Vec<String> {
     let query = format!("start={}&end={}&include_busy=true", time("08:00"), time("18:00"));
     let answer = api.get(format!("/v1/calendars/{calendar}/availability?{query}")).await.expect(200);
@@ -50,7 +50,7 @@ async fn busy(api: &Client, calendar: &str) -> Vec<String> {
     answer["busy"].as_array().unwrap().iter().map(shown).collect()
 }
 
-/// The identifiers of a calendar's events of a status.
+/// The identifiers of a calendar's events with this status.
 async fn listed(api: &Client, calendar: &str, status: &str) -> Vec<String> {
     api.get(format!("/v1/calendars/{calendar}/events?status={status}")).await.expect(200).column("id")
 }
@@ -79,7 +79,7 @@ async fn a_hold_is_placed_by_its_status_or_by_its_expiry(#[case] database: Datab
     assert_eq!((&made["status"], &made["holdPriority"]), (&json!("hold"), &json!(0)));
     assert_eq!(listed(&api, &calendar, "hold").await.len(), 2);
     assert_eq!(busy(&api, &calendar).await, ["09:00-11:00"]);
-    // What is no hold has no fields of one.
+    // An event that is not a hold has null in the fields of a hold.
     let plain = event(&api, &calendar, &time("12:00"), &time("13:00")).await;
     let plain = api.get(format!("/v1/events/{plain}")).await.expect(200);
     assert_eq!((&plain["holdExpiresAt"], &plain["holdPriority"]), (&Value::Null, &Value::Null));
@@ -89,7 +89,7 @@ async fn a_hold_is_placed_by_its_status_or_by_its_expiry(#[case] database: Datab
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_fields_of_a_hold_belong_together(#[case] database: Database) {
+async fn the_fields_of_a_hold_are_checked_together(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let events = format!("/v1/calendars/{calendar}/events");
@@ -125,9 +125,9 @@ async fn the_fields_of_a_hold_belong_together(#[case] database: Database) {
     let batch = json!({ "events": [{ "title": "x", "start_time": time("09:00"), "end_time": time("10:00") }, hold] });
     let refused = api.post(format!("{events}/batch")).json(batch).await.refused(400, "validation_error");
     refused.param("events[1].status").says("batch");
-    assert_eq!(api.get(&events).await.expect(200)["total"], 0, "nothing of all that was made");
+    assert_eq!(api.get(&events).await.expect(200)["total"], 0, "none of these was created");
 
-    // The bounds themselves are within.
+    // The limits themselves are allowed, with some slack for the time of the requests.
     for (seconds, hour) in [(45, "09"), (890, "11")] {
         let until = in_seconds(&api, seconds).await;
         let body = hold_body(&time(&format!("{hour}:00")), &time(&format!("{hour}:30")), &until, 100);
@@ -162,7 +162,7 @@ async fn holds_need_a_paid_plan(#[case] database: Database) {
         assert_eq!((refused.at("/error/feature"), refused.at("/error/required_plan")), (json!("holds"), json!("pro")));
     }
     assert_eq!(api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200)["total"], 1);
-    // Another organization's hold is no hold of this one.
+    // Another organization cannot see this hold.
     let other = server.api(&server.org("pro").await);
     let (_, theirs) = agent_with_calendar(&other).await;
     let id = hold(&other, &theirs, "09:00", "10:00", 0).await.expect(201).id();
@@ -175,7 +175,7 @@ async fn holds_need_a_paid_plan(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_blocks_stands_in_the_way(#[case] database: Database) {
+async fn a_hold_conflicts_with_busy_times(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (owner, first) = agent_with_calendar(&api).await;
     let second = calendar_of(&api, &owner).await;
@@ -213,17 +213,17 @@ async fn what_blocks_stands_in_the_way(#[case] database: Database) {
             let (start, end) = (free["start"].as_str().unwrap(), free["end"].as_str().unwrap());
             assert_eq!(at(end) - at(start), length);
         }
-        // What is offered can be had, and asking for it takes nothing away.
+        // The offered time is free. The hold is deleted again.
         let (start, end) = (nearest[0]["start"].as_str().unwrap(), nearest[0]["end"].as_str().unwrap());
         let until = in_seconds(&api, 600).await;
         let offered = api.post(format!("/v1/calendars/{first}/events")).json(hold_body(start, end, &until, 3)).await;
         api.delete(format!("/v1/events/{}", offered.expect(201).id())).await.expect(204);
     }
-    // Touching is not overlapping, and what is cancelled is free.
+    // Adjacent times do not overlap, and cancelled events do not block.
     for (start, end) in [("08:00", "09:00"), ("10:00", "11:00"), ("15:00", "16:00")] {
         hold(&api, &first, start, end, 0).await.expect(201);
     }
-    // A plain event may be put over a hold (ruling 4.9), another calendar does not matter unless it is asked for.
+    // A plain event may overlap a hold. Another calendar matters only with the scope `agent`.
     event(&api, &first, &time("16:15"), &time("16:30")).await;
     hold(&api, &second, "09:00", "10:00", 0).await.expect(201);
     let until = in_seconds(&api, 600).await;
@@ -232,7 +232,7 @@ async fn what_blocks_stands_in_the_way(#[case] database: Database) {
     let refused = api.post(format!("/v1/calendars/{second}/events")).json(wide.clone()).await;
     let refused = refused.refused(409, "conflict").code("slot_taken");
     assert_eq!(refused.at("/error/conflicts/0/calendar_id"), json!(first));
-    // It pre-empts on the other calendar too.
+    // With that scope, a hold also pre-empts holds on the agent's other calendars.
     wide["start_time"] = json!(time("16:45"));
     wide["end_time"] = json!(time("17:00"));
     api.post(format!("/v1/calendars/{second}/events")).json(wide).await.expect(201);
@@ -308,13 +308,13 @@ async fn a_patched_hold_stays_a_hold(#[case] database: Database) {
         (&json!("Surely"), &json!("hold"), &json!(5))
     );
 
-    // Its own old time is not in its way, an event is.
+    // The hold's own old time does not block the move. An event does.
     patch(json!({ "start_time": time("09:30"), "end_time": time("10:30") })).await.expect(200);
     assert_eq!(busy(&api, &calendar).await, ["09:30-10:30", "11:00-13:00"]);
     let refused = patch(json!({ "end_time": time("11:15") })).await.refused(409, "conflict").code("slot_taken");
     assert_eq!(refused.at("/error/conflicts/0/kind"), json!("event"));
     assert_eq!(busy(&api, &calendar).await, ["09:30-10:30", "11:00-13:00"], "nothing has moved");
-    // It pre-empts where it goes.
+    // A moved hold pre-empts weaker holds at its new time.
     patch(json!({ "start_time": time("12:30"), "end_time": time("13:30") })).await.expect(200);
     assert_eq!(busy(&api, &calendar).await, ["11:00-12:00", "12:30-13:30"]);
     assert_eq!(api.get(format!("/v1/events/{weak}")).await.expect(200)["status"], "cancelled");
@@ -328,7 +328,7 @@ async fn a_patched_hold_stays_a_hold(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_hold_gives_way_to_one_of_a_higher_priority(#[case] database: Database) {
+async fn a_hold_is_pre_empted_by_a_higher_priority(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let weak = hold(&api, &calendar, "09:00", "10:00", 1).await.expect(201).id();
@@ -336,7 +336,7 @@ async fn a_hold_gives_way_to_one_of_a_higher_priority(#[case] database: Database
     let apart = hold(&api, &calendar, "12:00", "13:00", 0).await.expect(201).id();
     hold(&api, &calendar, "09:30", "10:30", 1).await.refused(409, "conflict").code("slot_taken");
     for id in [&weak, &weaker] {
-        assert_eq!(api.get(format!("/v1/events/{id}")).await.expect(200)["status"], "hold", "all or none gives way");
+        assert_eq!(api.get(format!("/v1/events/{id}")).await.expect(200)["status"], "hold", "either all are pre-empted or none");
     }
     let strong = hold(&api, &calendar, "09:30", "10:30", 2).await.expect(201).id();
     for id in [&weak, &weaker] {
@@ -349,7 +349,7 @@ async fn a_hold_gives_way_to_one_of_a_higher_priority(#[case] database: Database
     assert_eq!(listed(&api, &calendar, "hold").await, [strong.clone(), apart]);
     assert_eq!(listed(&api, &calendar, "cancelled").await, [weak, weaker]);
     assert_eq!(busy(&api, &calendar).await, ["09:30-10:30", "12:00-13:00"]);
-    // Once confirmed it gives way to nobody.
+    // A confirmed hold cannot be pre-empted.
     decide(&api, &strong, "confirm").await.expect(200);
     hold(&api, &calendar, "09:30", "10:30", 100).await.refused(409, "conflict").code("slot_taken");
 }
@@ -364,7 +364,7 @@ async fn an_expired_hold_is_cancelled(#[case] database: Database) {
     let api = server.api(&org);
     let (_, calendar) = agent_with_calendar(&api).await;
     let other = shared_calendar(&api, "UTC").await;
-    // One that goes on right now, so that the context would tell it.
+    // A hold that is in progress, so that the context shows it.
     let (start, end) = (in_seconds(&api, -3_600).await, in_seconds(&api, 7_200).await);
     let until = in_seconds(&api, 600).await;
     let present = json!({ "title": "x", "start_time": start, "end_time": end, "hold_expires_at": until });
@@ -400,7 +400,7 @@ async fn an_expired_hold_is_cancelled(#[case] database: Database) {
     assert_eq!(api.get(&explain).await.expect(200)["offered"], true);
     let context = api.get(format!("/v1/calendars/{calendar}/context")).await.expect(200);
     assert!(!context.text().contains(&present), "{}", context.shown());
-    // Its time can be had.
+    // The time of the expired hold is free.
     hold(&api, &calendar, "09:00", "10:00", 0).await.expect(201);
     assert_eq!(busy(&api, &calendar).await, ["09:00-10:00"]);
 }
@@ -417,7 +417,7 @@ pub(crate) fn set_body(calendars: &[&str], start: &str, end: &str, until: &str) 
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_hold_set_is_placed_wholly_or_not_at_all(#[case] database: Database) {
+async fn a_hold_set_is_placed_entirely_or_not_at_all(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (owner, first) = agent_with_calendar(&api).await;
     let second = calendar_of(&api, &owner).await;
@@ -440,7 +440,7 @@ async fn a_hold_set_is_placed_wholly_or_not_at_all(#[case] database: Database) {
         assert_eq!(hold["title"], "Kick-off");
     }
 
-    // 409 tells every calendar that is taken, by what, and what is free on all.
+    // The 409 lists every calendar that is not free, with each conflict, and the times that are free on all calendars.
     event(&api, &second, &time("10:00"), &time("11:00")).await;
     let refused = ask(set_body(&all, &time("09:30"), &time("10:30"), &until)).await;
     let refused = refused.refused(409, "conflict").code("slot_taken");
@@ -473,7 +473,7 @@ async fn a_hold_set_is_placed_wholly_or_not_at_all(#[case] database: Database) {
     assert_eq!(busy(&api, &first).await, ["09:00-10:00"]);
 
     let set = ask(set_body(&all, &time("14:00"), &time("15:00"), &until)).await.expect(201);
-    // One of them is given up: the set cannot be confirmed, and the others can be released.
+    // One hold is released. Now the set cannot be confirmed, but the others can be released.
     let one = set.at("/holds/1/id");
     decide(&api, one.as_str().unwrap(), "release").await.expect(200);
     api.put(format!("/v1/hold-sets/{}/confirm", set.id())).await.refused(409, "conflict").code("not_a_hold");

@@ -1,4 +1,4 @@
-//! A human connects a calendar, and agents find them busy (rulings 9.2 and 9.3), against stand-ins of both providers.
+//! A user connects a calendar, and agents see its busy times. Both providers are stand-ins.
 
 use std::collections::BTreeSet;
 
@@ -22,14 +22,14 @@ const EXTERNAL: [&str; 7] = ["id", "connection_id", "name", "primary", "counts",
 const GRANTS: &str = "/v1/availability-grants";
 const CONNECTIONS: &str = "/v1/calendar-connections";
 
-/// What the page of consent was asked.
+/// The parameters of a consent page's URL.
 fn asked(url: &str) -> std::collections::BTreeMap<String, String> {
     reqwest::Url::parse(url).unwrap().query_pairs().into_owned().collect()
 }
 
-/// The whole way, from an agent's question to its answer.
+/// The whole flow, from an agent's link to the busy times.
 async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes: &[&str], publishing: bool) {
-    // Two that touch, one that is shown as free, and one on a calendar that is not chosen.
+    // Two adjacent events, one that is shown as free, and one on a calendar that is not chosen.
     let free = TheirEvent { shown: Transparency::Free, ..it.event(11 * 60, 12 * 60) };
     let own = [it.event(9 * 60, 10 * 60), it.event(10 * 60, 10 * 60 + 30), it.event(14 * 60, 15 * 60), free];
     provider.events(ACCOUNT, CALENDARS[0].0, &own);
@@ -44,7 +44,7 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
     assert_eq!(opened["capabilities"], capabilities);
     let poll = async || it.api.get(format!("/v1/connection-links/{link}")).await.expect(200);
 
-    // Consent is asked for the least, bound to the browser.
+    // The consent asks for the fewest scopes and is bound to the browser.
     let begun = it.begin(provider, Some(&link)).await;
     let wanted = asked(&begun.url);
     assert_eq!(wanted["scope"].split(' ').collect::<BTreeSet<_>>(), scopes.iter().copied().collect());
@@ -59,7 +59,7 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
     let known = poll().await;
     assert_eq!((&known["status"], &known["connection_id"]), (&json!("in_progress"), &json!(connection)));
 
-    // The console shows what there is, the account's own calendar first.
+    // The console lists the calendars, the primary one first.
     let shown = it.console.get(path_of(&connection)).await.expect(200);
     has_exactly(&shown.json, &CONNECTION);
     assert_eq!((&shown["provider"], &shown["label"]), (&json!(provider.name()), &Value::Null));
@@ -75,7 +75,7 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
     assert!(!shown.text().contains(ACCOUNT), "{}", shown.shown());
     assert_eq!(it.busy(&it.calendar).await, [], "nothing counts yet");
 
-    // The human chooses two calendars, for the agent that asked.
+    // The user chooses two calendars for the agent that asked.
     let ids = [&listed[0]["id"], &listed[1]["id"]];
     let body = json!({
         "external_calendar_ids": ids, "audience": "selected", "agent_ids": [it.agent], "connection_link_id": link
@@ -93,7 +93,7 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
     it.api.delete(format!("/v1/connection-links/{link}")).await.refused(409, "conflict").code("link_over");
 
     it.until_busy(&[(9 * 60, 10 * 60 + 30), (14 * 60, 15 * 60), (16 * 60, 17 * 60)]).await;
-    assert_eq!(it.busy(&others).await, [], "another agent is not concerned");
+    assert_eq!(it.busy(&others).await, [], "another agent is not affected");
     let why = it.explained(9 * 60 + 30, 10 * 60).await;
     let expected = json!([{
         "calendar_id": it.calendar, "reason": "human_busy",
@@ -109,7 +109,7 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
     let counts: Vec<_> = it.external(&connection).await.iter().map(|known| known["counts"] == true).collect();
     assert_eq!(counts, [true, true, false]);
 
-    // The export tells the same, and nothing that lets into the account.
+    // The export has the same data, and nothing that gives access to the account.
     let export = it.console.get("/v1/auth/export").await.expect(200);
     let mut whole = shown.json.clone();
     whole["external_calendars"] = Value::Array(it.external(&connection).await);
@@ -117,7 +117,7 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
     assert_eq!(export["availability_grants"], json!([grant.json]));
     assert!(provider.refresh_tokens(ACCOUNT).iter().all(|token| !export.text().contains(token)));
 
-    // What changes there changes here, at once if somebody asks, with a token that has to be renewed.
+    // Changes at the provider appear here after a requested refresh, even if the access token must be renewed first.
     provider.events(ACCOUNT, CALENDARS[0].0, &[it.event(8 * 60, 8 * 60 + 15)]);
     provider.lasts(60);
     for _ in 0..3 {
@@ -131,7 +131,7 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_calendar_of_google_is_connected(#[case] database: Database) {
+async fn a_google_calendar_is_connected(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let scopes = [
         "https://www.googleapis.com/auth/calendar.freebusy",
@@ -144,11 +144,11 @@ async fn a_calendar_of_google_is_connected(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_calendar_of_microsoft_is_connected(#[case] database: Database) {
+async fn a_microsoft_calendar_is_connected(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let scopes = ["offline_access", "https://graph.microsoft.com/Calendars.ReadBasic"];
     from_link_to_busy(&it, &it.microsoft, &scopes, true).await;
-    // It is known only for the calendars that count.
+    // Microsoft is asked only about the calendars that count.
     let views: BTreeSet<_> = it.microsoft.asked().into_iter().filter(|path| path.contains("/calendarView")).collect();
     assert_eq!(views.len(), 2, "{views:?}");
 }
@@ -157,7 +157,7 @@ async fn a_calendar_of_microsoft_is_connected(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_grant_is_for_some_agents_or_all(#[case] database: Database) {
+async fn a_grant_covers_selected_current_or_all_agents(#[case] database: Database) {
     let it = Connecting::new(database).await;
     it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
     let taken = it.spans(&[(9 * 60, 10 * 60)]);
@@ -178,7 +178,7 @@ async fn a_grant_is_for_some_agents_or_all(#[case] database: Database) {
     it.refresh(&connection).await;
     assert_eq!(each().await, [true; 4]);
 
-    // Each is taken back by itself, and what it alone made busy is free at once.
+    // Each grant is revoked separately. Times that only this grant made busy are free at once.
     let listed = it.console.get(GRANTS).await.expect(200);
     assert_eq!(listed.column("id"), [selected.clone(), current.id(), all.id()]);
     it.console.delete(format!("{GRANTS}/{}", all.id())).await.expect(204);
@@ -191,7 +191,7 @@ async fn a_grant_is_for_some_agents_or_all(#[case] database: Database) {
         let missing = it.console.delete(format!("{GRANTS}/{id}")).await;
         missing.refused(404, "not_found").code("availability_grant_not_found");
     }
-    // Nothing is kept of what counts for nobody.
+    // Nothing is kept of calendars without a grant.
     it.refresh(&connection).await;
     assert!(it.external(&connection).await.iter().all(|known| known["counts"] == false && known["data"] == "unread"));
 }
@@ -246,13 +246,13 @@ async fn a_grant_counts_for_an_agent_without_a_calendar(#[case] database: Databa
     assert_eq!((&explained["offered"], &explained["reasons"]), (&json!(false), &reasons));
     assert_eq!(why(10 * 60, 11 * 60).await["offered"], true);
 
-    // A grant for all counts too, and what is taken back is free at once.
+    // A grant for all agents counts too. A revoked grant frees its times at once.
     it.console.delete(format!("{GRANTS}/{}", selected.id())).await.expect(204);
     assert_eq!(alone().await["per_agent_busy"], json!({ &bare: [] }));
     it.grant(&connection, &[0], &json!({ "audience": "all" })).await;
     it.refresh(&connection).await;
     assert_eq!(across().await["per_agent_busy"], json!({ &it.agent: taken, &bare: taken }));
-    // With a calendar of its own it is as for everybody else.
+    // Once the agent has its own calendar, it is treated like any other agent.
     let calendar = crate::fixtures::calendar_of(&it.api, &bare).await;
     assert_eq!(alone().await["per_agent_busy"], json!({ &bare: taken }));
     assert_eq!(why(9 * 60, 10 * 60).await["reasons"][0]["calendar_id"], json!(calendar));
@@ -262,7 +262,7 @@ async fn a_grant_counts_for_an_agent_without_a_calendar(#[case] database: Databa
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_a_grant_names_is_checked(#[case] database: Database) {
+async fn grants_are_validated(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let connection = it.connect(&it.google, None).await;
     let known = text(&it.external(&connection).await[0]["id"]);
@@ -294,7 +294,7 @@ async fn what_a_grant_names_is_checked(#[case] database: Database) {
     let waiting = it.ask().await.id();
     post(link(&waiting)).await.refused(409, "conflict").code("link_not_opened");
     assert_eq!(it.console.get(GRANTS).await.expect(200)["total"], 0);
-    // Another organization's human has none of it.
+    // A user of another organization sees none of it.
     let stranger = crate::console::Human::sign_up(&it.server, "eve@example.com").await;
     let stranger = it.server.client(&stranger.token);
     let body = json!({ "external_calendar_ids": [known], "audience": "all" });
@@ -348,7 +348,7 @@ async fn a_connection_is_named_paused_and_resumed(#[case] database: Database) {
 
     let paused = it.console.post(format!("{path}/pause")).await.expect(200);
     assert_eq!(paused["status"], "paused");
-    assert_eq!(it.busy(&it.calendar).await, [], "what is paused counts for nobody");
+    assert_eq!(it.busy(&it.calendar).await, [], "a paused connection does not count");
     it.console.post(format!("{path}/refresh")).await.refused(409, "conflict").code("connection_paused");
     it.console.post(format!("{path}/pause")).await.expect(200);
     let asked = it.google.asked().len();
@@ -363,7 +363,7 @@ async fn a_connection_is_named_paused_and_resumed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn who_disconnects_is_forgotten_here_and_there(#[case] database: Database) {
+async fn disconnecting_deletes_the_connection_and_revokes_its_tokens(#[case] database: Database) {
     let it = Connecting::new(database).await;
     for provider in [&it.google, &it.microsoft] {
         provider.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
@@ -372,7 +372,7 @@ async fn who_disconnects_is_forgotten_here_and_there(#[case] database: Database)
         let tokens = provider.refresh_tokens(ACCOUNT);
         let known = it.external(&connection).await;
         it.console.delete(path_of(&connection)).await.expect(204);
-        // Microsoft has nothing to ask.
+        // Microsoft has no revocation endpoint.
         let revoked = if provider.name() == "google" { tokens } else { Vec::new() };
         assert_eq!(provider.revoked(), revoked);
         assert_eq!(it.busy(&it.calendar).await, []);
@@ -385,7 +385,7 @@ async fn who_disconnects_is_forgotten_here_and_there(#[case] database: Database)
     }
     assert_eq!(it.console.get(CONNECTIONS).await.expect(200)["total"], 0);
 
-    // A provider that does not answer keeps nobody from leaving.
+    // A provider that fails does not prevent the deletion.
     let connection = it.granted(&it.google).await;
     it.until_busy(&[(9 * 60, 10 * 60)]).await;
     it.google.fails(Some(500));

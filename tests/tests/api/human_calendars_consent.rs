@@ -1,4 +1,4 @@
-//! Consent that does not come about, and consent that has to be given again (ruling 9.2).
+//! Consent that fails, and consent that must be given again.
 
 use kalends_e2e::{
     CalendarProvider,
@@ -29,8 +29,8 @@ async fn connections(it: &Connecting) -> Vec<String> {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_provider_is_configured_or_nothing_is_connected(#[case] database: Database) {
-    // One of them is there to sign in, and not for calendars.
+async fn a_provider_without_calendars_connects_nothing(#[case] database: Database) {
+    // Google is configured for signing in, but not for calendars.
     let google = CalendarProvider::google().await;
     let variables: Vec<_> = google.variables().into_iter().filter(|(name, _)| !name.ends_with("_CALENDARS")).collect();
     let mut variables: Vec<_> = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -72,12 +72,12 @@ async fn google_does_not_publish(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_answer_of_a_provider_counts_once_for_the_browser_that_asked(#[case] database: Database) {
+async fn a_callback_counts_once_and_only_in_the_browser_that_began(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
     let provider = it.google.clone();
     let (ours, theirs) = (it.begin(&provider, None).await, it.begin(&provider, None).await);
     let path = it.back(&provider, &ours).await;
-    // Another browser's, or none: the attempt of this one is used up all the same, and its cookie stays.
+    // With another browser's cookie or none, the attempt is used up anyway, and the browser's own cookie stays.
     for cookie in ["", "service_oauth_state=", &theirs.cookie] {
         let begun = it.begin(&provider, None).await;
         let path = it.back(&provider, &begun).await;
@@ -93,10 +93,10 @@ async fn an_answer_of_a_provider_counts_once_for_the_browser_that_asked(#[case] 
     ] {
         it.failed(&it.answer(&path, &ours.cookie).await, "oauth_state");
     }
-    assert!(provider.asked().is_empty(), "none of that came as far as the provider");
+    assert!(provider.asked().is_empty(), "none of these reached the provider");
     assert_eq!(connections(&it).await, [""; 0]);
 
-    // Once is right, again is too late; of many at once one is right.
+    // The first callback succeeds and a repetition fails. Of many concurrent callbacks, one succeeds.
     let connection = it.connected(&it.answer(&path, &ours.cookie).await, None);
     it.failed(&it.answer(&path, &ours.cookie).await, "oauth_state");
     assert_eq!(connections(&it).await, [connection]);
@@ -104,7 +104,7 @@ async fn an_answer_of_a_provider_counts_once_for_the_browser_that_asked(#[case] 
     let answers = futures::future::join_all((0..8).map(|_| it.answer(&path, &theirs.cookie))).await;
     assert_eq!(answers.iter().filter(|answer| answer.header("location").contains("?connected=")).count(), 1);
 
-    // At another provider's address; after ten minutes.
+    // The callback of another provider; a callback after ten minutes.
     let begun = it.begin(&provider, None).await;
     let path = it.back(&provider, &begun).await.replace("/google/", "/microsoft/");
     it.failed(&it.answer(&path, &begun.cookie).await, "oauth_state");
@@ -126,7 +126,7 @@ async fn a_consent_that_fails_connects_nothing(#[case] database: Database) {
         let begun = it.begin(provider, Some(&link)).await;
         it.failed(&it.consent(provider, &begun).await, "oauth_declined");
         provider.declines(false);
-        // No code; one that is made up; one of another client; another issuer; the provider's own failure.
+        // No code; a made-up code; another client's code; a failure at the provider; another issuer.
         let foreign = provider.foreign_code(it.server.base_url());
         for (name, value, code) in [
             ("cod", "x", "oauth_failed"),
@@ -157,7 +157,7 @@ async fn a_consent_that_fails_connects_nothing(#[case] database: Database) {
         }
         assert_eq!(connections(&it).await, [""; 0]);
 
-        // The link is what it was, until the agent takes it back: what was consented to then is given back.
+        // The link is unchanged until the agent cancels it. A consent after that is revoked.
         let begun = it.begin(provider, Some(&link)).await;
         it.api.delete(format!("/v1/connection-links/{link}")).await.expect(204);
         it.failed(&it.consent(provider, &begun).await, "link_over");
@@ -171,7 +171,7 @@ async fn a_consent_that_fails_connects_nothing(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_account_is_connected_once(#[case] database: Database) {
+async fn connecting_an_account_again_keeps_the_connection(#[case] database: Database) {
     let it = Connecting::new(database).await;
     for provider in [&it.google, &it.microsoft] {
         let before = connections(&it).await.len();
@@ -182,7 +182,7 @@ async fn an_account_is_connected_once(#[case] database: Database) {
         let again = it.connect(provider, Some(&link)).await;
         assert_eq!(again, first);
         let counts = it.external(&first).await[0]["counts"].clone();
-        assert_eq!(counts, true, "what was chosen of it stays");
+        assert_eq!(counts, true, "the choice of calendars stays");
         it.refresh(&first).await;
         assert_eq!(it.busy(&it.calendar).await, it.spans(&[(9 * 60, 10 * 60)]));
         // Another account is another connection.
@@ -192,7 +192,7 @@ async fn an_account_is_connected_once(#[case] database: Database) {
         it.console.delete(path_of(&first)).await.expect(204);
         provider.visited_by(ACCOUNT);
     }
-    // Nothing was given back that a connection lives by.
+    // No token that a connection uses was revoked.
     assert_eq!(it.google.revoked().len(), 1);
 }
 
@@ -200,7 +200,7 @@ async fn an_account_is_connected_once(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn consent_that_was_taken_back_is_asked_for_again(#[case] database: Database) {
+async fn revoked_consent_must_be_given_again(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
     for provider in [it.google.clone(), it.microsoft.clone()] {
         provider.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
@@ -213,9 +213,9 @@ async fn consent_that_was_taken_back_is_asked_for_again(#[case] database: Databa
         assert!(lapsed["last_error"].as_str().is_some_and(|error| error.contains("invalid_grant")));
         let refresh = it.console.post(format!("{}/refresh", path_of(&connection))).await;
         refresh.refused(409, "conflict").code("reauthorization_required");
-        assert_eq!(it.busy(&it.calendar).await, it.spans(&[(9 * 60, 10 * 60)]), "as it was read last");
+        assert_eq!(it.busy(&it.calendar).await, it.spans(&[(9 * 60, 10 * 60)]), "as of the last refresh");
 
-        // Consent of another account, or none, changes nothing.
+        // A consent for another account, or a refused one, changes nothing.
         provider.account(OTHER, &[(OTHER, "Other")]);
         let begun = it.begin_again(&connection).await;
         it.failed(&it.consent(&provider, &begun).await, "other_account");
@@ -233,17 +233,17 @@ async fn consent_that_was_taken_back_is_asked_for_again(#[case] database: Databa
         let shown = it.console.get(path_of(&connection)).await.expect(200);
         assert_eq!((&shown["status"], &shown["last_error"]), (&json!("active"), &Value::Null));
 
-        // Of a connection that is gone meanwhile nothing comes about.
+        // A consent for a connection that has been deleted connects nothing.
         let begun = it.begin_again(&connection).await;
         it.console.delete(path_of(&connection)).await.expect(204);
         it.failed(&it.consent(&provider, &begun).await, "connection_gone");
         assert_eq!(connections(&it).await, [""; 0]);
     }
-    // What was consented to for another account, or for what was gone, was given back.
+    // The tokens for another account and for the deleted connection were revoked.
     assert_eq!(it.google.refresh_tokens(OTHER).len(), 0);
     assert_eq!(it.google.refresh_tokens(ACCOUNT).len(), 0);
 
-    // What has lapsed counts until it is old.
+    // The data of a lapsed connection counts until it is stale.
     it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
     let connection = it.granted(&it.google).await;
     it.until_busy(&[(9 * 60, 10 * 60)]).await;

@@ -1,4 +1,4 @@
-//! What is kept of human calendars: for how long it counts, and that nobody else sees it (ruling 9.3).
+//! The stored data of human calendars: how long it counts, and that it stays secret.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ const HOUR: i64 = 3_600;
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_failing_provider_changes_nothing_until_its_data_are_old(#[case] database: Database) {
+async fn a_failing_provider_changes_nothing_until_its_data_is_stale(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
     it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
     it.microsoft.events(ACCOUNT, CALENDARS[0].0, &[it.event(10 * 60, 11 * 60)]);
@@ -50,7 +50,7 @@ async fn a_failing_provider_changes_nothing_until_its_data_are_old(#[case] datab
         provider.fails(Some(503));
     }
 
-    // The console shows the age of what is known, and agents are told how much to believe.
+    // The console shows the age of the data, and agents see how far to trust it.
     let states = async |it: &Connecting| {
         let shown = it.console.get(path_of(&first)).await.expect(200);
         let known = it.available(&it.calendar).await;
@@ -82,7 +82,7 @@ async fn a_failing_provider_changes_nothing_until_its_data_are_old(#[case] datab
         (Some("unavailable"), vec![])
     );
 
-    // Once they answer again, all is well by itself.
+    // Once the providers answer again, everything recovers.
     for provider in [&it.google, &it.microsoft] {
         provider.fails(None);
     }
@@ -92,12 +92,12 @@ async fn a_failing_provider_changes_nothing_until_its_data_are_old(#[case] datab
     it.until_busy(&[(9 * 60, 11 * 60)]).await;
 }
 
-/// Nobody asks: the duty does.
+/// The duty refreshes without a request.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_changes_there_is_read_within_five_minutes(#[case] database: Database) {
+async fn changes_at_the_provider_are_read_within_five_minutes(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
     for provider in [&it.google, &it.microsoft] {
         provider.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
@@ -110,12 +110,12 @@ async fn what_changes_there_is_read_within_five_minutes(#[case] database: Databa
     it.until_busy(&[(11 * 60, 12 * 60), (13 * 60, 14 * 60)]).await;
 }
 
-/// What a human is busy with is in the way of a hold, which is told when and not what.
+/// A user's busy times conflict with holds. The conflict has the time but not the title.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn nothing_is_held_while_a_human_is_busy(#[case] database: Database) {
+async fn a_hold_conflicts_with_human_busy_times(#[case] database: Database) {
     let it = Connecting::new(database).await;
     it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
     it.granted(&it.google).await;
@@ -136,7 +136,7 @@ async fn nothing_is_held_while_a_human_is_busy(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn calendars_that_are_gone_there_count_no_more(#[case] database: Database) {
+async fn calendars_removed_at_the_provider_no_longer_count(#[case] database: Database) {
     let it = Connecting::new(database).await;
     for provider in [&it.google, &it.microsoft] {
         provider.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
@@ -161,7 +161,7 @@ async fn calendars_that_are_gone_there_count_no_more(#[case] database: Database)
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn agents_learn_nothing_but_when_a_human_is_busy(#[case] database: Database) {
+async fn agents_see_only_busy_times(#[case] database: Database) {
     let receiver = Receiver::start().await;
     let variables = [("KALENDS_EGRESS_ALLOW", receiver.address()), ("KALENDS_LOG", "trace")];
     let it = Connecting::with(database, &variables).await;
@@ -191,11 +191,11 @@ async fn agents_learn_nothing_but_when_a_human_is_busy(#[case] database: Databas
         it.console.post("/v1/availability-grants").json(body).await.expect(201);
         it.console.patch(path_of(&connection)).json(json!({ "label": "Planted label" })).await.expect(200);
         it.until_busy(&[(0, 30), (60, 90), (120, 150), (300, 330), (360, 400)]).await;
-        // And with a token that was renewed.
+        // The same with a renewed access token.
         provider.lasts(60);
         it.refresh(&connection).await;
         it.refresh(&connection).await;
-        // What fails is logged, and not what it was about.
+        // Failures are logged without the data that they concern.
         provider.fails(Some(500));
         it.ask_refresh(&connection).await;
         it.until_shown(&connection, "in error", |shown| shown["status"] == "error").await;
@@ -209,7 +209,7 @@ async fn agents_learn_nothing_but_when_a_human_is_busy(#[case] database: Databas
     let mut told: Vec<Answer> = Vec::new();
     for caller in [&it.api, &own] {
         let mut links = caller.post(it.links()).json(json!({})).await.expect(201);
-        // The address is the one secret that the agent is told, of a link of its own.
+        // The address is the only secret that an agent sees, and only for its own link.
         links.bytes = links.text().replace("/console/connect#", "").into_bytes();
         told.push(caller.get(format!("/v1/connection-links/{}", links.id())).await.expect(200));
         for path in [
@@ -242,33 +242,33 @@ async fn agents_learn_nothing_but_when_a_human_is_busy(#[case] database: Databas
     let export = it.console.get("/v1/auth/export").await.expect(200);
 
     let tokens = [it.google.tokens(), it.microsoft.tokens()].concat();
-    assert!(tokens.len() >= 4, "an access and a refresh token of each provider: {tokens:?}");
+    assert!(tokens.len() >= 4, "an access token and a refresh token for each provider: {tokens:?}");
     let personal = [TITLE, ACCOUNT, "Planted label"].into_iter().chain(CALENDARS.map(|(_, name)| name));
     let references = CALENDARS.map(|(id, _)| id);
     let personal: Vec<String> = personal.chain(references).map(str::to_owned).collect();
     let (log, kept) = (it.server.log(), kept(&it.server).await);
     for secret in personal.iter().chain(&tokens).chain(&secrets) {
         for answer in &told {
-            assert!(!answer.text().contains(secret), "{secret} is told: {}", answer.shown());
+            assert!(!answer.text().contains(secret), "{secret} is in an answer: {}", answer.shown());
         }
         for message in receiver.received("/hook") {
             assert!(!String::from_utf8_lossy(&message.body).contains(secret), "{secret} is sent");
         }
-        assert!(!holds(&kept, secret), "{secret} is kept in the clear");
+        assert!(!holds(&kept, secret), "{secret} is stored in clear");
         assert!(!log.contains(secret), "{secret} is in the log");
     }
     for secret in tokens.iter().chain(&secrets).map(String::as_str).chain([TITLE]) {
         assert!(!export.text().contains(secret), "{secret} is exported");
     }
-    assert!(log.contains("DEBUG sqlx::query"), "the log is not talkative");
-    assert!(holds(&kept, "microsoft"), "what is looked through is what is kept");
+    assert!(log.contains("DEBUG sqlx::query"), "the log is not at trace level");
+    assert!(holds(&kept, "microsoft"), "the search covers the stored data");
 }
 
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_log_tells_who_connected_what(#[case] database: Database) {
+async fn the_audit_log_records_connections(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let link = it.opened().await;
     let connection = it.connect(&it.google, Some(&link)).await;
@@ -305,7 +305,7 @@ async fn the_log_tells_who_connected_what(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn nothing_is_left_of_a_deleted_account(#[case] database: Database) {
+async fn a_deleted_account_leaves_no_connection(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
     it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(9 * 60, 10 * 60)]);
     let waiting = it.ask().await.id();
@@ -327,8 +327,8 @@ async fn nothing_is_left_of_a_deleted_account(#[case] database: Database) {
 
     let tokens = it.google.refresh_tokens(ACCOUNT);
     it.console.delete("/v1/auth/account").await.expect(204);
-    assert!(tokens.len() == 1 && it.google.revoked() == tokens, "the provider is told too");
-    // Past the time in which a request that was under way might still have added something.
+    assert!(tokens.len() == 1 && it.google.revoked() == tokens, "the token is revoked at the provider too");
+    // Late enough that a request that was running can no longer add anything.
     it.server.restart_at_offset(60).await;
     let began = tokio::time::Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: one effect, however often a request arrives.
+//! `Idempotency-Key`: one effect, however often a request is sent.
 
 use crate::{
     fixtures::{agent, agent_with_calendar, calendar_of, event, event_body, rows},
@@ -33,22 +33,22 @@ async fn a_repeated_request_gets_the_first_answer(#[case] database: Database) {
     assert_eq!(again.header("etag"), first.header("etag"));
     assert_eq!(again.header("x-service-plan"), "pro");
     assert_ne!(again.header("x-request-id"), first.header("x-request-id"));
-    // Without a key, or with another, it is another request.
+    // Without a key or with another key, it is a new request.
     assert_ne!(create("b", &body).await.expect(201).id(), first.id());
     assert_ne!(api.post("/v1/agents").json(body.clone()).await.expect(201).id(), first.id());
     assert_eq!(api.get("/v1/agents").await.expect(200)["total"], 3);
 
-    // The same key for another body.
+    // The same key with another body.
     let other = json!({ "name": "Bob", "type": "ai" });
     create("a", &other).await.refused(422, "validation_error").code("idempotency_mismatch");
     create("a", &json!({})).await.refused(422, "validation_error").code("idempotency_mismatch");
     assert_eq!(create("a", &body).await.expect(201).json, first.json, "the first answer stays");
-    // The same key on another route is another request.
+    // The same key on another route is a new request.
     let calendar = json!({ "name": "Work", "timezone": "UTC" });
     let made = api.post("/v1/calendars").header(KEY, "a").json(calendar).await.expect(201);
     assert_eq!(made.header(REPLAYED), "");
 
-    // The answer shows what was, even where it has changed since; it outlives the process.
+    // The replay shows the original answer, even if the resource has changed since. It survives a restart.
     api.patch(format!("/v1/agents/{}", first.id())).json(json!({ "name": "Grace" })).await.expect(200);
     assert_eq!(create("a", &body).await.expect(201)["name"], "Ada");
     server.restart().await;
@@ -140,7 +140,7 @@ async fn every_kind_of_write_is_repeatable(#[case] database: Database) {
         assert_eq!((again.header(REPLAYED), &again.bytes), ("true", &first.bytes), "{}", again.shown());
         assert_eq!(again.header("etag"), first.header("etag"));
     }
-    // Without a key, what is gone is gone.
+    // Without a key, the deleted event is not found.
     api.delete(format!("/v1/events/{id}")).await.refused(404, "not_found");
 }
 
@@ -148,7 +148,7 @@ async fn every_kind_of_write_is_repeatable(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn errors_are_not_kept(#[case] database: Database) {
+async fn errors_are_not_replayed(#[case] database: Database) {
     let server = Server::start(database).await;
     let api = server.api(&server.org_with("free", &["--limits", r#"{"agents":1}"#]).await);
     let create = |body: serde_json::Value| api.post("/v1/agents").header(KEY, "k").json(body);
@@ -170,7 +170,7 @@ async fn errors_are_not_kept(#[case] database: Database) {
         let answer = api.post("/v1/agents").header(KEY, key).json(json!({ "name": "x", "type": "ai" })).await;
         answer.refused(400, "validation_error").param("Idempotency-Key");
     }
-    // Reading takes no key.
+    // A read ignores the key.
     api.get("/v1/agents").header(KEY, "k").await.expect(200);
 }
 
@@ -207,7 +207,7 @@ async fn a_key_is_forgotten_after_a_day(#[case] database: Database) {
     let again = server.api(&org).post("/v1/agents").header(KEY, "k").json(body.clone()).await.expect(201);
     assert_eq!(again.id(), first.id());
     server.restart_at_offset(24 * 3_600 + 60).await;
-    // Nobody gets the answer any more, and soon nothing is kept of it.
+    // The answer is no longer replayed, and is removed soon after.
     let began = std::time::Instant::now();
     while rows(&server, "idempotent_answers").await > 0 {
         assert!(began.elapsed().as_secs() < 30, "expired answers are removed");
@@ -239,7 +239,7 @@ async fn a_sign_up_is_repeatable(#[case] database: Database) {
     short.refused(400, "validation_error").param("Idempotency-Key");
     let first = sign_up().await.expect(200);
     let again = sign_up().await.expect(200);
-    assert_eq!((again.header(REPLAYED), &again.json), ("true", &first.json), "the key is not lost with the answer");
+    assert_eq!((again.header(REPLAYED), &again.json), ("true", &first.json), "the replay contains the API key");
     server.client(first["api_key"].as_str().unwrap()).get("/v1/agents").await.expect(200);
     assert_eq!(server.wait_for_mails(1).await.len(), 1, "one mail");
     agent(&server.api(&server.org("pro").await)).await;

@@ -1,4 +1,4 @@
-//! Whose `Idempotency-Key` it is: the caller's own, and the same on every node.
+//! The scope of an `Idempotency-Key`: one caller, on every node.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ fn body(title: &str) -> Value {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn two_keys_of_one_organization_share_nothing(#[case] database: Database) {
+async fn two_keys_of_one_organization_have_separate_scopes(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let (own, calendar) = agent_with_calendar(&api).await;
     let path = format!("/v1/calendars/{calendar}/events");
@@ -46,12 +46,12 @@ async fn two_keys_of_one_organization_share_nothing(#[case] database: Database) 
         made.push(answer.id());
     }
     assert_eq!(made.iter().collect::<BTreeSet<_>>().len(), 3, "{made:?}");
-    // Each gets its own again.
+    // Each caller gets its own answer again.
     for (caller, id) in callers.iter().zip(&made) {
         let again = create(caller, &path, "same", &body("x")).await.expect(201);
         assert_eq!((again.header(REPLAYED), &again.id()), ("true", id));
     }
-    // Nor is what another asked for under the same key in anybody's way.
+    // A caller's request does not conflict with another caller's request that has the same key.
     for (number, caller) in callers.iter().enumerate() {
         let answer = create(caller, &path, "other", &body(&format!("No {number}"))).await.expect(201);
         assert_eq!((answer.header(REPLAYED), &answer["title"]), ("", &json!(format!("No {number}"))));
@@ -64,7 +64,7 @@ async fn two_keys_of_one_organization_share_nothing(#[case] database: Database) 
 }
 
 #[tokio::test]
-async fn two_nodes_asked_at_once_make_one_event() {
+async fn concurrent_requests_on_two_nodes_create_one_event() {
     let server = Server::start(Postgres).await;
     let org = server.org("pro").await;
     let node = server.another_node().await;
@@ -81,17 +81,17 @@ async fn two_nodes_asked_at_once_make_one_event() {
                 fresh += u32::from(answer.header(REPLAYED).is_empty());
                 shown.insert(answer.id());
             } else {
-                // The first one was still running.
+                // The first request was still running.
                 answer.refused(409, "conflict");
             }
         }
-        assert_eq!((shown.len(), fresh), (1, 1), "one event, shown to all who were answered");
+        assert_eq!((shown.len(), fresh), (1, 1), "every successful answer shows the same event");
         for node in &nodes {
             let again = create(node, &path, &key, &body).await.expect(201);
             assert!(again.header(REPLAYED) == "true" && shown.contains(&again.id()), "{}", again.shown());
             assert_eq!(node.get(&path).await.expect(200)["total"], round + 1);
         }
-        // Another body is another request on whichever node.
+        // Another body with the same key is a mismatch on every node.
         let other = json!({ "title": "y", "start_time": body["start_time"], "end_time": body["end_time"] });
         for node in &nodes {
             create(node, &path, &key, &other).await.refused(422, "validation_error").code("idempotency_mismatch");

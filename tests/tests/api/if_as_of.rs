@@ -1,4 +1,4 @@
-//! Holds that rest on what an availability answer showed.
+//! Holds that depend on an earlier availability answer.
 
 use chrono::{Duration, SecondsFormat};
 use kalends_e2e::{
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{agent_with_calendar, calendar_of, event, now, shared_calendar};
 
-/// An hour of the day on which all of this takes place.
+/// A time on the day of these tests.
 fn at(hour: &str) -> String {
     format!("2030-05-06T{hour}:00Z")
 }
 
-/// In so many minutes by the service's clock.
+/// The service's time plus this many minutes.
 async fn soon(api: &Client, minutes: i64) -> String {
     (kalends_e2e::at(&now(api).await) + Duration::minutes(minutes)).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
@@ -28,7 +28,7 @@ async fn hold(api: &Client, calendar: &str, start: &str, end: &str, if_as_of: &V
     }))
 }
 
-/// The `as_of` of what is free now.
+/// The `as_of` of the current availability.
 async fn as_of(api: &Client, path: &str) -> Value {
     let range = [("start", at("00:00")), ("end", at("23:00")), ("slot_duration", "30m".to_owned())];
     let range: Vec<(&str, &str)> = range.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -39,7 +39,7 @@ async fn as_of(api: &Client, path: &str) -> Value {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_hold_is_refused_where_what_matters_changed_since(#[case] database: Database) {
+async fn a_hold_is_refused_if_a_relevant_change_happened_since(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (agent, calendar) = agent_with_calendar(&api).await;
     let second = calendar_of(&api, &agent).await;
@@ -49,7 +49,7 @@ async fn a_hold_is_refused_where_what_matters_changed_since(#[case] database: Da
     api.put(&rules).json(buffers.clone()).await.expect(200);
     let seen = as_of(&api, &of_agent).await;
 
-    // Elsewhere, or gone again, or taking no time: that does not matter.
+    // Events at other times, deleted events and events next to the hold's time do not matter.
     event(&api, &calendar, &at("07:00"), &at("08:00")).await;
     event(&api, &calendar, &at("11:15"), &at("12:00")).await;
     event(&api, &second, &at("11:00"), &at("12:00")).await;
@@ -58,7 +58,7 @@ async fn a_hold_is_refused_where_what_matters_changed_since(#[case] database: Da
     let id = hold(&api, &calendar, "10:00", "11:00", &seen).await.await.expect(201).id();
     api.put(format!("/v1/events/{id}/release")).await.expect(200);
 
-    // The buffer of what comes after reaches into the time, though nothing overlaps it.
+    // The buffer of the next event overlaps the hold's time, although the event does not.
     let after = event(&api, &calendar, &at("11:10"), &at("11:15")).await;
     let refused = hold(&api, &calendar, "10:00", "11:00", &seen).await.await.refused(409, "conflict").code("stale");
     let refused = refused.param("if_as_of");
@@ -68,13 +68,13 @@ async fn a_hold_is_refused_where_what_matters_changed_since(#[case] database: Da
     let nearest = refused["error"]["nearest_free"].as_array().unwrap().clone();
     assert_eq!(nearest.len(), 3, "{nearest:?}");
     assert_eq!(nearest[0], json!({ "start": "2030-05-06T09:00:00Z", "end": "2030-05-06T10:00:00Z" }));
-    // Whoever looks again decides anew; and without the condition it is for the caller to know.
+    // A hold with a new `as_of` succeeds.
     let anew = as_of(&api, &of_agent).await;
     let id = hold(&api, &calendar, "10:00", "11:00", &anew).await.await.expect(201).id();
     api.delete(format!("/v1/events/{id}")).await.expect(204);
     api.delete(format!("/v1/events/{after}")).await.expect(204);
 
-    // What changed on another calendar of the answer counts too, a series by its occurrences.
+    // A change on another calendar of the answer counts too. A series counts by its occurrences.
     let seen = as_of(&api, &of_agent).await;
     let daily = json!({ "title": "Daily", "start_time": "2030-05-01T10:30:00Z", "end_time": "2030-05-01T11:30:00Z",
         "recurrence_rule": "FREQ=DAILY;COUNT=20" });
@@ -84,7 +84,7 @@ async fn a_hold_is_refused_where_what_matters_changed_since(#[case] database: Da
     assert_eq!(refused["error"]["conflicts"][0]["calendar_id"], json!(second));
     hold(&api, &calendar, "13:00", "14:00", &seen).await.await.expect(201);
 
-    // A rule that changed counts wherever it does.
+    // A change of the rules always counts.
     let seen = as_of(&api, &of_agent).await;
     api.put(&rules).json(buffers).await.expect(200);
     hold(&api, &calendar, "15:00", "16:00", &seen).await.await.refused(409, "conflict").code("stale").says("rules");
@@ -94,7 +94,7 @@ async fn a_hold_is_refused_where_what_matters_changed_since(#[case] database: Da
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_as_of_must_tell_of_the_calendars(#[case] database: Database) {
+async fn as_of_must_cover_the_calendars(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (agent, calendar) = agent_with_calendar(&api).await;
     let other = shared_calendar(&api, "UTC").await;
@@ -109,7 +109,7 @@ async fn an_as_of_must_tell_of_the_calendars(#[case] database: Database) {
     let events = format!("/v1/calendars/{calendar}/events");
     api.post(&events).json(plain).await.refused(400, "validation_error").param("if_as_of");
 
-    // A hold set rests on one answer for all its calendars.
+    // A hold set depends on one answer that covers all its calendars.
     let both = as_of(&api, &format!("/v1/calendars/{other}/availability")).await;
     let set = json!({ "title": "Both", "start_time": at("10:00"), "end_time": at("11:00"),
         "calendar_ids": [calendar, other], "hold_expires_at": soon(&api, 5).await, "if_as_of": both });

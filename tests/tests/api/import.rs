@@ -1,4 +1,4 @@
-//! Files of others, imported as native events: moving in, moving out, and once more.
+//! Files from other services, imported as native events: moving in, moving out, and importing again.
 
 use kalends_e2e::{
     Answer, Client,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::fixtures::{agent_with_calendar, shared_calendar};
 use crate::webhooks::{hook, with_receiver};
 
-/// A file of these events.
+/// A file with these events.
 fn file(events: &[&str]) -> String {
     let events: String = events.iter().map(|event| format!("BEGIN:VEVENT\r\n{event}\r\nEND:VEVENT\r\n")).collect();
     format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Elsewhere//EN\r\n{events}END:VCALENDAR\r\n")
@@ -30,12 +30,12 @@ async fn import(api: &Client, calendar: &str, text: impl Into<String>) -> Answer
     api.post(path).header("content-type", "text/calendar").body(text.into()).await
 }
 
-/// Created, updated, untouched and skipped.
+/// The numbers of created, updated, untouched and skipped events.
 fn counts(answer: &Answer) -> [i64; 4] {
     ["created", "updated", "untouched", "skipped"].map(|name| answer[name].as_i64().unwrap())
 }
 
-/// Where a receiver hears of events.
+/// The webhook path that hears of events.
 const TOLD: &str = "/told";
 
 fn listing(calendar: &str) -> String {
@@ -44,7 +44,7 @@ fn listing(calendar: &str) -> String {
     )
 }
 
-/// Title and start of what takes place in March and April.
+/// The title and start of each instance in March and April.
 async fn instances(api: &Client, calendar: &str) -> Vec<(String, String)> {
     let listed = api.get(listing(calendar)).await.expect(200).data();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -55,7 +55,7 @@ async fn instances(api: &Client, calendar: &str) -> Vec<(String, String)> {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_calendar_moves_in(#[case] database: Database) {
+async fn a_file_is_imported(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     hook(&api, &receiver, TOLD, &["*"]).await;
@@ -68,13 +68,13 @@ async fn a_calendar_moves_in(#[case] database: Database) {
         ("Birthday", "2026-03-05T00:00:00Z"),
         ("Standup", "2026-03-23T08:00:00Z"),
         ("Standup, late", "2026-03-30T12:00:00Z"),
-        // Clocks have been set meanwhile.
+        // The clocks have changed in between.
         ("Standup", "2026-04-06T07:00:00Z"),
     ]
     .map(|(title, start)| (title.to_owned(), start.to_owned()));
     assert_eq!(instances(&api, &calendar).await, expected);
 
-    // They are events like any other: told, counted, and to be changed.
+    // Imported events are ordinary events: announced, counted and changeable.
     let listed = api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200).data();
     assert!(listed.iter().all(|event| event["source"] == "internal"), "{listed:?}");
     let dentist = listed.iter().find(|event| event["title"] == "Dentist").unwrap();
@@ -100,7 +100,7 @@ async fn a_calendar_moves_in(#[case] database: Database) {
     let id = dentist["id"].as_str().unwrap();
     api.patch(format!("/v1/events/{id}")).json(json!({ "metadata": { "mine": 1 } })).await.expect(200);
 
-    // Once more, and once more with a change: what is not in the file stays.
+    // The same file again, and then a changed one. Events that are not in the file stay.
     let again = import(&api, &calendar, file(&[CHANGED, SERIES, ONCE, FREE])).await.expect(200);
     assert_eq!(counts(&again), [0, 0, 4, 0]);
     let later = ONCE.replace("Dentist", "Dentist!").replace("T10", "T09");
@@ -108,10 +108,10 @@ async fn a_calendar_moves_in(#[case] database: Database) {
     assert_eq!(counts(&changed), [1, 1, 0, 0]);
     let shown = api.get(format!("/v1/events/{id}")).await.expect(200);
     assert_eq!((&shown["title"], &shown["startTime"]), (&json!("Dentist!"), &json!("2026-03-03T09:00:00Z")));
-    assert_eq!(shown["metadata"], json!({ "mine": 1 }), "what no file says stays");
+    assert_eq!(shown["metadata"], json!({ "mine": 1 }), "fields that the file lacks stay");
     assert_eq!(instances(&api, &calendar).await.len(), 6);
 
-    // What was deleted here comes back with the file that has it.
+    // An event that was deleted here is created again by a file that contains it.
     api.delete(format!("/v1/events/{id}")).await.expect(204);
     assert_eq!(counts(&import(&api, &calendar, file(&[ONCE])).await.expect(200)), [1, 0, 0, 0]);
     assert_eq!(instances(&api, &calendar).await.len(), 6);
@@ -121,14 +121,14 @@ async fn a_calendar_moves_in(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_file_s_exceptions_replace_those_of_its_series(#[case] database: Database) {
+async fn exceptions_in_the_file_replace_those_of_the_series(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     import(&api, &calendar, file(&[SERIES])).await.expect(200);
     let all = api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200).data();
     let series = all[0]["id"].as_str().unwrap().to_owned();
 
-    // An occurrence is changed here, and then in the file too: it stays one.
+    // An occurrence is changed here and then in the file. It is still one occurrence.
     let here = json!({ "title": "Changed here" });
     api.patch(format!("/v1/events/{series}_20260330T070000Z")).json(here).await.expect(200);
     let both = import(&api, &calendar, file(&[SERIES, CHANGED])).await.expect(200);
@@ -136,7 +136,7 @@ async fn the_file_s_exceptions_replace_those_of_its_series(#[case] database: Dat
     let titles = |all: Vec<(String, String)>| all.into_iter().map(|(title, _)| title).collect::<Vec<_>>();
     assert_eq!(titles(instances(&api, &calendar).await), ["Standup", "Standup, late", "Standup"]);
 
-    // The file takes its exception back, with another change of the series.
+    // The new file no longer has the exception, and changes the series.
     let other = SERIES.replace("COUNT=4", "COUNT=5");
     import(&api, &calendar, file(&[&other])).await.expect(200);
     assert_eq!(titles(instances(&api, &calendar).await), ["Standup"; 4]);
@@ -146,7 +146,7 @@ async fn the_file_s_exceptions_replace_those_of_its_series(#[case] database: Dat
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_a_file_cancels_is_cancelled(#[case] database: Database) {
+async fn a_file_cancels_its_events(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     import(&api, &calendar, file(&[ONCE, SERIES, CHANGED, FREE])).await.expect(200);
@@ -164,7 +164,7 @@ async fn what_a_file_cancels_is_cancelled(#[case] database: Database) {
     let told = receiver.wait_for(TOLD, 1).await;
     assert_eq!((told[0].event_type(), &told[0].json()["status"]), ("event.updated", &json!("cancelled")));
 
-    // The series goes with its changed occurrence; what the file does not hold stays.
+    // The series is cancelled together with its changed occurrence. Events that are not in the file stay.
     let whole = file(&[SERIES, CHANGED]).replace("VERSION:2.0", "VERSION:2.0\r\nMETHOD:CANCEL");
     assert_eq!(counts(&import(&api, &calendar, whole.clone()).await.expect(200)), [0, 2, 0, 0]);
     let live = instances(&api, &calendar).await.into_iter().filter(|(title, _)| title.starts_with("Standup"));
@@ -175,7 +175,7 @@ async fn what_a_file_cancels_is_cancelled(#[case] database: Database) {
     assert_eq!(api.get(&free).await.expect(200)["status"], "confirmed");
     assert_eq!(receiver.wait_for(TOLD, 3).await.len(), 3);
 
-    // Once more changes nothing; an edition that takes place again brings it back, as the event that it was.
+    // Importing it again changes nothing. A file with a status that is not cancelled restores the same event.
     assert_eq!(counts(&import(&api, &calendar, whole).await.expect(200)), [0, 0, 2, 0]);
     assert_eq!(counts(&import(&api, &calendar, file(&[&cancelled])).await.expect(200)), [0, 0, 1, 0]);
     assert_eq!(counts(&import(&api, &calendar, file(&[ONCE, SERIES, CHANGED])).await.expect(200)), [0, 3, 0, 0]);
@@ -191,7 +191,7 @@ async fn what_a_file_cancels_is_cancelled(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_edition_of_another_kind_replaces_the_one_before(#[case] database: Database) {
+async fn an_event_may_change_its_kind_between_imports(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     import(&api, &calendar, file(&[ONCE, FREE])).await.expect(200);
@@ -222,7 +222,7 @@ async fn an_edition_of_another_kind_replaces_the_one_before(#[case] database: Da
         assert_eq!((created, updated), (0, 0), "{edition:?} once more");
         assert!(untouched > 0);
     }
-    assert_eq!(instances(&api, &calendar).await.len(), 2, "what the files do not hold stays");
+    assert_eq!(instances(&api, &calendar).await.len(), 2, "events that are not in the files stay");
     let told = receiver.wait_for_type(TOLD, "event.deleted").await.json();
     assert_eq!((&told["title"], told["deletedAt"].is_string()), (&json!("Dentist"), true));
 }
@@ -231,7 +231,7 @@ async fn an_edition_of_another_kind_replaces_the_one_before(#[case] database: Da
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_calendar_moves_out_and_in_again(#[case] database: Database) {
+async fn an_export_can_be_imported(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, from) = agent_with_calendar(&api).await;
     import(&api, &from, file(&[ONCE, SERIES, CHANGED, FREE])).await.expect(200);
@@ -247,7 +247,7 @@ async fn a_calendar_moves_out_and_in_again(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn many_events_come_in_chunks_and_limits_hold(#[case] database: Database) {
+async fn large_imports_respect_the_limits(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let events: Vec<String> = (0..1_201)
@@ -263,7 +263,7 @@ async fn many_events_come_in_chunks_and_limits_hold(#[case] database: Database) 
     assert_eq!(counts(&import(&api, &calendar, many.clone()).await.expect(200)), [1_201, 0, 0, 0]);
     assert_eq!(counts(&import(&api, &calendar, many.clone()).await.expect(200)), [0, 0, 1_201, 0]);
 
-    // What the plan does not grant is refused; what came before stays, and is known.
+    // Events over the plan's quota are refused. The chunks before stay and are recognized.
     let bounded = server.api(&server.org_with("pro", &["--limits", "{\"events\":700}"]).await);
     let (_, calendar) = agent_with_calendar(&bounded).await;
     import(&bounded, &calendar, many.clone()).await.refused(429, "quota_exceeded");
@@ -272,7 +272,7 @@ async fn many_events_come_in_chunks_and_limits_hold(#[case] database: Database) 
     import(&bounded, &calendar, many).await.refused(429, "quota_exceeded");
     assert_eq!(counts(&import(&bounded, &calendar, file(&events[..500])).await.expect(200)), [0, 0, 500, 0]);
 
-    // Nor are series that go on for ever on a plan without them.
+    // A plan without endless series refuses them.
     let free = server.api(&server.org("free").await);
     let (_, calendar) = agent_with_calendar(&free).await;
     let endless = SERIES.replace(";COUNT=4", "");
@@ -283,7 +283,7 @@ async fn many_events_come_in_chunks_and_limits_hold(#[case] database: Database) 
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_no_file_is_refused(#[case] database: Database) {
+async fn invalid_files_are_refused(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     for (text, told) in [
@@ -302,7 +302,7 @@ async fn what_is_no_file_is_refused(#[case] database: Database) {
     import(&api, "cal_nothing", file(&[ONCE])).await.refused(404, "not_found").code("calendar_not_found");
     assert_eq!(instances(&api, &calendar).await, []);
 
-    // A request that is repeated under its key hears what the first one did.
+    // A replay returns the report of the first request.
     let keyed = || {
         let request = api.post(&path).header("content-type", "text/calendar; charset=utf-8");
         request.header("idempotency-key", "move-in").body(file(&[ONCE]))

@@ -1,4 +1,4 @@
-//! What a feed says as events of a calendar: series and their exceptions, zones, days, what blocks (rulings 8.1 to 8.3).
+//! A feed's events on a calendar: series and their exceptions, zones, all-day events, and what blocks.
 
 use chrono::{Duration, Timelike as _};
 use kalends_e2e::{
@@ -14,7 +14,7 @@ use crate::{
     subscriber::{Subscriber, meeting, meetings, vcalendar, vevent},
 };
 
-/// The occurrences between two times: their starts and titles.
+/// The start and title of each occurrence between two times.
 async fn expanded(it: &Subscriber, from: &str, to: &str) -> Vec<(String, String)> {
     let path = format!("/v1/calendars/{}/events?expand=true&start_after={from}&start_before={to}", it.calendar);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -26,14 +26,14 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(start, title)| ((*start).to_owned(), (*title).to_owned())).collect()
 }
 
-/// A zone as Outlook describes it, under the name that Windows has for it.
+/// A zone as Outlook describes it, under its Windows name.
 const BERLIN: &str = "BEGIN:VTIMEZONE\r\nTZID:W. Europe Standard Time\r\n\
     BEGIN:STANDARD\r\nDTSTART:16010101T030000\r\nTZOFFSETFROM:+0200\r\nTZOFFSETTO:+0100\r\n\
     RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10\r\nEND:STANDARD\r\n\
     BEGIN:DAYLIGHT\r\nDTSTART:16010101T020000\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200\r\n\
     RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3\r\nEND:DAYLIGHT\r\nEND:VTIMEZONE\r\n";
 
-/// A weekly series at 9:00 in Berlin, over the change to daylight saving on 30 March 2031.
+/// A weekly series at 9:00 in Berlin. Daylight saving begins on 30 March 2031.
 fn weekly(zone: &str, more: &[&str]) -> String {
     let (start, end) = (format!("DTSTART;TZID={zone}:20310317T090000"), format!("DTEND;TZID={zone}:20310317T100000"));
     let lines = ["SUMMARY:Weekly", &start, &end, "RRULE:FREQ=WEEKLY;COUNT=6"];
@@ -62,7 +62,7 @@ async fn series_stay_series_in_their_zone(#[case] database: Database) {
     let whole = [
         ("2031-03-17T08:00:00Z", "Weekly"),
         ("2031-03-24T08:00:00Z", "Weekly"),
-        // From here on in summer time: one is moved, and one left out.
+        // From here on in summer time. One occurrence is moved and one is left out.
         ("2031-04-01T12:00:00Z", "Moved"),
         ("2031-04-14T07:00:00Z", "Weekly"),
         ("2031-04-21T07:00:00Z", "Weekly"),
@@ -79,7 +79,7 @@ async fn series_stay_series_in_their_zone(#[case] database: Database) {
         [hour("2031-04-01T12:00:00Z", "2031-04-01T13:00:00Z"), hour("2031-04-14T07:00:00Z", "2031-04-14T08:00:00Z")]
     );
 
-    // Neither the series nor an occurrence of it, changed or not, can be changed here.
+    // Neither the series nor any of its occurrences can be changed here.
     let id = master["id"].as_str().unwrap();
     for instance in [format!("{id}_20310317T080000Z"), format!("{id}_20310331T070000Z")] {
         let shown = it.api.get(format!("/v1/events/{instance}")).await.expect(200);
@@ -91,7 +91,7 @@ async fn series_stay_series_in_their_zone(#[case] database: Database) {
     let one = it.api.delete(format!("/v1/events/{id}?occurrence_start=2031-03-17T08:00:00Z")).await;
     one.refused(403, "forbidden").code("external_event_readonly");
 
-    // The change and the exception are taken back, and the series ends earlier.
+    // The feed drops the changed occurrence and the EXDATE, and the series ends earlier.
     let shorter = weekly("Europe/Berlin", &[]).replace("COUNT=6", "COUNT=4");
     let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[shorter]))).await;
     assert_eq!((&shown["last_sync"]["updated"], &shown["last_sync"]["deleted"]), (&json!(1), &json!(1)));
@@ -104,7 +104,7 @@ async fn series_stay_series_in_their_zone(#[case] database: Database) {
     assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&whole));
     assert_eq!(it.events().await.len(), 1);
 
-    // As an event that takes place once, it is another one.
+    // As a one-off event, it is another event.
     let once = meeting("weekly@example.com", "Once", 18, 9);
     it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[once]))).await;
     assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&[("2031-03-18T09:00:00Z", "Once")]));
@@ -135,7 +135,7 @@ async fn a_cancelled_occurrence_does_not_take_place(#[case] database: Database) 
     assert_eq!(it.api.get(&path).await.expect(200)["last_sync"]["warnings"], json!([]));
 }
 
-/// A rule beyond those of this service becomes its occurrences, from a year ago to two years ahead.
+/// A rule that the service does not support is expanded into occurrences, from a year ago to two years ahead.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
@@ -162,7 +162,7 @@ async fn other_rules_become_occurrences(#[case] database: Database) {
     let shown = it.now_serves(&path, "/a.ics", twice(3)).await;
     assert_eq!((&shown["last_sync"]["deleted"], &shown["last_sync"]["untouched"]), (&json!(1), &json!(3)));
     assert_eq!(starts().await, [day(1, 9), day(1, 15), day(2, 9)]);
-    // Without an end, it ends two years ahead; of what was long ago, there is the last year.
+    // An endless rule is expanded for two years ahead. Only the last year of an old one is kept.
     let (old, ever) = ("DTSTART:20200101T090000Z", "RRULE:FREQ=MONTHLY;BYMONTHDAY=1;BYHOUR=9,15");
     let endless = vevent("ever@example.com", &["SUMMARY:Ever", old, "DURATION:PT1H", ever]);
     let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[endless]))).await;
@@ -181,7 +181,7 @@ async fn other_rules_become_occurrences(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn only_what_takes_time_blocks(#[case] database: Database) {
+async fn only_opaque_events_with_a_duration_block(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let on = |day: usize, title: &str, more: &str| {
         let start = format!("DTSTART:203103{day:02}T090000Z");
@@ -201,7 +201,7 @@ async fn only_what_takes_time_blocks(#[case] database: Database) {
     assert_eq!(it.titles().await, ["opaque", "transparent", "tentative", "instant"]);
     let statuses: Vec<_> = it.events().await.iter().map(|event| event["status"].clone()).collect();
     assert_eq!(statuses, ["confirmed", "confirmed", "tentative", "confirmed"]);
-    // A hold may be placed where nothing blocks, and nowhere else.
+    // A hold may be placed only at a time that nothing blocks.
     let until = iso(at(&now(&it.api).await) + Duration::minutes(10));
     let hold = async |day: usize| {
         let body =
@@ -212,7 +212,7 @@ async fn only_what_takes_time_blocks(#[case] database: Database) {
     hold(6).await.refused(409, "conflict").code("slot_taken");
     hold(4).await.expect(201);
 
-    // It is changed there: what blocked does no more, and the other way round.
+    // The feed swaps which events block.
     let feed = feed.replace("TRANSPARENT", "X").replace("OPAQUE", "TRANSPARENT").replace("TRANSP:X", "TRANSP:OPAQUE");
     let feed = feed.replace("STATUS:TENTATIVE", "STATUS:CANCELLED").replace("20310305", "20310308");
     let shown = it.now_serves(&path, "/a.ics", Serving::calendar(feed)).await;
@@ -224,7 +224,7 @@ async fn only_what_takes_time_blocks(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn days_and_times_without_a_zone_are_the_calendar_s(#[case] database: Database) {
+async fn times_without_a_zone_use_the_calendar_s_zone(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let calendar = format!("/v1/calendars/{}", it.calendar);
     it.api.patch(&calendar).json(json!({ "timezone": "America/New_York" })).await.expect(200);
@@ -242,7 +242,7 @@ async fn days_and_times_without_a_zone_are_the_calendar_s(#[case] database: Data
     };
     let span =
         |start: &str, end: &str, all_day: bool| (format!("2031-03-{start}:00Z"), format!("2031-03-{end}:00Z"), all_day);
-    // New York goes over to daylight saving on 9 March.
+    // Daylight saving begins in New York on 9 March.
     let in_new_york = [
         span("08T05:00", "10T04:00", true),
         span("20T04:00", "21T04:00", true),
@@ -257,7 +257,7 @@ async fn days_and_times_without_a_zone_are_the_calendar_s(#[case] database: Data
     assert!(warnings.iter().any(|warning| warning.contains("America/New_York")), "{warnings:?}");
     assert_eq!(it.busy("2031-03-08T00:00:00Z", "2031-03-11T00:00:00Z").await.len(), 1, "days block");
 
-    // The calendar moves: the feed is read anew, although its server would say that it has not changed.
+    // The calendar's zone changes. The feed is read again in full, although its server would answer 304.
     it.api.patch(&calendar).json(json!({ "timezone": "Asia/Tokyo" })).await.expect(200);
     it.synced(&path).await;
     assert_eq!(it.feeds.asked("/a.ics")[1].answered, 200);
@@ -268,18 +268,18 @@ async fn days_and_times_without_a_zone_are_the_calendar_s(#[case] database: Data
         span("22T00:00", "22T01:00", false),
     ];
     assert_eq!(times().await, in_tokyo);
-    // A feed that names its zone is read in that.
+    // A feed that names a zone is read in that zone.
     let named = feed.replace("PRODID", "X-WR-TIMEZONE:Europe/Berlin\r\nPRODID");
     it.now_serves(&path, "/a.ics", Serving::calendar(named)).await;
     assert_eq!(times().await[2..], [span("21T08:00", "21T09:00", false), span("22T08:00", "22T09:00", false)]);
 }
 
-/// What a plan caps of an organization's own events is no bound of what it is told of others' (ruling 4.13).
+/// A plan's limits on an organization's own events do not apply to imported events.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_plan_bounds_no_feed(#[case] database: Database) {
+async fn a_plan_s_event_limits_do_not_apply_to_feeds(#[case] database: Database) {
     let it = Subscriber::with_plan(database, "free").await;
     let series: Vec<_> = (1..=8)
         .map(|day| {
@@ -298,7 +298,7 @@ async fn a_plan_bounds_no_feed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_imported_is_not_published(#[case] database: Database) {
+async fn imported_events_are_not_published(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let (start, end) = ("2031-03-03T12:00:00Z", "2031-03-03T13:00:00Z");
     event(&it.api, &it.calendar, start, end).await;
@@ -315,7 +315,7 @@ async fn what_is_imported_is_not_published(#[case] database: Database) {
     }
 }
 
-/// How many imported events count.
+/// The usage of imported events.
 async fn counted(it: &Subscriber) -> Value {
     it.api.get("/v1/usage").await.expect(200)["imported_events"].clone()
 }
@@ -324,7 +324,7 @@ async fn counted(it: &Subscriber) -> Value {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn subscribing_and_deleting_again_and_again_fills_nothing(#[case] database: Database) {
+async fn subscribing_and_deleting_repeatedly_respects_the_limit(#[case] database: Database) {
     let it = Subscriber::with_limits(database, "custom", &["--limits", r#"{"imported_events":25}"#]).await;
     for round in 0..6 {
         let path = format!("/{round}.ics");
@@ -352,12 +352,12 @@ async fn subscribing_and_deleting_again_and_again_fills_nothing(#[case] database
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_a_deleted_subscription_left_is_taken_over(#[case] database: Database) {
+async fn a_new_subscription_takes_over_events_that_were_left_behind(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let feed = || Serving::calendar(vcalendar(&meetings("a", 5)));
     let first = it.subscribed("/a.ics", feed()).await;
     let before = it.events().await;
-    // While it is there, there is no second one.
+    // While the subscription exists, the same feed cannot be subscribed to again.
     let second = it.subscribe_to(&it.feeds.url("/a.ics")).await;
     let second = second.refused(409, "conflict").code("already_subscribed").param("url");
     let id = first.rsplit('/').next().unwrap();
@@ -372,17 +372,17 @@ async fn what_a_deleted_subscription_left_is_taken_over(#[case] database: Databa
         it.api.delete(format!("/v1/ical-subscriptions/{}", live["id"].as_str().unwrap())).await.expect(204);
         assert_eq!(it.events().await, before);
         it.subscribed("/a.ics", feed()).await;
-        assert_eq!(it.events().await, before, "the same events, none of them twice");
+        assert_eq!(it.events().await, before, "the same events, without duplicates");
     }
     assert_eq!(counted(&it).await["used"], 5);
 }
 
-/// A subscription that moves to an address brings its events again, so that those go that another one left of it.
+/// The moved subscription imports the events again. The ones that a deleted subscription left behind are removed.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_subscription_that_moves_to_a_left_address_doubles_no_event(#[case] database: Database) {
+async fn moving_to_an_address_with_left_events_makes_no_duplicates(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let first = it.subscribed("/a.ics", Serving::calendar(vcalendar(&meetings("a", 5)))).await;
     let titles = it.titles().await;
@@ -393,7 +393,7 @@ async fn a_subscription_that_moves_to_a_left_address_doubles_no_event(#[case] da
     let shown = it.until(&path, "synced", |shown| shown["last_sync"]["created"] == 5).await;
     assert_eq!(shown["last_sync"]["deleted"], 3, "{}", shown.shown());
     let events = format!("/v1/calendars/{}/events", it.calendar);
-    it.until(&events, "without what was left", |shown| shown["total"] == 5).await;
+    it.until(&events, "without the events that were left behind", |shown| shown["total"] == 5).await;
     assert_eq!(it.titles().await, titles);
 }
 
@@ -409,7 +409,7 @@ async fn a_subscription_is_deleted_with_its_events(#[case] database: Database) {
     it.api.get(&path).await.refused(404, "not_found");
     let events = format!("/v1/calendars/{}/events", it.calendar);
     it.until(&events, "empty", |shown| shown["total"] == 0).await;
-    // The address can be subscribed to again, and begins afresh.
+    // The feed can be subscribed to again, and its events are imported again.
     it.subscribed("/a.ics", Serving::calendar(vcalendar(&meetings("a", 5)))).await;
     assert_eq!(it.titles().await.len(), 5);
     let path = it.api.get(it.all()).await.expect(200).column("id")[0].clone();

@@ -1,4 +1,4 @@
-//! The limits by address as they are unless the operator says otherwise (ruling 2.9).
+//! The default limits by address.
 
 use std::{
     sync::atomic::{AtomicU32, Ordering},
@@ -18,8 +18,8 @@ use crate::console::{Human, signing_up};
 
 const TERMS: &str = "2026-01-01";
 
-/// Asks as often as is allowed in a minute, and on until it is refused: that refusal. What the service grants anew
-/// while the test runs is no more than its share of the time that has passed.
+/// Sends as many requests as a minute allows, and more until one is refused. Returns the refusal. The service may
+/// grant only the share of the time that passes while the test runs.
 async fn filled(per_minute: u128, ask: impl AsyncFn() -> Answer) -> Answer {
     let began = Instant::now();
     for _ in 0..per_minute {
@@ -38,7 +38,7 @@ async fn filled(per_minute: u128, ask: impl AsyncFn() -> Answer) -> Answer {
     }
 }
 
-/// Requires a refusal that says when to come again, and nothing of a quota.
+/// Requires a refusal with a retry time and without quota headers.
 #[track_caller]
 fn told(answer: Answer, per_minute: u128) -> Answer {
     let answer = answer.refused(429, "rate_limit_error");
@@ -52,7 +52,7 @@ fn told(answer: Answer, per_minute: u128) -> Answer {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_needs_no_key_is_limited_by_address(#[case] database: Database) {
+async fn requests_without_a_key_are_limited_by_address(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_IP_LIMITS", "default")]).await;
     let anybody = server.anonymous().impatient();
     filled(60, async || anybody.get("/v1/plans").await).await;
@@ -63,7 +63,7 @@ async fn what_needs_no_key_is_limited_by_address(#[case] database: Database) {
     told(anybody.post("/book/nobody-s/bookings/nobody-s/cancel").await, 10);
     filled(120, async || anybody.get("/ical/nobody-s.ics").await).await;
 
-    // Each sign-up is another one; humans' count together with agents'.
+    // Each sign-up has a new address. Users and agents share the limit.
     let made = AtomicU32::new(0);
     let sign_up = async || {
         let email = format!("scout-{}@example.com", made.fetch_add(1, Ordering::Relaxed));
@@ -75,7 +75,7 @@ async fn what_needs_no_key_is_limited_by_address(#[case] database: Database) {
     filled(5, async || anybody.post("/v1/waitlist").json(json!({})).await).await;
     filled(10, async || anybody.post("/v1/auth/signin").json(json!({})).await).await;
 
-    // What was refused has done nothing, and what is not limited goes on.
+    // Refused requests have no effect, and unlimited paths still work.
     let listed = server.cli(&["org", "list"]).await.succeeded().stdout;
     assert_eq!(listed.lines().count(), usize::try_from(made.load(Ordering::Relaxed)).unwrap() - 1);
     for path in ["/health", "/v1/auth/terms/current", "/openapi.json"] {
@@ -87,15 +87,15 @@ async fn what_needs_no_key_is_limited_by_address(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn whatever_tries_a_secret_shares_one_limit(#[case] database: Database) {
+async fn all_attempts_at_a_secret_share_one_limit(#[case] database: Database) {
     let variables = [("KALENDS_IP_LIMITS", "default"), ("KALENDS_TRUSTED_PROXIES", "127.0.0.0/8")];
     let server = Server::start_with(database, &variables).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
-    // Only the limits by address are to be met here.
+    // Only the limits by address may apply here.
     let fast = ["org", "set-plan", &ada.org, "custom", "--limits", r#"{"rate_per_second": 1000000}"#];
     server.cli(&fast).await.succeeded();
     let (anybody, session) = (server.anonymous().impatient(), server.client(&ada.token).impatient());
-    // Nothing of that is right, which costs less and counts all the same.
+    // All of these are invalid, which is cheaper and still counts.
     let kinds = [
         (&anybody, Method::POST, "/v1/auth/signin", 400),
         (&anybody, Method::GET, "/v1/auth/oauth/google", 404),
@@ -116,10 +116,10 @@ async fn whatever_tries_a_secret_shares_one_limit(#[case] database: Database) {
         for other in 0..kinds.len() {
             told(ask(other, &from).await, 10);
         }
-        // Other things of the same caller are not held up.
+        // Other requests of the same caller are not limited.
         session.get("/v1/auth/me").header("x-forwarded-for", &from).await.expect(200);
     }
-    // In turn they come as far as any of them alone.
+    // Taken in turn, all kinds together get no further than one of them.
     let turn = AtomicU32::new(0);
     let in_turn = async || {
         let turn = usize::try_from(turn.fetch_add(1, Ordering::Relaxed)).unwrap();

@@ -1,4 +1,4 @@
-//! Keys that speak for one agent: made, listed, revoked, and what becomes of them with their agent.
+//! Keys of one agent: creation, listing, revocation, and the agent's state.
 
 use kalends_e2e::{
     Client, Database,
@@ -15,14 +15,14 @@ async fn key_of(api: &Client, agent: &str) -> Value {
 }
 
 fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
+    value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }
 
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_key_is_shown_once_and_opens_its_agent(#[case] database: Database) {
+async fn a_key_is_shown_once_and_works_for_its_agent(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let (own, calendar) = agent_with_calendar(&api).await;
     let (other, theirs) = agent_with_calendar(&api).await;
@@ -55,7 +55,7 @@ async fn a_key_is_shown_once_and_opens_its_agent(#[case] database: Database) {
     scoped.get("/v1/keys").await.refused(403, "forbidden");
     scoped.post("/v1/keys").json(json!({ "agent_id": own })).await.refused(403, "forbidden");
     scoped.delete(format!("/v1/keys/{}", text(&made["id"]))).await.refused(403, "forbidden");
-    // Lists show the own agent's alone, whatever is asked for (ruling 4.1).
+    // Lists show only the key's own agent, whatever the request asks for.
     calendar_of(&api, &other).await;
     api.post("/v1/calendars").json(json!({ "name": "Shared", "timezone": "UTC" })).await.expect(201);
     for include in ["", "?include=all"] {
@@ -69,7 +69,7 @@ async fn a_key_is_shown_once_and_opens_its_agent(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_revoked_key_opens_nothing_from_the_answer_on(#[case] database: Database) {
+async fn a_revoked_key_stops_working_at_once(#[case] database: Database) {
     let (mut server, api) = Server::with_org(database, "pro").await;
     let own = agent(&api).await;
     let made = key_of(&api, &own).await;
@@ -115,7 +115,7 @@ async fn keys_follow_the_state_of_their_agent(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn bad_wishes_for_keys_are_refused(#[case] database: Database) {
+async fn bad_key_requests_are_refused(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let own = agent(&api).await;
     let ask = |body: Value| api.post("/v1/keys").json(body);
@@ -162,7 +162,7 @@ async fn scoped_keys_need_a_plan_and_have_a_cap(#[case] database: Database) {
     api.delete(format!("/v1/keys/{}", text(&first["id"]))).await.expect(204);
     key_of(&api, &own).await;
 
-    // On a smaller plan what is left can be seen and revoked, and nothing added.
+    // After a downgrade, existing keys can be listed and revoked, but none can be added.
     server.cli(&["org", "set-plan", &org.id, "free"]).await.succeeded();
     heeded(|| async { api.get("/v1/agents").await }, |answer| answer.header("x-service-plan") == "free").await;
     assert_eq!(api.get("/v1/keys").await.expect(200)["keys"].as_array().map(Vec::len), Some(2));
@@ -174,7 +174,7 @@ async fn scoped_keys_need_a_plan_and_have_a_cap(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_key_is_made_once_for_a_repeated_request(#[case] database: Database) {
+async fn a_repeated_request_creates_one_key(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let own = agent(&api).await;
     let ask = || api.post("/v1/keys").header("Idempotency-Key", "once").json(json!({ "agent_id": own }));
@@ -185,7 +185,7 @@ async fn a_key_is_made_once_for_a_repeated_request(#[case] database: Database) {
 }
 
 #[tokio::test]
-async fn another_node_accepts_no_revoked_key() {
+async fn a_revoked_key_is_refused_on_every_node() {
     let (server, api) = Server::with_org(Postgres, "pro").await;
     let node = server.another_node().await;
     let own = agent(&api).await;

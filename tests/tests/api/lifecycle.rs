@@ -1,4 +1,4 @@
-//! Start, stop, and what a restart keeps.
+//! Start and stop, and what survives a restart.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn everything(api: &Client) -> Vec<Value> {
     seen
 }
 
-/// The same without the feed addresses, which begin with the server's own.
+/// The same without the feeds' base URL, which changes with the server's port.
 fn without_addresses(mut seen: Vec<Value>) -> Vec<Value> {
     for resource in &mut seen {
         if let Some(url) = resource["ical_url"].as_str() {
@@ -62,14 +62,14 @@ async fn a_restart_keeps_everything(#[case] database: Database) {
     server.start_again(&[]).await;
     assert_eq!(without_addresses(everything(&server.api(&org)).await), before);
 
-    // So does a crash: what was answered is kept.
+    // Everything also survives a crash, once its request was answered.
     let id = event(&server.api(&org), &calendar, "2026-05-05T09:00:00Z", "2026-05-05T10:00:00Z").await;
     server.kill().await;
     server.start_again(&[]).await;
     let api = server.api(&org);
     api.get(format!("/v1/events/{id}")).await.expect(200);
     assert_eq!(everything(&api).await.len(), 6);
-    // An offset of the clock moves what is written, not what was.
+    // A clock offset affects new timestamps but not stored ones.
     server.restart_at_offset(86_400).await;
     let api = server.api(&org);
     let ts = kalends_e2e::at(api.get("/health").await.expect(200)["ts"].as_str().unwrap());
@@ -92,7 +92,7 @@ async fn a_request_in_flight_is_answered_before_the_stop(#[case] database: Datab
         org.key,
         body.len()
     );
-    // An idle connection holds nothing up.
+    // An idle connection does not delay the stop.
     let _idle = TcpStream::connect(server.address()).await.unwrap();
     let mut connection = TcpStream::connect(server.address()).await.unwrap();
     connection.write_all(head.as_bytes()).await.unwrap();
@@ -100,7 +100,7 @@ async fn a_request_in_flight_is_answered_before_the_stop(#[case] database: Datab
     sleep(Duration::from_millis(300)).await;
     server.terminate().await;
     sleep(Duration::from_millis(300)).await;
-    // Nobody new is let in.
+    // New connections are refused.
     assert!(server.api(&org).get("/v1/agents").attempt().await.is_err());
     connection.write_all(&body.as_bytes()[10..]).await.unwrap();
     let mut answer = String::new();
@@ -118,10 +118,10 @@ async fn a_request_in_flight_is_answered_before_the_stop(#[case] database: Datab
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_interrupt_stops_as_well(#[case] database: Database) {
+async fn an_interrupt_also_stops_the_server(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let pid = server.pid().to_string();
-    // A request that never ends is given ten seconds, no more; there is none here.
+    // A running request is given ten seconds to end. There is none here.
     let _idle = TcpStream::connect(server.address()).await.unwrap();
     let sent = tokio::process::Command::new("kill").args(["-INT", &pid]).status().await.unwrap();
     assert!(sent.success());
@@ -133,10 +133,10 @@ async fn an_interrupt_stops_as_well(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn migrations_run_by_command(#[case] database: Database) {
+async fn migrations_can_be_run_by_command(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org("pro").await;
-    // Again and beside a running server: nothing is left to do.
+    // Again, while a server runs: there is nothing left to do.
     server.cli(&["migrate"]).await.succeeded();
     server.cli(&["migrate"]).await.succeeded();
     assert!(server.stop().await.success());

@@ -24,11 +24,11 @@ async fn pages_cut_a_list_without_gaps(#[case] database: Database) {
     }
     let whole = api.get("/v1/agents").await.expect(200);
     has_exactly(&whole.json, &["data", "total", "limit", "offset"]);
-    assert_eq!(whole.column("id"), made, "by creation, the oldest first");
+    assert_eq!(whole.column("id"), made, "sorted by creation, oldest first");
     let page = api.get("/v1/agents?limit=3&offset=2").await.expect(200);
     assert_eq!(page.column("id"), made[2..5]);
     assert_eq!((&page["total"], &page["limit"], &page["offset"]), (&json!(7), &json!(3), &json!(2)));
-    assert_eq!(page.data()[0], whole.data()[2], "a list shows what a read does");
+    assert_eq!(page.data()[0], whole.data()[2], "a list has the same fields as a read");
     let beyond = api.get("/v1/agents?limit=200&offset=7").await.expect(200);
     assert_eq!((beyond.column("id").len(), &beyond["total"]), (0, &json!(7)));
     let far = api.get("/v1/agents?offset=1000000").await.expect(200);
@@ -40,7 +40,7 @@ async fn pages_cut_a_list_without_gaps(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn bounds_of_pages_hold_on_every_list(#[case] database: Database) {
+async fn every_list_checks_limit_and_offset(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (owner, calendar) = agent_with_calendar(&api).await;
     for path in [
@@ -154,7 +154,7 @@ async fn events_are_listed_by_start_and_filtered(#[case] database: Database) {
     for (path, query, expected) in [
         (&of_calendar, "", vec![&eight, &nine, &nine_again, &ten]),
         (&of_agent, "", vec![&seven, &eight, &nine, &nine_again, &ten]),
-        // The start lies at `start_after` or later, and before `start_before`; ends do not matter.
+        // The start is at or after `start_after` and before `start_before`. The end does not matter.
         (&of_calendar, "start_after=2026-05-04T09:00:00Z", vec![&nine, &nine_again, &ten]),
         (&of_calendar, "start_after=2026-05-04T09:00:00.000001Z", vec![&ten]),
         (&of_calendar, "start_before=2026-05-04T09:00:00Z", vec![&eight]),

@@ -1,4 +1,4 @@
-//! `local=true`: events with their times by the clocks of their calendar's zone.
+//! `local=true`: events with their times on the clocks of their calendar's zone.
 
 use kalends_e2e::{
     Answer, Client, Database,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{agent, event_body, has_exactly};
 
-/// A new calendar of `agent` in that zone.
+/// A new calendar of `agent` in this zone.
 async fn calendar_in(api: &Client, agent: &str, zone: &str) -> String {
     let body = json!({ "name": "Work", "timezone": zone });
     api.post(format!("/v1/agents/{agent}/calendars")).json(body).await.expect(201).id()
@@ -20,12 +20,12 @@ fn local(start: &str, end: &str, zone: &str, weekday: &str) -> Value {
     json!({ "start": start, "end": end, "timezone": zone, "weekday": weekday })
 }
 
-/// A new event, as it is shown with local times.
+/// A new event, shown with local times.
 async fn made(api: &Client, calendar: &str, body: Value) -> Answer {
     api.post(format!("/v1/calendars/{calendar}/events?local=true")).json(body).await.expect(201)
 }
 
-/// The answer without what only local times add.
+/// The answer without the `local` fields.
 fn without_local(mut json: Value) -> Value {
     match &mut json {
         Value::Object(object) => {
@@ -65,7 +65,7 @@ async fn local_times_follow_the_clocks(#[case] database: Database) {
     ] {
         let answer = made(&api, &berlin, event_body("Standup", start, end)).await;
         assert_eq!(answer["local"], told);
-        assert_eq!((&answer["startTime"], &answer["endTime"]), (&json!(start), &json!(end)), "what else is told stays");
+        assert_eq!((&answer["startTime"], &answer["endTime"]), (&json!(start), &json!(end)), "the other fields are unchanged");
     }
 
     let kolkata = calendar_in(&api, &owner, "Asia/Kolkata").await;
@@ -91,7 +91,7 @@ async fn local_times_follow_the_clocks(#[case] database: Database) {
         assert_eq!(made(&api, &berlin, body).await["local"], told);
     }
 
-    // A series in UTC, on a calendar in Berlin: each instance by the clocks of its own day.
+    // A series in UTC on a calendar in Berlin. Each instance uses the offset of its own day.
     let mut body = event_body("Weekly", "2026-03-22T08:00:00Z", "2026-03-22T09:00:00Z");
     body["recurrence_rule"] = json!("FREQ=WEEKLY;COUNT=2");
     let series = made(&api, &berlin, body).await.id();
@@ -106,7 +106,7 @@ async fn local_times_follow_the_clocks(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn every_answer_with_events_can_show_them(#[case] database: Database) {
+async fn every_answer_with_events_can_show_local_times(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let owner = agent(&api).await;
     let (berlin, kolkata) =
@@ -137,7 +137,7 @@ async fn every_answer_with_events_can_show_them(#[case] database: Database) {
     let left = api.delete(format!("/v1/events/{series}")).query(&cancel).await.expect(200);
     assert_eq!(left["local"], in_berlin);
 
-    // Lists, each event in the zone of its own calendar; and nothing but that differs.
+    // In lists, each event uses the zone of its own calendar. Nothing else differs.
     let window = "start_after=2026-05-04T00:00:00Z&start_before=2026-05-06T00:00:00Z";
     for (path, entries) in [
         (format!("/v1/calendars/{berlin}/events"), 2),
@@ -155,7 +155,7 @@ async fn every_answer_with_events_can_show_them(#[case] database: Database) {
             has_exactly(&event["local"], &["start", "end", "timezone", "weekday"]);
         }
         let drop_place = |mut json: Value| {
-            // The place in the feed tells when it was read.
+            // The token contains the time of the request.
             json.as_object_mut().unwrap().remove("next");
             json
         };
@@ -168,7 +168,7 @@ async fn every_answer_with_events_can_show_them(#[case] database: Database) {
         assert_eq!(without_local(context[list].clone()), plain[list]);
         assert!(context[list].as_array().unwrap().iter().all(|event| event["local"]["timezone"] == "Europe/Berlin"));
     }
-    // What is gone has no times.
+    // A deleted event has no times.
     let changes = format!("/v1/calendars/{berlin}/changes");
     let since = api.get(&changes).await.expect(200)["next"].as_str().unwrap().to_owned();
     assert_eq!(api.delete(format!("/v1/events/{id}?local=true")).await.expect(204).text(), "");
@@ -180,7 +180,7 @@ async fn every_answer_with_events_can_show_them(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn local_times_are_told_where_they_are_asked_for(#[case] database: Database) {
+async fn local_times_are_shown_only_on_request(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = calendar_in(&api, &agent(&api).await, "Europe/Berlin").await;
     let body = event_body("Standup", "2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
@@ -202,7 +202,7 @@ async fn local_times_are_told_where_they_are_asked_for(#[case] database: Databas
     api.post(format!("{events}?local=x")).json(body.clone()).await.refused(400, "validation_error").param("local");
     api.patch(format!("/v1/events/{id}?local=x")).json(json!({ "title": "x" })).await.refused(400, "validation_error");
 
-    // A repetition gets what was answered, whatever has become of the zone since.
+    // A replay returns the original answer, even if the zone has changed since.
     let local = format!("{events}?local=true");
     let send = || api.post(&local).header("idempotency-key", "once").json(body.clone());
     let first = send().await.expect(201);
@@ -213,7 +213,7 @@ async fn local_times_are_told_where_they_are_asked_for(#[case] database: Databas
     assert_eq!((again.header("idempotency-replayed"), &again.json), ("true", &first.json));
     let now = api.get(format!("/v1/events/{}?local=true", first.id())).await.expect(200);
     assert_eq!(now["local"]["timezone"], "Asia/Kolkata");
-    // Without local times it is another request.
+    // A request without `local` is another request.
     let other = api.post(&events).header("idempotency-key", "once").json(body).await;
     other.refused(422, "validation_error").code("idempotency_mismatch");
 }

@@ -1,6 +1,6 @@
-//! The REST API, end to end: the real binary over HTTP, on both databases. Every test states what the
-//! specification says; modules are named after resources and rules.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails this way, its helpers included")]
+//! The REST API, end to end: the real binary over HTTP, on both databases. Modules are named after resources and
+//! rules.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a panic is how tests and their helpers fail")]
 
 mod account_end;
 mod accounts;

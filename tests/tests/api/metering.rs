@@ -1,4 +1,4 @@
-//! How fast and how often: requests a second, what is counted by the month, usage, and limits by address.
+//! Rate limits, monthly quotas, usage, and limits by address.
 
 use futures::future::join_all;
 use kalends_e2e::{
@@ -29,7 +29,7 @@ async fn calls_used(api: &Client) -> u64 {
     usage(api).await["api_calls"]["used"].as_u64().unwrap()
 }
 
-/// The number behind `key=` in a structured field.
+/// The number after `key=` in a structured field.
 fn number(field: &str, key: &str) -> i64 {
     let (_, rest) = field.split_once(&format!(";{key}=")).unwrap_or_else(|| panic!("no {key} in {field}"));
     rest.split(';').next().unwrap().parse().unwrap()
@@ -39,7 +39,7 @@ fn number(field: &str, key: &str) -> i64 {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn headers_tell_what_is_left(#[case] database: Database) {
+async fn headers_show_the_remaining_quota(#[case] database: Database) {
     let server = Server::start(database).await;
     let api = server.api(&server.org_with("free", &["--limits", r#"{"api_calls":100}"#]).await);
     let mut left = 100;
@@ -68,7 +68,7 @@ async fn headers_tell_what_is_left(#[case] database: Database) {
     }
 }
 
-/// The start of the month after `now`.
+/// The start of the next month after `now`.
 fn usage_end(now: &str) -> Value {
     let (year, month): (i32, u32) = (now[..4].parse().unwrap(), now[5..7].parse().unwrap());
     let (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
@@ -83,7 +83,7 @@ async fn api_calls_are_counted_exactly(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org_with("pro", &["--limits", r#"{"api_calls":90}"#]).await;
     let api = server.api(&org);
-    // Half of it in turn, and more than is left at once.
+    // Half of the quota one by one, and then more than the rest at once.
     for _ in 0..45 {
         api.get("/v1/agents").await.expect(200);
     }
@@ -94,17 +94,17 @@ async fn api_calls_are_counted_exactly(#[case] database: Database) {
     assert_eq!(number(full.header("ratelimit"), "t").to_string(), full.header("retry-after"));
     assert_eq!(full.header("x-service-plan"), "pro");
     api.get("/v1/usage").await.refused(429, "quota_exceeded");
-    // Who is not let in is told so, used up or not.
+    // An unauthenticated request gets 401, even if the quota is used up.
     server.client("svc_sk_garbage").get("/v1/agents").await.refused(401, "unauthorized");
 
     server.restart().await;
     let api = server.api(&org);
     api.get("/v1/agents").await.refused(429, "quota_exceeded");
-    // A larger plan goes on where the smaller one ended.
+    // A larger plan continues from the count of the smaller one.
     server.cli(&["org", "set-plan", &org.id, "pro", "--limits", r#"{"api_calls":1000}"#]).await.succeeded();
     heeded(|| async { api.get("/v1/agents").await }, |answer| answer.status == 200).await;
     assert_eq!(calls_used(&api).await, 92);
-    // A smaller one again ends it at once, whatever has been leased.
+    // A smaller plan ends the quota at once, even if calls have been leased.
     server.cli(&["org", "set-plan", &org.id, "pro", "--limits", r#"{"api_calls":50}"#]).await.succeeded();
     heeded(|| async { api.get("/v1/agents").await }, |answer| answer.status == 429).await;
 }
@@ -120,7 +120,7 @@ async fn a_429_is_not_counted(#[case] database: Database) {
     for _ in 0..5 {
         api.post("/v1/agents").json(json!({ "name": "x", "type": "ai" })).await.refused(429, "quota_exceeded");
     }
-    assert_eq!(calls_used(&api).await, 2, "the agent, and asking for it");
+    assert_eq!(calls_used(&api).await, 2, "the agent's creation and this request");
 }
 
 #[rstest]
@@ -133,7 +133,7 @@ async fn availability_queries_are_counted(#[case] database: Database) {
     let (own, calendar) = agent_with_calendar(&api).await;
     let window = "start=2026-05-04T09:00:00Z&end=2026-05-04T12:00:00Z";
     let used = async || usage(&api).await["availability_queries"]["used"].as_u64().unwrap();
-    // What is not answered with availability is none; nor is what explains an answer.
+    // A request that fails does not count as a query, and neither does an explanation.
     api.get(format!("/v1/agents/agt_x/availability?{window}")).await.refused(404, "not_found");
     api.get(format!("/v1/agents/{own}/availability")).await.refused(400, "validation_error");
     api.get(format!("/v1/availability/explain?agent={own}&{window}")).await.expect(200);
@@ -149,9 +149,9 @@ async fn availability_queries_are_counted(#[case] database: Database) {
     let before = calls_used(&api).await;
     let full = api.get(format!("/v1/calendars/{calendar}/availability?{window}")).await.refused(429, "quota_exceeded");
     full.says("availability_queries");
-    assert_eq!(calls_used(&api).await, before + 1, "a 429 counts nowhere; asking does");
+    assert_eq!(calls_used(&api).await, before + 1, "the 429 is not counted, but the usage request is");
     assert_eq!(used().await, 3);
-    // Everything else goes on.
+    // Other requests still work.
     api.get("/v1/agents").await.expect(200);
 }
 
@@ -159,7 +159,7 @@ async fn availability_queries_are_counted(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn usage_tells_what_exists_and_what_is_counted(#[case] database: Database) {
+async fn usage_shows_counts_and_limits(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org(PLANNED).await;
     let api = server.api(&org);
@@ -196,7 +196,7 @@ async fn usage_tells_what_exists_and_what_is_counted(#[case] database: Database)
     is_time(&told["period_start"]);
     assert_eq!(told["period_end"], usage_end(&now(&api).await));
 
-    // What was leased is given back at the end, so that nothing but what was used stays charged.
+    // Leased calls are given back at shutdown, so that only used ones are charged.
     server.restart().await;
     let api = server.api(&org);
     assert_eq!(usage(&api).await["api_calls"]["used"], 6);
@@ -213,7 +213,7 @@ async fn usage_tells_what_exists_and_what_is_counted(#[case] database: Database)
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn counting_begins_anew_with_the_month(#[case] database: Database) {
+async fn counting_restarts_each_month(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org_with("pro", &["--limits", r#"{"api_calls":3}"#]).await;
     let api = server.api(&org);
@@ -228,7 +228,7 @@ async fn counting_begins_anew_with_the_month(#[case] database: Database) {
 }
 
 #[tokio::test]
-async fn nodes_share_what_a_plan_grants() {
+async fn nodes_share_a_quota() {
     const LIMIT: usize = 300;
     let mut server = Server::start(Postgres).await;
     let org = server.org_with("pro", &["--limits", r#"{"api_calls":300}"#]).await;
@@ -240,7 +240,7 @@ async fn nodes_share_what_a_plan_grants() {
         admitted += with_status(&one, 200) + with_status(&other, 200);
     }
     assert!(admitted <= LIMIT, "{admitted}");
-    // A node that stops gives back what it holds, and another spends it: a second later it asks again.
+    // A node that stops gives back its lease. Another node spends it after a second, when it asks again.
     assert!(node.stop().await.success());
     tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
     admitted += with_status(&at_once(80, &here, "/v1/agents").await, 200);
@@ -252,7 +252,7 @@ async fn nodes_share_what_a_plan_grants() {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_key_may_call_as_fast_as_its_plan_says(#[case] database: Database) {
+async fn the_plan_sets_a_key_s_rate(#[case] database: Database) {
     let server = Server::start(database).await;
     for (plan, rate) in [("free", 10), ("pro", 50)] {
         let org: Org = server.planned_org(plan, &[]).await;
@@ -269,7 +269,7 @@ async fn a_key_may_call_as_fast_as_its_plan_says(#[case] database: Database) {
             assert_eq!(answer.header("ratelimit"), "\"burst\";r=0;t=1");
             assert_eq!(answer.header("x-service-plan"), plan);
         }
-        // What was refused counts nowhere, and another key of the organization is not held up.
+        // Refused requests are not counted, and another key of the organization is not limited.
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         assert_eq!(usage(&api).await["api_calls"]["used"], admitted + 1);
     }
@@ -284,20 +284,20 @@ async fn a_key_may_call_as_fast_as_its_plan_says(#[case] database: Database) {
 }
 
 #[tokio::test]
-async fn addresses_are_limited_where_no_key_is_needed() {
+async fn requests_without_a_key_are_limited_by_address() {
     let limits = [("KALENDS_IP_LIMITS", "plans=3,sign_up=2,waitlist=1")];
     let mut server = Server::start_with(Sqlite, &limits).await;
     let plans = async |server: &Server, from: &str| {
         server.anonymous().impatient().get("/v1/plans").header("X-Forwarded-For", from).await
     };
-    // Nobody is believed about the address.
+    // Without a trusted proxy, the header is ignored.
     for number in 0..3 {
         plans(&server, &format!("192.0.2.{number}")).await.expect(200);
     }
     let refused = plans(&server, "192.0.2.9").await.refused(429, "rate_limit_error");
     assert!(refused.header("retry-after").parse::<i64>().is_ok_and(|seconds| (1..=60).contains(&seconds)));
     assert_eq!((refused.header("ratelimit-policy"), refused.header("ratelimit")), ("", ""));
-    // Each kind of request has its own limit; what needs a key, none of them.
+    // Each kind of request has its own limit. Requests with a key have none of them.
     let body = json!({ "email": "", "agent_name": "x", "tos_version": "2026-01-01" });
     let sign_up = || server.anonymous().impatient().post("/v1/agent/sign-up").json(body.clone());
     for _ in 0..2 {
@@ -310,7 +310,7 @@ async fn addresses_are_limited_where_no_key_is_needed() {
     server.anonymous().impatient().get("/health").await.expect(200);
     server.api(&server.org("pro").await).get("/v1/agents").await.expect(200);
 
-    // Behind a proxy of the operator's own, its word counts.
+    // Behind a trusted proxy, the header counts.
     assert!(server.stop().await.success());
     server.start_again(&[("KALENDS_TRUSTED_PROXIES", "127.0.0.0/8")]).await;
     for from in ["192.0.2.1", "192.0.2.2", "2001:db8::1, 192.0.2.3"] {
@@ -319,7 +319,7 @@ async fn addresses_are_limited_where_no_key_is_needed() {
         }
         plans(&server, from).await.refused(429, "rate_limit_error");
     }
-    // One network of the sixth version is one caller.
+    // An IPv6 network is one caller.
     for host in 1..=3 {
         plans(&server, &format!("2001:db8::{host}")).await.expect(200);
     }

@@ -1,4 +1,4 @@
-//! Signing in with a provider (ruling 3.10), against a stand-in that checks what it is asked.
+//! Signing in with a provider, against a strict stand-in.
 
 use kalends_e2e::{
     Answer, Answering, CLIENT_SECRET, Client,
@@ -13,7 +13,7 @@ use crate::fixtures::now;
 const TERMS: &str = "2026-01-01";
 const PASSWORD: &str = "correct horse battery";
 
-/// A service with a provider under both names.
+/// A service with the stand-in as both of its providers.
 struct World {
     server: Server,
     provider: SignInProvider,
@@ -40,7 +40,7 @@ impl World {
         }
     }
 
-    /// A browser begins an attempt: the provider's address and the cookie.
+    /// Begins a browser's attempt. Returns the provider's address and the cookie.
     async fn begin(&self, name: &str, query: &str) -> Begun {
         let answer = self.server.anonymous().get(format!("/v1/auth/oauth/{name}{query}")).await.expect(302);
         assert_eq!(answer.header("cache-control"), "no-store");
@@ -51,7 +51,7 @@ impl World {
         Begun { location: answer.header("location").to_owned(), cookie: pair.to_owned() }
     }
 
-    /// The browser goes to the provider and comes back: the address of the callback.
+    /// Takes the browser to the provider and back. Returns the path of the callback.
     async fn back(&self, begun: &Begun) -> String {
         let back = self.provider.authorize(&begun.location).await.unwrap();
         back.strip_prefix(self.server.base_url()).unwrap_or_else(|| panic!("sent elsewhere: {back}")).to_owned()
@@ -61,13 +61,13 @@ impl World {
         self.server.anonymous().get(path).header("cookie", cookie).await
     }
 
-    /// The whole way.
+    /// The whole flow.
     async fn sign_in(&self, name: &str, query: &str) -> Answer {
         let begun = self.begin(name, query).await;
         self.answer(&self.back(&begun).await, &begun.cookie).await
     }
 
-    /// A caller with the session that the answer begins.
+    /// A client with the session that the answer begins.
     fn signed_in(&self, answer: &Answer) -> Client {
         assert_eq!(answer.status, 302, "{}", answer.shown());
         assert_eq!(answer.header("location"), format!("{}/console", self.server.base_url()), "{}", answer.shown());
@@ -80,7 +80,7 @@ impl World {
         self.server.client(pair.strip_prefix("service_session=").unwrap())
     }
 
-    /// Requires that nobody is signed in, and that the console is told that code.
+    /// Requires that nobody is signed in and that the answer redirects to the console with this error code.
     #[track_caller]
     fn failed(&self, answer: &Answer, code: &str) {
         assert_eq!(answer.status, 302, "{}", answer.shown());
@@ -91,7 +91,7 @@ impl World {
         assert_eq!(cookies, ["service_oauth_state=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"]);
     }
 
-    /// Requires that nobody is signed in, and that the browser's own attempt goes on.
+    /// Requires that nobody is signed in and that the browser's own attempt continues.
     #[track_caller]
     fn not_ours(&self, answer: &Answer) {
         let expected = format!("{}/console?error=oauth_state", self.server.base_url());
@@ -137,7 +137,7 @@ async fn me(human: &Client) -> Value {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn somebody_new_signs_up_and_in_again(#[case] database: Database) {
+async fn a_new_user_signs_up_and_signs_in_again(#[case] database: Database) {
     let world = World::new(database).await;
     for (name, email) in [("google", "ada@example.com"), ("microsoft", "bob@example.com")] {
         world.provider.claims(&json!({ "sub": name, "email": email }));
@@ -146,14 +146,14 @@ async fn somebody_new_signs_up_and_in_again(#[case] database: Database) {
         let first = me(&world.signed_in(&first)).await;
         assert_eq!((&first["user"]["email"], &first["user"]["name"]), (&json!(email), &json!("Ada Lovelace")));
         assert_eq!(first["accepted_terms_version"], TERMS);
-        // Who is known accepts nothing again, and may have another address by now.
+        // A known user need not accept the terms again, and may have a new address.
         world.provider.claims(&json!({ "sub": name, "email": format!("other-{email}"), "email_verified": false }));
         let second = world.sign_in(name, "").await;
         assert_eq!(me(&world.signed_in(&second)).await, first);
-        // There is no password that opens it.
+        // The account has no password.
         world.try_password(email).await.refused(401, "authentication_error");
     }
-    // The same subject at another provider is somebody else.
+    // The same subject at another provider is another user.
     world.provider.claims(&json!({ "sub": "google", "email": "eve@example.com" }));
     let third = me(&world.signed_in(&world.sign_in("microsoft", &terms()).await)).await;
     assert_eq!(third["user"]["email"], "eve@example.com");
@@ -167,28 +167,28 @@ async fn somebody_new_signs_up_and_in_again(#[case] database: Database) {
 #[tokio::test]
 async fn the_first_proof_of_an_address_takes_its_account(#[case] database: Database) {
     let world = World::new(database).await;
-    // Whoever typed the address may be somebody else.
+    // The person who typed the address may not own it.
     let (made, squatter) = world.password_human("ada@example.com").await;
     let linked = world.signed_in(&world.sign_in("google", "").await);
     assert_eq!(me(&linked).await["user"]["id"], made["user"]["id"]);
     squatter.get("/v1/auth/me").await.refused(401, "authentication_error");
     world.try_password("ada@example.com").await.refused(401, "authentication_error");
-    // From now on it is proved: another provider's word adds to it, and ends nothing.
+    // The address is now verified. Another provider is added, and existing sessions continue.
     world.provider.claims(&json!({ "sub": "at-microsoft" }));
     let other = world.signed_in(&world.sign_in("microsoft", "").await);
     assert_eq!(me(&other).await["user"]["id"], made["user"]["id"]);
     me(&linked).await;
     world.provider.claims(&json!({}));
     assert_eq!(me(&world.signed_in(&world.sign_in("google", "").await)).await["user"]["id"], made["user"]["id"]);
-    // The owner hears of both.
+    // The owner gets a mail about each provider.
     let mails = world.server.wait_for_mails(2).await;
     for (mail, provider) in mails.iter().zip(["Google", "Microsoft"]) {
         assert!(mail.to == "ada@example.com" && mail.text.contains(provider), "{mail:?}");
     }
-    // The mailbox is somebody else's by now, whom the provider knows by another name for themselves.
+    // Someone else now owns the mailbox, and the provider knows them under another subject.
     world.provider.claims(&json!({ "sub": "the-next-ada" }));
     world.failed(&world.sign_in("google", &terms()).await, "email_not_verified");
-    // Who is known needs no address.
+    // A known user needs no address.
     world.provider.claims(&json!({ "email": null }));
     assert_eq!(me(&world.signed_in(&world.sign_in("google", "").await)).await["user"]["id"], made["user"]["id"]);
 }
@@ -197,7 +197,7 @@ async fn the_first_proof_of_an_address_takes_its_account(#[case] database: Datab
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_address_that_nobody_vouches_for_opens_nothing(#[case] database: Database) {
+async fn an_unverified_address_is_refused(#[case] database: Database) {
     let world = World::new(database).await;
     let (_, owner) = world.password_human("ada@example.com").await;
     for (name, claims) in [
@@ -219,10 +219,10 @@ async fn an_address_that_nobody_vouches_for_opens_nothing(#[case] database: Data
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_answer_counts_once_for_the_browser_that_asked(#[case] database: Database) {
+async fn a_callback_counts_once_and_only_in_the_browser_that_began(#[case] database: Database) {
     let mut world = World::new(database).await;
     let exchanged = world.provider.exchanged().len();
-    // No cookie, another browser's, one that is planted beside it.
+    // No cookie, another browser's cookie, an empty one, and a planted one next to the right one.
     let (ours, theirs) = (world.begin("google", &terms()).await, world.begin("google", &terms()).await);
     for cookie in [
         String::new(),
@@ -234,7 +234,7 @@ async fn an_answer_counts_once_for_the_browser_that_asked(#[case] database: Data
         let cookie = cookie.replace(&ours.cookie, &begun.cookie);
         world.not_ours(&world.answer(&world.back(&begun).await, &cookie).await);
     }
-    // Another state, none, one of nobody.
+    // Another attempt's state, an empty one, and made-up ones.
     for state in [theirs.state(), "", "x", &"A".repeat(43), &"A".repeat(4_000)] {
         let begun = world.begin("google", &terms()).await;
         let path = world.back(&begun).await.replace(begun.state(), state);
@@ -243,18 +243,18 @@ async fn an_answer_counts_once_for_the_browser_that_asked(#[case] database: Data
     let begun = world.begin("google", &terms()).await;
     let path = world.back(&begun).await.replace("state=", "stat=");
     world.not_ours(&world.answer(&path, &begun.cookie).await);
-    // Twice the same parameter is none.
+    // A repeated parameter counts as missing.
     let begun = world.begin("google", &terms()).await;
     let path = format!("{}&state={}", world.back(&begun).await, begun.state());
     world.not_ours(&world.answer(&path, &begun.cookie).await);
-    // At another provider's address.
+    // The callback of another provider.
     let begun = world.begin("google", &terms()).await;
     let path = world.back(&begun).await.replace("/google/", "/microsoft/");
     world.failed(&world.answer(&path, &begun.cookie).await, "oauth_state");
-    // None of that came as far as the provider.
+    // None of these reached the provider.
     assert_eq!(world.provider.exchanged().len(), exchanged);
 
-    // Once is right, again is too late; of many at once one is right.
+    // The first callback succeeds and a repetition fails. Of many concurrent callbacks, one succeeds.
     let begun = world.begin("google", &terms()).await;
     let path = world.back(&begun).await;
     world.signed_in(&world.answer(&path, &begun.cookie).await);
@@ -265,7 +265,7 @@ async fn an_answer_counts_once_for_the_browser_that_asked(#[case] database: Data
     let right = answers.iter().filter(|answer| answer.header("location").ends_with("/console")).count();
     assert_eq!(right, 1);
 
-    // After ten minutes it is over.
+    // After ten minutes the attempt has expired.
     let begun = world.begin("google", "").await;
     let path = world.back(&begun).await;
     world.server.restart_at_offset(601).await;
@@ -276,7 +276,7 @@ async fn an_answer_counts_once_for_the_browser_that_asked(#[case] database: Data
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn identities_that_do_not_count(#[case] database: Database) {
+async fn invalid_identities_are_refused(#[case] database: Database) {
     let world = World::new(database).await;
     let now = at(&now(&world.server.anonymous()).await).timestamp();
     for claims in [
@@ -299,11 +299,11 @@ async fn identities_that_do_not_count(#[case] database: Database) {
     }
     world.provider.claims(&json!({}));
 
-    // The provider, or the human, says no.
+    // The provider or the user refuses.
     let begun = world.begin("google", &terms()).await;
     let path = format!("/v1/auth/oauth/google/callback?error=access_denied&state={}", begun.state());
     world.failed(&world.answer(&path, &begun.cookie).await, "oauth_declined");
-    // Neither a code nor an error; a code that is made up; a code of another client; a code of another attempt.
+    // No code; an empty one; a made-up one; another client's code; another attempt's code.
     let callback = format!("{}/v1/auth/oauth/google/callback", world.server.base_url());
     let other = world.begin("google", &terms()).await;
     let other_code = code_in(&world.back(&other).await);
@@ -318,7 +318,7 @@ async fn identities_that_do_not_count(#[case] database: Database) {
         let path = format!("/v1/auth/oauth/google/callback?state={}{code}", begun.state());
         world.failed(&world.answer(&path, &begun.cookie).await, "oauth_failed");
     }
-    // An issuer that is told beside it.
+    // A wrong issuer in the callback.
     let begun = world.begin("google", &terms()).await;
     let path = format!("{}&iss=https%3A%2F%2Fevil.example", world.back(&begun).await);
     world.failed(&world.answer(&path, &begun.cookie).await, "oauth_failed");
@@ -340,7 +340,7 @@ async fn identities_that_do_not_count(#[case] database: Database) {
     world.signed_in(&world.sign_in("google", &terms()).await);
 }
 
-/// `&code=…` of a callback's address.
+/// The `&code=…` parameter of a callback's address.
 fn code_in(path: &str) -> String {
     let (_, rest) = path.split_once("&code=").unwrap();
     format!("&code={}", rest.split('&').next().unwrap())
@@ -354,7 +354,7 @@ fn encoded(text: &str) -> String {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn somebody_new_accepts_the_terms(#[case] database: Database) {
+async fn a_new_user_must_accept_the_terms(#[case] database: Database) {
     let world = World::new(database).await;
     world.failed(&world.sign_in("google", "").await, "tos_version_required");
     world.failed(&world.sign_in("google", "?tos_version=2020-01-01").await, "tos_version_stale");
@@ -370,17 +370,17 @@ async fn somebody_new_accepts_the_terms(#[case] database: Database) {
         .get("/v1/auth/oauth/google?redirect_uri=https%3A%2F%2Fevil.example")
         .await
         .refused(400, "validation_error");
-    // Who waits goes on waiting.
+    // A waitlisted user stays waitlisted.
     let joined = anonymous.post("/v1/waitlist").json(json!({ "email": "ada@example.com", "tos_version": TERMS })).await;
     joined.expect(201);
     world.failed(&world.sign_in("google", &terms()).await, "account_waitlisted");
-    // An organization that an agent signed up with the address stays as it is.
+    // An organization that an agent signed up with the address is unchanged.
     let body = json!({ "email": "bob@example.com", "agent_name": "Scout", "tos_version": TERMS });
     let agents = anonymous.post("/v1/agent/sign-up").json(body).await.expect(200);
     world.provider.claims(&json!({ "sub": "bob", "email": "bob@example.com" }));
     let bob = me(&world.signed_in(&world.sign_in("google", &terms()).await)).await;
     assert_ne!(bob["org"]["id"], agents["org_id"]);
-    // Ten of a mail domain an hour; two and the agent are counted above.
+    // Ten sign-ups per mail domain and hour. Two and the agent have been counted already.
     for number in 0..8 {
         world.provider.claims(&json!({ "sub": number.to_string(), "email": format!("{number}@example.com") }));
         let answer = world.sign_in("google", &terms()).await;
@@ -396,7 +396,7 @@ async fn somebody_new_accepts_the_terms(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_provider_is_configured_or_there_is_none(#[case] database: Database) {
+async fn an_unconfigured_provider_is_not_found(#[case] database: Database) {
     let server = Server::start(database).await;
     for name in ["google", "microsoft", "apple", "GOOGLE", "%20"] {
         let start = format!("/v1/auth/oauth/{name}");
@@ -429,11 +429,11 @@ async fn a_provider_is_configured_or_there_is_none(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn who_signs_in_with_a_provider_returns_to_the_page_and_sets_a_password(#[case] database: Database) {
+async fn provider_sign_in_returns_to_the_page_and_allows_a_password(#[case] database: Database) {
     let world = World::new(database).await;
     let base = world.server.base_url();
     let anybody = world.server.anonymous();
-    // The page offers every way to sign in.
+    // The page offers every provider.
     for page in ["connect", "connections", "reset"] {
         let shown = anybody.undescribed().get(format!("/console/{page}")).await.expect(200);
         assert!(shown.text().contains("data-providers=\"google microsoft\""), "{}", shown.text());
@@ -448,7 +448,7 @@ async fn who_signs_in_with_a_provider_returns_to_the_page_and_sets_a_password(#[
     assert_eq!(entered.header("location"), format!("{base}/console/connect"));
     let cookies: Vec<_> = entered.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap()).collect();
     assert!(cookies.iter().any(|line| line.starts_with("service_session=")), "{cookies:?}");
-    // What does not work is told there too.
+    // A failed sign-in also returns to that page.
     let (begun, cookie) = way("?return_to=connections").await;
     let path = format!("/v1/auth/oauth/google/callback?error=access_denied&state={}", begun.state());
     let refused = world.answer(&path, &cookie).await.expect(302);
@@ -459,7 +459,7 @@ async fn who_signs_in_with_a_provider_returns_to_the_page_and_sets_a_password(#[
         .refused(400, "validation_error")
         .param("return_to");
 
-    // They have no password, and set one by mail.
+    // The user has no password and sets one by mail.
     let sign_in = |password: &str| {
         anybody.post("/v1/auth/signin").json(json!({ "email": "ada@example.com", "password": password }))
     };

@@ -1,4 +1,4 @@
-//! The operator's commands beside a running server.
+//! The operator's commands next to a running server.
 
 use crate::fixtures::{agent, agent_with_calendar, heeded};
 use futures::future::join_all;
@@ -32,7 +32,7 @@ async fn a_plan_is_changed_within_two_seconds(#[case] database: Database) {
     api.post("/v1/agents").json(more.clone()).await.refused(429, "quota_exceeded");
     server.cli(&["org", "set-plan", &org.id, "free"]).await.succeeded();
     heeded(ask, |answer| answer.status == 403 && answer.header("x-service-plan") == "free").await;
-    // Three agents, as the plan says again.
+    // The plan's limit of three agents applies again.
     api.post("/v1/agents").json(more.clone()).await.expect(201);
     api.post("/v1/agents").json(more).await.refused(429, "quota_exceeded");
 }
@@ -41,7 +41,7 @@ async fn a_plan_is_changed_within_two_seconds(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_waiting_list_is_heeded_within_two_seconds(#[case] database: Database) {
+async fn the_waitlist_takes_effect_within_two_seconds(#[case] database: Database) {
     let server = Server::start(database).await;
     let (org, other) = (server.org("pro").await, server.org("pro").await);
     let api = server.api(&org);
@@ -51,14 +51,14 @@ async fn the_waiting_list_is_heeded_within_two_seconds(#[case] database: Databas
     let since = |shown: &str| serde_json::from_str::<serde_json::Value>(shown).unwrap()["waitlisted_at"].clone();
     assert!(since(&waits).is_string(), "{waits}");
     let again = server.cli(&["org", "waitlist", &org.id]).await.succeeded().stdout;
-    assert_eq!(since(&again), since(&waits), "who waits already keeps the place");
+    assert_eq!(since(&again), since(&waits), "an organization that waits already keeps its place");
     heeded(ask, |answer| answer.status == 403).await;
     ask().await.refused(403, "account_waitlisted");
     api.get(format!("/v1/agents/{owner}")).await.refused(403, "account_waitlisted");
     let answer = api.post("/v1/agents").json(json!({ "name": "x", "type": "ai" })).await;
     answer.refused(403, "account_waitlisted");
     api.delete(format!("/v1/agents/{owner}")).await.refused(403, "account_waitlisted");
-    // What needs no key, and others, go on.
+    // Requests without a key still work, and so do other organizations.
     api.get("/v1/plans").await.expect(200);
     server.api(&other).get("/v1/agents").await.expect(200);
 
@@ -117,7 +117,7 @@ async fn organizations_are_created_and_listed(#[case] database: Database) {
     assert_eq!(server.cli(&["org", "list"]).await.succeeded().stdout.lines().count(), 2);
 }
 
-/// How many of many requests at once are answered 200.
+/// The number of 200 answers to many concurrent requests.
 async fn answered_at_once(api: &Client) -> usize {
     let requests = (0..250).map(|_| api.get("/v1/agents").into_future());
     join_all(requests).await.iter().filter(|answer| answer.status == 200).count()
@@ -127,8 +127,8 @@ async fn answered_at_once(api: &Client) -> usize {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_organization_of_the_operators_own_has_no_limits(#[case] database: Database) {
-    // More requests at once than one address may have connections by default.
+async fn an_organization_without_a_plan_has_no_limits(#[case] database: Database) {
+    // More concurrent requests than the default number of connections per address.
     let server = Server::start_with(database, &[("KALENDS_MAX_CONNECTIONS", "total=2000,address=1000")]).await;
     let made = server.cli(&["org", "create", "--name", "Own"]).await.succeeded().stdout;
     let made: serde_json::Value = serde_json::from_str(&made).unwrap();
@@ -140,7 +140,7 @@ async fn an_organization_of_the_operators_own_has_no_limits(#[case] database: Da
     }
     assert_eq!((usage.header("ratelimit-policy"), usage.header("ratelimit")), ("", ""));
 
-    // A null rate lifts a plan's limit of speed and nothing else.
+    // A null rate removes only the plan's rate limit.
     let free = server.planned_org("free", &["--limits", r#"{"rate_per_second":null}"#]).await;
     let api = server.api(&free).impatient();
     assert_eq!(answered_at_once(&api).await, 250);
@@ -158,7 +158,7 @@ async fn sign_ups_get_the_plan_that_the_operator_chose(#[case] database: Databas
     assert_eq!(
         api.get("/v1/usage").await.expect(200)["plan"],
         "free",
-        "an address that is not proved is in the sandbox"
+        "an unverified organization is in the sandbox"
     );
     let code = server.wait_for_mails(1).await[0].code().to_owned();
     let verified = api.post("/v1/agent/verify").json(json!({ "otp": code })).await.expect(200);
@@ -171,7 +171,7 @@ async fn sign_ups_get_the_plan_that_the_operator_chose(#[case] database: Databas
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_page_of_plans_is_linked_where_the_operator_names_it(#[case] database: Database) {
+async fn the_operator_s_page_of_plans_is_linked(#[case] database: Database) {
     let page = "https://cal.example/plans?from=api";
     let server = Server::start_with(database, &[("KALENDS_UPGRADE_URL", page)]).await;
     let plans = server.anonymous().get("/v1/plans").await.expect(200);
@@ -224,7 +224,7 @@ async fn the_configuration_is_listed_without_secrets(#[case] database: Database)
     }
     let data_dir = server.data_dir().display().to_string();
     assert!(output.stdout.contains(&data_dir), "{}", output.stdout);
-    assert!(!server.log().contains("secret"), "nor does the log show them");
+    assert!(!server.log().contains("secret"), "the log does not show them either");
 }
 
 #[rstest]
