@@ -1,5 +1,5 @@
-//! Limits of plans at their edges: how fast a custom plan may call and how many agents it may ask about, what a crash
-//! costs, and when a month begins anew.
+//! Edge cases of plan limits: the rate and the number of agents of a custom plan, the cost of a crash, and the start
+//! of a new month.
 
 use std::time::Instant;
 
@@ -23,23 +23,23 @@ async fn at_once(count: usize, api: &Client, path: &str) -> Vec<Answer> {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_custom_plan_calls_200_times_a_second(#[case] database: Database) {
+async fn a_custom_plan_allows_200_requests_a_second(#[case] database: Database) {
     const RATE: usize = 200;
-    // Refused for what is asked, at the entrance: what is measured is the entrance.
+    // The entrance admits this request before its handler refuses it, so the test measures only the entrance.
     const PATH: &str = "/v1/usage?x=1";
     let server = Server::start(database).await;
     let api = server.api(&server.planned_org("custom", &[]).await).impatient();
     let began = Instant::now();
     let (mut admitted, mut refused) = (0_usize, Vec::new());
     for round in 0.. {
-        assert!(round < 30, "never too fast, after {admitted} requests in {:?}", began.elapsed());
+        assert!(round < 30, "no limit after {admitted} requests in {:?}", began.elapsed());
         for answer in at_once(RATE, &api, PATH).await {
             match answer.status {
                 400 => admitted += 1,
                 _ => refused.push(answer),
             }
         }
-        assert!(round > 0 || refused.is_empty(), "a second's worth may come at once: {}", refused[0].shown());
+        assert!(round > 0 || refused.is_empty(), "one second's requests may come at once: {}", refused[0].shown());
         if !refused.is_empty() {
             break;
         }
@@ -58,7 +58,7 @@ async fn a_custom_plan_calls_200_times_a_second(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_custom_plan_asks_about_50_agents(#[case] database: Database) {
+async fn a_custom_plan_allows_50_agents_in_a_query(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "custom").await;
     let agents = join_all((0..51).map(|_| agent(&api))).await;
     let across = |agents: &[String]| {
@@ -68,7 +68,7 @@ async fn a_custom_plan_asks_about_50_agents(#[case] database: Database) {
     let answer = across(&agents[..50]).await.expect(200);
     assert_eq!((&answer["agents"], answer["slots"].as_array().map(Vec::len)), (&json!(agents[..50]), Some(2)));
     across(&agents).await.refused(400, "bad_request").param("agents").says("50 agents");
-    // One that is named twice counts once.
+    // An agent that is named twice counts once.
     across(&[&agents[..50], &agents[..1]].concat()).await.expect(200);
 }
 
@@ -76,10 +76,10 @@ async fn a_custom_plan_asks_about_50_agents(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_crash_leaves_the_rest_of_a_block_charged(#[case] database: Database) {
+async fn a_crash_charges_at_most_the_rest_of_a_block(#[case] database: Database) {
     const LIMIT: u64 = 200;
     const CRASHES: u64 = 3;
-    // Between the blocks' ends: they are of a sixteenth of what is left before the last 64 units, 8 at first.
+    // Between the ends of two blocks. A block is a sixteenth of what is left before the last 64 units, at first 8.
     const CALLS: u64 = 20;
     const BLOCK: u64 = 8;
     let mut server = Server::start(database).await;
@@ -100,7 +100,7 @@ async fn a_crash_leaves_the_rest_of_a_block_charged(#[case] database: Database) 
     let lost = used.checked_sub(admitted).unwrap_or_else(|| panic!("{used} are charged for {admitted}"));
     assert!((CRASHES..=CRASHES * BLOCK).contains(&lost), "{lost} units were lost with {CRASHES} blocks");
 
-    // What is left is all that is granted, and of the last units none is lost.
+    // Only the rest is granted, and none of the last units is lost.
     let answers = at_once(250, &api, "/v1/agents").await;
     let more = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(admitted + u64::try_from(more).unwrap() + lost, LIMIT);
@@ -112,8 +112,8 @@ async fn a_crash_leaves_the_rest_of_a_block_charged(#[case] database: Database) 
     server.api(&org).get("/v1/agents").await.refused(429, "quota_exceeded").says("api_calls");
 }
 
-/// Requires that the month's availability queries are used up, and that the answer tells, to the second, when the next
-/// month begins: in how many seconds.
+/// Requires that the month's availability queries are used up and that the answer names the start of the next month,
+/// to the second. Returns the seconds until then.
 async fn used_up(api: &Client, path: &str) -> i64 {
     let before = at(&now(api).await);
     let full = api.get(path).await.refused(429, "quota_exceeded").says("availability_queries");
@@ -123,7 +123,7 @@ async fn used_up(api: &Client, path: &str) -> i64 {
     let told: i64 = full.header("retry-after").parse().unwrap();
     let (least, most) = ((next - after).num_seconds(), (next - before).num_seconds() + 1);
     assert!((least..=most).contains(&told), "{told} is not in {least}..={most}");
-    // The quota's own headers name the same instant.
+    // The quota's own headers name the same time.
     assert!(full.header("ratelimit").ends_with(&format!(";t={told}")), "{}", full.shown());
     told
 }
@@ -132,7 +132,7 @@ async fn used_up(api: &Client, path: &str) -> i64 {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn availability_queries_come_back_with_the_month(#[case] database: Database) {
+async fn availability_queries_are_granted_again_each_month(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org_with("pro", &["--limits", r#"{"availability_queries":2}"#]).await;
     let api = server.api(&org);
@@ -142,7 +142,7 @@ async fn availability_queries_come_back_with_the_month(#[case] database: Databas
         api.get(&path).await.expect(200);
     }
     let left = used_up(&api, &path).await;
-    // In the last minute of the month, where it is not the present one already.
+    // In the last minute of the month, unless that has begun already.
     if left > 120 {
         server.restart_at_offset(left - 60).await;
         assert!(used_up(&server.api(&org), &path).await <= 60);

@@ -1,4 +1,4 @@
-//! What becomes of proposals: responses, scores, resolution, cancellation and expiry, and what is told of each.
+//! The outcomes of proposals: responses, scores, resolution, cancellation, expiry, and their webhooks.
 
 use std::collections::BTreeSet;
 
@@ -20,12 +20,12 @@ use crate::{
     webhooks::{hook, with_receiver},
 };
 
-/// Requires that nobody can do anything with it any more.
+/// Requires that the proposal accepts no more actions.
 async fn is_over(api: &Client, proposal: &str, response: &Value) {
     for call in [respond(api, proposal, response.clone()), resolve(api, proposal), cancel(api, proposal)] {
         call.await.refused(409, "conflict").code("proposal_not_pending");
     }
-    // Who asks comes first.
+    // The caller is checked before the proposal's state.
     let stranger = shown(api, proposal).await["organizer_agent_id"].as_str().unwrap().to_owned();
     respond(api, proposal, decline(&stranger)).await.refused(403, "forbidden").code("not_a_participant");
 }
@@ -61,7 +61,7 @@ async fn the_last_response_resolves(#[case] database: Database) {
     let countered = json!([{ "start_time": "2031-03-04T08:00:00Z", "end_time": "2031-03-04T09:00:00Z" }]);
     assert_eq!(record["counter_slots"], countered);
     assert_eq!(shown(&api, &id).await.json, answered.json);
-    // That it was said comes before what is said.
+    // The check for a duplicate response comes before the check of its contents.
     for again in [accept(ada, &first), decline(ada), accept(ada, "slt_00000000000000000000000000")] {
         respond(&api, &id, again).await.refused(409, "conflict").code("duplicate_response");
     }
@@ -75,10 +75,10 @@ async fn the_last_response_resolves(#[case] database: Database) {
     let answered = respond(&api, &id, accept(eve, &second)).await.expect(200);
     assert_eq!((&answered["status"], &answered["resolved_slot_id"]), (&json!("confirmed"), &json!(second)));
     let responders: Vec<Value> = (0..3).map(|index| answered.at(&format!("/responses/{index}/agent_id"))).collect();
-    assert_eq!(responders, [ada, bob, eve], "in the order in which they came");
+    assert_eq!(responders, [ada, bob, eve], "in the order of arrival");
     assert_eq!((&answered["reason"], shown(&api, &id).await.json), (&Value::Null, answered.json.clone()));
     let events = events_of(&api, &other).await;
-    assert_eq!((events.len(), events_of(&api, &team.calendar).await.len()), (1, 0), "in the slot's own calendar");
+    assert_eq!((events.len(), events_of(&api, &team.calendar).await.len()), (1, 0), "on the slot's own calendar");
     let event = &events[0];
     assert_eq!(event["id"], answered["created_event_id"]);
     for (field, value) in [
@@ -93,7 +93,7 @@ async fn the_last_response_resolves(#[case] database: Database) {
         assert_eq!(event[field], value, "{field}");
     }
     is_over(&api, &id, &accept(eve, &second)).await;
-    // It is an event like any other, and what becomes of it changes nothing here.
+    // The event is an ordinary event. Deleting it does not change the proposal.
     api.delete(format!("/v1/events/{}", event["id"].as_str().unwrap())).await.expect(204);
     assert_eq!(shown(&api, &id).await["status"], "confirmed");
     is_over(&api, &id, &accept(ada, &second)).await;
@@ -103,7 +103,7 @@ async fn the_last_response_resolves(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn who_organizes_may_resolve_or_cancel_before(#[case] database: Database) {
+async fn the_organizer_may_resolve_or_cancel_early(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 3).await;
     let [ada, bob, eve] = [0, 1, 2].map(|index| team.participants[index].as_str());
@@ -129,7 +129,7 @@ async fn who_organizes_may_resolve_or_cancel_before(#[case] database: Database) 
     assert_eq!((&event["description"], &event["metadata"]), (&Value::Null, &json!({ "proposal_id": id })));
     is_over(&api, &id, &accept(eve, &slot_id(&made, 0))).await;
 
-    // All who answered decline, though not all have answered; and all of all.
+    // All responses so far are refusals, with and without participants who have not responded.
     let declined = propose().await.id();
     respond(&api, &declined, decline(ada)).await.expect(200);
     let answer = resolve(&api, &declined).await.expect(200);
@@ -154,9 +154,9 @@ async fn who_organizes_may_resolve_or_cancel_before(#[case] database: Database) 
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_highest_score_wins_and_the_earliest_of_equals(#[case] database: Database) {
-    // Three slots by weight, not in the order of their starts; what each of three participants says: `a` accepts, `c`
-    // counters, and which slot; `d` declines. And which slot wins.
+async fn the_highest_score_wins_then_the_earliest_start(#[case] database: Database) {
+    // The weights of three slots, which are not in the order of their starts; the responses of three participants; and
+    // the winning slot. `a` accepts and `c` counters with the slot of that index, and `d` declines.
     let starts = ["14:00", "09:00", "11:00"];
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 3).await;
@@ -165,14 +165,14 @@ async fn the_highest_score_wins_and_the_earliest_of_equals(#[case] database: Dat
         ([1.0, 1.0, 1.0], ["a2", "c1", "c1"], 2),
         ([1.0, 1.0, 1.0], ["a0", "a2", "d"], 2),
         ([1.0, 1.0, 1.0], ["a0", "a1", "a2"], 1),
-        // Weight counts as much as people do, and without any of them.
+        // A weight counts as much as a response, even if nobody chose the slot.
         ([1.0, 1.5, 2.0], ["a0", "a1", "d"], 1),
         ([10.0, 0.0, 1.0], ["a2", "a1", "a2"], 0),
         ([0.0, 0.0, 0.0], ["c2", "d", "d"], 2),
-        // Who counters without a slot speaks for none, but does not decline.
+        // A counter without a slot supports no slot, but is not a refusal.
         ([1.0, 1.0, 1.5], ["c", "c", "c"], 2),
         ([2.0, 2.0, 2.0], ["c", "d", "d"], 1),
-        // Decimal numbers are equal where they look equal: 3 × 0.3 is 0.9, and 1 + 0.3 is 1.3.
+        // Scores are equal if their decimal values are: 3 × 0.3 is 0.9, and 1 + 0.3 is 1.3.
         ([0.9, 0.0, 0.0], ["c2", "c2", "c2"], 2),
         ([0.0, 0.9, 0.0], ["c0", "c0", "c0"], 1),
         ([1.3, 0.0, 0.0], ["a2", "c2", "d"], 2),
@@ -205,7 +205,7 @@ async fn the_highest_score_wins_and_the_earliest_of_equals(#[case] database: Dat
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_wrong_with_a_response_is_named(#[case] database: Database) {
+async fn bad_responses_are_refused_by_field(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 8).await;
     let made = team.propose(&api, &[slot("09:00", "10:00")], json!({})).await;
@@ -244,7 +244,7 @@ async fn what_is_wrong_with_a_response_is_named(#[case] database: Database) {
     }
     let unknown = respond(&api, &id, with(accept(agent, &own), "slot_id", &json!("x"))).await;
     unknown.refused(400, "validation").code("unknown_field");
-    // What is wrong with the body comes before who says it and of what.
+    // The body is checked before the agent and the proposal.
     respond(&api, &id, json!({ "agent_id": team.organizer, "response": "maybe" })).await.refused(400, "validation");
     respond(&api, "spr_x", json!({ "agent_id": agent, "response": "maybe" })).await.refused(400, "validation");
     assert_eq!(shown(&api, &id).await["responses"], json!([]));
@@ -263,7 +263,7 @@ async fn what_is_wrong_with_a_response_is_named(#[case] database: Database) {
 async fn the_largest_proposal_becomes_an_event(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 1).await;
-    // What `,"proposal_id":"spr_…"` adds to an event's metadata: with it, it may have 16,384 bytes.
+    // The bytes that `,"proposal_id":"spr_…"` adds to the event's metadata, which may have 16,384 in total.
     let added = r#","proposal_id":"spr_""#.len() + 26;
     for (bytes, kept) in [(16_384 - added, true), (16_385 - added, false), (16_384, false)] {
         let metadata = json!({ "x": "y".repeat(bytes - r#"{"x":""}"#.len()) });
@@ -301,7 +301,7 @@ async fn a_proposal_expires_on_a_running_service(#[case] database: Database) {
     is_over(&api, &id, &decline(&team.participants[1])).await;
     assert_eq!(api.get(format!("{PROPOSALS}?status=expired")).await.expect(200).column("id"), [id]);
     assert_eq!(api.get(format!("{PROPOSALS}?status=pending")).await.expect(200).column("id"), [lasting]);
-    assert_eq!(receiver.received("/").len(), 1, "once, and nothing else");
+    assert_eq!(receiver.received("/").len(), 1, "one message and nothing else");
 }
 
 #[rstest]
@@ -322,10 +322,10 @@ async fn a_slot_that_has_begun_is_never_confirmed(#[case] database: Database) {
     }
     server.restart_at_offset(605).await;
     let api = api.moved_to(server.base_url());
-    // The best slot has begun: the best of the others wins.
+    // The best slot has begun, so the best of the others wins.
     let answered = respond(&api, &made.id(), accept(&team.participants[1], &slot_id(&made, 0))).await.expect(200);
     assert_eq!((&answered["status"], &answered["resolved_slot_id"]), (&json!("confirmed"), &json!(slot_id(&made, 1))));
-    // None is left: the last response is recorded, the proposal stays pending, and can be cancelled.
+    // No slot is left. The last response is recorded, and the proposal stays pending and can be cancelled.
     resolve(&api, &lost.id()).await.refused(409, "conflict").code("no_slot_left");
     let answered = respond(&api, &lost.id(), accept(&team.participants[1], &slot_id(&lost, 0))).await.expect(200);
     assert_eq!((&answered["status"], answered["responses"].as_array().unwrap().len()), (&json!("pending"), 2));
@@ -339,11 +339,11 @@ async fn a_slot_that_has_begun_is_never_confirmed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_expired_while_nobody_was_there_is_over(#[case] database: Database) {
+async fn proposals_expire_while_the_service_is_down(#[case] database: Database) {
     let (mut server, api, receiver) = with_receiver(database, "pro").await;
     hook(&api, &receiver, "/", &["proposal.expired", "event.created"]).await;
     let team = Team::of(&api, 1).await;
-    // By its own expiry, and by the start of its last slot.
+    // One expires by its own expiry, the other by the start of its last slot.
     let moment = at(&now(&api).await);
     let ahead = |seconds: i64| iso(moment + TimeDelta::seconds(seconds));
     let soon = json!({ "start_time": ahead(600), "end_time": ahead(1_200) });
@@ -354,7 +354,7 @@ async fn what_expired_while_nobody_was_there_is_over(#[case] database: Database)
     let api = api.moved_to(server.base_url());
     for made in [&first, &second] {
         is_over(&api, &made.id(), &accept(&team.participants[0], &slot_id(made, 0))).await;
-        assert_eq!(shown(&api, &made.id()).await["status"], "expired", "written or not");
+        assert_eq!(shown(&api, &made.id()).await["status"], "expired", "whether or not the expiry is stored yet");
     }
     let told: BTreeSet<_> = receiver.wait_for("/", 2).await.iter().map(|one| one.json().to_string()).collect();
     let expected = [&first, &second].map(|made| json!({ "proposal_id": made.id() }).to_string());
@@ -366,7 +366,7 @@ async fn what_expired_while_nobody_was_there_is_over(#[case] database: Database)
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn each_step_is_told(#[case] database: Database) {
+async fn every_step_is_announced_to_webhooks(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
     hook(&api, &receiver, "/", &["*"]).await;
     let team = Team::of(&api, 2).await;
@@ -416,7 +416,7 @@ async fn each_step_is_told(#[case] database: Database) {
     assert_eq!(confirmed["created_event_id"], answer["created_event_id"]);
     assert_eq!(confirmed["resolved_slot"], answer["resolved_slot"]);
 
-    // Nothing more of any kind: four made, five answers, two confirmed with an event each, two cancelled.
+    // No other messages: four created, five responses, two confirmed with one event each, two cancelled.
     let expected = [("created", 4), ("responded", 5), ("confirmed", 2), ("cancelled", 2), ("expired", 0)];
     receiver.wait_for("/", 3 + expected.iter().map(|(_, count)| count).sum::<usize>() + 2).await;
     for (kind, count) in expected {
@@ -432,7 +432,7 @@ async fn each_step_is_told(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn each_change_is_in_the_audit_log_and_is_made_once(#[case] database: Database) {
+async fn every_change_is_logged_and_idempotent(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -440,7 +440,7 @@ async fn each_change_is_in_the_audit_log_and_is_made_once(#[case] database: Data
     let [ada, bob] = [0, 1].map(|index| team.participants[index].as_str());
     let offered = [slot("09:00", "10:00")];
     let mut done: Vec<(&str, &str, String, String, Answer)> = Vec::new();
-    // Each twice with one key: the second time it is the first answer.
+    // Each request is sent twice with one key. The second gets the first answer.
     let once = async |path: String, key: &str, body: Value| {
         let call = || api.post(&path).header("idempotency-key", key).json(body.clone());
         let first = call().await;
@@ -469,7 +469,7 @@ async fn each_change_is_in_the_audit_log_and_is_made_once(#[case] database: Data
     }
     assert_eq!(api.get(PROPOSALS).await.expect(200)["total"], 2);
     assert_eq!(events_of(&api, &team.calendar).await.len(), 1);
-    // What is refused is not told.
+    // A refused request is not logged.
     cancel(&api, &done[0].3).await.refused(409, "conflict");
     for (action, path, agent, resource, answer) in &done {
         let log = api.get(format!("/v1/audit-log?action={action}")).await.expect(200).data();
@@ -486,11 +486,12 @@ async fn each_change_is_in_the_audit_log_and_is_made_once(#[case] database: Data
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_proposal_outlives_what_it_names(#[case] database: Database) {
+async fn a_proposal_survives_deleted_calendars_and_agents(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, other) = agent_with_calendar(&api).await;
     let elsewhere = elsewhere("11:00", "12:00", &other);
-    // The calendar is gone: nothing is put there, what is elsewhere comes next, and who organizes can give up.
+    // The calendar is deleted. No event is created on it, a slot on another calendar may win, and the organizer can
+    // still cancel.
     let team = Team::of(&api, 2).await;
     let [ada, bob] = [0, 1].map(|index| team.participants[index].as_str());
     let gone = calendar_of(&api, &team.organizer).await;
@@ -509,17 +510,17 @@ async fn a_proposal_outlives_what_it_names(#[case] database: Database) {
     assert_eq!(answered["resolved_slot_id"], slot_id(&kept, 1));
     api.delete(format!("/v1/events/{}", answered["created_event_id"].as_str().unwrap())).await.expect(204);
 
-    // A participant is gone: the others' word counts.
+    // A participant is decommissioned. The other responses count.
     let made = team.propose(&api, &[slot("09:00", "10:00"), elsewhere], json!({})).await;
     respond(&api, &made.id(), accept(&team.participants[0], &slot_id(&made, 1))).await.expect(200);
     api.delete(format!("/v1/agents/{}", team.participants[1])).await.expect(204);
     let resolved = resolve(&api, &made.id()).await.expect(200);
     assert_eq!((&resolved["status"], events_of(&api, &other).await.len()), (&json!("confirmed"), 1));
-    // Nothing new is arranged with or by who is gone.
+    // A decommissioned agent cannot be in a new proposal.
     let refused = api.post(PROPOSALS).json(team.body(&[slot("09:00", "10:00")], &json!({}))).await;
     refused.refused(409, "conflict").code("agent_decommissioned");
 
-    // The organizer is gone, and with it the calendar; the organization may still end it.
+    // The organizer is decommissioned, and its calendar is gone. The organization can still end the proposal.
     let team = Team::of(&api, 1).await;
     let made = team.propose(&api, &[slot("09:00", "10:00")], json!({ "calendar_id": other })).await;
     let lost = team.propose(&api, &[slot("09:00", "10:00")], json!({})).await;

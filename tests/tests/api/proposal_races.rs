@@ -1,5 +1,5 @@
-//! Many who answer, resolve, cancel or reserve at once, on one database and through two processes on Postgres; and what
-//! a plan grants of proposals, however they come.
+//! Concurrent responses, resolutions, cancellations and reservations, on one database and through two processes on
+//! Postgres; and a plan's limits on proposals.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -19,7 +19,7 @@ use crate::{
     proposals::{PROPOSALS, Team, accept, cancel, decline, events_of, resolve, respond, shown, slot, slot_id, time},
 };
 
-/// A server, with another node where there are two, and callers of them in turn.
+/// A server, a second node if there is one, and clients of both, used in turn.
 struct Racers {
     server: Server,
     _node: Option<Server>,
@@ -38,18 +38,18 @@ impl Racers {
         let api = server.api(&org);
         let node = if nodes > 1 { Some(server.another_node().await) } else { None };
         let apis = std::iter::once(api.clone()).chain(node.iter().map(|node| node.api(&org))).collect();
-        // Otherwise no message is kept.
+        // Without a webhook, no message is stored.
         let listener = json!({ "url": "https://kalends.invalid/", "events": ["webhook.deactivated"] });
         api.post("/v1/webhooks").json(listener).await.expect(201);
         Self { server, _node: node, api, apis }
     }
 
-    /// The caller whose turn it is.
+    /// The client whose turn it is.
     fn turn(&self, number: usize) -> &Client {
         &self.apis[number % self.apis.len()]
     }
 
-    /// How many messages of a type were written.
+    /// The number of messages of a type that were written.
     async fn told(&self, event_type: &str) -> i64 {
         rows(&self.server, &format!("outbox where event_type = '{event_type}'")).await
     }
@@ -59,13 +59,13 @@ impl Racers {
     }
 }
 
-/// Sends all at once; the answers are in the order of the calls.
+/// Sends all calls at once. The answers are in the order of the calls.
 async fn at_once(calls: Vec<Call>) -> Vec<Answer> {
     let running: Vec<_> = calls.into_iter().map(|call| tokio::spawn(call.into_future())).collect();
     join_all(running).await.into_iter().map(Result::unwrap).collect()
 }
 
-/// How many answers there are of each status and code.
+/// The number of answers with each status and code.
 fn counted(answers: &[Answer]) -> BTreeMap<(u16, String), usize> {
     answers.iter().fold(BTreeMap::new(), |mut counts, answer| {
         let code =
@@ -79,7 +79,7 @@ fn count(status: u16, code: &str, count: usize) -> ((u16, String), usize) {
     ((status, code.to_owned()), count)
 }
 
-/// An hour of its own for each round.
+/// A separate hour for each round.
 fn hour(round: usize) -> (String, String) {
     let start: DateTime<Utc> = at("2031-03-03T00:00:00Z") + TimeDelta::hours(i64::try_from(round).unwrap());
     (iso(start), iso(start + TimeDelta::hours(1)))
@@ -95,7 +95,7 @@ fn slot_of(round: usize) -> Value {
 #[case::postgres(Postgres, 1)]
 #[case::two_processes(Postgres, 2)]
 #[tokio::test]
-async fn of_the_last_responses_one_resolves(#[case] database: Database, #[case] nodes: usize) {
+async fn only_one_of_the_last_responses_resolves(#[case] database: Database, #[case] nodes: usize) {
     const ROUNDS: usize = 10;
     const PARTICIPANTS: usize = 6;
     let racers = Racers::on(database, nodes).await;
@@ -109,11 +109,11 @@ async fn of_the_last_responses_one_resolves(#[case] database: Database, #[case] 
         let answers = at_once(team.participants.iter().enumerate().map(respond).collect()).await;
         assert_eq!(counted(&answers), BTreeMap::from([count(200, "", PARTICIPANTS)]));
         let confirmed = answers.iter().filter(|answer| answer["status"] == "confirmed").count();
-        assert_eq!(confirmed, 1, "the last one only");
+        assert_eq!(confirmed, 1, "only the last response resolves");
         let full = shown(racers.turn(round), &id).await;
         assert_eq!((&full["status"], &full["resolved_slot_id"]), (&json!("confirmed"), &json!(first)));
         assert_eq!(full["responses"].as_array().map(Vec::len), Some(PARTICIPANTS));
-        assert_eq!(racers.total(&events).await, round + 1, "one event each");
+        assert_eq!(racers.total(&events).await, round + 1, "one event for each proposal");
     }
     assert_eq!(racers.told("proposal.confirmed").await, i64::try_from(ROUNDS).unwrap());
     assert_eq!(racers.told("event.created").await, i64::try_from(ROUNDS).unwrap());
@@ -126,7 +126,7 @@ async fn of_the_last_responses_one_resolves(#[case] database: Database, #[case] 
 #[case::postgres(Postgres, 1)]
 #[case::two_processes(Postgres, 2)]
 #[tokio::test]
-async fn of_the_last_refusals_one_cancels(#[case] database: Database, #[case] nodes: usize) {
+async fn only_one_of_the_last_refusals_cancels(#[case] database: Database, #[case] nodes: usize) {
     const ROUNDS: usize = 6;
     const PARTICIPANTS: usize = 5;
     let racers = Racers::on(database, nodes).await;
@@ -148,7 +148,7 @@ async fn of_the_last_refusals_one_cancels(#[case] database: Database, #[case] no
 #[case::postgres(Postgres, 1)]
 #[case::two_processes(Postgres, 2)]
 #[tokio::test]
-async fn one_answers_once(#[case] database: Database, #[case] nodes: usize) {
+async fn a_participant_responds_only_once(#[case] database: Database, #[case] nodes: usize) {
     const ATTEMPTS: usize = 8;
     let racers = Racers::on(database, nodes).await;
     let team = Team::of(&racers.api, 2).await;
@@ -165,7 +165,7 @@ async fn one_answers_once(#[case] database: Database, #[case] nodes: usize) {
     assert_eq!(racers.told("proposal.responded").await, 6);
 }
 
-/// What ends a proposal of which one of two has accepted, by whoever: the calls, sent at once.
+/// Sends all of these calls at once to a proposal that one of two participants has accepted. One of them ends it.
 async fn one_ends_it(racers: &Racers, rounds: usize, ends: &[&str]) {
     let team = Team::of(&racers.api, 2).await;
     let events = format!("/v1/calendars/{}/events", team.calendar);
@@ -174,7 +174,7 @@ async fn one_ends_it(racers: &Racers, rounds: usize, ends: &[&str]) {
         let made = team.propose(&racers.api, &[slot_of(round)], json!({ "hold_slots": round % 2 == 0 })).await;
         let (id, only) = (made.id(), slot_id(&made, 0));
         respond(&racers.api, &id, accept(&team.participants[0], &only)).await.expect(200);
-        // Who is asked first differs from round to round.
+        // The order differs from round to round.
         let order: Vec<&str> = (0..ends.len()).map(|number| ends[(number + round) % ends.len()]).collect();
         let call = |(number, end): (usize, &&str)| {
             let api = racers.turn(number + round / 2);
@@ -191,7 +191,7 @@ async fn one_ends_it(racers: &Racers, rounds: usize, ends: &[&str]) {
         let full = shown(&racers.api, &id).await;
         assert_eq!(full["status"], winner["status"], "{}", winner.shown());
         confirmed += usize::from(full["status"] == "confirmed");
-        assert_eq!(racers.total(&events).await, confirmed, "an event for each that is confirmed, none else");
+        assert_eq!(racers.total(&events).await, confirmed, "one event for each confirmed proposal");
     }
     eprintln!("{confirmed} of {rounds} were confirmed: {ends:?}");
     assert_eq!(racers.told("proposal.confirmed").await, i64::try_from(confirmed).unwrap());
@@ -204,7 +204,7 @@ async fn one_ends_it(racers: &Racers, rounds: usize, ends: &[&str]) {
 #[case::postgres(Postgres, 1)]
 #[case::two_processes(Postgres, 2)]
 #[tokio::test]
-async fn one_of_those_who_end_it_does(
+async fn only_one_request_ends_a_proposal(
     #[case] database: Database,
     #[case] nodes: usize,
     #[values(
@@ -231,7 +231,7 @@ async fn a_time_is_reserved_once(#[case] database: Database, #[case] nodes: usiz
     let second = calendar_of(&racers.api, &team.organizer).await;
     let pending = "/v1/scheduling/proposals?status=pending";
     for round in 0..ROUNDS {
-        // Each wants the same two times, on two calendars, in either order: nobody waits for who waits for it.
+        // Each request wants the same two times on two calendars, in either order. They must not deadlock.
         let (here, mut there) = (slot_of(round), slot_of(round));
         there["calendar_id"] = json!(second);
         let propose = |number: usize| {
@@ -281,14 +281,14 @@ async fn a_time_is_held_or_reserved(#[case] database: Database, #[case] nodes: u
 }
 
 #[tokio::test]
-async fn another_process_sees_what_is_reserved() {
+async fn a_reservation_is_visible_to_another_process() {
     let racers = Racers::on(Postgres, 2).await;
     let team = Team::of(&racers.api, 1).await;
     let (start, end) = hour(0);
     let path = format!("/v1/calendars/{}/availability?start={start}&end={end}&slot_duration=1h", team.calendar);
     let free = async |number: usize| racers.turn(number).get(&path).await.expect(200)["slots"] != json!([]);
     for round in 0..6 {
-        // Both have looked, and remember what they like.
+        // Both nodes have read the calendar and may have cached it.
         assert_eq!((free(0).await, free(1).await), (true, true));
         let more = json!({ "hold_slots": true });
         let id = team.propose(racers.turn(round), &[slot_of(0)], more).await.id();
@@ -303,8 +303,8 @@ async fn another_process_sees_what_is_reserved() {
 #[case::postgres(Postgres, 1)]
 #[case::two_processes(Postgres, 2)]
 #[tokio::test]
-async fn two_that_avoid_each_other_do_not_meet(#[case] database: Database, #[case] nodes: usize) {
-    // Both pass over what is taken and want the same: one takes it, and the other takes what is left.
+async fn two_proposals_that_skip_taken_times_do_not_overlap(#[case] database: Database, #[case] nodes: usize) {
+    // Both skip taken times and prefer the same slot. One gets it, and the other gets the remaining one.
     let racers = Racers::on(database, nodes).await;
     let team = Team::of(&racers.api, 1).await;
     let mut best = slot_of(0);
@@ -378,16 +378,16 @@ async fn proposals_and_their_events_are_counted(#[case] database: Database) {
         (usage["proposals"].clone(), usage["events"]["used"].clone())
     };
     let counted = |proposals: u32, events: u32| (json!({ "used": proposals, "limit": 3 }), json!(events));
-    assert_eq!(used().await, counted(1, 0), "what is pending has no event");
+    assert_eq!(used().await, counted(1, 0), "a pending proposal has no event");
     let over = team.propose(&api, &offered, json!({})).await;
     cancel(&api, &over.id()).await.expect(200);
     team.propose(&api, &offered, json!({})).await;
     let full = api.post(PROPOSALS).json(team.body(&offered, &json!({}))).await;
     let full = full.refused(429, "quota_exceeded").says("proposals");
     assert!(full.header("retry-after").parse::<i64>().is_ok_and(|seconds| seconds > 0), "{}", full.shown());
-    assert_eq!(used().await, counted(3, 0), "by the month, whatever became of them");
+    assert_eq!(used().await, counted(3, 0), "counted by month, whatever their outcome");
 
-    // The month's only event is another one.
+    // Another event uses up the month's quota.
     event(&api, &team.calendar, &time("09:00"), &time("10:00")).await;
     respond(&api, &made.id(), accept(ada, &only)).await.expect(200);
     let before = shown(&api, &made.id()).await;
@@ -409,7 +409,7 @@ async fn proposals_and_their_events_are_counted(#[case] database: Database) {
 #[case::postgres(Postgres, 1)]
 #[case::two_processes(Postgres, 2)]
 #[tokio::test]
-async fn no_more_than_the_plan_grants(#[case] database: Database, #[case] nodes: usize) {
+async fn concurrent_requests_stay_within_the_plan(#[case] database: Database, #[case] nodes: usize) {
     let racers = Racers::limited(database, nodes, r#"{"proposals":6,"events":3}"#).await;
     let team = Team::of(&racers.api, 1).await;
     let propose = |number| racers.turn(number).post(PROPOSALS).json(team.body(&[slot_of(number)], &json!({})));
@@ -433,7 +433,7 @@ async fn no_more_than_the_plan_grants(#[case] database: Database, #[case] nodes:
 #[case::postgres(Postgres, 1)]
 #[case::two_processes(Postgres, 2)]
 #[tokio::test]
-async fn confirmed_or_expired(#[case] database: Database, #[case] nodes: usize) {
+async fn a_proposal_is_confirmed_or_expires(#[case] database: Database, #[case] nodes: usize) {
     const PROPOSALS_MADE: usize = 24;
     let racers = Racers::on(database, nodes).await;
     let team = Team::of(&racers.api, 1).await;
@@ -443,7 +443,7 @@ async fn confirmed_or_expired(#[case] database: Database, #[case] nodes: usize) 
         let more = json!({ "expires_at": iso(expires), "hold_slots": number % 2 == 0 });
         made.push(team.propose(&racers.api, &[slot_of(number)], more).await);
     }
-    // The answers come up to a quarter of a second before and after.
+    // The responses come from a quarter of a second before the expiry to a quarter of a second after.
     let left = expires - at(&now(&racers.api).await) - TimeDelta::milliseconds(250);
     let begin = tokio::time::Instant::now() + left.to_std().unwrap_or_default();
     let running: Vec<_> = made
@@ -471,13 +471,13 @@ async fn confirmed_or_expired(#[case] database: Database, #[case] nodes: usize) 
         assert_eq!(shown(&racers.api, &made.id()).await["status"], expected);
         confirmed += usize::from(expected == "confirmed");
     }
-    eprintln!("{confirmed} of {PROPOSALS_MADE} were confirmed in time on {database:?}");
+    eprintln!("{confirmed} of {PROPOSALS_MADE} were confirmed before they expired on {database:?}");
     assert_eq!(racers.total(&format!("/v1/calendars/{}/events", team.calendar)).await, confirmed);
     assert_eq!(racers.told("proposal.confirmed").await, i64::try_from(confirmed).unwrap());
     let expired = i64::try_from(PROPOSALS_MADE - confirmed).unwrap();
     let began = tokio::time::Instant::now();
     while racers.told("proposal.expired").await < expired {
-        assert!(began.elapsed() < Duration::from_secs(20), "what expired is told");
+        assert!(began.elapsed() < Duration::from_secs(20), "expired proposals are announced");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert_eq!(racers.told("proposal.expired").await, expired);

@@ -1,5 +1,5 @@
-//! Proposals: what one is made of, who may make, see and answer it, and what is refused. What becomes of them is in
-//! `proposal_outcomes`, who wins a race in `proposal_races`, and what reserved times do in `reservations`.
+//! Proposals: their fields, who may create, read and respond to them, and what is refused. Outcomes are in
+//! `proposal_outcomes`, races in `proposal_races`, and reservations in `reservations`.
 
 use chrono::TimeDelta;
 use kalends_e2e::{
@@ -14,7 +14,7 @@ use crate::fixtures::{agent, agent_with_calendar, calendar_of, has_exactly, is_i
 
 pub(crate) const PROPOSALS: &str = "/v1/scheduling/proposals";
 
-/// What a list shows of each.
+/// The fields of an entry in a list.
 pub(crate) fn summary() -> Vec<&'static str> {
     "id title description organizer_agent_id participant_agent_ids calendar_id status reason expires_at hold_slots \
      skip_taken resolved_slot_id created_event_id metadata created_at updated_at"
@@ -22,7 +22,7 @@ pub(crate) fn summary() -> Vec<&'static str> {
         .collect()
 }
 
-/// A time of the day on which the tests' slots are.
+/// A time on the day of the tests' slots.
 pub(crate) fn time(clock: &str) -> String {
     format!("2031-03-03T{clock}:00Z")
 }
@@ -32,17 +32,17 @@ pub(crate) fn slot(start: &str, end: &str) -> Value {
     json!({ "start_time": time(start), "end_time": time(end) })
 }
 
-/// A slot of that day that somebody prefers, or does not.
+/// A slot of that day with a weight.
 pub(crate) fn weighted(start: &str, end: &str, weight: f64) -> Value {
     json!({ "start_time": time(start), "end_time": time(end), "weight": weight })
 }
 
-/// A slot of that day on another calendar than the proposal's.
+/// A slot of that day on a calendar other than the proposal's.
 pub(crate) fn elsewhere(start: &str, end: &str, calendar: &str) -> Value {
     json!({ "start_time": time(start), "end_time": time(end), "calendar_id": calendar })
 }
 
-/// Who arranges something with whom, and where it goes.
+/// An organizer, its calendar, and the participants.
 pub(crate) struct Team {
     pub(crate) organizer: String,
     pub(crate) calendar: String,
@@ -50,7 +50,7 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// An organizer with a calendar, and so many participants.
+    /// An organizer with a calendar, and this many participants.
     pub(crate) async fn of(api: &Client, count: usize) -> Self {
         let (organizer, calendar) = agent_with_calendar(api).await;
         let mut participants = Vec::new();
@@ -60,7 +60,7 @@ impl Team {
         Self { organizer, calendar, participants }
     }
 
-    /// The body of a proposal of these slots, with these fields on top.
+    /// The body of a proposal with these slots and additional fields.
     pub(crate) fn body(&self, slots: &[Value], more: &Value) -> Value {
         let mut body = json!({
             "title": "Kick-off", "organizer_agent_id": self.organizer, "participant_agent_ids": self.participants,
@@ -76,7 +76,7 @@ impl Team {
     }
 }
 
-/// The identifier of a proposal's slot; they are shown in the order in which they were offered.
+/// The identifier of a proposal's slot. Slots are shown in the order of the request.
 #[track_caller]
 pub(crate) fn slot_id(proposal: &Answer, index: usize) -> String {
     proposal.at(&format!("/slots/{index}/id")).as_str().unwrap_or_else(|| panic!("{}", proposal.shown())).to_owned()
@@ -115,7 +115,7 @@ pub(crate) async fn events_of(api: &Client, calendar: &str) -> Vec<Value> {
     api.get(format!("/v1/calendars/{calendar}/events?limit=200")).await.expect(200).data()
 }
 
-/// A key of that agent's.
+/// A client with a key of this agent.
 pub(crate) async fn key_of(server: &Server, api: &Client, agent: &str) -> Client {
     let made = api.post("/v1/keys").json(json!({ "agent_id": agent })).await.expect(201);
     server.client(made["key"].as_str().unwrap())
@@ -125,7 +125,7 @@ pub(crate) async fn key_of(server: &Server, api: &Client, agent: &str) -> Client
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_proposal_shows_all_that_was_offered(#[case] database: Database) {
+async fn a_proposal_shows_everything_that_was_sent(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 2).await;
     let other = calendar_of(&api, &team.organizer).await;
@@ -149,7 +149,7 @@ async fn a_proposal_shows_all_that_was_offered(#[case] database: Database) {
         ("calendar_id", json!(team.calendar)),
         ("status", json!("pending")),
         ("metadata", json!({ "topic": ["a", 1] })),
-        // The latest start of a slot, as nothing else was said (ruling 6.1).
+        // The default is the latest start of a slot.
         ("expires_at", json!(time("14:00"))),
         ("hold_slots", json!(false)),
         ("skip_taken", json!(false)),
@@ -176,14 +176,14 @@ async fn a_proposal_shows_all_that_was_offered(#[case] database: Database) {
     }
     assert_eq!(shown(&api, &made.id()).await.json, made.json);
 
-    // What is left out is null or empty, and what was given is shown as it was given.
+    // Omitted fields are null or empty. Given values are shown unchanged.
     let until = json!({ "expires_at": "2030-01-01T01:00:00.5+01:00", "hold_slots": false, "skip_taken": true });
     let made = team.propose(&api, &[slot("09:00", "10:00")], until).await;
     assert_eq!((&made["description"], &made["metadata"]), (&Value::Null, &json!({})));
     assert_eq!((&made["hold_slots"], &made["skip_taken"]), (&json!(false), &json!(true)));
     assert_eq!(at(made["expires_at"].as_str().unwrap()), at("2030-01-01T00:00:00.5Z"));
-    assert_eq!(events_of(&api, &team.calendar).await, Vec::<Value>::new(), "nothing is made before it is resolved");
-    // The organizer may take part, and the calendar may be anybody's in the organization.
+    assert_eq!(events_of(&api, &team.calendar).await, Vec::<Value>::new(), "there is no event before the resolution");
+    // The organizer may be a participant, and the calendar may be any of the organization.
     let shared = shared_calendar(&api, "Europe/Berlin").await;
     let more = json!({ "participant_agent_ids": [team.organizer], "calendar_id": shared });
     assert_eq!(team.propose(&api, &[slot("09:00", "10:00")], more).await["calendar_id"], shared);
@@ -193,7 +193,7 @@ async fn a_proposal_shows_all_that_was_offered(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn bounds_of_a_proposal_hold(#[case] database: Database) {
+async fn the_limits_of_a_proposal_are_checked(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "custom").await;
     let mut team = Team::of(&api, 51).await;
     let all = team.participants.clone();
@@ -203,7 +203,7 @@ async fn bounds_of_a_proposal_hold(#[case] database: Database) {
     let long = |length: usize| json!("é".repeat(length));
     let slots =
         |count: usize| json!((0..count).map(|minute| slot("09:00", &format!("10:{minute:02}"))).collect::<Vec<_>>());
-    // As compact JSON `{"x":"…"}` (ruling 2.7).
+    // As compact JSON: `{"x":"…"}`.
     let metadata = |bytes: usize| json!({ "x": "y".repeat(bytes - 8) });
     let nested = |levels: usize| (1..levels).fold(json!({}), |inner, _| json!({ "x": inner }));
     for (field, good, bad) in [
@@ -237,14 +237,14 @@ async fn bounds_of_a_proposal_hold(#[case] database: Database) {
         };
     }
     let total = api.get(PROPOSALS).await.expect(200)["total"].as_u64().unwrap();
-    assert_eq!(total, 13, "what was refused was not made");
+    assert_eq!(total, 13, "refused proposals were not created");
 }
 
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_wrong_with_a_proposal_is_named(#[case] database: Database) {
+async fn bad_proposals_are_refused_by_field(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 2).await;
     let good = team.body(&[slot("09:00", "10:00"), slot("11:00", "12:00")], &json!({}));
@@ -302,7 +302,7 @@ async fn what_is_wrong_with_a_proposal_is_named(#[case] database: Database) {
     let mut body = good.clone();
     body["participant_ids"] = json!([]);
     refused(body, "participant_ids").await.code("unknown_field").says("participant_agent_ids");
-    // A body that is no JSON is another thing.
+    // A body that is not JSON gets another error type.
     let call = api.post(PROPOSALS).header("content-type", "application/json").body("{");
     call.await.refused(400, "invalid_request");
     assert_eq!(api.get(PROPOSALS).await.expect(200)["total"], 0);
@@ -313,7 +313,7 @@ async fn what_is_wrong_with_a_proposal_is_named(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn all_that_is_named_must_be_the_organization_s(#[case] database: Database) {
+async fn agents_and_calendars_must_belong_to_the_organization(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let foreign = server.api(&server.org("pro").await);
     let (team, theirs) = (Team::of(&api, 1).await, Team::of(&foreign, 1).await);
@@ -333,14 +333,14 @@ async fn all_that_is_named_must_be_the_organization_s(#[case] database: Database
             let mut body = good.clone();
             body[field] = named;
             api.post(PROPOSALS).json(body.clone()).await.refused(404, "not_found").code(code);
-            // What is wrong with the body itself comes first.
+            // The body itself is checked first.
             body["title"] = json!("");
             api.post(PROPOSALS).json(body).await.refused(400, "validation").param("title");
         }
     }
     assert_eq!(api.get(PROPOSALS).await.expect(200)["total"], 0);
 
-    // And what is made is nobody else's.
+    // Another organization cannot see the proposal.
     let made = api.post(PROPOSALS).json(good).await.expect(201);
     let (id, agent) = (made.id(), &team.participants[0]);
     for (who, id) in [(&foreign, id.as_str()), (&api, "spr_00000000000000000000000000"), (&api, "spr_x"), (&api, "x")] {
@@ -354,7 +354,7 @@ async fn all_that_is_named_must_be_the_organization_s(#[case] database: Database
             answer.refused(404, "not_found").code("proposal_not_found");
         }
     }
-    // A malformed identifier is an unknown one (ruling 2.5), here as anywhere.
+    // A malformed identifier is treated as an unknown one.
     let only = slot_id(&made, 0);
     let unknown = respond(&api, &id, accept("agt_00000000000000000000000000", &only)).await;
     assert!([403, 404].contains(&unknown.status), "{}", unknown.shown());
@@ -370,7 +370,7 @@ async fn all_that_is_named_must_be_the_organization_s(#[case] database: Database
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_agent_s_key_sees_and_does_what_is_its_agent_s(#[case] database: Database) {
+async fn an_agent_s_key_acts_only_for_its_agent(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 2).await;
     let (stranger, abroad) = agent_with_calendar(&api).await;
@@ -380,7 +380,7 @@ async fn an_agent_s_key_sees_and_does_what_is_its_agent_s(#[case] database: Data
     let outside = key_of(&server, &api, &stranger).await;
     let offered = [slot("09:00", "10:00")];
 
-    // It arranges for its own agent, on its own agent's calendars.
+    // An agent's key creates proposals only for its own agent and on its own calendars.
     let mine = team.propose(&organizer, &offered, json!({})).await;
     let body = |more: Value| team.body(&offered, &more);
     for (key, body) in [
@@ -396,7 +396,7 @@ async fn an_agent_s_key_sees_and_does_what_is_its_agent_s(#[case] database: Data
     let theirs = json!({ "organizer_agent_id": stranger, "participant_agent_ids": [second], "calendar_id": abroad });
     let theirs = team.propose(&api, &offered, theirs).await;
 
-    // Both sides read it and list it, a stranger does not.
+    // The organizer and the participants can read and list it. Others cannot.
     for (key, sees) in [(&organizer, vec![&mine]), (&taking_part, vec![&mine]), (&outside, vec![&theirs])] {
         let listed = key.get(PROPOSALS).await.expect(200);
         assert_eq!((listed.column("id"), &listed["total"]), (sees.iter().map(|one| one.id()).collect(), &json!(1)));
@@ -410,7 +410,7 @@ async fn an_agent_s_key_sees_and_does_what_is_its_agent_s(#[case] database: Data
     }
     assert_eq!(organizer.get(format!("{PROPOSALS}?organizer_agent_id={stranger}")).await.expect(200)["total"], 0);
 
-    // Each answers for itself alone, and who organizes decides.
+    // Each participant responds only for itself, and the organizer decides.
     let (id, only) = (mine.id(), slot_id(&mine, 0));
     respond(&taking_part, &id, accept(second, &only)).await.refused(403, "forbidden");
     respond(&outside, &id, accept(first, &only)).await.refused(403, "forbidden");
@@ -422,9 +422,9 @@ async fn an_agent_s_key_sees_and_does_what_is_its_agent_s(#[case] database: Data
     }
     respond(&api, &id, accept(&stranger, &only)).await.refused(403, "forbidden").code("not_a_participant");
     respond(&api, &id, accept(&team.organizer, &only)).await.refused(403, "forbidden").code("not_a_participant");
-    assert_eq!(shown(&api, &id).await["responses"], json!([]), "nothing of all that was recorded");
+    assert_eq!(shown(&api, &id).await["responses"], json!([]), "none of these was recorded");
 
-    // Of a paused agent it only reads.
+    // The key of a paused agent can only read.
     for (agent, key) in [(first, &taking_part), (&team.organizer, &organizer)] {
         let path = format!("/v1/agents/{agent}");
         api.patch(&path).json(json!({ "status": "paused" })).await.expect(200);

@@ -1,8 +1,8 @@
-//! Who may call what: every operation of the description, by every kind of caller, about its own, a sibling's, a
-//! shared, a foreign and a missing thing.
+//! Access: every operation of the description, by every kind of caller, on the caller's own things, a sibling's,
+//! shared, foreign and missing ones.
 //!
-//! The operations come from the service's own description; what is ruled of each is written here once more, so that
-//! a new route cannot be added without joining.
+//! The operations come from the service's own description. The expected access of each is repeated here, so that a new
+//! route cannot be added without an entry.
 
 use std::collections::BTreeSet;
 
@@ -21,30 +21,30 @@ use crate::{
     subscriber::{NOWHERE, meetings, vcalendar},
 };
 
-/// The human in whose console session things are asked.
+/// The user whose console session is used.
 const HUMAN: &str = "ada@example.com";
 
-/// An identifier of the right form that nobody has.
+/// A well-formed identifier that belongs to nothing.
 const NOBODY: &str = "00000000000000000000000000";
 
-/// What an operation is about.
+/// The kind of thing that an operation concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
-    /// Nothing that a credential is needed for.
+    /// Public things. No credential is needed.
     Public,
-    /// The organization: agents' keys may not.
+    /// The organization. Agents' keys are refused.
     Organization,
-    /// The operator's business, whatever it is about.
+    /// Operations of the operator, whatever they concern.
     Operator,
-    /// A human's own business, in the console.
+    /// Operations of a user in the console.
     Console,
-    /// The organization and one of its agents: agents' keys may not.
+    /// The organization and one of its agents. Agents' keys are refused.
     OrganizationsAgent,
-    /// The organization and one of its keys: agents' keys may not.
+    /// The organization and one of its keys. Agents' keys are refused.
     OrganizationsKey,
-    /// The organization and one of its webhooks: agents' keys may not.
+    /// The organization and one of its webhooks. Agents' keys are refused.
     OrganizationsWebhook,
-    /// A list that is narrowed to the key's agent, or something that any key may read.
+    /// A list that is limited to the key's agent, or something that any key may read.
     Common,
     /// An agent.
     Agent,
@@ -64,13 +64,13 @@ enum About {
     Proposal,
     /// A booking page of a calendar.
     BookingPage,
-    /// A link by which a human is asked for a calendar.
+    /// A link that asks a user for a calendar.
     Link,
-    /// The tools: whoever has a key is answered, and each call is ruled as the operation that it is.
+    /// The tools. Every key is accepted, and each call is checked as the operation that it stands for.
     Tools,
 }
 
-/// What each operation is about, and a body that is right. Panics for an operation that is not listed: add it.
+/// The kind of thing that each operation concerns. Panics for an operation without an entry.
 fn ruled(operation: &str) -> About {
     match operation {
         "getHealth"
@@ -181,11 +181,11 @@ fn ruled(operation: &str) -> About {
         "getIcalSubscription" | "updateIcalSubscription" | "syncIcalSubscription" | "deleteIcalSubscription" => {
             About::Subscription
         }
-        unknown => panic!("{unknown} has to join the matrix"),
+        unknown => panic!("{unknown} has no entry in the matrix"),
     }
 }
 
-/// Who calls.
+/// The kinds of callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Who {
     Organization,
@@ -193,7 +193,7 @@ enum Who {
     Sibling,
     Paused,
     Foreign,
-    /// An organization that an agent signed up, on a plan without what is paid for.
+    /// An organization that an agent signed up, on a plan without paid features.
     Sandbox,
     Waitlisted,
     Revoked,
@@ -216,7 +216,7 @@ const CALLERS: [Who; 11] = [
     Who::Nobody,
 ];
 
-/// Whose thing is asked about. `Paused` is that of the agent whose key is paused.
+/// The owner of the thing. `Paused` is the agent of the paused key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Whose {
     Own,
@@ -254,15 +254,15 @@ struct World {
     sibling: String,
     paused: String,
     abroad: String,
-    /// Until when holds last: longer than the test.
+    /// The expiry of holds, later than the end of the test.
     expires: String,
     made: u32,
 }
 
-/// What an answer says.
+/// The expected answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Says {
-    /// 2xx, or 400 for the one operation that needs a code from a mail.
+    /// 2xx, or a fixed other status for operations that cannot succeed here.
     Yes,
     Refused(u16, &'static str),
 }
@@ -292,7 +292,7 @@ impl World {
         let body = json!({ "email": "scout@sandbox.example", "agent_name": "Scout", "tos_version": "2026-01-01" });
         let signed_up = server.anonymous().post("/v1/agent/sign-up").json(body).await.expect(200);
         let (sandboxed, key) = (signed_up["org_id"].as_str().unwrap(), signed_up["api_key"].as_str().unwrap());
-        // As fast as the others, with the features of the plan on which it began.
+        // With the same rate as the others, and the features of the plan that it began with.
         let limits = r#"{"rate_per_second":1000000}"#;
         server.cli(&["org", "set-plan", sandboxed, "free", "--limits", limits]).await.succeeded();
         let sandbox = server.client(key);
@@ -313,7 +313,7 @@ impl World {
         self.callers.iter().find(|(known, _)| *known == who).map(|(_, client)| client).unwrap()
     }
 
-    /// A span of its own, so that no two holds meet.
+    /// A separate span for each hold, so that no two holds overlap.
     fn span(&mut self) -> (String, String) {
         self.made += 1;
         let (day, hour) = (self.made / 24, self.made % 24);
@@ -321,7 +321,7 @@ impl World {
         (format!("2031-{month:02}-{day:02}T{hour:02}:00:00Z"), format!("2031-{month:02}-{day:02}T{hour:02}:30:00Z"))
     }
 
-    /// Fresh things of that owner: nothing that another cell has changed.
+    /// New things of this owner, which no other cell has changed.
     async fn things(&mut self, about: About, whose: Whose) -> Things {
         if whose == Whose::Missing {
             let id = |prefix: &str| format!("{prefix}_{NOBODY}");
@@ -342,7 +342,7 @@ impl World {
         let (start, end) = self.span();
         let api = if whose == Whose::Foreign { &self.foreign } else { &self.api };
         let owner = match whose {
-            // What becomes of these agents must not harm the callers.
+            // Changes of these agents must not affect the callers.
             _ if about == About::OrganizationsAgent => Some(agent(api).await),
             Whose::Own => Some(self.own.clone()),
             Whose::Sibling => Some(self.sibling.clone()),
@@ -384,7 +384,7 @@ impl World {
                 subscription = api.post(path).json(body).await.expect(201).id();
             }
             About::Proposal => {
-                // Somebody else has declined already, so that there is something to resolve.
+                // Another participant has declined already, so that the proposal can be resolved.
                 let (owner, other) = (owner.as_deref().unwrap_or_default(), agent(api).await);
                 let body = proposing(owner, &[owner, &other], &calendar, (&start, &end));
                 proposal = api.post(PROPOSALS).json(body).await.expect(201).id();
@@ -411,7 +411,7 @@ impl World {
         let mut caller = self.caller(who).clone();
         let mut path = operation.path.clone();
         if who == Who::Session && ruled(&operation.id) == About::Console {
-            // Some of these end the session, or change the password: each is asked by somebody else.
+            // Some of these end the session or change the password, so each is sent by a new user.
             let human = Human::sign_up(&self.server, &format!("human@domain-{}.example", self.made)).await;
             caller = self.server.client(&human.token);
             path = path.replace("/orgs/{id}/", &format!("/orgs/{}/", human.org));
@@ -437,7 +437,7 @@ impl World {
     }
 }
 
-/// An endpoint that nothing reaches: its name is one that nobody has.
+/// An endpoint that cannot be reached, because its domain does not exist.
 fn webhook_body() -> Value {
     json!({ "url": "https://kalends.invalid/hook", "events": ["webhook.deactivated"] })
 }
@@ -457,7 +457,7 @@ fn proposing(organizer: &str, participants: &[&str], calendar: &str, (start, end
     })
 }
 
-/// What `{id}` stands for.
+/// The thing that `{id}` stands for.
 fn named<'a>(path: &str, things: &'a Things) -> &'a str {
     if path.starts_with("/v1/agents/") {
         &things.agent
@@ -550,7 +550,7 @@ async fn operations(server: &Server) -> Vec<Operation> {
     all
 }
 
-/// The ruled cell.
+/// The expected answer of a cell.
 fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Says {
     let writes = operation.method != Method::GET;
     let forbidden = Says::Refused(403, "forbidden");
@@ -588,7 +588,7 @@ fn is_scoped(who: Who) -> bool {
     matches!(who, Who::Own | Who::Sibling | Who::Paused)
 }
 
-/// Whether it needs a feature that no free plan has, whatever it is about.
+/// Whether it needs a paid feature.
 fn is_paid_for(operation: &str) -> bool {
     let named = operation.contains("Hold") || operation.contains("Proposal");
     named || ["getAvailability", "createScopedKey", "listScopedKeys", "deleteScopedKey"].contains(&operation)
@@ -600,7 +600,7 @@ fn consumes(operation: &Operation) -> bool {
     operation.method == Method::DELETE || ends.iter().any(|end| operation.path.ends_with(end))
 }
 
-/// Whether it is a human's business with a link, a connection or a grant that is there.
+/// Whether it is a user's operation on an existing link, connection or grant.
 fn names_a_connection(operation: &Operation) -> bool {
     let below = ["/v1/connection-links/", "/v1/calendar-connections/", "/v1/availability-grants/"];
     below.iter().any(|below| operation.path.starts_with(below)) || operation.id == "createAvailabilityGrant"
@@ -611,7 +611,7 @@ fn asked_about(about: About) -> &'static [Whose] {
         About::Public | About::Operator | About::Console | About::Organization | About::Common | About::Tools => {
             &[Whose::Missing]
         }
-        // Agents have no owner but themselves, and nobody subscribes a calendar that is shared, or organizes anything.
+        // Agents have no owner but themselves. A shared calendar has no subscriptions and no organizer of proposals.
         About::OrganizationsAgent | About::OrganizationsKey | About::Agent | About::Subscription | About::Proposal => {
             &[Whose::Own, Whose::Sibling, Whose::Paused, Whose::Foreign, Whose::Missing]
         }
@@ -630,7 +630,7 @@ fn asked_about(about: About) -> &'static [Whose] {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
+async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
     let mut world = World::new(database).await;
     let operations = operations(&world.server).await;
     assert!(operations.len() >= 120, "{}", operations.len());
@@ -646,18 +646,18 @@ async fn every_cell_of_the_matrix_is_as_ruled(#[case] database: Database) {
                 let status = answer.status;
                 let kind = answer.at("/error/type");
                 let right = match ruled {
-                    // Let in, and told that the code or the token is wrong, or the claim or the feed unknown.
+                    // Allowed, but the code or the token is wrong, or the claim or the feed is unknown.
                     Says::Yes if ["agentVerify", "verifyClaim", "resetPassword"].contains(&operation.id.as_str()) => {
                         status == 400
                     }
                     Says::Yes if ["revokeClaim", "getFeed"].contains(&operation.id.as_str()) => status == 404,
-                    // No page has that slug.
+                    // No page has this slug.
                     Says::Yes if operation.path.starts_with("/book/") => status == 404,
                     // No provider is configured.
                     Says::Yes if operation.path.contains("/oauth/") => status == 404,
-                    // Whoever asks has followed no link, and connected nothing.
+                    // The user has followed no link and connected nothing.
                     Says::Yes if about == About::Console && names_a_connection(operation) => status == 404,
-                    // Humans sign up on the free plan, which has none.
+                    // Users sign up on the free plan, which has no scoped keys.
                     Says::Yes if operation.id == "createScopedKeyFromConsole" => kind == "plan_required",
                     Says::Yes => (200..300).contains(&status),
                     Says::Refused(expected, type_is) => status == expected && kind == type_is,

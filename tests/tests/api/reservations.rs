@@ -1,5 +1,5 @@
-//! Times that a proposal reserves while it is pending (`hold_slots`), and proposals that pass over what has been taken
-//! since (`skip_taken`). And what the service keeps of a proposal, and for how long.
+//! Times that a pending proposal reserves (`hold_slots`), and proposals that skip times that were taken since
+//! (`skip_taken`). Also the storage of proposals.
 
 use chrono::TimeDelta;
 use kalends_e2e::{
@@ -21,7 +21,7 @@ use crate::{
     stored::{naming, tables},
 };
 
-/// When the calendar is busy that day, as `HH:MM-HH:MM`.
+/// The busy times of the calendar on that day, as `HH:MM-HH:MM`.
 async fn calendar_busy(api: &Client, calendar: &str) -> Vec<String> {
     let query = format!("start={}&end={}&include_busy=true", time("06:00"), time("20:00"));
     let answer = api.get(format!("/v1/calendars/{calendar}/availability?{query}")).await.expect(200);
@@ -30,7 +30,7 @@ async fn calendar_busy(api: &Client, calendar: &str) -> Vec<String> {
     answer["busy"].as_array().unwrap().iter().map(shown).collect()
 }
 
-/// Why that time is not offered; it is offered where there is no reason.
+/// The reasons why this time is not offered. It is offered if there are none.
 async fn reasons(api: &Client, calendar: &str, start: &str, end: &str) -> Vec<Value> {
     let query = format!("calendar={calendar}&start={}&end={}", time(start), time(end));
     let told = api.get(format!("/v1/availability/explain?{query}")).await.expect(200);
@@ -46,11 +46,11 @@ fn reserving() -> Value {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_reservation_takes_time_and_is_no_event(#[case] database: Database) {
+async fn a_reservation_is_busy_but_not_an_event(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 2).await;
     let other = shared_calendar(&api, "Europe/Berlin").await;
-    // One that goes on until tomorrow too, so that the context would tell it.
+    // One reservation is within the next day, so that the context would show it.
     let moment = at(&now(&api).await);
     let near = |hours: i64| iso(moment + TimeDelta::hours(hours));
     let today = json!({ "start_time": near(1), "end_time": near(2) });
@@ -58,7 +58,7 @@ async fn a_reservation_takes_time_and_is_no_event(#[case] database: Database) {
     let began = api.get(format!("/v1/calendars/{}/changes", team.calendar)).await.expect(200);
     let tag = |calendar: &str| api.get(format!("/v1/calendars/{calendar}"));
     let before = tag(&team.calendar).await.expect(200);
-    // They may overlap each other.
+    // Reserved slots may overlap each other.
     let offered = [slot("09:00", "10:00"), slot("09:30", "11:00"), slot("12:00", "13:00"), there, today];
     let until = json!({ "hold_slots": true, "expires_at": near(24) });
     let made = team.propose(&api, &offered, until).await;
@@ -128,19 +128,19 @@ async fn a_reservation_blocks_everyone_else(#[case] database: Database) {
     let mut wide = hold("09:00", "10:00");
     wide["scope"] = json!("agent");
     taken(api.post(format!("/v1/calendars/{sibling}/events")).json(wide).await);
-    assert_eq!(calendar_busy(&api, &team.calendar).await, ["09:00-10:00"], "nothing of all that was placed");
+    assert_eq!(calendar_busy(&api, &team.calendar).await, ["09:00-10:00"], "none of these was placed");
     assert_eq!(calendar_busy(&api, &sibling).await, Vec::<String>::new());
     assert_eq!(api.get("/v1/usage").await.expect(200)["proposals"]["used"], 1);
     assert_eq!(api.get(PROPOSALS).await.expect(200)["total"], 1);
 
-    // Beside it there is room, and a hold does not move onto it.
+    // The adjacent time is free, but a hold cannot move onto the reservation.
     let beside = api.post(&events).json(hold("10:00", "11:00")).await.expect(201).id();
     let moved = json!({ "start_time": time("09:30"), "end_time": time("10:30") });
     taken(api.patch(format!("/v1/events/{beside}")).json(moved).await);
-    // Who reserves nothing and whoever puts a plain event there is not asked (ruling 4.9).
+    // A proposal without reservations and a plain event may overlap it.
     team.propose(&api, &[slot("09:00", "10:00")], json!({})).await;
     event(&api, &team.calendar, &time("09:15"), &time("09:45")).await;
-    // Another organization's calendars are others.
+    // Another organization's calendars are not affected.
     let foreign = server.api(&server.org("pro").await);
     Team::of(&foreign, 1).await.propose(&foreign, &[slot("09:00", "10:00")], reserving()).await;
 }
@@ -149,7 +149,7 @@ async fn a_reservation_blocks_everyone_else(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_blocks_cannot_be_reserved(#[case] database: Database) {
+async fn busy_times_cannot_be_reserved(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 1).await;
     let other = shared_calendar(&api, "UTC").await;
@@ -183,14 +183,14 @@ async fn what_blocks_cannot_be_reserved(#[case] database: Database) {
         let offered = [slot("07:00", "08:00"), taken.clone()];
         let refused = api.post(PROPOSALS).json(team.body(&offered, &reserving())).await;
         refused.refused(409, "conflict").code("slot_taken");
-        // Who only asks may ask for anything.
+        // A proposal without reservations may offer any time.
         let asked = team.propose(&api, &offered, json!({ "skip_taken": true })).await;
         cancel(&api, &asked.id()).await.expect(200);
     }
-    assert_eq!(api.get(PROPOSALS).await.expect(200)["total"], 6, "those that were not refused");
-    assert_eq!(api.get(format!("/v1/events/{held}")).await.expect(200)["status"], "hold", "a hold does not give way");
+    assert_eq!(api.get(PROPOSALS).await.expect(200)["total"], 6, "the ones that were not refused");
+    assert_eq!(api.get(format!("/v1/events/{held}")).await.expect(200)["status"], "hold", "a reservation does not pre-empt a hold");
     assert_eq!(reasons(&api, &team.calendar, "07:00", "08:00").await, Vec::<Value>::new());
-    // What touches, and what is cancelled, is free.
+    // Adjacent and cancelled times are free.
     let offered = [slot("08:00", "09:00"), slot("10:00", "10:30"), slot("16:00", "17:00")];
     team.propose(&api, &offered, reserving()).await;
 }
@@ -218,7 +218,7 @@ async fn a_reservation_ends_with_its_proposal(#[case] database: Database) {
         respond(&api, &id, decline(bob)).await.expect(200);
         assert_eq!(calendar_busy(&api, &team.calendar).await, Vec::<String>::new());
 
-        // It is not in the way of its own resolution, of whichever kind; what it reserved beside is free.
+        // It does not block its own resolution, of either kind. Its other reservations end.
         for last in [true, false] {
             let made = propose().await;
             respond(&api, &made.id(), accept(ada, &slot_id(&made, 1))).await.expect(200);
@@ -234,7 +234,7 @@ async fn a_reservation_ends_with_its_proposal(#[case] database: Database) {
             api.delete(format!("/v1/events/{}", full["created_event_id"].as_str().unwrap())).await.expect(204);
         }
     }
-    // At once: what it gave up can be had.
+    // The time of a cancelled proposal is free at once.
     let id = team.propose(&api, &offered, reserving()).await.id();
     cancel(&api, &id).await.expect(200);
     let until = in_seconds(&api, 600).await;
@@ -245,9 +245,9 @@ async fn a_reservation_ends_with_its_proposal(#[case] database: Database) {
 #[rstest]
 #[case::sqlite(Sqlite, &["serve"])]
 #[case::postgres(Postgres, &["serve"])]
-#[case::nobody_works(Postgres, &["serve", "--no-workers"])]
+#[case::without_workers(Postgres, &["serve", "--no-workers"])]
 #[tokio::test]
-async fn a_reservation_ends_at_the_very_instant(#[case] database: Database, #[case] arguments: &[&str]) {
+async fn a_reservation_ends_exactly_at_its_expiry(#[case] database: Database, #[case] arguments: &[&str]) {
     let mut server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -255,13 +255,13 @@ async fn a_reservation_ends_at_the_very_instant(#[case] database: Database, #[ca
     let expires = at(&in_seconds(&api, 600).await);
     let more = json!({ "hold_slots": true, "expires_at": iso(expires) });
     let made = team.propose(&api, &[slot("09:00", "10:00")], more).await;
-    // About two seconds before the end.
+    // About two seconds before the expiry.
     let left = (expires - at(&now(&api).await)).num_seconds();
     assert!(server.stop().await.success());
     let offset = (left - 2).to_string();
     server.start_again_as(arguments, &[("KALENDS_CLOCK_OFFSET_SECONDS", &offset)]).await;
     let api = server.api(&org);
-    // Whatever is seen was true at some time while it was looked at.
+    // Each answer must match some moment between the request and the answer.
     let mut before_the_end = 0;
     loop {
         let asked = at(&now(&api).await);
@@ -286,7 +286,7 @@ async fn a_reservation_ends_at_the_very_instant(#[case] database: Database, #[ca
         call.await.refused(409, "conflict").code("proposal_not_pending");
     }
     assert_eq!(events_of(&api, &team.calendar).await, Vec::<Value>::new());
-    // Its time can be had, by a hold or by the next.
+    // The time is free for the next proposal or hold.
     let next = team.propose(&api, &[slot("09:00", "10:00")], reserving()).await;
     cancel(&api, &next.id()).await.expect(200);
     let until = in_seconds(&api, 600).await;
@@ -298,13 +298,13 @@ async fn a_reservation_ends_at_the_very_instant(#[case] database: Database, #[ca
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_was_taken_since_is_passed_over(#[case] database: Database) {
+async fn slots_taken_since_are_skipped(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 2).await;
     let [ada, bob] = [0, 1].map(|index| team.participants[index].as_str());
     let offered = [weighted("09:00", "10:00", 9.0), weighted("11:00", "12:00", 5.0), weighted("13:00", "14:00", 1.0)];
     let skipping = json!({ "skip_taken": true });
-    // The best is taken by a plain event, the second by somebody else's reservation.
+    // A plain event takes the best slot, and another proposal's reservation takes the second.
     event(&api, &team.calendar, &time("09:59"), &time("10:30")).await;
     let rival = team.propose(&api, &[slot("11:30", "12:30")], reserving()).await.id();
     for (more, winner) in [(skipping.clone(), 2), (json!({ "skip_taken": false }), 0)] {
@@ -315,7 +315,7 @@ async fn what_was_taken_since_is_passed_over(#[case] database: Database) {
         api.delete(format!("/v1/events/{}", resolved["created_event_id"].as_str().unwrap())).await.expect(204);
     }
 
-    // All are taken: it stays pending, what was said is kept, and it can be had when there is room.
+    // All slots are taken. The proposal stays pending and keeps its responses. It can be resolved once a slot is free.
     let until = in_seconds(&api, 600).await;
     let last = hold_body(&time("13:00"), &time("13:01"), &until, 0);
     let last = api.post(format!("/v1/calendars/{}/events", team.calendar)).json(last).await.expect(201).id();
@@ -332,7 +332,7 @@ async fn what_was_taken_since_is_passed_over(#[case] database: Database) {
     cancel(&api, &rival).await.expect(200);
     assert_eq!(resolve(&api, &id).await.expect(200)["resolved_slot"], made.at("/slots/1"));
 
-    // Where all decline there is nothing to put anywhere.
+    // If all decline, no slot is needed.
     api.delete(format!("/v1/events/{last}")).await.expect(204);
     let declined = team.propose(&api, &offered[..1], skipping).await.id();
     respond(&api, &declined, decline(ada)).await.expect(200);
@@ -365,7 +365,7 @@ async fn a_plain_event_over_a_reservation_counts_as_taken(#[case] database: Data
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_reservation_goes_with_its_calendar(#[case] database: Database) {
+async fn a_reservation_ends_with_its_calendar(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, kept) = agent_with_calendar(&api).await;
     let team = Team::of(&api, 1).await;
@@ -381,7 +381,7 @@ async fn a_reservation_goes_with_its_calendar(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_hold_that_is_over_is_in_nobody_s_way(#[case] database: Database) {
+async fn an_expired_hold_does_not_block_a_reservation(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -402,7 +402,7 @@ async fn a_hold_that_is_over_is_in_nobody_s_way(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_export_holds_proposals_and_nobody_else_reads_them(#[case] database: Database) {
+async fn proposals_are_exported_and_stored_sealed(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let api = server.api(&server.org_with("pro", &["--email", "ada@example.com"]).await);
     let session = owner(&server, "ada@example.com").await;
@@ -418,10 +418,10 @@ async fn an_export_holds_proposals_and_nobody_else_reads_them(#[case] database: 
     for words in ["kick-off", "secret", "rather later"] {
         let hex: String = words.bytes().map(|byte| format!("{byte:02x}")).collect();
         let plain = words.replace('-', "");
-        assert!(!stored.iter().any(|row| row.contains(&plain) || row.contains(&hex)), "{words} can be read");
+        assert!(!stored.iter().any(|row| row.contains(&plain) || row.contains(&hex)), "{words} is stored in clear");
     }
     let export = session.get("/v1/auth/export").await.expect(200);
-    let list = |name: &str| export[name].as_array().unwrap_or_else(|| panic!("{name} is no list")).clone();
+    let list = |name: &str| export[name].as_array().unwrap_or_else(|| panic!("{name} is not a list")).clone();
     let (proposals, slots, responses) =
         (list("scheduling_proposals"), list("proposal_slots"), list("proposal_responses"));
     assert_eq!((proposals.len(), slots.len(), responses.len()), (1, 2, 1));
@@ -438,7 +438,7 @@ async fn an_export_holds_proposals_and_nobody_else_reads_them(#[case] database: 
     assert_eq!(responses[0]["proposal_id"], made["id"]);
     assert!(!export.text().contains("Theirs"));
 
-    // With the account all of it goes.
+    // Deleting the account deletes all of it.
     let id = made.id();
     assert!(!naming(&tables(&server).await, &id).is_empty());
     session.delete("/v1/auth/account").await.expect(204);

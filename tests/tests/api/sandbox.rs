@@ -1,4 +1,4 @@
-//! What an organization may that an agent has signed up, before its address is verified and after.
+//! The limits of an organization that an agent has signed up, before and after its address is verified.
 
 use kalends_e2e::{
     Client,
@@ -20,8 +20,8 @@ const AGENT: &str = "scout@example.com";
 const START: &str = "2031-03-03T09:00:00Z";
 const END: &str = "2031-03-03T10:00:00Z";
 
-/// What the plan limits: in the sandbox, and once the address is verified. The recurring events
-/// and booking pages of the sandbox are those of Free.
+/// The plan's limits in the sandbox and after the verification. The sandbox has the recurring events and booking pages
+/// of Free.
 const CAPS: [(&str, u64, u64); 13] = [
     ("agents", 1, 3),
     ("calendars", 1, 10),
@@ -38,7 +38,7 @@ const CAPS: [(&str, u64, u64); 13] = [
     ("imported_events", 1_000, 5_000),
 ];
 
-/// Signs an agent up: its organization, and a caller with its key.
+/// Signs up an agent. Returns its organization and a client with its key.
 async fn signed_up(server: &Server) -> (String, Client) {
     let (org, key) = claims::agent(server, AGENT).await;
     hurry(server, AGENT).await;
@@ -50,14 +50,14 @@ async fn verify(server: &Server, api: &Client) {
     api.post("/v1/agent/verify").json(json!({ "otp": code })).await.expect(200);
 }
 
-/// The plan's own name, which only the operator sees.
+/// The plan's internal name, which only the operator sees.
 async fn plan(server: &Server, org: &str) -> String {
     let listed = server.cli(&["org", "list"]).await.succeeded().stdout;
     let line = listed.lines().find(|line| line.contains(org)).unwrap_or_else(|| panic!("{org} in {listed}"));
     claims::text(&serde_json::from_str::<Value>(line).unwrap()["plan"])
 }
 
-/// Requires that all that needs a paid plan is refused, by feature.
+/// Requires that everything that needs a paid plan is refused, by feature.
 async fn lacks_every_feature(server: &Server, api: &Client, session: &Client, agent: &str, calendar: &str) {
     let events = format!("/v1/calendars/{calendar}/events");
     let single = api.get(&events).await.expect(200).column("id")[0].clone();
@@ -82,7 +82,7 @@ async fn lacks_every_feature(server: &Server, api: &Client, session: &Client, ag
         ("holds", api.put("/v1/hold-sets/hst_nothing/release")),
         ("cross_agent_availability", api.get(across)),
         ("unbounded_recurrence", api.post(&events).json(recurring("FREQ=WEEKLY"))),
-        // The last one starts 91 days after the first.
+        // The last occurrence starts 91 days after the first.
         ("unbounded_recurrence", api.post(&events).json(recurring("FREQ=WEEKLY;COUNT=14"))),
         (
             "unbounded_recurrence",
@@ -101,7 +101,7 @@ async fn lacks_every_feature(server: &Server, api: &Client, session: &Client, ag
             "{}",
             refused.shown()
         );
-        assert_eq!(error.get("upgrade_url"), Some(&json!(null)), "nobody named a page");
+        assert_eq!(error.get("upgrade_url"), Some(&json!(null)), "the operator has not set a page");
         assert_eq!(error["docs_url"], format!("{}/docs/", server.base_url()));
         assert_eq!(refused.header("x-service-plan"), "free");
     }
@@ -111,7 +111,7 @@ async fn lacks_every_feature(server: &Server, api: &Client, session: &Client, ag
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_paid_for_stays_closed_verified_or_not(#[case] database: Database) {
+async fn paid_features_stay_refused_after_verification(#[case] database: Database) {
     let server = Server::start(database).await;
     let (org, api) = signed_up(&server).await;
     let agent = api.get("/v1/agents").await.expect(200).column("id")[0].clone();
@@ -125,13 +125,13 @@ async fn what_is_paid_for_stays_closed_verified_or_not(#[case] database: Databas
     verify(&server, &api).await;
     assert_eq!(plan(&server, &org).await, "free-agent");
     lacks_every_feature(&server, &api, &session, &agent, &calendar).await;
-    // Nothing of that was done, or counted but as a call.
+    // None of these had an effect. They count only as calls.
     let told = usage().await;
     for metric in ["events", "availability_queries", "recurring_events", "scoped_keys"] {
         assert_eq!(told[metric]["used"], u64::from(metric == "events"), "{metric}");
     }
 
-    // What is not paid for is open: a series that ends within 90 days, and availability of one agent.
+    // Free features work: a series that ends within 90 days, and the availability of one agent.
     let mut series = event_body("x", START, END);
     series["recurrence_rule"] = json!("FREQ=WEEKLY;COUNT=13");
     api.post(format!("/v1/calendars/{calendar}/events")).json(series).await.expect(201);
@@ -146,7 +146,7 @@ async fn what_is_paid_for_stays_closed_verified_or_not(#[case] database: Databas
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn usage_tells_the_caps_of_the_sandbox_and_of_the_verified(#[case] database: Database) {
+async fn usage_shows_the_limits_before_and_after_verification(#[case] database: Database) {
     let server = Server::start(database).await;
     let (_, api) = signed_up(&server).await;
     let told = async |verified: bool| {
@@ -165,7 +165,7 @@ async fn usage_tells_the_caps_of_the_sandbox_and_of_the_verified(#[case] databas
     let used = told(false).await;
     assert_eq!(used, 1);
 
-    // They hold.
+    // The limits apply.
     let agent = api.get("/v1/agents").await.expect(200).column("id")[0].clone();
     let calendar = calendar_of(&api, &agent).await;
     let availability = format!("/v1/calendars/{calendar}/availability?start={START}&end={END}");
@@ -183,7 +183,7 @@ async fn usage_tells_the_caps_of_the_sandbox_and_of_the_verified(#[case] databas
     api.post(&events).json(series.clone()).await.refused(429, "quota_exceeded").says("recurring_events");
 
     verify(&server, &api).await;
-    // 2 reads, 1 calendar, 50 answers, 5 series, the verification and this; a 429 counts nowhere.
+    // 2 reads, 1 calendar, 50 answers, 5 series, the verification and this request. A 429 is not counted.
     assert_eq!(told(true).await, 60);
     full().await.expect(200);
     api.post(&events).json(series).await.refused(429, "quota_exceeded").says("recurring_events");

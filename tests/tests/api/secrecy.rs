@@ -1,4 +1,4 @@
-//! What lies on disk, and under which key.
+//! Secrets at rest, and the keys that seal them.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -20,8 +20,8 @@ use crate::{
 const TITLE: &str = "Zanzibar rendezvous";
 const DESCRIPTION: &str = "Quetzalcoatl agenda";
 
-/// Everything that the service keeps, as text where it is text: all but the mailbox and the files of keys, which are
-/// there to be read.
+/// Everything that the service stores, as text where it is text. The mailbox and the key files are left out, because
+/// they are meant to be read.
 pub(crate) async fn kept(server: &Server) -> String {
     let mut bytes = Vec::new();
     read_below(&server.data_dir(), &mut bytes);
@@ -59,7 +59,7 @@ pub(crate) fn holds(kept: &str, part: &str) -> bool {
     kept.contains(part) || kept.contains(&hex(part))
 }
 
-/// As Postgres shows bytes.
+/// Bytes as Postgres shows them.
 fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -68,7 +68,7 @@ fn hex(text: &str) -> String {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn titles_and_keys_are_not_kept_in_the_clear(#[case] database: Database) {
+async fn titles_and_keys_are_not_stored_in_clear(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -81,9 +81,9 @@ async fn titles_and_keys_are_not_kept_in_the_clear(#[case] database: Database) {
 
     let kept = kept(&server).await;
     for secret in [TITLE, DESCRIPTION, &org.key] {
-        assert!(!holds(&kept, secret), "{secret} is kept in the clear");
+        assert!(!holds(&kept, secret), "{secret} is stored in clear");
     }
-    // What is looked through is what the service keeps: the zone is no secret.
+    // The search covers the stored data, because the zone, which is not secret, is found.
     assert!(holds(&kept, "Antarctica/Troll"));
     assert!(holds(&kept, "v1."), "sealed values name their form and key");
     assert!(!server.log().contains(TITLE) && !server.log().contains(&org.key));
@@ -99,7 +99,7 @@ async fn titles_and_keys_are_not_kept_in_the_clear(#[case] database: Database) {
     }
 }
 
-/// Whether the text stands there by itself: six digits are a part of many a number.
+/// Whether the text stands alone. Six digits are part of many numbers.
 fn stands_alone(kept: &str, part: &str) -> bool {
     kept.match_indices(part).any(|(at, _)| {
         let joined = |letter: char| letter.is_ascii_alphanumeric() || letter == '.';
@@ -107,13 +107,13 @@ fn stands_alone(kept: &str, part: &str) -> bool {
     })
 }
 
-/// Plants secrets of every kind, right and wrong ones, and looks for them in the log at its most talkative, in the
-/// audit log, in every refusal and in all that is stored.
+/// Plants secrets of every kind, valid and invalid ones. Searches the trace log, the audit log, every refusal and the
+/// stored data for them.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn planted_secrets_are_nowhere(#[case] database: Database) {
+async fn planted_secrets_are_not_found_anywhere(#[case] database: Database) {
     const ADMIN: &str = "planted-admin-token-of-the-operator";
     const MASTER: &str = "cGxhbnRlZCBtYXN0ZXIga2V5IG9mIHRoZSB0ZXN0ISE=";
     const SESSION: &str = "cGxhbnRlZCBzZXNzaW9uIGtleSBvZiB0aGUgdGVzdCE=";
@@ -165,7 +165,7 @@ async fn planted_secrets_are_nowhere(#[case] database: Database) {
         server.client("planted-other-token").post("/v1/admin/orgs/x/activate").await.refused(401, "unauthorized"),
     );
 
-    // Webhooks: an address may be a secret, and so is what signs.
+    // A webhook's URL may be secret, and its signing secret is.
     let hook = json!({ "url": format!("https://kalends.invalid/{HOOK_PATH}?token={HOOK_TOKEN}"), "events": ["*"] });
     let hook = api.post("/v1/webhooks").header("idempotency-key", "c").json(hook).await.expect(201);
     let hook_path = format!("/v1/webhooks/{}", hook.id());
@@ -173,7 +173,7 @@ async fn planted_secrets_are_nowhere(#[case] database: Database) {
     let rotated = api.post(format!("{hook_path}/rotate-secret")).header("idempotency-key", "d").await.expect(200);
     let whsec = [&hook, &rotated].map(|answer| answer["secret"].as_str().unwrap().to_owned());
 
-    // The address of a feed is all that it takes to read the calendar.
+    // A feed's address alone gives access to the calendar.
     let path = format!("/v1/calendars/{calendar}");
     let token = |url: &Value| {
         let url = url.as_str().unwrap();
@@ -272,9 +272,9 @@ async fn planted_secrets_are_nowhere(#[case] database: Database) {
     let (log, kept) = (server.log(), kept(&server).await);
     for secret in planted {
         assert!(!log.contains(secret), "{secret} is in the log");
-        assert!(!holds(&kept, secret), "{secret} is kept in the clear");
+        assert!(!holds(&kept, secret), "{secret} is stored in clear");
         for answer in &told {
-            assert!(!answer.text().contains(secret), "{secret} is told: {}", answer.shown());
+            assert!(!answer.text().contains(secret), "{secret} is in an answer: {}", answer.shown());
         }
     }
     for code in [otp, code] {
@@ -282,16 +282,16 @@ async fn planted_secrets_are_nowhere(#[case] database: Database) {
             assert!(!stands_alone(text, &code), "the code {code} is in the {place}");
         }
     }
-    // What was looked through is what is written.
-    assert!(log.contains("DEBUG sqlx::query"), "the log is not talkative");
-    assert!(holds(&kept, &human.email), "an address is no secret");
+    // The search covers the real data.
+    assert!(log.contains("DEBUG sqlx::query"), "the log is not at trace level");
+    assert!(holds(&kept, &human.email), "addresses are stored in clear");
 }
 
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_new_master_key_takes_over_while_serving(#[case] database: Database) {
+async fn the_master_key_is_rotated_while_serving(#[case] database: Database) {
     const OLD: &str = "b2xkIG1hc3RlciBrZXkgb2YgYSByb3RhdGlvbiB0ZXM=";
     const NEW: &str = "bmV3IG1hc3RlciBrZXkgb2YgYSByb3RhdGlvbiB0ZXM=";
     let mut server = Server::start_with(database, &[("KALENDS_MASTER_KEY", OLD)]).await;
@@ -302,7 +302,7 @@ async fn a_new_master_key_takes_over_while_serving(#[case] database: Database) {
     body["description"] = json!(DESCRIPTION);
     let made = server.api(&org).post(&events).json(body.clone()).await.expect(201);
 
-    // Both keys, then the rotation beside the server, which goes on answering.
+    // Both keys, and then the rotation while the server answers requests.
     assert!(server.stop().await.success());
     server.start_again(&[("KALENDS_MASTER_KEY", &format!("{NEW},{OLD}"))]).await;
     let api = server.api(&org);
@@ -319,7 +319,7 @@ async fn a_new_master_key_takes_over_while_serving(#[case] database: Database) {
     assert_eq!(listed.column("title"), [TITLE; 3]);
     assert_eq!(listed.column("description"), [DESCRIPTION; 3]);
 
-    // Nor is it of use.
+    // The old key no longer works.
     assert!(server.stop().await.success());
     let refused = server.cli_with(&[("KALENDS_MASTER_KEY", OLD)], &[]).await.failed();
     assert!(refused.stderr.contains("KALENDS_MASTER_KEY"), "{refused:#?}");

@@ -1,4 +1,4 @@
-//! Series: rules, instances, exdates and overrides, over every route that shows them; and what plans allow.
+//! Series: rules, instances, EXDATEs and overrides on every route that shows them, and plan limits.
 
 use kalends_e2e::{
     Answer, Client, Database,
@@ -14,23 +14,23 @@ const MONDAY: &str = "2026-05-04T09:00:00Z";
 
 fn body(start: &str, minutes: i64, more: Value) -> Value {
     let mut body = event_body("Standup", start, &shifted(start, minutes));
-    let Value::Object(more) = more else { panic!("no object: {more}") };
+    let Value::Object(more) = more else { panic!("not an object: {more}") };
     body.as_object_mut().unwrap().extend(more);
     body
 }
 
-/// A new series of half-hours from [`MONDAY`] on.
+/// A new series of half-hour events from [`MONDAY`] on.
 async fn series(api: &Client, calendar: &str, more: Value) -> Answer {
     api.post(format!("/v1/calendars/{calendar}/events")).json(body(MONDAY, 30, more)).await.expect(201)
 }
 
-/// What of the calendar shows between two times.
+/// The calendar's instances between two times.
 async fn expanded(api: &Client, calendar: &str, from: &str, to: &str) -> Answer {
     let window = [("expand", "true"), ("start_after", from), ("start_before", to)];
     api.get(format!("/v1/calendars/{calendar}/events")).query(&window).await.expect(200)
 }
 
-/// The first fortnight of the series.
+/// The starts in the first fortnight of the series.
 async fn starts(api: &Client, calendar: &str) -> Vec<String> {
     expanded(api, calendar, "2026-05-04T00:00:00Z", "2026-05-18T00:00:00Z").await.column("startTime")
 }
@@ -39,7 +39,7 @@ async fn starts(api: &Client, calendar: &str) -> Vec<String> {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_series_shows_as_itself_and_as_its_instances(#[case] database: Database) {
+async fn a_series_is_listed_as_itself_or_as_instances(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (agent, calendar) = agent_with_calendar(&api).await;
     let rule = json!({
@@ -54,7 +54,7 @@ async fn a_series_shows_as_itself_and_as_its_instances(#[case] database: Databas
     let once = event(&api, &calendar, "2026-05-06T08:30:00Z", "2026-05-06T09:30:00Z").await;
     event(&api, &calendar, "2026-06-06T08:30:00Z", "2026-06-06T09:30:00Z").await;
 
-    // Without expand a series is one event, at its own start.
+    // Without `expand`, a series is one event with its own start.
     let events = format!("/v1/calendars/{calendar}/events");
     let list = api.get(&events).await.expect(200);
     assert_eq!((list["total"].clone(), list.column("id")[..2].to_vec()), (json!(3), vec![made.id(), once.clone()]));
@@ -71,7 +71,7 @@ async fn a_series_shows_as_itself_and_as_its_instances(#[case] database: Databas
     let page = api.get(format!("{of_agent}&limit=2&offset=1")).await.expect(200);
     assert_eq!((page.column("id"), &page["total"]), (expected[1..3].to_vec(), &json!(4)));
 
-    // An instance is the event of its series but for its identity and its times.
+    // An instance has the fields of its series, except for its identity and its times.
     let instance = api.get(format!("/v1/events/{}", expected[2])).await.expect(200);
     assert_eq!(instance.json, shown.data()[2]);
     assert_eq!(api.get(format!("{events}/{}", expected[2])).await.expect(200).json, instance.json);
@@ -94,7 +94,7 @@ async fn a_series_shows_as_itself_and_as_its_instances(#[case] database: Databas
     fields.extend(["recurringEventId", "originalStartTime"]);
     has_exactly(&instance.json, &fields);
 
-    // Neither cancelled ones, nor what is no occurrence, nor what is no name of one.
+    // Cancelled occurrences, times without an occurrence, and malformed names are not found.
     for start in ["20260511T090000Z", "20260505T090000Z", "20260520T090000Z", "20260506t090000z", "2026", ""] {
         api.get(format!("/v1/events/{}", id(start))).await.refused(404, "not_found").code("event_not_found");
     }
@@ -106,7 +106,7 @@ async fn a_series_shows_as_itself_and_as_its_instances(#[case] database: Databas
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_zone_keeps_the_wall_clock_over_both_changes(#[case] database: Database) {
+async fn a_zone_keeps_the_wall_clock_when_offsets_change(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "Europe/Berlin").await;
     let events = format!("/v1/calendars/{calendar}/events");
@@ -119,19 +119,19 @@ async fn a_zone_keeps_the_wall_clock_over_both_changes(#[case] database: Databas
     let autumn = expanded(&api, &calendar, "2026-10-18T00:00:00Z", "2026-10-26T00:00:00Z").await;
     assert_eq!(autumn.column("startTime"), ["2026-10-18T07:00:00Z", "2026-10-25T08:00:00Z"]);
 
-    // Availability follows.
+    // Availability follows the zone.
     let range = "start=2026-03-29T06:00:00Z&end=2026-03-29T10:00:00Z&slot_duration=1h&include_busy=true";
     let free = api.get(format!("/v1/calendars/{calendar}/availability?{range}")).await.expect(200);
     assert_eq!(free["busy"], json!([{ "start": "2026-03-29T07:00:00Z", "end": "2026-03-29T08:00:00Z" }]));
 
-    // In UTC, which a PATCH returns to, the wall clock moves.
+    // With `null` a PATCH returns to UTC. There the wall clock changes.
     let utc = api.patch(format!("/v1/events/{}", made.id())).json(json!({ "recurrence_timezone": null }));
     assert_eq!(utc.await.expect(200)["recurrenceTimezone"], "UTC");
     let spring = expanded(&api, &calendar, "2026-03-29T00:00:00Z", "2026-03-30T00:00:00Z").await;
     assert_eq!(spring.column("startTime"), ["2026-03-29T08:00:00Z"]);
     api.delete(format!("/v1/events/{}", made.id())).await.expect(204);
 
-    // All-day series take days of the calendar's zone, be they 23 or 25 hours long.
+    // All-day series use the days of the calendar's zone, which may have 23 or 25 hours.
     let days = json!({
         "title": "On call", "start_time": "2026-10-24", "end_time": "2026-10-25", "all_day": true,
         "recurrence_rule": "FREQ=DAILY;COUNT=4", "recurrence_exdates": ["2026-10-26"]
@@ -148,7 +148,7 @@ async fn a_zone_keeps_the_wall_clock_over_both_changes(#[case] database: Databas
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn instances_change_alone(#[case] database: Database) {
+async fn instances_can_be_changed_separately(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "UTC").await;
     let made = series(&api, &calendar, json!({ "recurrence_rule": "FREQ=DAILY;COUNT=5" })).await;
@@ -161,24 +161,24 @@ async fn instances_change_alone(#[case] database: Database) {
     assert_eq!((&changed["title"], &changed["startTime"]), (&json!("Retro"), &json!("2026-05-20T10:00:00Z")));
     assert_eq!(changed["originalStartTime"], "2026-05-05T09:00:00Z");
     assert_eq!(changed["external_sync"], json!({ "status": "not_configured" }));
-    // It shows where it is now, under the same name, and not where it was.
+    // It is at its new time under the same identifier, and not at the old time.
     let read = api.get(format!("/v1/events/{id}")).await.expect(200);
     assert_eq!((&read["title"], read.header("etag")), (&json!("Retro"), changed.header("etag")));
     let kept = ["2026-05-04T09:00:00Z", "2026-05-06T09:00:00Z", "2026-05-07T09:00:00Z", "2026-05-08T09:00:00Z"];
     assert_eq!(starts(&api, &calendar).await, kept);
     let there = expanded(&api, &calendar, "2026-05-20T10:30:00Z", "2026-05-20T10:31:00Z").await;
     assert_eq!(there.data(), [read.json]);
-    // Lists without expand show the series alone, which itself is as it was.
+    // A list without `expand` shows only the series, which is unchanged.
     assert_eq!(api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200).column("id"), [made.id()]);
     let master = api.get(format!("/v1/events/{}", made.id())).await.expect(200);
     assert_eq!((&master["title"], &master["recurrenceExdates"]), (&json!("Standup"), &json!([])));
 
-    // A change of the series leaves the changed instance alone.
+    // A change of the series does not affect the changed instance.
     api.patch(format!("/v1/events/{}", made.id())).json(json!({ "title": "Daily" })).await.expect(200);
     let shown = expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-30T00:00:00Z").await;
     assert_eq!(shown.column("title"), ["Daily", "Daily", "Daily", "Daily", "Retro"]);
 
-    // Changed again, cancelled by status, with If-Match.
+    // Changed again and cancelled by its status, with `If-Match`.
     let stale = api.patch(&path).header("if-match", "\"1\"").json(json!({ "status": "cancelled" }));
     stale.await.refused(412, "conflict").code("stale");
     let etag = api.get(&path).await.expect(200).header("etag").to_owned();
@@ -199,7 +199,7 @@ async fn instances_change_alone(#[case] database: Database) {
         api.patch(&path).json(change).await.refused(400, "validation_error").param(param);
     }
 
-    // Deleted: an exdate, and gone for good.
+    // Deleted: it becomes an EXDATE and cannot be found.
     api.delete(&path).await.expect(204);
     api.get(&path).await.refused(404, "not_found").code("event_not_found");
     api.patch(&path).json(json!({ "title": "x" })).await.refused(404, "not_found");
@@ -207,7 +207,7 @@ async fn instances_change_alone(#[case] database: Database) {
     let master = api.get(format!("/v1/events/{}", made.id())).await.expect(200);
     assert_eq!(master["recurrenceExdates"], json!(["2026-05-05T09:00:00Z"]));
     assert_eq!(expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-30T00:00:00Z").await["total"], 4);
-    // Taken back, the occurrence is the rule's again.
+    // Without the EXDATE, the occurrence follows the series again.
     let clear = json!({ "recurrence_exdates": null });
     api.patch(format!("/v1/events/{}", made.id())).json(clear).await.expect(200);
     assert_eq!(api.get(&path).await.expect(200)["title"], "Daily");
@@ -239,7 +239,7 @@ async fn occurrences_are_cancelled_by_their_start(#[case] database: Database) {
     let both = format!("/v1/events/{}_20260506T090000Z?occurrence_start=2026-05-06T09:00:00Z", made.id());
     api.delete(both).await.refused(400, "validation_error").param("occurrence_start");
 
-    // An instance that was changed is cancelled by the start that it had.
+    // A changed instance is cancelled by its original start.
     let moved = json!({ "start_time": "2026-05-06T20:00:00Z", "end_time": "2026-05-06T21:00:00Z" });
     api.patch(format!("{path}_20260506T090000Z")).json(moved).await.expect(200);
     api.delete(at("2026-05-06T20:00:00Z")).await.refused(404, "not_found");
@@ -249,13 +249,13 @@ async fn occurrences_are_cancelled_by_their_start(#[case] database: Database) {
     api.delete(format!("{of_calendar}?occurrence_start=2026-05-06T09:00:00Z")).await.expect(200);
     assert_eq!(starts(&api, &calendar).await, [MONDAY, MONDAY, "2026-05-07T09:00:00Z"]);
 
-    // The answer to a repetition is the first one.
+    // A replay returns the first answer.
     let again = || api.delete(at(MONDAY)).header("idempotency-key", "monday");
     let first = again().await.expect(200);
     let second = again().await.expect(200);
     assert_eq!((second.header("idempotency-replayed"), &second.json), ("true", &first.json));
 
-    // The series goes as a whole.
+    // Deleting the series deletes all of it.
     api.patch(format!("{path}_20260507T090000Z")).json(json!({ "title": "Last" })).await.expect(200);
     api.delete(&path).await.expect(204);
     api.get(format!("{path}_20260507T090000Z")).await.refused(404, "not_found");
@@ -266,13 +266,13 @@ async fn occurrences_are_cancelled_by_their_start(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn another_rule_keeps_what_still_exists(#[case] database: Database) {
+async fn a_new_rule_keeps_exceptions_that_still_exist(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "UTC").await;
     let exdates = json!(["2026-05-06T09:00:00Z", "2026-05-07T09:00:00Z", "2026-05-06T10:00:00Z"]);
     let rule = json!({ "recurrence_rule": "FREQ=DAILY;COUNT=9", "recurrence_exdates": exdates });
     let made = series(&api, &calendar, rule).await;
-    // One that is no occurrence is kept and has no effect.
+    // An EXDATE that is not an occurrence is kept and has no effect.
     assert_eq!(made["recurrenceExdates"].as_array().unwrap().len(), 3);
     let path = format!("/v1/events/{}", made.id());
     for day in ["05", "08"] {
@@ -286,7 +286,7 @@ async fn another_rule_keeps_what_still_exists(#[case] database: Database) {
     assert_eq!(shown.column("title"), ["Standup", "Changed 08", "Standup"]);
     api.get(format!("{path}_20260505T090000Z")).await.refused(404, "not_found");
 
-    // Another start drops what is no occurrence any more; another length drops nothing.
+    // A new start drops the EXDATEs that are no longer occurrences. A new length drops none.
     let longer = json!({ "end_time": "2026-05-04T10:00:00Z" });
     assert_eq!(api.patch(&path).json(longer).await.expect(200)["recurrenceExdates"], json!(["2026-05-06T09:00:00Z"]));
     let later = json!({ "start_time": "2026-05-04T09:30:00Z" });
@@ -295,7 +295,7 @@ async fn another_rule_keeps_what_still_exists(#[case] database: Database) {
     let shown = expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-18T00:00:00Z").await;
     assert_eq!(shown.column("title"), ["Standup"; 4]);
 
-    // Without a rule it is one event; with one it is a series again.
+    // Without a rule it is a one-off event. With a rule it is a series again.
     let once = api.patch(&path).json(json!({ "recurrence_rule": null })).await.expect(200);
     assert_eq!((&once["recurrenceRule"], &once["recurrenceTimezone"]), (&json!(null), &json!(null)));
     assert_eq!(starts(&api, &calendar).await, ["2026-05-04T09:30:00Z"]);
@@ -312,7 +312,7 @@ async fn another_rule_keeps_what_still_exists(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_makes_no_series_is_refused_by_field(#[case] database: Database) {
+async fn bad_series_are_refused_by_field(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "Europe/Berlin").await;
     let events = format!("/v1/calendars/{calendar}/events");
@@ -365,7 +365,7 @@ async fn what_makes_no_series_is_refused_by_field(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn occurrences_block_and_stand_in_the_context(#[case] database: Database) {
+async fn occurrences_block_and_are_in_the_context(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (agent, calendar) = agent_with_calendar(&api).await;
     let second = calendar_of(&api, &agent).await;
@@ -375,7 +375,7 @@ async fn occurrences_block_and_stand_in_the_context(#[case] database: Database) 
     let off = json!({ "recurrence_rule": "FREQ=DAILY", "status": "cancelled" });
     api.post(format!("/v1/calendars/{calendar}/events")).json(body("2026-05-04T11:00:00Z", 60, off)).await.expect(201);
     let free = async |of: &str| {
-        // Years after the beginning; a Tuesday.
+        // A Tuesday, years after the first occurrence.
         let range = "start=2031-05-06T08:00:00Z&end=2031-05-06T12:00:00Z&slot_duration=30m";
         let answer = api.get(format!("/v1/{of}/availability?{range}")).await.expect(200);
         let slots = answer["slots"].as_array().unwrap().iter();
@@ -435,7 +435,7 @@ async fn free_plans_bound_series(#[case] database: Database) {
     let once = format!("/v1/events/{once}");
     api.patch(&once).json(json!({ "recurrence_rule": "FREQ=DAILY" })).await.refused(403, "plan_required");
 
-    // Five series that have not ended; what has ended does not count. The service's own clock tells.
+    // Five series that have not ended. Ended ones do not count. The service's clock decides.
     let now = now(&api).await;
     let coming = |rule: &str| body(&shifted(&now, 60), 30, json!({ "recurrence_rule": rule }));
     api.delete(&path).await.expect(204);
@@ -461,7 +461,7 @@ async fn free_plans_bound_series(#[case] database: Database) {
     let again = json!({ "start_time": shifted(&now, 60), "end_time": shifted(&now, 90) });
     api.patch(&once).json(again).await.expect(200);
     api.patch(&once).json(json!({ "recurrence_rule": "FREQ=DAILY;COUNT=2" })).await.refused(429, "quota_exceeded");
-    // One-off events, ended series, and series that go on are not refused.
+    // One-off events, ended series and changes of existing series are not refused.
     api.post(&events).json(past).await.expect(201);
     api.post(&events).json(body(&now, 30, json!({}))).await.expect(201);
     let path = format!("/v1/events/{}", made[0]);
@@ -469,7 +469,7 @@ async fn free_plans_bound_series(#[case] database: Database) {
     api.delete(&path).await.expect(204);
     api.patch(&once).json(json!({ "recurrence_rule": "FREQ=DAILY;COUNT=2" })).await.expect(200);
 
-    // A paid plan lifts both; back on the free one, a long series stays and may still be retitled.
+    // A paid plan removes both limits. After the downgrade, a long series stays and its title can still be changed.
     server.cli(&["org", "set-plan", &org.id, "pro"]).await.succeeded();
     heeded(|| api.get("/v1/agents").into_future(), |answer| answer.header("x-service-plan") == "pro").await;
     let long = api.post(&events).json(coming("FREQ=DAILY")).await.expect(201).id();
@@ -484,7 +484,7 @@ async fn free_plans_bound_series(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn changes_of_occurrences_at_once_are_all_kept(#[case] database: Database) {
+async fn concurrent_changes_of_occurrences_are_all_kept(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "UTC").await;
     let made = series(&api, &calendar, json!({ "recurrence_rule": "FREQ=DAILY;COUNT=9" })).await;

@@ -1,4 +1,4 @@
-//! The service itself: health, plans, the description, compression, who may read from a browser.
+//! The service itself: health, plans, the description, compression and CORS.
 
 use crate::fixtures::{agent, has_exactly, is_time};
 use kalends_e2e::{
@@ -22,7 +22,7 @@ async fn health_needs_no_key(#[case] database: Database) {
         is_time(&answer["ts"]);
         assert_eq!(answer.header("content-type"), "application/json");
     }
-    // A key that is none does not spoil what needs none.
+    // An invalid key does not matter if none is needed.
     server.client("nonsense").get("/health").await.expect(200);
     server.client("nonsense").get("/v1/plans").await.expect(200);
 }
@@ -31,7 +31,7 @@ async fn health_needs_no_key(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn plans_are_those_of_the_specification(#[case] database: Database) {
+async fn plans_have_their_published_limits(#[case] database: Database) {
     let server = Server::start(database).await;
     let anybody = server.anonymous();
     let answer = anybody.get("/v1/plans").await.expect(200);
@@ -56,7 +56,7 @@ async fn plans_are_those_of_the_specification(#[case] database: Database) {
         assert!(plan["recommended"].is_boolean());
     }
     assert_eq!(plans[2]["custom_pricing"], true);
-    assert!(plans[2]["contact_url"].is_null(), "nobody named a page");
+    assert!(plans[2]["contact_url"].is_null(), "the operator has not set a page");
     assert_eq!(
         plans[0]["limits"],
         json!({
@@ -128,7 +128,7 @@ async fn the_description_names_every_operation(#[case] database: Database) {
             assert!(operation["operationId"].is_string(), "{name}");
             let secured = operation["security"].as_array().is_some_and(|schemes| !schemes.is_empty());
             assert_eq!(secured, !public.contains(&path.as_str()), "{name}");
-            // Whoever calls without a key is refused where the description says so.
+            // A call without a key is refused if the description says so.
             let concrete = path.replace(['{', '}'], "");
             let answer = server.anonymous().call(method.to_uppercase().parse().unwrap(), &concrete).await;
             assert_eq!(answer.status == 401, secured, "{}", answer.shown());
@@ -161,7 +161,7 @@ async fn long_answers_are_compressed(#[case] database: Database) {
         assert!(raw.bytes.len() * 2 < plain.bytes.len(), "{coding}: {} of {}", raw.bytes.len(), plain.bytes.len());
         let decoded = api.decoding(coding).get("/v1/agents").await.expect(200);
         assert_eq!(decoded.json, plain.json, "{coding}");
-        // Errors and short answers are not worth it.
+        // Errors and short answers are not compressed.
         let short = api.get("/health").header("accept-encoding", coding).await.expect(200);
         assert_eq!(short.header("content-encoding"), "", "{coding}");
         let refused = api.get("/v1/agents/x").header("accept-encoding", coding).await.refused(404, "not_found");
@@ -169,7 +169,7 @@ async fn long_answers_are_compressed(#[case] database: Database) {
     }
     let unknown = api.get("/v1/agents").header("accept-encoding", "middle-out").await.expect(200);
     assert_eq!((unknown.header("content-encoding"), &unknown.json), ("", &plain.json));
-    // A tag stands for the resource, however it is packed.
+    // A tag identifies the resource, whatever the content coding.
     let path = format!("/v1/agents/{}", ids[0]);
     let tag = api.get(&path).header("accept-encoding", "gzip").await.expect(200).header("etag").to_owned();
     api.patch(&path).header("if-match", &tag).json(json!({ "name": "Bob" })).await.expect(200);
@@ -179,7 +179,7 @@ async fn long_answers_are_compressed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn browsers_may_read_what_is_public(#[case] database: Database) {
+async fn browsers_may_read_public_paths(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     agent(&api).await;
     let origin = "https://somewhere.example";
@@ -202,7 +202,7 @@ async fn browsers_may_read_what_is_public(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn pages_of_origins_that_the_operator_names_may_call_everything(#[case] database: Database) {
+async fn configured_origins_may_call_everything(#[case] database: Database) {
     let named = "https://app.example";
     let variables = [("KALENDS_CORS_ORIGINS", "https://App.example/, http://localhost:3000")];
     let server = Server::start_with(database, &variables).await;

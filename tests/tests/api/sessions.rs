@@ -1,4 +1,4 @@
-//! Sessions of humans: how long they last, and how their cookies are written where the service is away from home.
+//! Sessions of users: their lifetime, and their cookies behind HTTPS.
 
 use kalends_e2e::{
     Answer, Client,
@@ -27,7 +27,7 @@ async fn sign_in(anybody: &Client, password: &str) -> Answer {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_session_ends_after_half_a_day_and_not_before(#[case] database: Database) {
+async fn a_session_ends_after_exactly_half_a_day(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let entered = text(&sign_in(&server.anonymous(), PASSWORD).await["token"]);
@@ -36,7 +36,7 @@ async fn a_session_ends_after_half_a_day_and_not_before(#[case] database: Databa
         server.client(token).get(ME).await.expect(200);
         by_cookie(&server, token, Method::GET, ME).await.expect(200);
     }
-    // What is done with it makes it last no longer.
+    // Using a session does not extend it.
     server.client(&ada.token).patch(ME).json(json!({ "name": "Countess" })).await.expect(200);
     let late = text(&sign_in(&server.anonymous(), PASSWORD).await["token"]);
 
@@ -49,7 +49,7 @@ async fn a_session_ends_after_half_a_day_and_not_before(#[case] database: Databa
     server.client(&ada.key).get("/v1/agents").await.expect(200);
 }
 
-/// The attributes of the cookie of that name which an answer sets, and its value.
+/// The attributes and the value of the cookie with this name that an answer sets.
 fn set(answer: &Answer, name: &str) -> (String, String) {
     let mut lines = answer.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
     let line = lines.find(|line| line.starts_with(&format!("{name}="))).unwrap_or_else(|| panic!("{}", answer.shown()));
@@ -86,7 +86,7 @@ async fn every_cookie_is_secure_behind_https(#[case] database: Database) {
     let out = server.client(&token).post("/v1/auth/signout").await.expect(204);
     assert_eq!(set(&out, "service_session"), (CLEARED.to_owned(), String::new()));
 
-    // By way of a provider: what binds the attempt to the browser, and what comes of it.
+    // With a provider: the cookie that binds the attempt to the browser, and the resulting session.
     let begun = anybody.get("/v1/auth/oauth/google").await.expect(302);
     let (attributes, state) = set(&begun, "service_oauth_state");
     assert_eq!((attributes.as_str(), state.len()), (STATE, 43));
@@ -99,7 +99,7 @@ async fn every_cookie_is_secure_behind_https(#[case] database: Database) {
     assert_eq!(attributes, SESSION);
     assert_eq!(server.client(&token).get(ME).await.expect(200)["user"]["email"], "ada@example.com");
 
-    // One that fails takes its cookie away as well.
+    // A failed attempt removes its cookie too.
     let failed = anybody.get("/v1/auth/oauth/google/callback?state=x").header("cookie", "service_oauth_state=x");
     let failed = failed.await.expect(302);
     assert_eq!(set(&failed, "service_oauth_state"), (CLEARED.to_owned(), String::new()));

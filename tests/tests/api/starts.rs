@@ -21,20 +21,20 @@ use tokio::{
 
 use crate::fixtures::agent;
 
-/// How many processes start at once.
+/// The number of processes that start at once.
 const AT_ONCE: usize = 6;
 
-/// How long a process may take to start, or to end, on a busy machine.
+/// The longest wait on a busy machine for a process to start or to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A data folder that is not there yet, and what it lies in.
+/// A data folder that does not exist yet, and the directory that will contain it.
 fn no_data() -> (TempDir, PathBuf) {
     let root = tempfile::Builder::new().prefix("kalends-e2e-").tempdir().unwrap();
     let data = root.path().join("data");
     (root, data)
 }
 
-/// The binary on the folder `data`, with nothing else but the defaults and a free port.
+/// The binary on the folder `data`, with the defaults and a free port.
 fn process(data: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command
@@ -50,7 +50,7 @@ fn process(data: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Requires the one line with which a server is refused whose database another one serves.
+/// Requires the one line that refuses a server whose database another server uses.
 #[track_caller]
 fn is_refused(code: Option<i32>, stderr: &str, data: &Path) {
     assert_eq!(code, Some(1), "{stderr}");
@@ -62,7 +62,7 @@ fn is_refused(code: Option<i32>, stderr: &str, data: &Path) {
     assert_eq!(stderr, line);
 }
 
-/// Makes an organization of this name, and returns its key.
+/// Creates an organization with this name and returns its key.
 async fn key(data: &Path, name: &str) -> String {
     let ended = process(data, &["org", "create", "--name", name, "--plan", "pro"]).output();
     let ended = timeout(PATIENCE, ended).await.unwrap().unwrap();
@@ -79,7 +79,7 @@ async fn a_second_server_on_the_same_file_is_refused() {
     is_refused(refused.status.code(), &refused.stderr, &server.data_dir());
     assert_eq!(refused.stdout, "");
 
-    // The first one goes on, and commands work beside it.
+    // The first server continues, and commands work next to it.
     agent(&server.api(&org)).await;
     let made_beside = server.org("pro").await;
     agent(&server.api(&made_beside)).await;
@@ -89,10 +89,10 @@ async fn a_second_server_on_the_same_file_is_refused() {
 #[case::empty(false)]
 #[case::migrated_only(true)]
 #[tokio::test]
-async fn processes_that_make_the_data_folder_together_share_its_keys(#[case] migrated: bool) {
+async fn processes_that_create_the_data_folder_together_share_its_keys(#[case] migrated: bool) {
     let (_root, data) = no_data();
     if migrated {
-        // Nobody waits for the migrations of others then, so that all look for the master key at once.
+        // The processes then do not wait for each other's migrations, so all look for the master key at once.
         assert!(process(&data, &["migrate"]).status().await.unwrap().success());
     }
     let names: Vec<String> = (0..AT_ONCE).map(|number| format!("First {number}")).collect();
@@ -100,7 +100,7 @@ async fn processes_that_make_the_data_folder_together_share_its_keys(#[case] mig
     let variables = [("KALENDS_DATA_DIR", &*folder)];
     let (keys, mut server) =
         tokio::join!(join_all(names.iter().map(|name| key(&data, name))), Server::start_with(Sqlite, &variables),);
-    // What each of them sealed, the server that started with them reads, and so does one that starts afterwards.
+    // The server that started with the processes can read what each of them sealed. So can a server that starts later.
     for agents in 1..=2 {
         for key in &keys {
             let api = server.client(key);
@@ -116,7 +116,8 @@ async fn processes_that_make_the_data_folder_together_share_its_keys(#[case] mig
     }
 }
 
-/// Waits until `server` listens, and returns its address, or until it has ended, and returns how and with what words.
+/// Waits until `server` listens and returns its address, or until it has ended and returns its exit code and standard
+/// error.
 async fn started(server: &mut Child) -> Result<String, (Option<i32>, String)> {
     let mut line = String::new();
     let mut stdout = BufReader::new(server.stdout.take().unwrap());
@@ -131,7 +132,7 @@ async fn started(server: &mut Child) -> Result<String, (Option<i32>, String)> {
 }
 
 #[tokio::test]
-async fn of_servers_that_start_at_once_one_serves() {
+async fn only_one_of_many_servers_that_start_at_once_serves() {
     let (_root, data) = no_data();
     let mut servers: Vec<Child> = (0..AT_ONCE).map(|_| process(&data, &["serve"]).spawn().unwrap()).collect();
     let outcomes = join_all(servers.iter_mut().map(started)).await;
@@ -149,12 +150,12 @@ async fn of_servers_that_start_at_once_one_serves() {
 }
 
 #[rstest]
-#[case::of_the_owner_alone(0o700, false)]
-#[case::that_others_read(0o755, false)]
-#[case::of_a_group(0o770, true)]
-#[case::of_everybody(0o777, true)]
+#[case::for_the_owner_only(0o700, false)]
+#[case::readable_by_others(0o755, false)]
+#[case::writable_by_the_group(0o770, true)]
+#[case::writable_by_everyone(0o777, true)]
 #[tokio::test]
-async fn a_data_folder_that_others_may_write_to_is_warned_of(#[case] mode: u32, #[case] warned: bool) {
+async fn a_data_folder_writable_by_others_causes_a_warning(#[case] mode: u32, #[case] warned: bool) {
     let (_root, data) = no_data();
     fs::create_dir(&data).unwrap();
     fs::set_permissions(&data, Permissions::from_mode(mode)).unwrap();
@@ -166,6 +167,6 @@ async fn a_data_folder_that_others_may_write_to_is_warned_of(#[case] mode: u32, 
     for warning in warnings {
         assert!(warning.contains("WARN") && warning.contains(&folder) && warning.contains("chmod 700"), "{warning}");
     }
-    // It is no reason not to serve.
+    // The server still starts.
     server.anonymous().get("/ready").await.expect(200);
 }

@@ -1,11 +1,11 @@
-//! What lies in the service's database, seen and changed past the service.
+//! The contents of the service's database, read and changed without the service.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_e2e::Server;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, SqliteConnection};
 
-/// The rows of every table, each as a text in small letters. Identifiers are hexadecimal digits without dashes.
+/// The rows of every table, each as lower-case text. Identifiers are hexadecimal digits without dashes.
 pub(crate) type Tables = BTreeMap<String, Vec<String>>;
 
 async fn sqlite(server: &Server) -> SqliteConnection {
@@ -13,7 +13,7 @@ async fn sqlite(server: &Server) -> SqliteConnection {
     SqliteConnection::connect(&file).await.unwrap()
 }
 
-/// Runs a statement and tells how many rows it wrote.
+/// Runs a statement and returns the number of rows that it wrote.
 pub(crate) async fn execute(server: &Server, statement: &str) -> u64 {
     let statement = AssertSqlSafe(statement.to_owned());
     match server.postgres_url() {
@@ -25,7 +25,7 @@ pub(crate) async fn execute(server: &Server, statement: &str) -> u64 {
     }
 }
 
-/// The one 64-bit number that a query finds.
+/// The one 64-bit number that a query returns.
 pub(crate) async fn number(server: &Server, query: &str) -> i64 {
     let query = AssertSqlSafe(query.to_owned());
     match server.postgres_url() {
@@ -37,7 +37,7 @@ pub(crate) async fn number(server: &Server, query: &str) -> i64 {
     }
 }
 
-/// Everything that is stored.
+/// Everything in the database.
 pub(crate) async fn tables(server: &Server) -> Tables {
     let found = match server.postgres_url() {
         Some(url) => postgres_tables(&url).await,
@@ -78,25 +78,25 @@ async fn sqlite_tables(connection: &mut SqliteConnection) -> Tables {
     tables
 }
 
-/// The tables of which a row names the thing with that identifier, however it is written.
+/// The tables with a row that contains this identifier, in either notation.
 pub(crate) fn naming<'a>(tables: &'a Tables, id: &str) -> BTreeSet<&'a str> {
     let digits = digits(id);
     let names = |rows: &[String]| rows.iter().any(|row| row.contains(id) || row.contains(&digits));
     tables.iter().filter(|(_, rows)| names(rows)).map(|(table, _)| table.as_str()).collect()
 }
 
-/// The 32 hexadecimal digits that an identifier is stored as (ruling 2.6).
+/// The 32 hexadecimal digits that an identifier is stored as.
 fn digits(id: &str) -> String {
-    let (_, encoded) = id.rsplit_once('_').unwrap_or_else(|| panic!("no identifier: {id}"));
+    let (_, encoded) = id.rsplit_once('_').unwrap_or_else(|| panic!("not an identifier: {id}"));
     let value = encoded.bytes().fold(0_u128, |value, letter| {
         let digit = b"0123456789abcdefghjkmnpqrstvwxyz".iter().position(|known| *known == letter);
-        (value << 5) | u128::try_from(digit.unwrap_or_else(|| panic!("no identifier: {id}"))).unwrap()
+        (value << 5) | u128::try_from(digit.unwrap_or_else(|| panic!("not an identifier: {id}"))).unwrap()
     });
     format!("{value:032x}")
 }
 
-/// Lets the keys of the organization with that address call as fast as they like, its plan's caps being what they
-/// are. To be done before one of them is used: what the service knows of a key it keeps for a while.
+/// Removes the rate limit of the organization with this address. The other limits of its plan stay. Call this before a
+/// key is used, because the service caches keys for a while.
 pub(crate) async fn hurry(server: &Server, address: &str) {
     let statement = format!(
         r#"update organizations set limit_overrides = '{{"rate_per_second":1000000}}' where email = '{address}'"#

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{agent, calendar_of};
 
-/// How long a sync may take on a busy machine.
+/// The longest wait for a sync on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A feed to which nothing leads: its name is one that nobody has.
+/// A feed that cannot be reached, because its domain does not exist.
 pub(crate) const NOWHERE: &str = "https://kalends.invalid/feed.ics";
 
-/// An agent with a calendar, in a service that may reach a server of feeds.
+/// An agent with a calendar, in a service that may reach a feed server.
 pub(crate) struct Subscriber {
     pub(crate) server: Server,
     pub(crate) api: Client,
@@ -28,12 +28,12 @@ impl Subscriber {
         Self::with_plan(database, "pro").await
     }
 
-    /// As [`Self::new`], on that plan.
+    /// Like [`Self::new`], on this plan.
     pub(crate) async fn with_plan(database: Database, plan: &str) -> Self {
         Self::with_limits(database, plan, &[]).await
     }
 
-    /// As [`Self::with_plan`], with further arguments of the operator's command.
+    /// Like [`Self::with_plan`], with additional arguments for the operator's command.
     pub(crate) async fn with_limits(database: Database, plan: &str, limits: &[&str]) -> Self {
         let feeds = FeedServer::start().await;
         let server = Server::start_with(database, &[("KALENDS_EGRESS_ALLOW", feeds.address())]).await;
@@ -43,7 +43,7 @@ impl Subscriber {
         Self { server, api, feeds, agent, calendar }
     }
 
-    /// Where the agent's subscriptions are.
+    /// The path of the agent's subscriptions.
     pub(crate) fn all(&self) -> String {
         format!("/v1/agents/{}/ical-subscriptions", self.agent)
     }
@@ -53,8 +53,8 @@ impl Subscriber {
         self.api.post(self.all()).json(json!({ "calendar_id": self.calendar, "url": url })).await
     }
 
-    /// Subscribes the calendar to what is served at a path, and waits for the first sync. Returns the subscription's
-    /// path.
+    /// Serves a feed at a path, subscribes the calendar to it, and waits for the first sync. Returns the
+    /// subscription's path.
     pub(crate) async fn subscribed(&self, path: &str, serving: Serving) -> String {
         self.feeds.serve(path, serving);
         let made = self.subscribe_to(&self.feeds.url(path)).await.expect(201);
@@ -63,7 +63,7 @@ impl Subscriber {
         path
     }
 
-    /// Waits until a subscription shows something.
+    /// Waits until the answer at a path satisfies `shows`.
     pub(crate) async fn until(&self, path: &str, what: &str, shows: impl Fn(&Answer) -> bool) -> Answer {
         let began = tokio::time::Instant::now();
         loop {
@@ -76,7 +76,7 @@ impl Subscriber {
         }
     }
 
-    /// Asks for a sync, which must go well, and returns the subscription after it.
+    /// Requests a sync, which must succeed, and returns the subscription after it.
     pub(crate) async fn synced(&self, path: &str) -> Answer {
         let before = self.api.get(path).await.expect(200)["last_synced_at"].clone();
         let asked = self.api.post(format!("{path}/sync")).await.expect(202);
@@ -86,23 +86,23 @@ impl Subscriber {
         shown
     }
 
-    /// Serves something else at the path and has it synced, which must go well.
+    /// Serves another feed at the path and syncs it, which must succeed.
     pub(crate) async fn now_serves(&self, subscription: &str, path: &str, serving: Serving) -> Answer {
         self.feeds.serve(path, serving);
         self.synced(subscription).await
     }
 
-    /// The calendar's events, by start.
+    /// The calendar's events, sorted by start.
     pub(crate) async fn events(&self) -> Vec<Value> {
         self.api.get(format!("/v1/calendars/{}/events?limit=200", self.calendar)).await.expect(200).data()
     }
 
-    /// The titles of the calendar's events, by start.
+    /// The titles of the calendar's events, sorted by start.
     pub(crate) async fn titles(&self) -> Vec<String> {
         self.events().await.iter().map(|event| event["title"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// When the calendar is busy between two times.
+    /// The busy times of the calendar between two times.
     pub(crate) async fn busy(&self, start: &str, end: &str) -> Vec<(String, String)> {
         let path = format!("/v1/calendars/{}/availability", self.calendar);
         let window = [("start", start), ("end", end), ("include_busy", "true")];
@@ -111,7 +111,7 @@ impl Subscriber {
         answer["busy"].as_array().unwrap().iter().map(|span| (text(&span["start"]), text(&span["end"]))).collect()
     }
 
-    /// Where a copy of the calendar stands that has followed all changes.
+    /// The token of a copy of the calendar that has followed all changes.
     pub(crate) async fn place(&self) -> String {
         let path = format!("/v1/calendars/{}/changes?limit=200", self.calendar);
         let changes = self.api.get(path).await.expect(200);
@@ -119,32 +119,32 @@ impl Subscriber {
         changes["next"].as_str().unwrap().to_owned()
     }
 
-    /// What has changed since.
+    /// The changes since this token.
     pub(crate) async fn changed_since(&self, place: &str) -> Vec<Value> {
         let path = format!("/v1/calendars/{}/changes?limit=200&since={place}", self.calendar);
         self.api.get(path).await.expect(200).data()
     }
 }
 
-/// A calendar of these components.
+/// A calendar with these components.
 pub(crate) fn vcalendar<T: AsRef<str>>(components: &[T]) -> String {
     let components: String = components.iter().map(AsRef::as_ref).collect();
     format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\n{components}END:VCALENDAR\r\n")
 }
 
-/// An event of these lines.
+/// An event with these lines.
 pub(crate) fn vevent(uid: &str, lines: &[&str]) -> String {
     let lines = lines.join("\r\n");
     format!("BEGIN:VEVENT\r\nUID:{uid}\r\nDTSTAMP:20300101T000000Z\r\n{lines}\r\nEND:VEVENT\r\n")
 }
 
-/// An event of an hour, on some day of March 2031.
+/// A one-hour event on a day of March 2031.
 pub(crate) fn meeting(uid: &str, title: &str, day: usize, hour: usize) -> String {
     let start = format!("DTSTART:203103{day:02}T{hour:02}0000Z");
     vevent(uid, &[&format!("SUMMARY:{title}"), &start, "DURATION:PT1H"])
 }
 
-/// So many events of an hour, one a day, whose `UID`s begin like this.
+/// This many one-hour events, one a day. Their `UID`s have this prefix.
 pub(crate) fn meetings(prefix: &str, count: usize) -> Vec<String> {
     (1..=count).map(|day| meeting(&format!("{prefix}{day}@example.com"), &format!("{prefix}{day}"), day, 9)).collect()
 }

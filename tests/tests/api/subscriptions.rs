@@ -1,5 +1,4 @@
-//! Subscriptions to iCal feeds: who makes them, what they show, what is refused (service, "iCal subscriptions"; rulings
-//! 3.3, 3.7 and 8.4).
+//! Subscriptions to iCalendar feeds: who may create them, their fields, and what is refused.
 
 use kalends_e2e::{
     Database::{self, Postgres, Sqlite},
@@ -33,7 +32,7 @@ const FIELDS: [&str; 11] = [
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_feed_is_subscribed_to_and_read(#[case] database: Database) {
+async fn a_subscribed_feed_is_imported(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let lines = [
         "SUMMARY:Board\\, then lunch",
@@ -94,7 +93,7 @@ async fn a_feed_is_subscribed_to_and_read(#[case] database: Database) {
     assert_eq!(of_source("external_ical").await.expect(200)["total"], 2);
     assert_eq!(of_source("internal").await.expect(200)["total"], 0);
 
-    // The address carries a secret: it is neither stored in the clear nor logged.
+    // The address contains a secret. It is neither stored in clear nor logged.
     let clear = tables(&it.server).await.into_values().flatten().any(|row| row.contains("verysecret"));
     assert!(!clear && !it.server.log().contains("very-secret"));
 }
@@ -149,7 +148,7 @@ async fn subscriptions_are_listed(#[case] database: Database) {
     assert_eq!((&whole["total"], &whole["limit"], &whole["offset"]), (&json!(3), &json!(50), &json!(0)));
     let mut made = Vec::new();
     for (entry, path) in whole.data().iter().zip(&paths) {
-        assert_eq!(entry, &it.api.get(path).await.expect(200).json, "as it is shown alone, the oldest first");
+        assert_eq!(entry, &it.api.get(path).await.expect(200).json, "the same as a read, oldest first");
         made.push(entry["id"].as_str().unwrap().to_owned());
     }
     for (query, expected, total) in [
@@ -172,7 +171,7 @@ async fn subscriptions_are_listed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn subscriptions_are_changed_and_ended(#[case] database: Database) {
+async fn subscriptions_are_changed_and_deleted(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let path = it.subscribed("/a.ics", Serving::calendar(vcalendar(&meetings("a", 2)))).await;
     let read = it.api.get(&path).await.expect(200);
@@ -184,7 +183,7 @@ async fn subscriptions_are_changed_and_ended(#[case] database: Database) {
     let stale = it.api.patch(&path).header("if-match", read.header("etag")).json(json!({ "label": "x" }));
     stale.await.refused(412, "conflict").code("stale");
     let tag = named.header("etag").to_owned();
-    // What syncs is another matter: whoever changes the subscription does not meet with it.
+    // A sync does not change the subscription's version.
     it.synced(&path).await;
     let cleared = it.api.patch(&path).header("if-match", tag).json(json!({ "label": null })).await.expect(200);
     assert_eq!(cleared["label"], Value::Null);
@@ -196,7 +195,7 @@ async fn subscriptions_are_changed_and_ended(#[case] database: Database) {
     it.api.post(format!("{path}/sync")).await.refused(404, "not_found");
     it.api.delete(&path).await.refused(404, "not_found");
     assert_eq!(it.api.get(it.all()).await.expect(200)["total"], 0);
-    // The events remain as they were, and read-only.
+    // The events stay unchanged and read-only.
     assert_eq!(it.events().await, events);
     let event = format!("/v1/events/{}", events[0]["id"].as_str().unwrap());
     it.api.delete(event).await.refused(403, "forbidden").code("external_event_readonly");
@@ -204,21 +203,21 @@ async fn subscriptions_are_changed_and_ended(#[case] database: Database) {
 
 #[rstest]
 #[case::plain_http(json!({ "url": "http://example.com/a.ics" }), 422, "url")]
-#[case::no_url(json!({ "url": "a.ics" }), 422, "url")]
+#[case::not_a_url(json!({ "url": "a.ics" }), 422, "url")]
 #[case::empty(json!({ "url": "" }), 422, "url")]
-#[case::of_another_scheme(json!({ "url": "webcal://example.com/a.ics" }), 422, "url")]
+#[case::another_scheme(json!({ "url": "webcal://example.com/a.ics" }), 422, "url")]
 #[case::a_file(json!({ "url": "file:///etc/passwd" }), 422, "url")]
 #[case::with_credentials(json!({ "url": "https://ada:word@example.com/a.ics" }), 422, "url")]
 #[case::local(json!({ "url": "https://localhost/a.ics" }), 422, "url")]
 #[case::private(json!({ "url": "https://10.0.0.1/a.ics" }), 422, "url")]
-#[case::of_the_cloud(json!({ "url": "https://169.254.169.254/latest/meta-data" }), 422, "url")]
-#[case::private_in_disguise(json!({ "url": "https://[::ffff:127.0.0.1]/a.ics" }), 422, "url")]
+#[case::cloud_metadata(json!({ "url": "https://169.254.169.254/latest/meta-data" }), 422, "url")]
+#[case::private_as_mapped_ipv6(json!({ "url": "https://[::ffff:127.0.0.1]/a.ics" }), 422, "url")]
 #[case::too_long(json!({ "url": format!("https://example.com/{}", "x".repeat(2_048)) }), 422, "url")]
 #[case::empty_label(json!({ "label": "" }), 400, "label")]
 #[case::long_label(json!({ "label": "é".repeat(256) }), 400, "label")]
 #[case::unknown_field(json!({ "name": "x" }), 400, "name")]
 #[tokio::test]
-async fn what_is_wrong_is_named(#[case] wrong: Value, #[case] status: u16, #[case] param: &str) {
+async fn bad_urls_and_labels_are_refused(#[case] wrong: Value, #[case] status: u16, #[case] param: &str) {
     let (_server, api) = Server::with_org(Sqlite, "pro").await;
     let agent = agent(&api).await;
     let calendar = calendar_of(&api, &agent).await;
@@ -241,7 +240,7 @@ async fn what_is_wrong_is_named(#[case] wrong: Value, #[case] status: u16, #[cas
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn bodies_are_checked_to_their_bounds(#[case] database: Database) {
+async fn the_bounds_of_bodies_are_checked(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let agent = agent(&api).await;
     let calendar = calendar_of(&api, &agent).await;
@@ -276,7 +275,7 @@ async fn bodies_are_checked_to_their_bounds(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_not_there_is_missing(#[case] database: Database) {
+async fn unknown_agents_calendars_and_subscriptions_are_not_found(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let stranger = server.api(&server.org("pro").await);
     let (ours, other, theirs) = (agent(&api).await, agent(&api).await, agent(&stranger).await);
@@ -318,10 +317,10 @@ async fn what_is_not_there_is_missing(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_plan_caps_subscriptions(#[case] database: Database) {
+async fn the_plan_limits_subscriptions(#[case] database: Database) {
     let it = Subscriber::with_plan(database, "free").await;
     let second = calendar_of(&it.api, &it.agent).await;
-    // Each has an address of its own.
+    // Each subscription has its own address.
     let made = std::cell::Cell::new(0);
     let make = async |calendar: &str| {
         made.set(made.get() + 1);
@@ -337,7 +336,7 @@ async fn the_plan_caps_subscriptions(#[case] database: Database) {
     assert!(full.header("retry-after").parse::<i64>().is_ok_and(|after| (1..=31 * 86_400).contains(&after)));
     let used = async || it.api.get("/v1/usage").await.expect(200)["ical_subscriptions"].clone();
     assert_eq!(used().await, json!({ "used": 5, "limit": 5 }));
-    // Paused ones are there all the same; those that are ended, or whose calendar is gone, are not.
+    // Paused subscriptions count. Deleted ones and those of a deleted calendar do not.
     let path = format!("/v1/ical-subscriptions/{first}");
     it.api.patch(&path).json(json!({ "status": "paused" })).await.expect(200);
     make(&it.calendar).await.refused(429, "quota_exceeded");
@@ -350,7 +349,7 @@ async fn the_plan_caps_subscriptions(#[case] database: Database) {
         make(&it.calendar).await.expect(201);
     }
     make(&it.calendar).await.refused(429, "quota_exceeded");
-    // An agent that goes takes its own along.
+    // Decommissioning an agent ends its subscriptions.
     it.api.delete(format!("/v1/agents/{}", it.agent)).await.expect(204);
     assert_eq!(used().await, json!({ "used": 0, "limit": 5 }));
 }
@@ -359,7 +358,7 @@ async fn the_plan_caps_subscriptions(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_agent_s_key_reaches_its_own(#[case] database: Database) {
+async fn an_agent_s_key_reaches_only_its_own_subscriptions(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let other = agent(&it.api).await;
     let key = it.api.post("/v1/keys").json(json!({ "agent_id": other })).await.expect(201);
