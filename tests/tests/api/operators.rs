@@ -238,7 +238,7 @@ async fn the_description_is_printed_as_it_is_served(#[case] database: Database) 
     let printed: serde_json::Value = serde_json::from_str(&printed.stdout).unwrap();
     assert_eq!(printed, served.json);
     assert_eq!(printed["servers"][0]["url"], "https://calendar.example.com");
-    // A feed's address begins with it too.
+    // A feed's address begins with the same URL.
     let api = server.api(&server.org("pro").await);
     let calendar = api.post("/v1/calendars").json(json!({ "name": "x", "timezone": "UTC" })).await.expect(201);
     assert!(calendar["ical_url"].as_str().unwrap().starts_with("https://calendar.example.com/ical/"));
@@ -248,7 +248,7 @@ async fn the_description_is_printed_as_it_is_served(#[case] database: Database) 
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_bad_configuration_is_told_in_a_line(#[case] database: Database) {
+async fn a_bad_configuration_is_reported_in_one_line(#[case] database: Database) {
     let server = Server::start(database).await;
     for (key, value) in [
         ("KALENDS_LISTEN", "nowhere"),

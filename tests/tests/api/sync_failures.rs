@@ -1,4 +1,4 @@
-//! Syncs that fail: each is told, and changes no event (rulings 8.2 to 8.4).
+//! Syncs that fail: each failure is reported and changes no event.
 
 use kalends_e2e::{
     Database::{self, Postgres, Sqlite},
@@ -12,7 +12,7 @@ use crate::{
     subscriber::{Subscriber, meeting, meetings, vcalendar},
 };
 
-/// Every answer that is no feed, and what is told of it.
+/// Every answer that is not a valid feed, and a part of the error for it.
 fn bad(feeds: &FeedServer) -> Vec<(Serving, &'static str)> {
     let one = vcalendar(&meetings("z", 1));
     let many: Vec<_> = (0..=20_000).map(|number| meeting(&format!("{number}"), "z", 3, 9)).collect();
@@ -51,7 +51,7 @@ fn bad(feeds: &FeedServer) -> Vec<(Serving, &'static str)> {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_failed_sync_is_told_and_changes_no_event(#[case] database: Database) {
+async fn a_failed_sync_is_reported_and_changes_no_event(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let good = || Serving::calendar(vcalendar(&meetings("a", 5))).tagged("\"good\"");
     let path = it.subscribed("/a.ics", good()).await;
@@ -68,7 +68,7 @@ async fn a_failed_sync_is_told_and_changes_no_event(#[case] database: Database) 
             assert_eq!(failed[field], before[field], "{field}: {says}");
         }
         assert_eq!(it.events().await, events, "{says}");
-        // A good one ends it. The server is asked whether the feed is what it was before, which it is.
+        // A good answer ends the error. The request is conditional, and the feed has not changed.
         it.feeds.serve("/a.ics", good());
         let shown = it.synced(&path).await;
         assert_eq!((&shown["status"], &shown["last_error"]), (&json!("active"), &Value::Null), "{says}");
@@ -91,17 +91,17 @@ async fn three_redirects_are_followed(#[case] database: Database) {
     let path = it.subscribed("/a.ics", Serving::Redirect("/1".to_owned())).await;
     assert_eq!(it.titles().await, ["a1", "a2"]);
     let shown = it.synced(&path).await;
-    assert_eq!(shown["url"], it.feeds.url("/a.ics"), "the address stays that which was named");
+    assert_eq!(shown["url"], it.feeds.url("/a.ics"), "the subscription keeps its own address");
     let last = it.feeds.asked("/3").pop().unwrap();
     assert_eq!((last.header("if-none-match"), last.answered), ("\"x\"", 304));
 }
 
-/// Nobody listens at the one address, and the other may be reached no more.
+/// Nobody listens at one address, and the other one is no longer allowed.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn who_cannot_be_reached_is_told(#[case] database: Database) {
+async fn unreachable_addresses_are_reported(#[case] database: Database) {
     let feeds = FeedServer::start().await;
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let allowed = format!("{},{nobody}", feeds.address());
@@ -111,7 +111,7 @@ async fn who_cannot_be_reached_is_told(#[case] database: Database) {
     let agent = agent(&api).await;
     let calendar = calendar_of(&api, &agent).await;
     let it = Subscriber { server, api, feeds, agent, calendar };
-    // From the start.
+    // On the first sync.
     let made = it.subscribe_to(&format!("http://{nobody}/a.ics")).await.expect(201);
     let first = format!("/v1/ical-subscriptions/{}", made.id());
     let failed = it.until(&first, "in error", |shown| shown["status"] == "error").await;
@@ -120,14 +120,14 @@ async fn who_cannot_be_reached_is_told(#[case] database: Database) {
     it.feeds.serve("/a.ics", Serving::calendar(vcalendar(&meetings("a", 2))));
     it.api.patch(&first).json(json!({ "url": it.feeds.url("/a.ics") })).await.expect(200);
     it.until(&first, "synced", |shown| shown["status"] == "active" && shown["last_sync"]["created"] == 2).await;
-    // From then on.
+    // After a successful sync.
     it.api.patch(&first).json(json!({ "url": format!("http://{nobody}/b.ics") })).await.expect(200);
     it.until(&first, "in error", |shown| shown["status"] == "error").await;
     assert_eq!(it.titles().await, ["a1", "a2"]);
     it.api.patch(&first).json(json!({ "url": it.feeds.url("/a.ics") })).await.expect(200);
     it.until(&first, "synced", |shown| shown["last_sync"]["untouched"] == 2).await;
 
-    // The operator's list is what counts when something is fetched.
+    // The operator's current list applies to each fetch.
     let Subscriber { server: running, feeds, agent, calendar, .. } = it;
     server = running;
     assert!(server.stop().await.success());
@@ -137,5 +137,5 @@ async fn who_cannot_be_reached_is_told(#[case] database: Database) {
     it.api.post(format!("{first}/sync")).await.expect(202);
     let failed = it.until(&first, "in error", |shown| shown["status"] == "error").await;
     assert!(failed["last_error"].is_string(), "{}", failed.shown());
-    assert_eq!((it.feeds.count("/a.ics"), it.titles().await.len()), (asked, 2), "nothing was connected to");
+    assert_eq!((it.feeds.count("/a.ics"), it.titles().await.len()), (asked, 2), "the server was not contacted");
 }

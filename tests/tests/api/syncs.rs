@@ -1,4 +1,4 @@
-//! What a sync does: it brings a calendar in step with a feed, and writes nothing where nothing has changed (ruling 8.2).
+//! Syncs: they bring a calendar in line with its feed, and write nothing if nothing has changed.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::{
     subscriber::{Subscriber, meeting, meetings, vcalendar, vevent},
 };
 
-/// What the last sync wrote: created, updated, deleted, untouched.
+/// The counts of the last sync: created, updated, deleted, untouched.
 fn counts(shown: &Value) -> [i64; 4] {
     ["created", "updated", "deleted", "untouched"].map(|name| shown["last_sync"][name].as_i64().unwrap())
 }
@@ -23,7 +23,7 @@ fn counts(shown: &Value) -> [i64; 4] {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_changed_removed_and_added_there_is_so_here(#[case] database: Database) {
+async fn changes_of_the_feed_are_applied(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let mine = json!({ "title": "Mine", "start_time": "2031-03-01T12:00:00Z", "end_time": "2031-03-01T13:00:00Z" });
     it.api.post(format!("/v1/calendars/{}/events", it.calendar)).json(mine).await.expect(201);
@@ -45,20 +45,20 @@ async fn what_is_changed_removed_and_added_there_is_so_here(#[case] database: Da
     assert_eq!(counts(&shown.json), [1, 1, 1, 1]);
     assert_eq!(it.titles().await, ["Mine", "New", "Stays", "Moved"]);
     let second = it.events().await;
-    assert_eq!((&second[0], &second[2]), (&first[0], &first[1]), "what has not changed is as it was");
-    assert_eq!(second[3]["id"], first[2]["id"], "what has changed is the same event");
+    assert_eq!((&second[0], &second[2]), (&first[0], &first[1]), "unchanged events stay the same");
+    assert_eq!(second[3]["id"], first[2]["id"], "a changed event keeps its identifier");
     assert_eq!(second[3]["startTime"], "2031-03-06T14:00:00Z");
     assert_ne!(second[3]["updatedAt"], first[2]["updatedAt"]);
     let gone = format!("/v1/events/{}", first[3]["id"].as_str().unwrap());
     it.api.get(gone).await.refused(404, "not_found");
     assert_eq!(it.busy("2031-03-04T00:00:00Z", "2031-03-06T00:00:00Z").await, []);
-    // Whoever follows the calendar hears of it.
+    // The calendar's changes contain all of them.
     let told: BTreeSet<_> = it.changed_since(&place).await.iter().map(|entry| entry["id"].to_string()).collect();
     let expected: BTreeSet<_> =
         [&second[1], &second[3], &first[3]].iter().map(|event| event["id"].to_string()).collect();
     assert_eq!(told, expected);
 
-    // What was gone and is there again is a new event.
+    // An event that returns to the feed is a new event.
     let again = vcalendar(&[
         meeting("new@example.com", "New", 2, 9),
         meeting("moves@example.com", "Moved", 6, 14),
@@ -74,7 +74,7 @@ async fn what_is_changed_removed_and_added_there_is_so_here(#[case] database: Da
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_says_the_same_changes_nothing(#[case] database: Database) {
+async fn an_equivalent_feed_changes_nothing(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let (first, second) = (meeting("a@example.com", "A", 3, 9), meeting("b@example.com", "B", 4, 9));
     let text = vcalendar(&[&first, &second]);
@@ -84,19 +84,20 @@ async fn what_says_the_same_changes_nothing(#[case] database: Database) {
     let address = address.as_str().unwrap().trim_start_matches(it.server.base_url()).to_owned();
     let tag = it.server.anonymous().get(&address).await.expect(200).header("etag").to_owned();
 
-    // With a tag, only the question goes over the line.
+    // If the server sent an entity tag, the next request is conditional.
     let shown = it.synced(&path).await;
     assert_eq!(counts(&shown.json), [0, 0, 0, 2]);
     let asked = it.feeds.asked("/a.ics");
     assert_eq!((asked[1].header("if-none-match"), asked[1].answered), ("\"v1\"", 304));
-    // With a date likewise; both are those of the last answer.
+    // The same with a modification date. The validators are those of the last answer.
     it.now_serves(&path, "/a.ics", Serving::calendar(&text).dated("Mon, 03 Mar 2031 09:00:00 GMT")).await;
     it.synced(&path).await;
     let asked = it.feeds.asked("/a.ics");
     assert_eq!((asked[2].header("if-none-match"), asked[2].answered), ("\"v1\"", 200));
     assert_eq!(asked.len(), 4);
 
-    // Other bytes that say the same: another order, another stamp, other line ends, compressed, without any validator.
+    // The same content in other bytes: another order, another stamp, other line ends, compressed, or without a
+    // validator.
     let stamped = vcalendar(&[&second, &first]).replace("DTSTAMP:20300101", "DTSTAMP:20300102");
     for serving in [
         Serving::calendar(&text),
@@ -116,22 +117,22 @@ async fn what_says_the_same_changes_nothing(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_feed_that_shrinks_much_is_not_believed_at_once(#[case] database: Database) {
+async fn a_feed_that_shrinks_a_lot_must_be_confirmed(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let whole = meetings("a", 10);
     let path = it.subscribed("/a.ics", Serving::calendar(vcalendar(&whole)).tagged("\"whole\"")).await;
     let place = it.place().await;
-    // Less than half is there.
+    // Fewer than half of the events are in the feed.
     let few = || Serving::calendar(vcalendar(&whole[..4])).tagged("\"few\"");
     let shown = it.now_serves(&path, "/a.ics", few()).await;
     assert_eq!((counts(&shown.json), &shown["last_sync"]["withheld"]), ([0, 0, 0, 4], &json!(6)));
     assert_eq!(it.titles().await.len(), 10);
-    // It was in trouble, and no more.
+    // The next sync finds the whole feed again, so nothing was deleted.
     let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&whole)).tagged("\"whole\"")).await;
     assert_eq!((counts(&shown.json), &shown["last_sync"]["withheld"]), ([0, 0, 0, 10], &json!(0)));
     assert_eq!(it.changed_since(&place).await, [] as [Value; 0]);
 
-    // Twice is believed, although the tag is the same; what is new or changed is taken over the first time.
+    // A second shrunken sync is accepted, even with the same tag. New and changed events are imported by the first.
     let mut other = whole[..2].to_vec();
     other[1] = meeting("a2@example.com", "changed", 2, 9);
     other.push(meeting("new@example.com", "new", 20, 9));
@@ -139,7 +140,7 @@ async fn a_feed_that_shrinks_much_is_not_believed_at_once(#[case] database: Data
     let shown = it.now_serves(&path, "/a.ics", shrunk).await;
     assert_eq!((counts(&shown.json), &shown["last_sync"]["withheld"]), ([1, 1, 0, 1], &json!(8)));
     assert_eq!(it.titles().await.len(), 11);
-    // A failure between does not confirm it.
+    // A failure in between does not confirm it.
     it.feeds.serve("/a.ics", Serving::Status(502));
     it.api.post(format!("{path}/sync")).await.expect(202);
     it.until(&path, "in error", |shown| shown["status"] == "error").await;
@@ -148,7 +149,7 @@ async fn a_feed_that_shrinks_much_is_not_believed_at_once(#[case] database: Data
     assert_eq!((counts(&shown.json), &shown["last_sync"]["withheld"]), ([0, 0, 8, 3], &json!(0)));
     assert_eq!(it.titles().await, ["a1", "changed", "new"]);
 
-    // Nothing at all is no exception; half is believed at once.
+    // The rule also applies to an empty feed. A feed with half of the events is accepted at once.
     let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar::<&str>(&[]))).await;
     assert_eq!((it.titles().await.len(), &shown["last_sync"]["withheld"]), (3, &json!(3)));
     it.synced(&path).await;
@@ -195,14 +196,14 @@ async fn another_address_is_synced_at_once(#[case] database: Database) {
     it.feeds.serve("/b.ics", Serving::calendar(vcalendar(&meetings("b", 2))).tagged("\"same\""));
     let moved = it.api.patch(&path).json(json!({ "url": it.feeds.url("/b.ics") })).await.expect(200);
     assert_eq!((&moved["url"], &moved["status"]), (&json!(it.feeds.url("/b.ics")), &json!("active")));
-    // However few events it has: who names another address means it.
+    // The rule does not apply to a new address.
     let shown = it.until(&path, "synced", |shown| shown["last_sync"]["created"] == 2).await;
     assert_eq!(counts(&shown.json), [2, 0, 10, 0]);
     assert_eq!(it.titles().await, ["b1", "b2"]);
     let asked = it.feeds.asked("/b.ics");
     assert_eq!((asked.len(), asked[0].header("if-none-match")), (1, ""), "a tag belongs to its address");
 
-    // An address that does not answer changes nothing; whoever waits for it is not waited for.
+    // An address that does not answer changes nothing. The subscription can be changed or deleted meanwhile.
     it.feeds.serve("/c.ics", Serving::Hang);
     it.api.patch(&path).json(json!({ "url": it.feeds.url("/c.ics") })).await.expect(200);
     it.feeds.wait_for("/c.ics", 1).await;
@@ -218,12 +219,12 @@ async fn another_address_is_synced_at_once(#[case] database: Database) {
     assert_eq!(it.titles().await.len(), 10);
 }
 
-/// The clock is moved, so that what is active is due again: it is the witness that what is paused is not.
+/// The clock is moved so that active subscriptions are due. One of them shows that a sync ran.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_pause_ends_syncs_until_it_ends(#[case] database: Database) {
+async fn a_paused_subscription_is_not_synced(#[case] database: Database) {
     let mut it = Subscriber::new(database).await;
     let serving = || Serving::calendar(vcalendar(&meetings("a", 1)));
     let path = it.subscribed("/paused.ics", serving()).await;
@@ -240,14 +241,14 @@ async fn a_pause_ends_syncs_until_it_ends(#[case] database: Database) {
     it.feeds.wait_for("/witness.ics", 2).await;
     it.until(&witness, "synced", |shown| shown["last_sync"]["untouched"] == 1).await;
     assert_eq!((it.feeds.count("/paused.ics"), it.feeds.count("/gone.ics")), (1, 1));
-    assert_eq!(it.titles().await.len(), 2, "what was imported stays");
+    assert_eq!(it.titles().await.len(), 2, "imported events stay");
 
-    // Asked for, it is synced this once, and paused as before.
+    // A requested sync runs once. The subscription stays paused.
     it.feeds.serve("/paused.ics", Serving::calendar(vcalendar(&meetings("b", 1))));
     let shown = it.synced(&path).await;
     assert_eq!((&shown["status"], it.feeds.count("/paused.ics")), (&json!("paused"), 2));
     assert_eq!(it.titles().await, ["a1", "b1"]);
-    // Whoever resumes it does not wait for a quarter of an hour.
+    // A resumed subscription is synced at once.
     let last = shown["last_synced_at"].clone();
     let resumed = it.api.patch(&path).json(json!({ "status": "active" })).await.expect(200);
     assert_eq!(resumed["status"], "active");
@@ -255,7 +256,7 @@ async fn a_pause_ends_syncs_until_it_ends(#[case] database: Database) {
     assert_eq!(it.feeds.count("/paused.ics"), 3);
 }
 
-/// Two feeds may tell of the same events: each has its own.
+/// Two feeds may contain the same events. Each has its own copies.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
@@ -273,12 +274,12 @@ async fn feeds_do_not_share_events(#[case] database: Database) {
     assert_eq!(it.titles().await, ["changed", "a1", "a2"]);
 }
 
-/// A sync is committed in chunks: one that is cut off is gone on with, and nothing is there twice.
+/// A sync is committed in chunks. The next sync completes an interrupted one without duplicates.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_crash_in_a_long_sync_leaves_nothing_behind(#[case] database: Database) {
+async fn an_interrupted_sync_is_completed(#[case] database: Database) {
     const EVENTS: usize = 3_000;
     let mut it = Subscriber::new(database).await;
     let event =
@@ -290,7 +291,7 @@ async fn a_crash_in_a_long_sync_leaves_nothing_behind(#[case] database: Database
     let all = format!("/v1/calendars/{}/events?limit=1", it.calendar);
     it.until(&all, "begun", |list| list["total"] != 0).await;
     it.server.kill().await;
-    // Once the claim of the process that is gone has run out.
+    // The clock is late enough that the dead process's lease has expired.
     it.server.start_again(&[("KALENDS_CLOCK_OFFSET_SECONDS", "300")]).await;
     it.api = it.api.moved_to(it.server.base_url());
     let shown = it.until(&path, "synced", |shown| shown["last_synced_at"].is_string()).await;
@@ -298,14 +299,14 @@ async fn a_crash_in_a_long_sync_leaves_nothing_behind(#[case] database: Database
     assert_eq!((created + untouched, updated, deleted), (3_000, 0, 0));
     assert_eq!(it.api.get(&all).await.expect(200)["total"], EVENTS);
 
-    // All of them change, and the last third is gone.
+    // All events change, and the last third is gone.
     let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&many("second")[..2_000]))).await;
     assert_eq!(counts(&shown.json), [0, 2_000, 1_000, 0]);
     assert_eq!(it.api.get(&all).await.expect(200)["total"], 2_000);
     assert!(it.titles().await.iter().all(|title| title == "second"));
 }
 
-/// With four servers of feeds: of each, two feeds are fetched at once, whoever asks.
+/// With four feed servers, because at most two feeds of one server are fetched at a time.
 #[tokio::test]
 async fn two_nodes_share_the_work() {
     let mut feeds = Vec::new();
@@ -352,7 +353,7 @@ async fn two_nodes_share_the_work() {
         }
         for ((at, path, subscription), last) in subscriptions.iter().zip(&mut last) {
             *last = synced(subscription, last).await;
-            assert_eq!(at.count(path), round, "{path} is asked for by one of them");
+            assert_eq!(at.count(path), round, "{path} is fetched by one node");
         }
     }
     let list = nodes[1].get(format!("/v1/calendars/{calendar}/events")).await.expect(200);
@@ -366,13 +367,13 @@ async fn two_nodes_share_the_work() {
     assert_eq!(ended, 2 * subscriptions.len());
 }
 
-/// What is imported is announced to nobody, and counts nowhere (ruling 4.13): neither when it comes, changes and goes,
-/// nor when it begins and ends. What the organization adds itself is the witness.
+/// Imported events are not announced and not counted, neither when they are created, changed and deleted, nor when
+/// they begin and end. The organization's own event shows that announcements work.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn imported_events_are_announced_to_nobody_and_not_counted(#[case] database: Database) {
+async fn imported_events_are_not_announced_or_counted(#[case] database: Database) {
     let mut it = Subscriber::new(database).await;
     let receiver = kalends_e2e::Receiver::start().await;
     let allowed = format!("{},{}", it.feeds.address(), receiver.address());

@@ -1,4 +1,4 @@
-//! The terms of service: how long their version may be kept, and what is kept of acceptances.
+//! The terms of service: how long their version may be cached, and the stored acceptances.
 
 use kalends_e2e::{
     Database::{self, Postgres, Sqlite},
@@ -19,16 +19,16 @@ const SECOND: &str = "2026-11-01";
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn every_acceptance_is_kept_and_exported(#[case] database: Database) {
+async fn every_acceptance_is_stored_and_exported(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let current = async |server: &Server| {
         let answer = server.anonymous().get("/v1/auth/terms/current").await.expect(200);
-        assert_eq!(answer.header("cache-control"), "public, max-age=60", "kept for a short while");
+        assert_eq!(answer.header("cache-control"), "public, max-age=60", "it may be cached for a short time");
         answer["version"].clone()
     };
     assert_eq!(current(&server).await, FIRST);
     let ada = Human::sign_up(&server, "ada@example.com").await;
-    // Somebody else's acceptances are not ada's.
+    // Another user's acceptances are not in ada's export.
     Human::sign_up(&server, "bob@example.com").await;
 
     assert!(server.stop().await.success());
@@ -39,7 +39,7 @@ async fn every_acceptance_is_kept_and_exported(#[case] database: Database) {
     let in_console = session.patch("/v1/auth/terms").json(body.clone()).await.expect(200);
     let by_key = api.post("/v1/terms/accept").json(body).await.expect(200);
 
-    // A later version that nobody accepted leaves no trace.
+    // A later version that nobody accepted is not in the export.
     assert!(server.stop().await.success());
     server.start_again(&[("KALENDS_TERMS_VERSION", "2027-06-01")]).await;
     assert_eq!(current(&server).await, "2027-06-01");

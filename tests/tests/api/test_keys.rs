@@ -1,4 +1,4 @@
-//! Keys of organizations that were made for tests.
+//! Keys of test organizations.
 
 use kalends_e2e::{
     Database::{self, Postgres, Sqlite},
@@ -12,7 +12,7 @@ use crate::{claims::text, console::owner};
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_test_organization_s_next_key_says_so_too(#[case] database: Database) {
+async fn a_test_organization_s_new_keys_are_test_keys(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let org = server.org_with("pro", &["--test", "--email", "trial@example.com"]).await;
     let session = owner(&server, "trial@example.com").await;

@@ -1,4 +1,4 @@
-//! What events tell by themselves: reminders, starts and ends, each once, on time and after a time away.
+//! Messages that events send by themselves: reminders, starts and ends, each once, on time and after downtime.
 
 use std::time::Duration;
 
@@ -14,22 +14,22 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{now, rows, shared_calendar};
 
-/// How long what is due may take on a busy machine.
+/// The longest wait for due messages on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Lets somebody listen, to whatever: otherwise no message is kept.
+/// Registers a webhook for an unrelated type. Without a webhook, no message is stored.
 async fn listen(api: &Client) {
     let listener = json!({ "url": "https://kalends.invalid/", "events": ["webhook.deactivated"] });
     api.post("/v1/webhooks").json(listener).await.expect(201);
 }
 
-/// How many messages of each kind there are: reminders, starts, ends.
+/// The numbers of reminders, starts and ends in the outbox.
 async fn told(server: &Server) -> [i64; 3] {
     let count = async |kind: &str| rows(server, &format!("outbox where event_type = 'event.{kind}'")).await;
     [count("reminder").await, count("started").await, count("ended").await]
 }
 
-/// Waits until so much is told, and requires that it is not more.
+/// Waits for these numbers of messages, and requires that they are not exceeded.
 async fn tells(server: &Server, expected: [i64; 3]) {
     let began = tokio::time::Instant::now();
     loop {
@@ -43,14 +43,14 @@ async fn tells(server: &Server, expected: [i64; 3]) {
     }
 }
 
-/// A server, its organization and what moves it through time.
+/// A server, its organization and a clock that the test moves.
 struct Stage {
     server: Server,
     org: Org,
     api: Client,
-    /// By how many seconds its clock is ahead.
+    /// The clock offset, in seconds.
     offset: i64,
-    /// The hour from which the scenes are counted, some hours ahead.
+    /// A full hour a few hours ahead. The tests' times are relative to it.
     hour: DateTime<Utc>,
 }
 
@@ -65,12 +65,12 @@ impl Stage {
         Self { server, org, api, offset: 0, hour }
     }
 
-    /// The time so many minutes after the hour.
+    /// The time this many minutes after the hour.
     fn time(&self, minutes: i64) -> String {
         iso(self.hour + TimeDelta::minutes(minutes))
     }
 
-    /// Starts the service again at an instant: what came before it passed while it was away.
+    /// Restarts the service at this time. Everything before it passed while the service was down.
     async fn go_to(&mut self, instant: DateTime<Utc>) {
         self.offset += (instant - at(&now(&self.api).await)).num_seconds();
         self.server.restart_at_offset(self.offset).await;
@@ -99,7 +99,7 @@ impl Stage {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn reminders_starts_and_ends_are_told_once(#[case] database: Database) {
+async fn reminders_starts_and_ends_are_announced_once(#[case] database: Database) {
     let mut stage = Stage::set(database).await;
     let usual = shared_calendar(&stage.api, "UTC").await;
     let (early, never) = (stage.calendar(json!([60])).await, stage.calendar(json!([])).await);
@@ -110,7 +110,7 @@ async fn reminders_starts_and_ends_are_told_once(#[case] database: Database) {
     stage.event(&never, 0, json!({})).await;
     stage.event(&never, 0, json!({ "status": "tentative", "reminders": [20] })).await;
     stage.event(&usual, 0, json!({ "status": "cancelled" })).await;
-    // What began in the past tells its end only.
+    // An event that began in the past announces only its end.
     let past = json!({ "start_time": stage.time(-600) });
     stage.event(&usual, 0, past).await;
     let deleted = stage.event(&usual, 0, json!({})).await;
@@ -124,7 +124,7 @@ async fn reminders_starts_and_ends_are_told_once(#[case] database: Database) {
 
     stage.go(-45).await;
     tells(&stage.server, [1, 0, 0]).await;
-    // A title that changes takes back nothing that is due.
+    // A new title does not cancel due messages.
     stage.api.patch(format!("/v1/events/{moved}")).json(json!({ "title": "y" })).await.expect(200);
     stage.go(-4).await;
     tells(&stage.server, [5, 0, 0]).await;
@@ -132,25 +132,25 @@ async fn reminders_starts_and_ends_are_told_once(#[case] database: Database) {
     tells(&stage.server, [5, 5, 0]).await;
     stage.go(31).await;
     tells(&stage.server, [5, 5, 6]).await;
-    // Nothing is told twice, whatever comes after it.
+    // Nothing is announced twice.
     stage.go(24 * 60 + 5).await;
     tells(&stage.server, [6, 6, 6]).await;
     let timers = rows(&stage.server, "timers").await;
-    assert_eq!(timers, 1, "the one that is under way");
+    assert_eq!(timers, 1, "the timer of the event in progress");
 }
 
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_late_start_tells_what_is_not_too_old(#[case] database: Database) {
+async fn messages_that_are_too_late_are_dropped(#[case] database: Database) {
     let mut stage = Stage::set(database).await;
     let calendar = shared_calendar(&stage.api, "UTC").await;
     stage.event(&calendar, 0, json!({})).await;
-    // 35 minutes late, and 25.
+    // 35 and 25 minutes late.
     stage.go(25).await;
     tells(&stage.server, [1, 1, 0]).await;
-    // Two hours late: the reminder and the start of this one are dropped, the end is half an hour old.
+    // Two hours late: the reminder and the start are dropped. The end is half an hour late.
     stage.event(&calendar, 60, json!({ "end_time": stage.time(150) })).await;
     stage.go(180).await;
     tells(&stage.server, [1, 1, 1]).await;
@@ -160,10 +160,10 @@ async fn a_late_start_tells_what_is_not_too_old(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_series_tells_each_of_its_occurrences(#[case] database: Database) {
+async fn every_occurrence_of_a_series_is_announced(#[case] database: Database) {
     let mut stage = Stage::set(database).await;
     let calendar = shared_calendar(&stage.api, "Europe/Berlin").await;
-    // From the Friday before the clocks of Berlin are set forward; 09:00 there is 08:00Z, then 07:00Z.
+    // From the Friday before daylight saving begins in Berlin. 09:00 there is 08:00Z, and then 07:00Z.
     let mut sunday = NaiveDate::from_ymd_opt(stage.hour.year() + 1, 3, 31).unwrap();
     while sunday.weekday() != Weekday::Sun {
         sunday = sunday.pred_opt().unwrap();
@@ -189,7 +189,7 @@ async fn a_series_tells_each_of_its_occurrences(#[case] database: Database) {
     tells(&stage.server, [1, 1, 0]).await;
     stage.go_to(day(-2, 9, 0)).await;
     tells(&stage.server, [1, 1, 1]).await;
-    // Saturday's pass while the service is away, but for the end.
+    // Saturday's occurrence passes while the service is down, except for its end.
     stage.go_to(day(-1, 9, 58)).await;
     tells(&stage.server, [1, 1, 2]).await;
     stage.go_to(day(0, 6, 50)).await;
@@ -198,7 +198,7 @@ async fn a_series_tells_each_of_its_occurrences(#[case] database: Database) {
     tells(&stage.server, [2, 2, 2]).await;
     stage.go_to(day(0, 8, 0)).await;
     tells(&stage.server, [2, 2, 3]).await;
-    // Monday's is cancelled, Tuesday's another time with other reminders.
+    // Monday's occurrence is cancelled. Tuesday's has another time and other reminders.
     stage.go_to(day(1, 7, 30)).await;
     stage.go_to(day(2, 7, 30)).await;
     stage.go_to(day(2, 9, 45)).await;
@@ -214,7 +214,7 @@ async fn a_series_tells_each_of_its_occurrences(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn new_default_reminders_are_heeded(#[case] database: Database) {
+async fn new_default_reminders_apply_to_existing_events(#[case] database: Database) {
     let mut stage = Stage::set(database).await;
     let calendar = shared_calendar(&stage.api, "UTC").await;
     stage.event(&calendar, 0, json!({})).await;
@@ -223,7 +223,7 @@ async fn new_default_reminders_are_heeded(#[case] database: Database) {
     stage.api.patch(&path).json(json!({ "default_reminders": [50] })).await.expect(200);
     stage.go(-45).await;
     tells(&stage.server, [1, 0, 0]).await;
-    // Its instant has passed: it is not told of late, and the one before it is not told again.
+    // The time of the new reminder has passed, so it is not sent late. The earlier one is not sent again.
     stage.api.patch(&path).json(json!({ "default_reminders": [50, 48] })).await.expect(200);
     stage.api.patch(&path).json(json!({ "default_reminders": [50, 48, 20] })).await.expect(200);
     stage.go(-15).await;
@@ -233,7 +233,7 @@ async fn new_default_reminders_are_heeded(#[case] database: Database) {
 }
 
 #[tokio::test]
-async fn several_workers_tell_everything_once() {
+async fn several_workers_announce_everything_once() {
     const EVENTS: i64 = 60;
     let mut server = Server::start(Postgres).await;
     let org = server.org("pro").await;
@@ -253,7 +253,7 @@ async fn several_workers_tell_everything_once() {
         api.post(format!("{path}/batch")).json(json!({ "events": events })).await.expect(201);
     }
     let version = api.get(format!("/v1/calendars/{calendar}")).await.expect(200).header("etag").to_owned();
-    assert_eq!(told(&server).await, [0, 0, 0], "nobody works");
+    assert_eq!(told(&server).await, [0, 0, 0], "no worker runs");
 
     let offset = (TimeDelta::hours(2) + TimeDelta::minutes(12)).num_seconds().to_string();
     let variables = [("KALENDS_CLOCK_OFFSET_SECONDS", &*offset)];

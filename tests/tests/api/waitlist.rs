@@ -1,4 +1,4 @@
-//! The waiting list, the acceptance of terms, limits by mail domain, and feedback.
+//! The waitlist, the acceptance of terms, limits by mail domain, and feedback.
 
 use kalends_e2e::{
     Answer, Client,
@@ -25,7 +25,7 @@ fn of(email: &str) -> Value {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn who_joins_waits_and_is_let_in(#[case] database: Database) {
+async fn a_waitlisted_organization_is_activated(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_ADMIN_TOKEN", TOKEN)]).await;
     let joined = join(&server, of("Ada@Example.com")).await.expect(201);
     has_exactly(&joined.json, &["data", "message"]);
@@ -43,10 +43,10 @@ async fn who_joins_waits_and_is_let_in(#[case] database: Database) {
     let mails = server.wait_for_mails(1).await;
     assert_eq!((mails[0].to.as_str(), mails[0].subject.contains("waiting list")), ("ada@example.com", true));
 
-    // Again: the same place, and no second mail.
+    // Joining again returns the same entry and sends no second mail.
     let again = join(&server, json!({ "email": "ada@example.com", "tos_version": TERMS })).await.expect(200);
     assert_eq!(again["data"], joined["data"]);
-    // Without a name: what stands before the @.
+    // Without a name, the part of the address before the @ is used.
     let other = join(&server, json!({ "email": "x@example.com", "tos_version": TERMS })).await.expect(201);
     assert_eq!(other["data"]["name"], "x");
 
@@ -62,13 +62,13 @@ async fn who_joins_waits_and_is_let_in(#[case] database: Database) {
     let mails = server.wait_for_mails(3).await;
     assert!(mails[2].to == "ada@example.com" && mails[2].subject.contains("active"), "{:#?}", mails[2]);
     assert!(mails[2].text.contains("/console"), "{:#?}", mails[2]);
-    // Once more changes nothing and tells nobody.
+    // Repeating it changes nothing and sends no mail.
     operator.post(&path).await.expect(200);
-    // An account is not on the list.
+    // An active account cannot join the waitlist.
     join(&server, of("ada@example.com")).await.refused(409, "conflict").code("email_taken");
     assert_eq!(server.mails().len(), 3);
 
-    // The operator's command is the same.
+    // The operator's command does the same.
     let id = other["data"]["id"].as_str().unwrap().to_owned();
     let shown = server.cli(&["org", "activate", &id]).await.succeeded();
     assert!(shown.stdout.contains("\"waitlisted_at\":null"), "{shown:?}");
@@ -78,12 +78,12 @@ async fn who_joins_waits_and_is_let_in(#[case] database: Database) {
     assert!(!server.log().contains(TOKEN));
 }
 
-/// An address is all that is needed: terms are accepted with it, or later.
+/// Only an address is required. Terms can be accepted with it or later.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn who_joins_need_not_accept_terms(#[case] database: Database) {
+async fn joining_does_not_require_accepted_terms(#[case] database: Database) {
     let server = Server::start(database).await;
     let joined = join(&server, json!({ "email": "ada@example.com" })).await.expect(201);
     assert_eq!((&joined["data"]["name"], &joined["data"]["is_waitlisted"]), (&json!("ada"), &json!(true)));
@@ -109,7 +109,7 @@ async fn without_a_token_there_are_no_administration_routes(#[case] database: Da
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_waiting_list_takes_nobody_s_place(#[case] database: Database) {
+async fn the_waitlist_refuses_taken_addresses(#[case] database: Database) {
     let server = Server::start(database).await;
     for (body, param) in [
         (json!({ "email": "ada", "tos_version": TERMS }), "email"),
@@ -124,7 +124,7 @@ async fn the_waiting_list_takes_nobody_s_place(#[case] database: Database) {
     let stale = join(&server, stale).await.refused(409, "tos_version_stale");
     assert_eq!(stale.at("/error/current_version"), TERMS);
 
-    // Of an organization that somebody else made nothing is told, waiting or not.
+    // The answer reveals nothing about another organization with the address, waitlisted or not.
     let org = server.org_with("pro", &["--email", "owner@example.com"]).await;
     let told = join(&server, of("owner@example.com")).await.refused(409, "conflict").code("email_taken");
     assert!(!told.text().contains(&org.id));
@@ -133,7 +133,7 @@ async fn the_waiting_list_takes_nobody_s_place(#[case] database: Database) {
     assert!(!told.text().contains(&org.id));
     assert!(server.mails().is_empty());
 
-    // Of many at once one is fresh, and one mail is sent.
+    // One of many concurrent requests creates the entry, and one mail is sent.
     let (anybody, body) = (server.anonymous(), of("grace@example.com"));
     let joining: Vec<_> = (0..8)
         .map(|_| {
@@ -171,7 +171,7 @@ async fn an_organization_accepts_new_terms(#[case] database: Database) {
     assert_eq!(accepted["data"]["accepted_terms_version"], TERMS);
     assert_eq!(accepted.header("service-terms-upgrade-required"), "");
     assert_eq!(api.get("/v1/agents").await.expect(200).header("service-terms-upgrade-required"), "");
-    // Once more is no error.
+    // Accepting again is not an error.
     accept(&api, TERMS).await.expect(200);
     accept(&server.anonymous(), TERMS).await.refused(401, "unauthorized");
 }
@@ -180,13 +180,13 @@ async fn an_organization_accepts_new_terms(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_mail_domain_signs_up_ten_times_an_hour(#[case] database: Database) {
+async fn a_mail_domain_is_limited_to_ten_sign_ups_an_hour(#[case] database: Database) {
     let mut server = Server::start(database).await;
     let sign_up = async |server: &Server, email: &str| {
         let body = json!({ "email": email, "agent_name": "Scout", "tos_version": TERMS });
         server.anonymous().post("/v1/agent/sign-up").json(body).await
     };
-    // Known and new addresses count alike, and the domain is the same however it is written.
+    // Known and new addresses both count, and every spelling of the domain counts as one domain.
     for number in 0..10 {
         let domain = if number % 2 == 0 { "bücher.example" } else { "XN--BCHER-KVA.example." };
         sign_up(&server, &format!("ada-{}@{domain}", number % 7)).await.expect(200);
@@ -197,9 +197,9 @@ async fn a_mail_domain_signs_up_ten_times_an_hour(#[case] database: Database) {
         assert!((3_500..=3_600).contains(&after), "{after}");
     }
     sign_up(&server, "ada@example.com").await.expect(200);
-    // What is not valid is told so first, and counts nowhere.
+    // An invalid address is refused first and is not counted.
     sign_up(&server, "not an address").await.refused(400, "validation_error");
-    // The hour does not fill up again before it ends.
+    // The limit does not refill before the hour ends.
     server.restart_at_offset(1_800).await;
     sign_up(&server, "new@bücher.example").await.refused(429, "rate_limit_error");
     server.restart_at_offset(3_601).await;
@@ -238,9 +238,9 @@ async fn feedback_is_logged_and_bounded(#[case] database: Database) {
     assert!(log.contains("three tries") && log.contains("planted-sdk"), "{log}");
     assert!(log.contains("it takes\\n2026-01-01T00:00:00Z ERROR forged"), "in one line: {log}");
     assert!(!log.lines().any(|line| line.starts_with("2026-01-01T00:00:00Z ERROR")) && !log.contains("\u{1b}[2J"));
-    assert!(!log.contains(&org.key), "a key that somebody writes is cut");
+    assert!(!log.contains(&org.key), "a key in the text is masked");
     server.anonymous().post("/v1/feedback").json(json!({})).await.refused(401, "unauthorized");
-    // It is in no log of the organization; that there was too much of it may be.
+    // Feedback is not in the organization's audit log. A rate-limit entry may be.
     let mut actions = api.get("/v1/audit-log").await.expect(200).column("action");
     actions.retain(|action| action != "rate_limit.exceeded");
     assert_eq!(actions, ["key.create"]);

@@ -1,4 +1,4 @@
-//! Deliveries as callers see them: the list, sending again, tests, the quota (rulings 7.3 and 7.4).
+//! Deliveries as callers see them: the list, retries, tests and the quota.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use crate::{
 
 const FIELDS: [&str; 8] =
     ["id", "event_type", "status", "attempts", "last_attempt_at", "next_retry_at", "response_status", "created_at"];
-/// How long what is expected may take on a busy machine.
+/// The longest wait for an expected delivery on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Asks for the deliveries of an endpoint until they will do.
+/// Lists the deliveries of an endpoint until `will_do` accepts them.
 pub(crate) async fn deliveries(api: &Client, webhook: &str, will_do: impl Fn(&[Value]) -> bool) -> Vec<Value> {
     let began = tokio::time::Instant::now();
     loop {
@@ -33,7 +33,7 @@ pub(crate) async fn deliveries(api: &Client, webhook: &str, will_do: impl Fn(&[V
     }
 }
 
-/// Whether there are so many deliveries, all of this status.
+/// Whether there are this many deliveries, all with this status.
 pub(crate) fn all_are(count: usize, status: &str) -> impl Fn(&[Value]) -> bool {
     move |deliveries| deliveries.len() == count && deliveries.iter().all(|delivery| delivery["status"] == status)
 }
@@ -80,7 +80,7 @@ async fn deliveries_are_listed(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_delivery_is_sent_again_when_asked(#[case] database: Database) {
+async fn a_delivery_is_retried_on_request(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
     let made = hook(&api, &receiver, "/", &["agent.created"]).await;
     let webhook = made.id();
@@ -88,12 +88,12 @@ async fn a_delivery_is_sent_again_when_asked(#[case] database: Database) {
     agent(&api).await;
     let pending = deliveries(&api, &webhook, |all| all.len() == 1 && all[0]["attempts"] == 1).await.remove(0);
     let id = pending["id"].as_str().unwrap();
-    // What waits does not wait longer.
+    // A waiting delivery is sent at once.
     let again = retry(&api, &webhook, id).await.expect(200);
     assert_eq!((&again["id"], &again["status"]), (&pending["id"], &json!("pending")));
     let delivered = deliveries(&api, &webhook, all_are(1, "delivered")).await.remove(0);
     assert_eq!(delivered["attempts"], 2);
-    // What was delivered is delivered once more.
+    // A delivered message is sent again.
     retry(&api, &webhook, id).await.expect(200);
     deliveries(&api, &webhook, |all| all[0]["attempts"] == 3 && all[0]["status"] == "delivered").await;
     let received = receiver.wait_for("/", 3).await;
@@ -105,7 +105,7 @@ async fn a_delivery_is_sent_again_when_asked(#[case] database: Database) {
     retry(&api, &webhook, "whd_nobody").await.refused(404, "not_found").code("delivery_not_found");
     retry(&api, "whk_nobody", id).await.refused(404, "not_found").code("webhook_not_found");
 
-    // While it is being sent nobody sends it too.
+    // A delivery in flight is not sent a second time.
     receiver.next("/", &[Behaviour::Hang]);
     retry(&api, &webhook, id).await.expect(200);
     receiver.wait_for("/", 4).await;
@@ -140,7 +140,7 @@ async fn an_endpoint_is_tested(#[case] database: Database) {
         (&json!("failed"), &json!(307))
     );
     assert_eq!((receiver.received("/").len(), receiver.received("/elsewhere").len()), (2, 0));
-    // One that is off, and one that cannot be reached.
+    // An inactive endpoint, and one that cannot be reached.
     api.patch(&path).json(json!({ "active": false })).await.expect(200);
     assert_eq!(api.post(format!("{path}/test")).await.expect(200)["delivery"]["status"], "delivered");
     let body = json!({ "url": "https://kalends.invalid/", "events": ["*"] });
@@ -153,7 +153,7 @@ async fn an_endpoint_is_tested(#[case] database: Database) {
     assert!(unreached["error"].is_string(), "{}", unreached.shown());
 
     let listed = deliveries(&api, &made.id(), |all| all.len() == 3).await;
-    assert_eq!(listed[0], tested["delivery"], "tests are kept like any other");
+    assert_eq!(listed[0], tested["delivery"], "tests are stored as deliveries");
     assert_eq!(api.get("/v1/usage").await.expect(200)["webhook_deliveries"]["used"], 4, "and counted");
 }
 
@@ -161,7 +161,7 @@ async fn an_endpoint_is_tested(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_is_over_the_quota_is_skipped(#[case] database: Database) {
+async fn deliveries_over_the_quota_are_skipped(#[case] database: Database) {
     let receiver = Receiver::start().await;
     let server = Server::start_with(database, &[("KALENDS_EGRESS_ALLOW", receiver.address())]).await;
     let org = server.org_with("pro", &["--limits", r#"{"webhook_deliveries":2}"#]).await;
@@ -183,7 +183,7 @@ async fn what_is_over_the_quota_is_skipped(#[case] database: Database) {
     api.post(format!("/v1/webhooks/{webhook}/test")).await.refused(429, "quota_exceeded");
     assert_eq!(receiver.received("/").len(), 2);
 
-    // With more, it is sent when asked, and charged then.
+    // With a larger quota it is sent on request, and then charged.
     let limits = r#"{"webhook_deliveries":3,"rate_per_second":1000000}"#;
     server.cli(&["org", "set-plan", &org.id, "pro", "--limits", limits]).await.succeeded();
     crate::fixtures::heeded(|| async { api.get("/v1/usage").await }, |usage| usage["webhook_deliveries"]["limit"] == 3)
@@ -194,12 +194,12 @@ async fn what_is_over_the_quota_is_skipped(#[case] database: Database) {
     assert_eq!(api.get("/v1/usage").await.expect(200)["webhook_deliveries"], json!({ "used": 3, "limit": 3 }));
 }
 
-/// What an operator sees of it.
+/// The metrics that an operator sees.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn metrics_tell_how_messages_fare(#[case] database: Database) {
+async fn metrics_count_deliveries(#[case] database: Database) {
     let receiver = Receiver::start().await;
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let variables = [("KALENDS_EGRESS_ALLOW", receiver.address()), ("KALENDS_METRICS_LISTEN", &*free)];

@@ -1,7 +1,7 @@
-//! The examples of `docs/webhooks.md`, each run on a message as it really came.
+//! Runs the examples of `docs/webhooks.md` on real messages.
 //!
-//! Nothing is installed: an example whose interpreter the machine lacks is passed over, and said so, unless it is the
-//! shell's, which every machine that builds this has.
+//! Nothing is installed. If the machine lacks an example's interpreter, the example is skipped with a note. The
+//! shell's example always runs, because every machine that builds this has a shell.
 
 use std::{path::Path, process::Stdio};
 
@@ -14,7 +14,7 @@ use crate::{
     webhooks::{hook, with_receiver},
 };
 
-/// The example in that language.
+/// The example in this language.
 fn example(language: &str) -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/webhooks.md");
     let text = std::fs::read_to_string(docs).unwrap();
@@ -22,7 +22,7 @@ fn example(language: &str) -> String {
     rest.split_once("```").unwrap().0.to_owned()
 }
 
-/// Whether the program says that the message is genuine.
+/// Whether the program accepts the message as genuine.
 async fn accepts(command: &[&str], script: &str, secret: &str, message: &Received, signature: &str) -> bool {
     let mut process = Command::new(command[0])
         .args(&command[1..])
@@ -36,7 +36,7 @@ async fn accepts(command: &[&str], script: &str, secret: &str, message: &Receive
         .spawn()
         .unwrap();
     let mut stdin = process.stdin.take().unwrap();
-    // A program that refuses early reads no further.
+    // A program that refuses early may not read the rest.
     let _ = stdin.write_all(&message.body).await;
     drop(stdin);
     let ended = process.wait_with_output().await.unwrap();
@@ -65,7 +65,7 @@ async fn examples_verify_real_messages(#[case] language: &str, #[case] command: 
     let signature = message.header(header).to_owned();
     assert!(accepts(command, &script, &first, &message, &signature).await);
 
-    // Any change is found.
+    // Every change is detected.
     let mut changed = message.clone();
     changed.body.push(b' ');
     assert!(!accepts(command, &script, &first, &changed, &signature).await, "the body");
@@ -79,7 +79,8 @@ async fn examples_verify_real_messages(#[case] language: &str, #[case] command: 
     old.headers.insert("x-timestamp", "1614265330".parse().unwrap());
     assert!(!accepts(command, &script, &first, &old, &signature).await, "a replay");
 
-    // The new secret after a rotation; the old one by the header that is for it, and no other.
+    // After a rotation, the new secret verifies the message. The old secret verifies it with its own header, and
+    // another secret does not.
     let rotated = api.post(format!("/v1/webhooks/{}/rotate-secret", made.id())).await.expect(200);
     let second = rotated["secret"].as_str().unwrap().to_owned();
     agent(&api).await;

@@ -1,4 +1,4 @@
-//! Receivers that fail: retries, what hangs and drips, 410, five days of failures, pauses, crashes (ruling 7.3).
+//! Receivers that fail: retries, hanging and slow receivers, 410, five days of failures, pauses and crashes.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     webhooks::{hook, with_receiver},
 };
 
-/// As [`with_receiver`], the organization having an address.
+/// Like [`with_receiver`], for an organization with a mail address.
 async fn with_owner(database: Database) -> (Server, Client, Receiver) {
     let receiver = Receiver::start().await;
     let server = Server::start_with(database, &[("KALENDS_EGRESS_ALLOW", receiver.address())]).await;
@@ -29,21 +29,21 @@ async fn with_owner(database: Database) -> (Server, Client, Receiver) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_fails_is_repeated_in_time(#[case] database: Database) {
+async fn failed_deliveries_are_retried_on_schedule(#[case] database: Database) {
     let (mut server, api, receiver) = with_receiver(database, "pro").await;
     let webhook = hook(&api, &receiver, "/", &["agent.created"]).await.id();
     receiver.next("/", &[Behaviour::Answer(503), Behaviour::Answer(500)]);
     agent(&api).await;
-    // The first repetition comes by itself, after five seconds.
+    // The first retry comes by itself after five seconds.
     let pending = deliveries(&api, &webhook, |all| all.len() == 1 && all[0]["attempts"] == 1).await.remove(0);
     let wait = kalends_e2e::at(pending["next_retry_at"].as_str().unwrap())
         - kalends_e2e::at(pending["last_attempt_at"].as_str().unwrap());
-    assert!((4_000..=6_000).contains(&wait.num_milliseconds()), "5 s, more or less a fifth: {wait}");
+    assert!((4_000..=6_000).contains(&wait.num_milliseconds()), "5 s, plus or minus a fifth: {wait}");
     let pending = deliveries(&api, &webhook, |all| all[0]["attempts"] == 2).await.remove(0);
     let wait = kalends_e2e::at(pending["next_retry_at"].as_str().unwrap())
         - kalends_e2e::at(pending["last_attempt_at"].as_str().unwrap());
-    assert!((240..=360).contains(&wait.num_seconds()), "5 min, more or less a fifth: {wait}");
-    // The second after five minutes: of the service's clock.
+    assert!((240..=360).contains(&wait.num_seconds()), "5 min, plus or minus a fifth: {wait}");
+    // The second retry comes after five minutes on the service's clock.
     server.restart_at_offset(6 * 60).await;
     let api = api.moved_to(server.base_url());
     let delivered = deliveries(&api, &webhook, all_are(1, "delivered")).await.remove(0);
@@ -58,13 +58,13 @@ async fn what_fails_is_repeated_in_time(#[case] database: Database) {
     }
 }
 
-/// One that hangs and one that drips hold up nobody else, and are given up after 15 seconds; one that floods is not
-/// listened to for long.
+/// A receiver that hangs or drips delays no other, and its attempt ends after 15 seconds. The flood of another is not
+/// read to the end.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn slow_receivers_delay_nobody_else(#[case] database: Database) {
+async fn slow_receivers_do_not_delay_others(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
     let drips = hook(&api, &receiver, "/drips", &["agent.created"]).await.id();
     let hangs = hook(&api, &receiver, "/hangs", &["agent.created"]).await.id();
@@ -93,7 +93,7 @@ async fn slow_receivers_delay_nobody_else(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn who_is_gone_is_switched_off(#[case] database: Database) {
+async fn a_receiver_that_is_gone_is_deactivated(#[case] database: Database) {
     let (server, api, receiver) = with_owner(database).await;
     let gone = hook(&api, &receiver, "/gone?token=secret-of-the-url", &["*"]).await.id();
     let other = hook(&api, &receiver, "/other", &["webhook.deactivated"]).await.id();
@@ -113,15 +113,14 @@ async fn who_is_gone_is_switched_off(#[case] database: Database) {
     assert!(mail.text.contains(&gone) && !mail.text.contains("secret-of-the-url"), "{mail:#?}");
     assert_eq!(mail.to, "owner@example.com");
 
-    // Nothing is sent to it any more; switched on again, it begins anew. What is addressed at all, is when the witness
-    // has heard of it.
+    // Nothing more is sent to it until it is activated again. The witness shows that the message has been addressed.
     agent(&api).await;
     receiver.wait_for("/witness", 2).await;
     let on = api.patch(&path).json(json!({ "active": true })).await.expect(200);
     assert_eq!((&on["active"], &on["deactivated_reason"]), (&json!(true), &Value::Null));
     let made = api.post("/v1/agents").json(json!({ "name": "Bea", "type": "ai" })).await.expect(201);
     let received = receiver.wait_for("/gone?token=secret-of-the-url", 2).await;
-    assert_eq!(received[1].json(), made.json, "what happened meanwhile is not told");
+    assert_eq!(received[1].json(), made.json, "events from the inactive time are not sent");
     assert_eq!(api.get(format!("/v1/webhooks/{other}")).await.expect(200)["active"], true);
     assert!(!server.log().contains("secret-of-the-url"));
 }
@@ -130,7 +129,7 @@ async fn who_is_gone_is_switched_off(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn five_days_of_failures_are_enough(#[case] database: Database) {
+async fn five_days_of_failures_deactivate_an_endpoint(#[case] database: Database) {
     const DAY: i64 = 24 * 3_600;
     let (mut server, api, receiver) = with_owner(database).await;
     let failing = hook(&api, &receiver, "/failing", &["agent.created"]).await.id();
@@ -148,7 +147,7 @@ async fn five_days_of_failures_are_enough(#[case] database: Database) {
         deliveries(&api, webhook, |all| all[0]["attempts"].as_u64() >= Some(2)).await;
         assert_eq!(api.get(format!("/v1/webhooks/{webhook}")).await.expect(200)["active"], true);
     }
-    // Whoever vouches for it lets it begin anew.
+    // Activating the endpoint resets its failures.
     api.patch(format!("/v1/webhooks/{healed}")).json(json!({ "active": true })).await.expect(200);
     agent(&api).await;
     deliveries(&api, &healed, |all| all.len() == 2 && all[1]["attempts"].as_u64() >= Some(1)).await;
@@ -177,7 +176,7 @@ async fn a_paused_endpoint_gets_nothing(#[case] database: Database) {
     deliveries(&api, &webhook, |all| all.len() == 1 && all[0]["attempts"] == 1).await;
     api.patch(&path).json(json!({ "active": false })).await.expect(200);
     agent(&api).await;
-    // What falls due while it is off is given up.
+    // A delivery that is due while the endpoint is inactive fails.
     server.restart_at_offset(60).await;
     let api = api.moved_to(server.base_url());
     let failed = deliveries(&api, &webhook, all_are(1, "failed")).await.remove(0);
@@ -189,7 +188,8 @@ async fn a_paused_endpoint_gets_nothing(#[case] database: Database) {
     deliveries(&api, &webhook, |all| all.len() == 2 && all[1]["status"] == "delivered").await;
 }
 
-/// Whatever was committed before a crash arrives after it, and what was in flight comes again under its identifier.
+/// Everything that was committed before a crash arrives after it. A delivery in flight is repeated with its
+/// identifier.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
@@ -203,13 +203,13 @@ async fn a_crash_loses_nothing(#[case] database: Database) {
     }
     let in_flight = receiver.wait_for("/", 1).await.remove(0);
     server.kill().await;
-    // On Postgres the claim of the dead process has to run out; on SQLite there is nobody else whose it could be.
+    // On Postgres the lease of the dead process must expire. On SQLite there is no other process.
     let later = if database == Postgres { "90" } else { "0" };
     server.start_again(&[("KALENDS_CLOCK_OFFSET_SECONDS", later)]).await;
     let api = api.moved_to(server.base_url());
     let listed = deliveries(&api, &webhook, all_are(10, "delivered")).await;
     let received = receiver.received("/");
-    assert_eq!(received.len(), 11, "one was repeated");
+    assert_eq!(received.len(), 11, "one delivery was repeated");
     let id = in_flight.header("x-delivery-id");
     assert_eq!(received.iter().filter(|received| received.header("x-delivery-id") == id).count(), 2);
     for delivery in listed {
@@ -218,7 +218,7 @@ async fn a_crash_loses_nothing(#[case] database: Database) {
     }
 }
 
-/// A stop waits 8 s for what is in flight. A receiver that takes longer gets the message again, under its identifier.
+/// A stop waits 8 s for deliveries in flight. A slower receiver gets the message again, with its identifier.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
@@ -230,7 +230,7 @@ async fn a_stop_cuts_off_a_receiver_that_hangs(#[case] database: Database) {
     agent(&api).await;
     receiver.wait_for("/", 1).await;
     assert!(server.stop().await.success());
-    // On Postgres the claim of the process that stopped has to run out.
+    // On Postgres the lease of the stopped process must expire.
     let later = if database == Postgres { "90" } else { "0" };
     server.start_again(&[("KALENDS_CLOCK_OFFSET_SECONDS", later)]).await;
     let api = api.moved_to(server.base_url());

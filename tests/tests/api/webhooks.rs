@@ -1,4 +1,4 @@
-//! Webhook endpoints: who makes them, what they hear, how what they hear is signed (rulings 7.1, 7.2 and 7.5).
+//! Webhook endpoints: who may create them, what they receive, and how it is signed.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use sha2::Sha256;
 use crate::console::Human;
 use crate::fixtures::{agent, agent_with_calendar, calendar_of, event_body, has_exactly, is_id, is_time, now};
 
-/// A service that may reach a receiver, one organization, and the receiver.
+/// A service that may reach a receiver, a client of one organization, and the receiver.
 pub(crate) async fn with_receiver(database: Database, plan: &str) -> (Server, Client, Receiver) {
     let receiver = Receiver::start().await;
     let server = Server::start_with(database, &[("KALENDS_EGRESS_ALLOW", receiver.address())]).await;
@@ -25,7 +25,7 @@ pub(crate) async fn with_receiver(database: Database, plan: &str) -> (Server, Cl
     (server, api, receiver)
 }
 
-/// An endpoint at a path of the receiver.
+/// A new endpoint at a path of the receiver.
 pub(crate) async fn hook(api: &Client, receiver: &Receiver, path: &str, events: &[&str]) -> Answer {
     api.post("/v1/webhooks").json(json!({ "url": receiver.url(path), "events": events })).await.expect(201)
 }
@@ -36,7 +36,7 @@ const FIELDS: [&str; 7] = ["id", "url", "events", "active", "deactivated_reason"
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn endpoints_are_made_read_changed_and_removed(#[case] database: Database) {
+async fn endpoints_are_created_read_changed_and_deleted(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let body =
         json!({ "url": "https://Example.com/hook?token=a#x", "events": ["event.created", "event.created", "*"] });
@@ -87,7 +87,7 @@ async fn endpoints_are_made_read_changed_and_removed(#[case] database: Database)
 #[case(json!({ "url": "ftp://example.com/", "events": ["*"] }), "url")]
 #[case(json!({ "url": "https://example.com/", "events": ["*"], "secret": "mine" }), "secret")]
 #[tokio::test]
-async fn what_is_wrong_is_named(#[case] body: Value, #[case] param: &str) {
+async fn bad_endpoints_are_refused_by_field(#[case] body: Value, #[case] param: &str) {
     let (_server, api) = Server::with_org(Sqlite, "pro").await;
     api.post("/v1/webhooks").json(body).await.refused(400, "validation_error").param(param);
     assert_eq!(api.get("/v1/webhooks").await.expect(200)["total"], 0);
@@ -97,7 +97,7 @@ async fn what_is_wrong_is_named(#[case] body: Value, #[case] param: &str) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_plan_caps_endpoints(#[case] database: Database) {
+async fn the_plan_limits_endpoints(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "free").await;
     let make =
         || async { api.post("/v1/webhooks").json(json!({ "url": "https://example.com/", "events": ["*"] })).await };
@@ -111,7 +111,7 @@ async fn the_plan_caps_endpoints(#[case] database: Database) {
     make().await.expect(201);
 }
 
-/// HMAC-SHA256, as anybody computes it.
+/// HMAC-SHA256.
 fn mac(key: &[u8], text: &[&[u8]]) -> Vec<u8> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
     for part in text {
@@ -120,15 +120,15 @@ fn mac(key: &[u8], text: &[&[u8]]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// Whether both signatures of a delivery are those of the secret: (plain, standard). The plain one is compared as the
-/// whole header.
+/// Whether each signature of a delivery was made with this secret: (plain, standard). The plain one must be the whole
+/// header.
 pub(crate) fn signed_by(received: &Received, secret: &str) -> (bool, bool) {
     let (plain, standard) = signatures(received, secret);
     let listed = received.header("webhook-signature").split(' ').any(|signature| signature == standard);
     (received.header("x-signature") == plain, listed)
 }
 
-/// The signatures of a delivery by the secret: (plain, standard).
+/// The signatures of a delivery with this secret: (plain, standard).
 fn signatures(received: &Received, secret: &str) -> (String, String) {
     let (id, timestamp) = (received.header("webhook-id"), received.header("webhook-timestamp"));
     assert_eq!((received.header("x-delivery-id"), received.header("x-timestamp")), (id, timestamp));
@@ -139,12 +139,12 @@ fn signatures(received: &Received, secret: &str) -> (String, String) {
     (plain, format!("v1,{}", BASE64_STANDARD.encode(standard)))
 }
 
-/// Every type that something emits today, with the payload that the API shows.
+/// Every event type that a request causes, with the payload that the API shows.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn everything_that_happens_arrives(#[case] database: Database) {
+async fn every_event_type_of_a_request_arrives(#[case] database: Database) {
     let (server, api, receiver) = with_receiver(database, "pro").await;
     let secret = hook(&api, &receiver, "/all?a=1", &["*"]).await["secret"].as_str().unwrap().to_owned();
     hook(&api, &receiver, "/agents", &["agent.created"]).await;
@@ -170,7 +170,7 @@ async fn everything_that_happens_arrives(#[case] database: Database) {
     let body = event_body("Kick-off", "2031-05-04T09:00:00Z", "2031-05-04T10:00:00Z");
     let mut event = api.post(&events).json(body).await.expect(201).json;
     let at = |event: &Value| format!("/v1/events/{}", event["id"].as_str().unwrap());
-    // What is told of the event is the event: not what became of publishing it.
+    // The payload is the event without the state of its publication.
     event.as_object_mut().unwrap().remove("external_sync");
     arrives("event.created", &event).await;
     api.patch(at(&event)).json(json!({ "title": "Start" })).await.expect(200);
@@ -202,18 +202,18 @@ async fn everything_that_happens_arrives(#[case] database: Database) {
     assert_eq!((&preempted["id"], &preempted["reason"]), (&weak["id"], &json!("preempted")));
 
     let types: Vec<_> = receiver.received("/agents").iter().map(|received| received.event_type().to_owned()).collect();
-    assert_eq!(types, ["agent.created"], "who asked for one type hears of no other");
+    assert_eq!(types, ["agent.created"], "an endpoint receives only the types that it asked for");
     let usage = api.get("/v1/usage").await.expect(200);
     assert_eq!(usage["webhook_deliveries"]["used"], receiver.received("/all?a=1").len() + 1);
     assert!(!server.log().contains("whsec_"));
 }
 
-/// What nobody asks for at the moment arrives as well: each with the payload that the API shows then.
+/// Event types that time causes also arrive, each with the payload that the API shows at that time.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn what_falls_due_arrives(#[case] database: Database) {
+async fn every_event_type_of_a_timer_arrives(#[case] database: Database) {
     let (mut server, mut api, receiver) = with_receiver(database, "pro").await;
     hook(&api, &receiver, "/", &["event.reminder", "event.started", "event.ended", "event.hold_expired"]).await;
     let calendar = calendar_of(&api, &agent(&api).await).await;
@@ -232,7 +232,7 @@ async fn what_falls_due_arrives(#[case] database: Database) {
     }))
     .await;
 
-    // Each step: when, in minutes after the begin, what comes then, and of which event.
+    // Each step: minutes after the beginning, the expected type, and its event.
     let steps = [
         (8, "event.hold_expired", &hold),
         (8, "event.reminder", &once),
@@ -263,7 +263,7 @@ async fn what_falls_due_arrives(#[case] database: Database) {
     }
     let received = receiver.received("/");
     let deliveries: BTreeSet<_> = received.iter().map(|received| received.header("x-delivery-id")).collect();
-    assert_eq!(deliveries.len(), steps.len(), "each once");
+    assert_eq!(deliveries.len(), steps.len(), "each message once");
 }
 
 #[rstest]
@@ -286,7 +286,7 @@ async fn both_secrets_sign_after_a_rotation(#[case] database: Database) {
     assert_eq!((signed_by(&received, &new), signed_by(&received, &old)), ((true, true), (false, true)));
     assert_eq!(received.header("x-signature-previous"), signatures(&received, &old).0);
 
-    // A day later only the new one does.
+    // A day later only the new secret signs.
     server.restart_at_offset(24 * 3_600).await;
     let later = api.moved_to(server.base_url());
     agent(&later).await;
@@ -295,12 +295,12 @@ async fn both_secrets_sign_after_a_rotation(#[case] database: Database) {
     assert!(!received.headers.contains_key("x-signature-previous"));
 }
 
-/// The export shows what is shown nowhere else.
+/// The export contains the secret, which is otherwise shown only once.
 #[rstest]
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_export_tells_what_signs(#[case] database: Database) {
+async fn an_export_contains_the_secrets(#[case] database: Database) {
     let server = Server::start(database).await;
     let ada = Human::sign_up(&server, "ada@example.com").await;
     let url = "https://kalends.invalid/hook?token=a";
@@ -311,9 +311,9 @@ async fn an_export_tells_what_signs(#[case] database: Database) {
     assert_eq!(export.at("/webhook_subscriptions/0/url"), url);
 }
 
-/// Agents' keys have no business here.
+/// Agents' keys are refused.
 #[tokio::test]
-async fn agents_keys_may_not() {
+async fn agents_keys_are_refused() {
     let (server, api, receiver) = with_receiver(Sqlite, "pro").await;
     let made = hook(&api, &receiver, "/", &["*"]).await;
     let (agent, _) = agent_with_calendar(&api).await;

@@ -1,4 +1,4 @@
-//! Processes that do a part of the work: which there are, and what they do together.
+//! Processes that do part of the work: which ones exist, and how they work together.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::{
     holds::{hold_body, in_seconds},
 };
 
-/// How long something may take that is looked for every second.
+/// The longest wait for something that a worker looks for every second.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[rstest]
 #[case("--workers-only")]
 #[case("--no-workers")]
 #[tokio::test]
-async fn sqlite_has_one_process_for_all(#[case] flag: &str) {
+async fn sqlite_has_one_process_for_everything(#[case] flag: &str) {
     let server = Server::start(Sqlite).await;
     let refused = server.cli(&["serve", flag]).await.failed();
     assert_eq!(refused.status.code(), Some(2), "{refused:#?}");
@@ -31,7 +31,7 @@ async fn sqlite_has_one_process_for_all(#[case] flag: &str) {
 }
 
 #[tokio::test]
-async fn the_two_halves_exclude_each_other() {
+async fn the_two_flags_exclude_each_other() {
     let server = Server::start(Sqlite).await;
     let refused = server.cli(&["serve", "--workers-only", "--no-workers"]).await.failed();
     assert_eq!(refused.status.code(), Some(2), "{refused:#?}");
@@ -53,7 +53,7 @@ async fn shows(api: &Client, path: &str, field: &str, value: &str) {
 }
 
 #[tokio::test]
-async fn on_postgres_the_halves_run_apart() {
+async fn requests_and_workers_run_separately_on_postgres() {
     let mut server = Server::start(Postgres).await;
     let org = server.org("pro").await;
     assert!(server.stop().await.success());
@@ -67,14 +67,14 @@ async fn on_postgres_the_halves_run_apart() {
     let path = format!("/v1/events/{hold}");
     let version = api.get(&path).await.expect(200).header("etag").to_owned();
 
-    // Its clock is ahead, so that the hold is over for it.
+    // The worker's clock is ahead, so that the hold has expired for it.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let variables = [("KALENDS_CLOCK_OFFSET_SECONDS", "700"), ("KALENDS_METRICS_LISTEN", &*free)];
     let worker = server.another_node_with(&["serve", "--workers-only"], &variables).await;
     shows(&api, &path, "status", "cancelled").await;
     assert_ne!(api.get(&path).await.expect(200).header("etag"), version);
 
-    // The worker answers who looks after it, and nobody else.
+    // The worker answers only health checks.
     let asked = worker.api(&org).undescribed();
     for path in ["/health", "/ready"] {
         assert_eq!(asked.get(path).await.expect(200)["status"], "ok");

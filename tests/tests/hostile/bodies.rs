@@ -1,4 +1,4 @@
-//! No request makes the server fail, and none that is refused changes anything.
+//! No request makes the server fail, and no refused request changes anything.
 
 use std::{cell::RefCell, collections::BTreeMap, net::SocketAddr};
 
@@ -14,15 +14,15 @@ use crate::{
     raw,
 };
 
-/// The attacks on each operation, unless `PROPTEST_CASES` asks for another number.
+/// The number of attacks on each operation, unless `PROPTEST_CASES` sets another.
 const CASES: u32 = 40;
-/// The number that proptest takes where it is asked for none.
+/// The number of cases that proptest uses by default.
 const UNASKED: u32 = 256;
-/// The seed, unless `PROPTEST_RNG_SEED` names another: a failure is there again when it is looked for.
+/// The seed, unless `PROPTEST_RNG_SEED` sets another. With a fixed seed, a failure can be reproduced.
 const SEED: u64 = 1;
-/// No longer address is read.
+/// The longest address that is read.
 const ADDRESS_MAX: usize = 65_534;
-/// Enough to make a failure readable, without waiting for it.
+/// Enough to make a failure readable without a long wait.
 const SHRINKS: u32 = 300;
 
 #[rstest]
@@ -42,7 +42,7 @@ fn attack(runtime: &Runtime, world: &World, operation: &Operation, index: u64) {
     if config.cases == UNASKED {
         config.cases = CASES;
     }
-    // Each operation has its own, lest all are attacked alike.
+    // Each operation has its own seed, so that not all get the same attacks.
     let seed = if let RngSeed::Fixed(seed) = config.rng_seed { seed } else { SEED };
     config.rng_seed = RngSeed::Fixed(seed.wrapping_add(index));
     let mut answered: BTreeMap<u16, u32> = BTreeMap::new();
@@ -59,7 +59,7 @@ fn attack(runtime: &Runtime, world: &World, operation: &Operation, index: u64) {
     }
 }
 
-/// A server with something to lose.
+/// A server with data that an attack could damage.
 struct World {
     server: Server,
     address: SocketAddr,
@@ -69,7 +69,7 @@ struct World {
     known: RefCell<Known>,
 }
 
-/// What is there.
+/// The identifiers and contents of the data.
 #[derive(Clone, Default)]
 struct Known {
     agent: String,
@@ -82,7 +82,7 @@ struct Known {
 impl World {
     async fn create(database: Database) -> Self {
         let server = Server::start_with(database, &[("KALENDS_IP_LIMITS", "off")]).await;
-        // Nothing is to be refused for its number.
+        // No request may be refused because of a limit.
         let limits = json!({ "agents": null, "calendars": null, "events": null, "api_calls": null,
             "availability_queries": null, "rate_per_second": 1_000_000 });
         let org = server.org_with("pro", &["--limits", &limits.to_string()]).await;
@@ -97,13 +97,13 @@ impl World {
         description::operations(&self.server.anonymous().get("/openapi.json").await.expect(200).json)
     }
 
-    /// Begins with new things, of which there is little to compare.
+    /// Begins with new data, so that there is little to compare.
     async fn renew(&self) {
         *self.known.borrow_mut() = Known::default();
         self.settle().await;
     }
 
-    /// Makes anew what a request was allowed to remove, and remembers all that is stored.
+    /// Recreates what an accepted request removed, and records everything that is stored.
     async fn settle(&self) {
         let mut known = self.known.borrow().clone();
         let active = self.api.get(format!("/v1/agents/{}", known.agent)).await;
@@ -120,7 +120,7 @@ impl World {
         let event = self.api.get(format!("/v1/calendars/{}/events/{}", known.calendar, known.event)).await;
         if event.status != 200 {
             let path = format!("/v1/calendars/{}/events", known.calendar);
-            // The description's examples are of that day: they change it without contradiction.
+            // The description's examples are on the same day, so they change the event without contradictions.
             let standup = json!({ "title": "Stand-up", "start_time": "2026-03-02T09:00:00Z",
                 "end_time": "2026-03-02T09:15:00Z", "description": "Daily" });
             known.event = self.api.post(path).json(standup).await.expect(201).id();
@@ -129,7 +129,7 @@ impl World {
         *self.known.borrow_mut() = known;
     }
 
-    /// The lists of what there is, each with its total.
+    /// The lists of the data, each with its total.
     async fn stored(&self, known: &Known) -> Vec<Value> {
         let lists = [
             "/v1/agents?limit=200".to_owned(),
@@ -144,13 +144,13 @@ impl World {
         stored
     }
 
-    /// Sends the attack; returns the status, or what is wrong with what it did.
+    /// Sends the attack. Returns the status, or a description of what went wrong.
     async fn withstands(&self, operation: &Operation, attack: &Attack) -> Result<u16, String> {
         let known = self.known.borrow().clone();
         let request = self.request(attack, &known);
         let answer = match raw::send(self.address, &request).await {
             Some(answer) => answer,
-            // An address this long is refused before there is a request that could be answered.
+            // An address of this length is refused before there is a request to answer.
             None if request.split(|byte| *byte == b'\r').next().is_some_and(|line| line.len() > ADDRESS_MAX) => {
                 return Ok(414);
             }
@@ -202,7 +202,7 @@ impl World {
     }
 }
 
-/// Puts what is real in the place of the marks, in one pass: bodies are long.
+/// Replaces the marks with the real values in one pass, because bodies are long.
 fn filled(text: &[u8], marks: &[(&str, &str)]) -> Vec<u8> {
     let mut parts = text.split(|byte| *byte == b'@').peekable();
     let mut filled = parts.next().unwrap_or_default().to_vec();

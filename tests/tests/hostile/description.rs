@@ -1,26 +1,25 @@
-//! The operations of the service as its own description tells them, so that a route that is added is
-//! attacked without anybody thinking of it.
+//! The operations of the service, read from its own description. A new route is attacked automatically.
 
 use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-/// Names of real things in what is sent; [`crate::bodies`] puts the present ones in their place.
+/// Marks for real identifiers in requests. [`crate::bodies`] replaces them with the current ones.
 pub(crate) const AGENT: &str = "@agent@";
 pub(crate) const CALENDAR: &str = "@calendar@";
 pub(crate) const EVENT: &str = "@event@";
 
-/// One operation.
+/// An operation.
 #[derive(Clone)]
 pub(crate) struct Operation {
     pub method: String,
-    /// The template, its parameters in braces.
+    /// The template, with its parameters in braces.
     pub path: String,
-    /// Whether it wants a key.
+    /// Whether it requires a key.
     pub keyed: bool,
     /// The parameters of its query.
     pub query: Vec<Parameter>,
-    /// A body that it accepts, if it takes one.
+    /// A body that it accepts, if it has one.
     pub body: Option<Value>,
     /// The names of all fields of that body.
     pub fields: Vec<String>,
@@ -94,7 +93,7 @@ fn parameter(described: &Value) -> Parameter {
     Parameter { required: described["required"] == true, name, value }
 }
 
-/// The example with the identifiers of real things.
+/// The example, with the marks of real identifiers.
 fn named(example: &Value) -> Value {
     match example {
         Value::String(text) if text.starts_with("agt_") => json!(AGENT),

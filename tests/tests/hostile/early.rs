@@ -1,4 +1,5 @@
-//! Answers that come before the body of their request: the connection carries the next request, or its end is announced.
+//! Answers that come before the body of their request. The connection carries the next request, or the answer
+//! announces its end.
 
 use std::time::Duration;
 
@@ -12,7 +13,8 @@ use crate::raw::{Connection, RawAnswer};
 
 const BODY: &str = r#"{"name":"Ada","type":"ai"}"#;
 
-/// A server, and requests that it refuses without reading their bodies: what precedes the headers, the key, the status.
+/// A server, and requests that it refuses without reading their bodies. Each has its request line, its key, and the
+/// status of the answer.
 async fn refused() -> (Server, Vec<(String, String, u16)>) {
     let server = Server::start(Database::Sqlite).await;
     let org = server.org("pro").await;
@@ -36,7 +38,7 @@ fn head(line: &str, key: &str, length: usize, also: &str) -> String {
     )
 }
 
-/// The connection answers another request, unless the last answer said that it ends.
+/// Requires that the connection answers another request, unless the last answer announced its end.
 async fn goes_on_as_announced(connection: &mut Connection, answer: &RawAnswer, what: &str) {
     let next = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
     if answer.header("connection") == "close" {
@@ -56,7 +58,7 @@ async fn refusal_keeps_the_connection_or_announces_its_end() {
             assert_eq!((answer.status, answer.fault()), (status, None), "{line}");
             answer
         };
-        // The body comes with the head, or after it.
+        // The body comes with the head or after it.
         for separately in [false, true] {
             let mut connection = Connection::open(server.address()).await;
             let head = head(&line, &key, BODY.len(), "");
@@ -70,7 +72,7 @@ async fn refusal_keeps_the_connection_or_announces_its_end() {
             let answer = expect(connection.answer().await);
             goes_on_as_announced(&mut connection, &answer, &line).await;
         }
-        // It never comes, or is too long to wait for.
+        // The body never comes, or is too long to wait for.
         for length in [BODY.len(), 1 << 20] {
             let mut connection = Connection::open(server.address()).await;
             connection.send(head(&line, &key, length, "")).await;
@@ -81,7 +83,7 @@ async fn refusal_keeps_the_connection_or_announces_its_end() {
 }
 
 #[tokio::test]
-async fn body_that_waits_to_be_asked_for_is_not_asked_for_after_a_refusal() {
+async fn body_with_expect_continue_is_not_requested_after_a_refusal() {
     let (server, requests) = refused().await;
     for (line, key, status) in requests {
         let mut connection = Connection::open(server.address()).await;
@@ -93,7 +95,7 @@ async fn body_that_waits_to_be_asked_for_is_not_asked_for_after_a_refusal() {
 }
 
 #[tokio::test]
-async fn body_that_waits_to_be_asked_for_is_asked_for_and_read() {
+async fn body_with_expect_continue_is_requested_and_read() {
     let server = Server::start(Database::Sqlite).await;
     let org = server.org("pro").await;
     let mut connection = Connection::open(server.address()).await;
@@ -122,7 +124,7 @@ fn later(length: usize) -> Body {
 #[case::http_1(false)]
 #[case::http_2(true)]
 #[tokio::test]
-async fn client_that_keeps_its_connection_loses_no_request(#[case] http_2: bool) {
+async fn client_that_reuses_its_connection_loses_no_request(#[case] http_2: bool) {
     let (server, requests) = refused().await;
     let client = reqwest::Client::builder().no_proxy().pool_max_idle_per_host(1).timeout(Duration::from_secs(60));
     let client = if http_2 { client.http2_prior_knowledge() } else { client.http1_only() }.build().unwrap();

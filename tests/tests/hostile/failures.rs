@@ -1,4 +1,4 @@
-//! A database that goes away, and a disk that is full: errors, but nothing lost, doubled or halved.
+//! A database that is unreachable and a full disk cause errors, but nothing is lost, duplicated or half-written.
 
 use std::{
     collections::BTreeMap,
@@ -24,25 +24,25 @@ use tokio::{
 use crate::{proxy::Proxy, raw};
 use kalends_e2e::binary;
 
-/// How many callers write at a time.
+/// The number of concurrent writers.
 const WRITERS: usize = 8;
-/// "Within a few seconds".
+/// The longest time for the service to notice an outage or to recover.
 const SOON: Duration = Duration::from_secs(8);
 
-/// How long a cut takes to reach every connection.
+/// The time that a cut takes to reach every connection.
 const CUT: Duration = Duration::from_millis(50);
 
-/// What became of the writes.
+/// The outcomes of the writes.
 #[derive(Default)]
 struct Ledger {
-    /// The titles of the events that were acknowledged, by identifier.
+    /// The titles of the acknowledged events, by identifier.
     acknowledged: BTreeMap<String, String>,
-    /// What was answered to the others.
+    /// The titles of the other events, with the status of each answer.
     refused: Vec<(String, u16)>,
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_postgres_that_goes_away_is_waited_for() {
+async fn an_unreachable_postgres_is_waited_for() {
     let mut server = Server::start(Database::Postgres).await;
     let org = server.org("pro").await;
     let direct = server.postgres_url().unwrap();
@@ -54,7 +54,7 @@ async fn a_postgres_that_goes_away_is_waited_for() {
     let calendar = api.post("/v1/calendars").json(json!({ "name": "Work", "timezone": "UTC" })).await.expect(201).id();
     let path = format!("/v1/calendars/{calendar}/events");
     let ledger = Arc::new(Mutex::new(Ledger::default()));
-    // Messages are kept where somebody listens, to whatever.
+    // Messages are stored only if there is a webhook, of whatever type.
     let listener = json!({ "url": "https://kalends.invalid/", "events": ["webhook.deactivated"] });
     api.post("/v1/webhooks").json(listener).await.expect(201);
     let stop = Arc::new(AtomicBool::new(false));
@@ -70,7 +70,7 @@ async fn a_postgres_that_goes_away_is_waited_for() {
         proxy.repair();
         is_back(&server, &api, &calendar, round).await;
     }
-    // A cut that nobody has time to notice but those who are in the midst of something.
+    // A cut that is so short that only running requests notice it.
     for _ in 0..5 {
         wait_for_progress(&ledger).await;
         proxy.cut();
@@ -91,7 +91,7 @@ async fn a_postgres_that_goes_away_is_waited_for() {
     let count = i64::try_from(stored.len()).unwrap();
     nothing_lost_or_doubled(&ledger, &stored);
 
-    // Every event has its message, its audit entry and its place in the count, or is not there.
+    // Every event has its message, its audit entry and its place in the count, or none of them.
     let mut connection = PgConnection::connect(&direct).await.unwrap();
     for halves in [
         "select count(*) from events",
@@ -105,7 +105,7 @@ async fn a_postgres_that_goes_away_is_waited_for() {
     connection.close().await.unwrap();
 }
 
-/// Writes until it is told to stop. A title is never sent twice.
+/// Writes until `stop` is set. Each title is sent once.
 async fn write(api: Client, path: String, writer: usize, ledger: Arc<Mutex<Ledger>>, stop: Arc<AtomicBool>) {
     let mut number = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -126,17 +126,17 @@ fn event(title: &str, description: &str) -> Value {
         "start_time": "2027-03-15T09:00:00Z", "end_time": "2027-03-15T10:00:00Z" })
 }
 
-/// Waits until the writers got some more acknowledged.
+/// Waits until more writes have been acknowledged.
 async fn wait_for_progress(ledger: &Mutex<Ledger>) {
     let acknowledged = || ledger.lock().unwrap().acknowledged.len();
     let (before, began) = (acknowledged(), Instant::now());
     while acknowledged() < before + 3 * WRITERS {
-        assert!(began.elapsed() < 2 * SOON, "the writers do not get on");
+        assert!(began.elapsed() < 2 * SOON, "the writers make no progress");
         sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// Everything that needs the database says so soon, and the service itself runs.
+/// Requires that everything that needs the database fails soon, while the service itself runs.
 async fn is_away(server: &Server, api: &Client, calendar: &str) {
     let away = |answer: Answer, began: Instant| {
         let answer = answer.refused(503, "internal_error").says("database");
@@ -160,7 +160,7 @@ async fn is_away(server: &Server, api: &Client, calendar: &str) {
     server.anonymous().get("/health").await.expect(200);
 }
 
-/// All is well again, without anybody's help.
+/// Requires that everything works again, without any intervention.
 async fn is_back(server: &Server, api: &Client, calendar: &str, round: u32) {
     let began = Instant::now();
     while server.anonymous().get("/ready").await.status != 200 {
@@ -168,7 +168,7 @@ async fn is_back(server: &Server, api: &Client, calendar: &str, round: u32) {
         sleep(Duration::from_millis(20)).await;
     }
     api.get(format!("/v1/calendars/{calendar}")).await.expect(200);
-    // Nothing of what was refused meanwhile has been done, but by the writers, whose titles tell.
+    // None of the refused requests had an effect. The writers' requests are checked by their titles.
     let agents = api.get("/v1/agents").await.expect(200);
     assert_eq!(agents.at("/total"), 0, "round {round}");
 }
@@ -195,7 +195,7 @@ fn nothing_lost_or_doubled(ledger: &Ledger, stored: &[Value]) {
     let mut once: Vec<_> = titles.values().collect();
     once.sort_unstable();
     once.dedup();
-    assert_eq!(once.len(), stored.len(), "something is there twice");
+    assert_eq!(once.len(), stored.len(), "an event is stored twice");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -219,11 +219,11 @@ async fn a_full_disk_loses_nothing() {
     assert!(ledger.refused.len() >= 4 * WRITERS, "the disk did not fill up: {}", ledger.acknowledged.len());
     assert!(!ledger.acknowledged.is_empty());
 
-    // A load balancer sends requests elsewhere.
+    // A load balancer must send requests elsewhere.
     let ready = raw::call(small.address, &org.key, "GET", "/ready", None).await;
     assert_eq!((ready.status, ready.header("retry-after")), (503, "1"), "{ready:?}");
 
-    // Reading goes on.
+    // Reads still work.
     let list = raw::call(small.address, &org.key, "GET", &format!("{path}?limit=1"), None).await;
     assert_eq!((list.status, list.json()["total"].as_u64()), (200, Some(ledger.acknowledged.len() as u64)));
     for id in ledger.acknowledged.keys() {
@@ -233,11 +233,11 @@ async fn a_full_disk_loses_nothing() {
     let health = raw::call(small.address, &org.key, "GET", "/health", None).await;
     assert_eq!(health.status, 200);
 
-    // Once there is room again, so does writing.
+    // Once there is room, writes work again.
     small.make_room().await;
     let refused = ledger.refused.len();
     small.write(&org.key, &path, 1_000, &mut ledger).await;
-    assert_eq!(ledger.refused.len(), refused, "there is room, and still: {:?}", ledger.refused.last());
+    assert_eq!(ledger.refused.len(), refused, "refused although there is room: {:?}", ledger.refused.last());
     let ready = raw::call(small.address, &org.key, "GET", "/ready", None).await;
     assert_eq!(ready.status, 200, "{ready:?}");
     small.stop().await;
@@ -246,7 +246,7 @@ async fn a_full_disk_loses_nothing() {
     let api = server.api(&org);
     let stored = all_events(&api, &path).await;
     nothing_lost_or_doubled(&ledger, &stored);
-    assert_eq!(stored.len(), ledger.acknowledged.len(), "what was refused is there");
+    assert_eq!(stored.len(), ledger.acknowledged.len(), "a refused event is stored");
     assert!(stored.iter().all(|event| event["description"].as_str().is_some_and(|text| text.len() == LONG)));
     api.post(&path).json(event("Afterwards", "")).await.expect(201);
 }
@@ -259,8 +259,8 @@ fn largest_file(folder: &Path) -> u64 {
     files.max().unwrap()
 }
 
-/// The service with a bound on how large a file it may write: beyond it a write fails, as it does where
-/// the disk is full.
+/// The service with a limit on the size of the files that it writes. Beyond it a write fails as it does on a full
+/// disk.
 struct OnSmallDisk {
     process: Child,
     address: SocketAddr,
@@ -268,7 +268,7 @@ struct OnSmallDisk {
 
 impl OnSmallDisk {
     async fn start(server: &Server, kibibytes: u64) -> Self {
-        // The signal would end the process before the write could fail; ignored, it stays so across exec.
+        // The signal would end the process before the write could fail. An ignored signal stays ignored across exec.
         let script = format!("trap '' XFSZ; ulimit -S -f {kibibytes}; exec \"$0\"");
         let mut process = Command::new("bash")
             .args(["-c".into(), script.into(), binary().into_os_string()])

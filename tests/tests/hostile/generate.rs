@@ -1,19 +1,19 @@
-//! Requests that are wrong in every way that we could think of, or right but for one thing.
+//! Requests that are wrong in every way that we could think of, or in only one.
 //!
-//! What is generated is bytes, not values: most of it no library would write. Identifiers of real
-//! things are the marks of [`crate::description`] until a request is sent.
+//! The generated requests are bytes, not values, because no library would write most of them. Real identifiers are the
+//! marks of [`crate::description`] until a request is sent.
 
 use proptest::{collection::vec, option, prelude::*, sample::select, strategy::Union};
 use serde_json::{Map, Value};
 
 use crate::description::{AGENT, CALENDAR, EVENT, Operation, Parameter};
 
-/// A mark for the key that reaches everything.
+/// The mark of the organization's key.
 pub(crate) const KEY: &str = "@key@";
-/// A mark for an agent of another organization.
+/// The mark of another organization's agent.
 pub(crate) const FOREIGN_AGENT: &str = "@foreign-agent@";
 
-/// Stands where a fragment goes that is no JSON value of any library.
+/// A placeholder for a fragment that no library can represent as a JSON value.
 const HOLE: &str = "@hole@";
 
 type Bytes = Vec<u8>;
@@ -23,7 +23,7 @@ type Bytes = Vec<u8>;
 pub(crate) struct Attack {
     pub method: String,
     pub target: Bytes,
-    /// Whether it carries a key that is in force.
+    /// Whether it has a valid key.
     pub authorized: bool,
     pub headers: Vec<(&'static str, Bytes)>,
     pub body: Option<Bytes>,
@@ -40,12 +40,12 @@ impl std::fmt::Debug for Attack {
     }
 }
 
-/// Attacks on one operation.
+/// The attacks on an operation.
 pub(crate) fn attacks(operation: &Operation) -> BoxedStrategy<Attack> {
     let method = operation.method.clone();
     let body = match &operation.body {
         Some(example) => option::weighted(0.95, body(example, &operation.fields)).boxed(),
-        // Where none is wanted there may be one all the same.
+        // An operation without a body may get one anyway.
         None => option::weighted(0.1, any_json()).boxed(),
     };
     (path(&operation.path), query(&operation.query), authorization(), headers(), body)
@@ -71,7 +71,7 @@ fn one_of(texts: &[&str]) -> BoxedStrategy<Bytes> {
 
 // --- the address ---
 
-/// The path with its parameters filled in, mostly with what exists.
+/// The path with its parameters filled in, mostly with real identifiers.
 fn path(template: &str) -> BoxedStrategy<Bytes> {
     let mut before = "";
     let mut segments: Vec<BoxedStrategy<Bytes>> = Vec::new();
@@ -110,7 +110,7 @@ fn odd_segment() -> BoxedStrategy<Bytes> {
     .boxed()
 }
 
-/// The query: mostly what is asked for, one thing in it being odd.
+/// The query: mostly valid parameters, with one odd thing among them.
 fn query(parameters: &[Parameter]) -> BoxedStrategy<Bytes> {
     let own: Vec<BoxedStrategy<Option<Bytes>>> = parameters.iter().map(parameter).collect();
     let odd = prop_oneof![
@@ -229,7 +229,7 @@ fn headers() -> BoxedStrategy<Vec<(&'static str, Bytes)>> {
 
 // --- the body ---
 
-/// A body of the right shape with something odd in it, or of no shape at all.
+/// A body of the right shape with something odd in it, or of no valid shape.
 fn body(example: &Value, fields: &[String]) -> BoxedStrategy<Bytes> {
     let whole = example.to_string().into_bytes();
     let length = whole.len();
@@ -249,7 +249,7 @@ fn replaced(whole: &[u8], at: usize, by: &[u8]) -> Bytes {
     [&whole[..at], by, &whole[at + 1..]].concat()
 }
 
-/// The example with odd values in some places, further members, missing and repeated ones.
+/// The example with odd values in some places, and with additional, missing and repeated members.
 fn mutated(example: &Value, fields: &[String]) -> BoxedStrategy<Bytes> {
     let mut places = Vec::new();
     pointers(example, &mut String::new(), &mut places);
@@ -292,7 +292,7 @@ fn mutated(example: &Value, fields: &[String]) -> BoxedStrategy<Bytes> {
         .boxed()
 }
 
-/// Writes further members in front of those of an object; a name that it has already is then there twice.
+/// Writes additional members in front of an object's own. A name that the object already has then occurs twice.
 fn with_members(members: &Map<String, Value>, add: &[(Bytes, Bytes)]) -> Bytes {
     let mut text = b"{".to_vec();
     for (name, value) in add {
@@ -306,7 +306,7 @@ fn with_members(members: &Map<String, Value>, add: &[(Bytes, Bytes)]) -> Bytes {
     text
 }
 
-/// Every place of a value below its root.
+/// The pointers to every value below the root.
 fn pointers(value: &Value, at: &mut String, found: &mut Vec<String>) {
     let length = at.len();
     let mut visit = |key: &str, inner: &Value, at: &mut String| {
@@ -323,7 +323,7 @@ fn pointers(value: &Value, at: &mut String, found: &mut Vec<String>) {
     }
 }
 
-/// Replaces the first `mark`.
+/// Replaces the first occurrence of `mark`.
 fn substituted(text: &[u8], mark: &[u8], by: &[u8]) -> Bytes {
     match text.windows(mark.len()).position(|window| window == mark) {
         Some(at) => [&text[..at], by, &text[at + mark.len()..]].concat(),
@@ -356,7 +356,7 @@ fn any_json() -> BoxedStrategy<Bytes> {
     .boxed()
 }
 
-/// Any JSON value, some levels deep.
+/// A JSON value, a few levels deep.
 fn tree() -> BoxedStrategy<Bytes> {
     scalar()
         .prop_recursive(6, 64, 6, |inner| {
@@ -372,7 +372,7 @@ fn tree() -> BoxedStrategy<Bytes> {
         .boxed()
 }
 
-/// A value to be put where another was expected.
+/// A value that replaces an expected one.
 fn fragment() -> BoxedStrategy<Bytes> {
     prop_oneof![
         8 => scalar(),
@@ -400,14 +400,14 @@ fn scalar() -> BoxedStrategy<Bytes> {
             "123456789012345678901234567890123456789012345678901234567890.123456789",
         ]),
         1 => any::<i64>().prop_map(|number| bytes(number.to_string())),
-        1 => any::<f64>().prop_filter("JSON has none of the others", |number| number.is_finite())
+        1 => any::<f64>().prop_filter("JSON cannot represent the others", |number| number.is_finite())
             .prop_map(|number| bytes(format!("{number:e}"))),
         6 => text(),
     ]
     .boxed()
 }
 
-/// Text in quotes.
+/// A quoted string.
 fn text() -> BoxedStrategy<Bytes> {
     let quoted = |text: String| Value::String(text).to_string().into_bytes();
     prop_oneof![
@@ -427,7 +427,7 @@ fn text() -> BoxedStrategy<Bytes> {
     .boxed()
 }
 
-/// A time, or what looks like one.
+/// A time, or something similar.
 fn time() -> BoxedStrategy<String> {
     let number = |from: i32, to: i32| prop_oneof![4 => from..=to, 1 => -1..=from, 1 => to..=99];
     let offset =
@@ -456,7 +456,7 @@ fn deep() -> BoxedStrategy<Bytes> {
         .boxed()
 }
 
-/// Text, numbers, arrays and objects of up to some 100 KB.
+/// Strings, numbers, arrays and objects of up to about 100 KB.
 fn long() -> BoxedStrategy<Bytes> {
     let length = prop_oneof![select(vec![255usize, 256, 500, 501, 5_000, 5_001, 20_000, 20_001]), 1_000usize..150_000];
     (length, 0u8..7)
@@ -474,7 +474,7 @@ fn long() -> BoxedStrategy<Bytes> {
         .boxed()
 }
 
-/// What is not UTF-8, or not to stand in JSON as it is.
+/// Bytes that are not UTF-8, or that JSON does not allow unescaped.
 fn odd_bytes() -> BoxedStrategy<Bytes> {
     select(vec![
         b"\"\xff\"".to_vec(),

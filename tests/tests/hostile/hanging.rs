@@ -1,4 +1,4 @@
-//! A database that hangs: it answers nothing, and breaks no connection. A stop does not wait for it.
+//! A database that hangs: it answers nothing and closes no connection. A stop does not wait for it.
 
 use std::{process::Stdio, time::Duration};
 
@@ -10,17 +10,17 @@ use tokio::{process::Command, time::timeout};
 
 use crate::{proxy::Proxy, raw::Connection};
 
-/// How long a server may take to end on a busy machine.
+/// The longest wait on a busy machine for a server to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a server asks at most at the same time without requests and duties: for the epoch of the keys, and for data keys.
+/// The most concurrent queries of a server without requests and duties: the key epoch and the data keys.
 const OF_EACH_NODE: usize = 2;
 
-/// Requires that `server` ends by itself, as it would after any stop, and starts again once Postgres answers.
+/// Requires that `server` ends by itself, as after any stop, and starts again once Postgres answers.
 async fn stops_and_starts_again(server: &mut Server, direct: &str) {
     server.terminate().await;
     let status = server.ended().await;
-    // A process that a signal killed has no code.
+    // A process that was killed by a signal has no exit code.
     assert_eq!(status.code(), Some(0), "{status}");
     assert!(server.log().contains("the database did not close in time"), "{}", server.log());
     server.start_again_as(&["serve"], &[("KALENDS_DATABASE_URL", direct)]).await;
@@ -30,7 +30,7 @@ async fn stops_and_starts_again(server: &mut Server, direct: &str) {
 #[case::reads("GET")]
 #[case::writes("POST")]
 #[tokio::test]
-async fn a_stop_waits_for_no_request_that_postgres_leaves_hanging(#[case] method: &str) {
+async fn a_stop_does_not_wait_for_a_request_that_hangs_in_postgres(#[case] method: &str) {
     let mut server = Server::start(Database::Postgres).await;
     let org = server.org("pro").await;
     let agent = server.api(&org).post("/v1/agents").json(json!({ "name": "Ada", "type": "ai" })).await.expect(201).id();
@@ -39,7 +39,7 @@ async fn a_stop_waits_for_no_request_that_postgres_leaves_hanging(#[case] method
     assert!(server.stop().await.success());
     server.start_again(&[("KALENDS_DATABASE_URL", &url)]).await;
 
-    // The request itself brings about the hang: a read with its own statement, a write in the midst of its transaction.
+    // The request itself triggers the hang: a read with its only statement, a write in the middle of its transaction.
     let (path, body) = match method {
         "GET" => {
             let mut connection = PgConnection::connect(&direct).await.unwrap();
@@ -61,14 +61,14 @@ async fn a_stop_waits_for_no_request_that_postgres_leaves_hanging(#[case] method
     );
     let mut connection = Connection::open(server.address()).await;
     connection.send(request).await;
-    // The request, what each node asks, and at least one duty.
+    // The request, the queries of each node, and at least one duty.
     proxy.unheard(1 + OF_EACH_NODE + 1).await;
 
     let (answer, ()) = tokio::join!(connection.answer(), stops_and_starts_again(&mut server, &direct));
     assert!(answer.is_none(), "{answer:?}");
     assert!(server.log().contains("requests still running after 8 s are cut off"), "{}", server.log());
     let agents = server.api(&org).get("/v1/agents").await.expect(200);
-    assert_eq!(agents.column("id"), [agent], "nothing of the write is left");
+    assert_eq!(agents.column("id"), [agent], "the write was rolled back");
 }
 
 #[rstest]
@@ -76,13 +76,13 @@ async fn a_stop_waits_for_no_request_that_postgres_leaves_hanging(#[case] method
 #[case::letters("UPDATE letters", "the database did not close in time")]
 #[case::webhooks("UPDATE webhook_queues", "webhooks still being sent after 8 s")]
 #[tokio::test]
-async fn a_stop_waits_for_no_duty_that_postgres_leaves_hanging(#[case] claims: &str, #[case] warned: &str) {
+async fn a_stop_does_not_wait_for_a_duty_that_hangs_in_postgres(#[case] claims: &str, #[case] warned: &str) {
     let mut server = Server::start(Database::Postgres).await;
     let org = server.org("pro").await;
     let direct = server.postgres_url().unwrap();
     let (proxy, url) = Proxy::before_database_of(&server).await;
     assert!(server.stop().await.success());
-    // The duty itself brings about the hang, with the first statement by which it claims work.
+    // The duty itself triggers the hang with the first statement that claims work.
     proxy.fall_silent_at(claims.as_bytes());
     server.start_again_as(&["serve", "--workers-only"], &[("KALENDS_DATABASE_URL", &url)]).await;
     proxy.unheard(1).await;
@@ -93,7 +93,7 @@ async fn a_stop_waits_for_no_duty_that_postgres_leaves_hanging(#[case] claims: &
 }
 
 #[tokio::test]
-async fn a_start_that_postgres_leaves_hanging_can_be_stopped() {
+async fn a_start_that_hangs_in_postgres_can_be_stopped() {
     let mut server = Server::start(Database::Postgres).await;
     let (proxy, url) = Proxy::before_database_of(&server).await;
     assert!(server.stop().await.success());

@@ -1,10 +1,10 @@
-//! What a server must bear: requests that no client would send, databases that go away, disks that
-//! are full, callers that never finish. And the walk of the quickstart, as its reader would do it.
+//! Hostile conditions: requests that no client would send, databases that are unreachable, full disks, and callers
+//! that never finish. Also runs the quickstart as its reader would.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    reason = "the whole crate is tests: whatever goes wrong is to fail them"
+    reason = "the whole crate is tests, and a failure must fail them"
 )]
 
 mod bodies;

@@ -1,4 +1,4 @@
-//! What is hardly HTTP at all, and methods that a route does not know.
+//! Input that is hardly HTTP at all, and methods that a route does not support.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use kalends_e2e::{Database, Server};
 use crate::{description, raw};
 
 #[tokio::test]
-async fn what_is_not_http_harms_nobody() {
+async fn invalid_http_does_no_harm() {
     let server = Server::start(Database::Sqlite).await;
     let address = server.address().parse().unwrap();
     let long = |count: usize| "a".repeat(count);
@@ -37,7 +37,7 @@ async fn what_is_not_http_harms_nobody() {
     ];
     for request in requests {
         let shown: String = request.escape_debug().take(100).collect();
-        // To be cut off without a word is an answer too.
+        // Closing the connection without an answer is allowed.
         if let Some(answer) = raw::send(address, request.as_bytes()).await {
             assert!(answer.status < 500, "{shown} => {answer:?}");
         }
@@ -46,7 +46,7 @@ async fn what_is_not_http_harms_nobody() {
 }
 
 #[tokio::test]
-async fn heads_within_the_parser_s_bounds_are_refused_in_the_envelope() {
+async fn heads_within_the_parser_s_bounds_are_refused_with_the_error_envelope() {
     let server = Server::start(Database::Sqlite).await;
     let address = server.address().parse().unwrap();
     let request = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n");
@@ -102,7 +102,7 @@ async fn heads_of_http_2_have_the_same_bounds() {
 }
 
 #[tokio::test]
-async fn other_methods_are_refused_in_the_envelope() {
+async fn unsupported_methods_are_refused_with_the_error_envelope() {
     let (server, api) = Server::with_org(Database::Sqlite, "pro").await;
     let document = server.anonymous().get("/openapi.json").await.expect(200).json;
     let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A wire between a server and its database that can be cut, or fall silent.
+//! A connection between a server and its database that can be cut or fall silent.
 
 use std::{
     net::SocketAddr,
@@ -18,33 +18,33 @@ use tokio::{
     time::timeout,
 };
 
-/// How long what is expected may take on a busy machine.
+/// The longest wait for an expected state on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Forwards connections while it is whole. It ends with this value.
+/// Forwards connections while it is whole. Dropping it ends the forwarding.
 pub(crate) struct Proxy {
     address: SocketAddr,
     wire: Arc<Wire>,
     forwarding: JoinHandle<()>,
 }
 
-/// What all connections have in common.
+/// The state that all connections share.
 struct Wire {
     upstream: SocketAddr,
     state: watch::Sender<State>,
     /// The bytes at which the wire falls silent.
     last_words: Mutex<Option<Vec<u8>>>,
-    /// How many open connections have sent what was swallowed.
+    /// The number of open connections that have sent swallowed bytes.
     unheard: watch::Sender<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Forwards.
+    /// Forwards everything.
     Whole,
-    /// Swallows what either side sends, and closes nothing.
+    /// Swallows everything that either side sends, and closes nothing.
     Silent,
-    /// Has no connections, and turns new ones away.
+    /// Has no connections and refuses new ones.
     Cut,
 }
 
@@ -63,7 +63,7 @@ impl Proxy {
         Self { address, wire, forwarding }
     }
 
-    /// A whole proxy in front of the Postgres database of `server`, and the database's address through it.
+    /// A whole proxy in front of the Postgres database of `server`, and the database's URL through it.
     pub(crate) async fn before_database_of(server: &Server) -> (Self, String) {
         let direct = server.postgres_url().unwrap();
         let (login, place) = direct.split_once('@').unwrap();
@@ -73,18 +73,18 @@ impl Proxy {
         (proxy, url)
     }
 
-    /// Breaks all connections, and turns new ones away.
+    /// Breaks all connections and refuses new ones.
     pub(crate) fn cut(&self) {
         self.wire.state.send_replace(State::Cut);
     }
 
-    /// Swallows what either side sends, from when a caller sends `bytes`, these included. All connections stay open, and new
-    /// ones are accepted.
+    /// Swallows everything that either side sends, beginning with the chunk in which a caller sends `bytes`. All
+    /// connections stay open, and new ones are accepted.
     pub(crate) fn fall_silent_at(&self, bytes: &[u8]) {
         *self.wire.last_words.lock().unwrap() = Some(bytes.to_owned());
     }
 
-    /// Waits until the wire is silent, and at least this number of open connections have sent what was swallowed.
+    /// Waits until the wire is silent and at least this many open connections have sent swallowed bytes.
     pub(crate) async fn unheard(&self, connections: usize) {
         let (mut state, mut unheard) = (self.wire.state.subscribe(), self.wire.unheard.subscribe());
         let silent = timeout(PATIENCE, state.wait_for(|state| *state == State::Silent)).await;
@@ -119,7 +119,7 @@ async fn forward_all(mut listener: TcpListener, wire: Arc<Wire>) {
                 }
             }
         }
-        // Without a listener a call is refused, as where no server runs.
+        // Without a listener, a connection attempt is refused, as if no server were running.
         drop(listener);
         drop(connections);
         if state.wait_for(|state| *state != State::Cut).await.is_err() {
@@ -133,7 +133,7 @@ async fn forward(mut caller: TcpStream, wire: Arc<Wire>) {
     let Ok(mut server) = TcpStream::connect(wire.upstream).await else { return };
     let (from_caller, to_caller) = caller.split();
     let (from_server, to_server) = server.split();
-    // Either side may break off; that is what this is for.
+    // Errors are expected here, because either side may break the connection.
     tokio::select! {
         _ = carry_there(from_caller, to_server, &wire) => {}
         _ = carry_back(from_server, to_caller, &wire) => {}
@@ -175,7 +175,7 @@ impl Wire {
         *self.state.borrow() == State::Silent
     }
 
-    /// Whether `bytes` of a caller are swallowed, which may be the first that are.
+    /// Whether a caller's `bytes` are swallowed. They may be the ones that silence the wire.
     fn swallows(&self, bytes: &[u8]) -> bool {
         let mut last_words = self.last_words.lock().unwrap();
         let said = last_words.as_ref().is_some_and(|words| bytes.windows(words.len()).any(|found| found == words));
@@ -187,7 +187,7 @@ impl Wire {
     }
 }
 
-/// An open connection that has sent what was swallowed.
+/// An open connection that has sent swallowed bytes.
 struct Unheard<'a>(&'a Wire);
 
 impl<'a> Unheard<'a> {

@@ -1,7 +1,7 @@
-//! The commands of `docs/quickstart.md`, run as they are printed, print what the page says.
+//! Runs the commands of `docs/quickstart.md` as printed, and compares their output with the page.
 //!
-//! Two things differ from what a reader does, and no more: `cargo` is a script that starts the binary
-//! which has been built already, and `127.0.0.1:8080` is a port that is free.
+//! Only two things differ from a reader's run: `cargo` is a script that starts the built binary, and a free port
+//! replaces `127.0.0.1:8080`.
 
 use std::{
     fs,
@@ -18,14 +18,14 @@ use tokio::{process::Command, time::timeout};
 
 use kalends_e2e::binary;
 
-/// What the page has the service listen on.
+/// The address that the service listens on in the page.
 const ADDRESS: &str = "127.0.0.1:8080";
-/// Printed before the output of each block of commands.
+/// The line that is printed before the output of each block of commands.
 const MARK: &str = "--- block ---";
-/// Stands in the page for what differs from run to run.
+/// The placeholder in the page for text that differs from run to run.
 const ANYTHING: char = '…';
 
-/// Stands in for `cargo run [--quiet] --release [-- ARGUMENTS]`.
+/// Replaces `cargo run [--quiet] --release [-- ARGUMENTS]`.
 const CARGO: &str = r#"#!/bin/sh
 [ "$1" = run ] || exit 1
 while [ $# -gt 0 ] && [ "$1" != -- ]; do shift; done
@@ -33,7 +33,7 @@ while [ $# -gt 0 ] && [ "$1" != -- ]; do shift; done
 exec "$KALENDS_BIN" "$@"
 "#;
 
-/// Commands, and what they print.
+/// A block of commands and its output.
 #[derive(Debug)]
 struct Block {
     commands: String,
@@ -43,7 +43,7 @@ struct Block {
 #[rstest]
 #[tokio::test]
 async fn the_quickstart_works_as_printed(#[values(Database::Sqlite, Database::Postgres)] database: Database) {
-    // The harness makes an empty database and knows the variables that name it.
+    // The harness creates an empty database and knows its variables.
     let mut server = Server::start(database).await;
     assert!(server.stop().await.success());
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
@@ -65,14 +65,14 @@ async fn the_quickstart_works_as_printed(#[values(Database::Sqlite, Database::Po
         let got = printed.get(index).copied().unwrap_or("nothing: the commands before it failed");
         assert!(
             agrees(&block.prints, got),
-            "{}\n--- is to print\n{}\n--- and prints\n{got}",
+            "{}\n--- should print\n{}\n--- but prints\n{got}",
             block.commands,
             block.prints
         );
     }
 }
 
-/// Every block of commands with the block of text that follows it.
+/// Every block of commands, with the block of text that follows it.
 fn blocks(page: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut fence: Option<&str> = None;
@@ -105,7 +105,7 @@ fn blocks(page: &str) -> Vec<Block> {
 }
 
 fn script_of(blocks: &[Block]) -> String {
-    // The page's own variable tells what to end where a command before the last one fails.
+    // If a command fails, the page's own variable holds the process to end.
     let mut script = "set -eu\ntrap 'kill \"${server:-}\" 2>/dev/null || :' EXIT\n".to_owned();
     for block in blocks {
         script.push_str(&format!("printf '\\n%s\\n' '{MARK}'\n{}", block.commands));
@@ -114,7 +114,7 @@ fn script_of(blocks: &[Block]) -> String {
 }
 
 async fn run(script: &Path, root: &Path, server: &Server, address: &str, programs: &Path) -> String {
-    #[expect(clippy::disallowed_methods, reason = "no part of the service; curl and sed have to be found")]
+    #[expect(clippy::disallowed_methods, reason = "not part of the service; curl and sed must be found")]
     let path = std::env::var("PATH").unwrap();
     let output = Command::new("sh")
         .arg(script)
@@ -134,7 +134,7 @@ async fn run(script: &Path, root: &Path, server: &Server, address: &str, program
     printed
 }
 
-/// Whether what was printed is what the page says, line by line.
+/// Whether the output matches the page, line by line.
 fn agrees(page: &str, printed: &str) -> bool {
     let (expected, got) = (page.trim_end(), printed.trim_end());
     expected.lines().count() == got.lines().count()
@@ -156,7 +156,7 @@ fn line_agrees(expected: &str, got: &str) -> bool {
 }
 
 #[test]
-fn a_line_of_the_page_is_matched_around_what_differs() {
+fn a_line_of_the_page_is_matched_around_placeholders() {
     for (expected, got, agree) in [
         ("a", "a", true),
         ("a", "b", false),
@@ -172,7 +172,7 @@ fn a_line_of_the_page_is_matched_around_what_differs() {
 }
 
 #[test]
-fn the_team_is_what_the_page_says() {
+fn the_team_matches_the_page() {
     let team = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data/team");
     let (mut agents, mut events) = (0, Vec::new());
     for folder in fs::read_dir(team).unwrap() {

@@ -1,5 +1,4 @@
-//! HTTP/1.1 by hand: a client that sends whatever bytes it is told to, where a proper one would
-//! refuse or mend them.
+//! HTTP/1.1 by hand: a client that sends any bytes, where a proper client would refuse or correct them.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -12,10 +11,10 @@ use tokio::{
 
 /// Longer than any request here takes, and shorter than the server's own deadline.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The most characters of an error's message.
+/// An error message must be shorter than this many characters.
 const MESSAGE_MAX: usize = 2_000;
 
-/// An answer.
+/// An answer, with its headers and body.
 #[derive(Debug)]
 pub(crate) struct RawAnswer {
     pub status: u16,
@@ -23,7 +22,7 @@ pub(crate) struct RawAnswer {
     pub body: Vec<u8>,
 }
 
-/// A connection that stays open between requests, and sends them in pieces.
+/// A connection that stays open between requests and can send them in pieces.
 pub(crate) struct Connection {
     stream: TcpStream,
     read: Vec<u8>,
@@ -34,12 +33,12 @@ impl Connection {
         Self { stream: TcpStream::connect(address).await.expect("a connection"), read: Vec::new() }
     }
 
-    /// Sends these bytes. Whether the server still takes them is for the answer to say.
+    /// Sends these bytes. A failure is ignored, because the answer shows whether the server still reads.
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
         let _ = self.stream.write_all(bytes.as_ref()).await;
     }
 
-    /// Reads the next answer, one of status 1xx too. `None` if the server closes the connection before it.
+    /// Reads the next answer, which may have a 1xx status. Returns `None` if the server closes the connection first.
     pub(crate) async fn answer(&mut self) -> Option<RawAnswer> {
         let answer = timeout(PATIENCE, async {
             let end = loop {
@@ -63,14 +62,14 @@ impl Connection {
 
     async fn more(&mut self) -> Option<()> {
         let mut buffer = [0; 4096];
-        // A reset ends the reading as well as a close does.
+        // A reset ends the reading in the same way as a close.
         let length = self.stream.read(&mut buffer).await.ok().filter(|length| *length > 0)?;
         self.read.extend_from_slice(&buffer[..length]);
         Some(())
     }
 }
 
-/// The status and the headers of an answer's head.
+/// The status and headers of an answer.
 fn head(bytes: &[u8]) -> Option<(u16, Vec<(String, String)>)> {
     let head = String::from_utf8_lossy(bytes).into_owned();
     let mut lines = head.split("\r\n");
@@ -82,14 +81,13 @@ fn head(bytes: &[u8]) -> Option<(u16, Vec<(String, String)>)> {
     Some((status, headers))
 }
 
-/// Sends `request` on a connection of its own and reads until the server closes it. `None` where it
-/// does so without an answer.
+/// Sends `request` on a new connection and reads until the server closes it. Returns `None` if there is no answer.
 pub(crate) async fn send(address: SocketAddr, request: &[u8]) -> Option<RawAnswer> {
     let bytes = timeout(PATIENCE, exchange(address, request)).await.expect("an answer in time");
     RawAnswer::parse(&bytes)
 }
 
-/// A plain request with a key and, where one is given, a body of JSON.
+/// Sends a plain request with a key and an optional JSON body.
 pub(crate) async fn call(address: SocketAddr, key: &str, method: &str, path: &str, body: Option<&Value>) -> RawAnswer {
     let body = body.map(Value::to_string).unwrap_or_default();
     let request = format!(
@@ -103,7 +101,7 @@ pub(crate) async fn call(address: SocketAddr, key: &str, method: &str, path: &st
 async fn exchange(address: SocketAddr, request: &[u8]) -> Vec<u8> {
     let (mut reader, mut writer) = TcpStream::connect(address).await.expect("a connection").into_split();
     let mut answer = Vec::new();
-    // Both at once: a server that refuses early does not read to the end, and its answer stands in our
+    // Write and read concurrently. A server that refuses early does not read to the end, and its answer is in our
     // buffer when the connection breaks.
     let (_, _) = tokio::join!(writer.write_all(request), reader.read_to_end(&mut answer));
     answer
@@ -116,7 +114,7 @@ impl RawAnswer {
             let end = rest.windows(4).position(|window| window == b"\r\n\r\n")?;
             let (status, headers) = head(&rest[..end])?;
             rest = &rest[end + 4..];
-            // "100 Continue" comes before the answer itself.
+            // "100 Continue" precedes the answer itself.
             if status >= 200 {
                 return Some(Self { status, headers, body: rest.to_vec() });
             }
@@ -131,8 +129,8 @@ impl RawAnswer {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 
-    /// What is wrong with the answer: it must not be a failure of the server's, and an error must stand
-    /// in the envelope, or on a page.
+    /// The fault of an answer, if it has one. It must not be a server failure, and an error must use the envelope or
+    /// be a page.
     pub(crate) fn fault(&self) -> Option<String> {
         let fault = |what: &str| {
             Some(format!("{what}: {} {:?} {}", self.status, self.headers, String::from_utf8_lossy(&self.body)))
@@ -147,7 +145,7 @@ impl RawAnswer {
         if self.status < 400 {
             return None;
         }
-        // What is wrong with a form is told to a human, on a page that runs nothing of others.
+        // Errors in a form are shown to a person, on a page whose policy allows no foreign code.
         if self.header("content-type") == "text/html; charset=utf-8" {
             let guarded = self.header("content-security-policy").starts_with("default-src 'none'");
             return if guarded { None } else { fault("a page without a policy") };

@@ -1,4 +1,4 @@
-//! Callers that do not finish what they began.
+//! Callers that do not finish their requests.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ async fn half_a_header_is_cut_off() {
     connection.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\nX-Unfinished: ").await.unwrap();
     let began = Instant::now();
     let mut answer = Vec::new();
-    // A reset ends the reading as well as a close does.
+    // A reset ends the reading in the same way as a close.
     let _ = timeout(Duration::from_secs(20), connection.read_to_end(&mut answer)).await.expect("to be cut off");
     let waited = began.elapsed();
     assert!((Duration::from_secs(5)..Duration::from_secs(13)).contains(&waited), "{waited:?}");

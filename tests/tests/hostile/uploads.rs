@@ -1,11 +1,11 @@
-//! Large bodies: one at a time for an organization, and no wait for others because of it.
+//! Large bodies: one at a time for each organization, without delaying other organizations.
 
 use kalends_e2e::{Client, Database, Org, Server};
 use serde_json::{Value, json};
 
 use crate::raw::Connection;
 
-/// An organization with a calendar.
+/// An organization with a calendar, its client, and the path for imports.
 async fn tenant(server: &Server) -> (Org, Client, String) {
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -15,7 +15,7 @@ async fn tenant(server: &Server) -> (Org, Client, String) {
     (org, api, format!("/v1/calendars/{calendar}/import"))
 }
 
-/// A file of so many bytes or a few less, with one event.
+/// A file of at most this many bytes, with one event.
 fn file(bytes: usize) -> String {
     let (head, tail) = (
         "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:one\r\nDTSTAMP:20270101T000000Z\r\n\
@@ -36,7 +36,7 @@ async fn organization_sends_one_large_body_at_a_time() {
     let send =
         |api: &Client, path: &str, bytes| api.post(path).header("content-type", "text/calendar").body(file(bytes));
 
-    // The server asks for the body once the upload has its turn.
+    // The server asks for the body when it is the upload's turn.
     let mut begun = Connection::open(server.address()).await;
     let head = format!(
         "POST {import} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: {LARGE}\r\n\
@@ -55,7 +55,7 @@ async fn organization_sends_one_large_body_at_a_time() {
     send(&api, &import, 1 << 19).await.expect(200);
     send(&other, &others, LARGE).await.expect(200);
 
-    // A caller that goes away gives its turn back.
+    // If a caller disconnects, its turn ends.
     drop(begun);
     let mut answers = Vec::<Value>::new();
     loop {
@@ -64,7 +64,7 @@ async fn organization_sends_one_large_body_at_a_time() {
             break;
         }
         answers.push(answer.refused(429, "rate_limit_error").at("/error/code"));
-        assert!(answers.len() < 1_000, "the turn never comes back");
+        assert!(answers.len() < 1_000, "the turn never ends");
     }
     assert!(answers.iter().all(|code| code == "upload_in_progress"), "{answers:?}");
 }
