@@ -14,11 +14,7 @@
 //! api.get("/v1/agents/agt_nobody").await.refused(404, "not_found").code("agent_not_found");
 //! # }
 //! ```
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a failure here must fail the test that called it"
-)]
+#![expect(clippy::expect_used, clippy::panic, reason = "a failure here must fail the test that called it")]
 
 mod answer;
 mod authorization;

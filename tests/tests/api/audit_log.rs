@@ -102,7 +102,11 @@ async fn the_plan_sets_the_retention_of_the_log(#[case] database: Database) {
 
     server.restart_at_offset(4 * 24 * 3_600).await;
     let log = read(&server.api(&free), &[]).await.expect(200);
-    assert_eq!((log.data().len(), &log["range_clamped"]), (0, &json!(false)), "the entries are older than the retention");
+    assert_eq!(
+        (log.data().len(), &log["range_clamped"]),
+        (0, &json!(false)),
+        "the entries are older than the retention"
+    );
     // The entries are purged soon after the start, so a later plan does not bring them back.
     let became = server.cli(&["org", "set-plan", &free.id, "pro"]).await.succeeded();
     assert!(became.stdout.contains(&free.id));

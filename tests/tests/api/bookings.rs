@@ -128,7 +128,11 @@ async fn a_slot_is_booked(#[case] database: Database) {
     let taken = desk.book(&page, &slots[5]).await.refused(409, "conflict").code("slot_taken").param("start");
     let nearest: Vec<_> = taken.at("/error/nearest_free").as_array().unwrap().clone();
     let near: Vec<&str> = nearest.iter().map(|slot| slot["start"].as_str().unwrap()).collect();
-    assert_eq!(near, [slots[4].as_str(), &slots[6], &slots[3]], "the nearest first, and the earlier of two equally near");
+    assert_eq!(
+        near,
+        [slots[4].as_str(), &slots[6], &slots[3]],
+        "the nearest first, and the earlier of two equally near"
+    );
     assert_eq!(taken.at("/error/conflicts"), Value::Null, "conflicts are not shown to guests");
     // The log has the route but neither the slug nor a token.
     let (log, token) = (desk.server.log(), booked["cancel_url"].as_str().unwrap().rsplit('/').nth(1).unwrap());

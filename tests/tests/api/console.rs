@@ -82,7 +82,10 @@ async fn a_user_signs_up(#[case] database: Database) {
     let made = server.anonymous().post("/v1/auth/signup").json(signing_up("Ada@Example.com")).await.expect(201);
     has_exactly(&made.json, &["org", "user", "api_key"]);
     let (token, attributes) = cookie(&made);
-    assert_eq!(attributes, "Path=/; Max-Age=43200; HttpOnly; SameSite=Lax", "the service runs on plain HTTP on the local machine");
+    assert_eq!(
+        attributes, "Path=/; Max-Age=43200; HttpOnly; SameSite=Lax",
+        "the service runs on plain HTTP on the local machine"
+    );
     assert_eq!(made.header("cache-control"), "no-store");
     let (user, org) = (&made["user"], &made["org"]);
     assert_eq!((&user["email"], &user["name"]), (&json!("ada@example.com"), &json!("Ada")));

@@ -336,7 +336,11 @@ async fn a_hold_is_pre_empted_by_a_higher_priority(#[case] database: Database) {
     let apart = hold(&api, &calendar, "12:00", "13:00", 0).await.expect(201).id();
     hold(&api, &calendar, "09:30", "10:30", 1).await.refused(409, "conflict").code("slot_taken");
     for id in [&weak, &weaker] {
-        assert_eq!(api.get(format!("/v1/events/{id}")).await.expect(200)["status"], "hold", "either all are pre-empted or none");
+        assert_eq!(
+            api.get(format!("/v1/events/{id}")).await.expect(200)["status"],
+            "hold",
+            "either all are pre-empted or none"
+        );
     }
     let strong = hold(&api, &calendar, "09:30", "10:30", 2).await.expect(201).id();
     for id in [&weak, &weaker] {

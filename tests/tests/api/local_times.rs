@@ -65,7 +65,11 @@ async fn local_times_follow_the_clocks(#[case] database: Database) {
     ] {
         let answer = made(&api, &berlin, event_body("Standup", start, end)).await;
         assert_eq!(answer["local"], told);
-        assert_eq!((&answer["startTime"], &answer["endTime"]), (&json!(start), &json!(end)), "the other fields are unchanged");
+        assert_eq!(
+            (&answer["startTime"], &answer["endTime"]),
+            (&json!(start), &json!(end)),
+            "the other fields are unchanged"
+        );
     }
 
     let kolkata = calendar_in(&api, &owner, "Asia/Kolkata").await;

@@ -155,11 +155,7 @@ async fn sign_ups_get_the_plan_that_the_operator_chose(#[case] database: Databas
     let server = Server::start_with(database, &[("KALENDS_SIGNUP_PLAN", "pro")]).await;
     let (_, key) = crate::claims::agent(&server, "scout@example.com").await;
     let api = server.client(&key);
-    assert_eq!(
-        api.get("/v1/usage").await.expect(200)["plan"],
-        "free",
-        "an unverified organization is in the sandbox"
-    );
+    assert_eq!(api.get("/v1/usage").await.expect(200)["plan"], "free", "an unverified organization is in the sandbox");
     let code = server.wait_for_mails(1).await[0].code().to_owned();
     let verified = api.post("/v1/agent/verify").json(json!({ "otp": code })).await.expect(200);
     assert!(verified["message"].as_str().is_some_and(|message| message.contains("pro plan")), "{}", verified.shown());

@@ -25,7 +25,7 @@ async fn at_once(count: usize, api: &Client, path: &str) -> Vec<Answer> {
 #[tokio::test]
 async fn a_custom_plan_allows_200_requests_a_second(#[case] database: Database) {
     const RATE: usize = 200;
-    // The entrance admits this request before its handler refuses it, so the test measures only the entrance.
+    // The rate limit admits this request, and its query is then refused. So the test measures little else.
     const PATH: &str = "/v1/usage?x=1";
     let server = Server::start(database).await;
     let api = server.api(&server.planned_org("custom", &[]).await).impatient();

@@ -188,7 +188,11 @@ async fn busy_times_cannot_be_reserved(#[case] database: Database) {
         cancel(&api, &asked.id()).await.expect(200);
     }
     assert_eq!(api.get(PROPOSALS).await.expect(200)["total"], 6, "the ones that were not refused");
-    assert_eq!(api.get(format!("/v1/events/{held}")).await.expect(200)["status"], "hold", "a reservation does not pre-empt a hold");
+    assert_eq!(
+        api.get(format!("/v1/events/{held}")).await.expect(200)["status"],
+        "hold",
+        "a reservation does not pre-empt a hold"
+    );
     assert_eq!(reasons(&api, &team.calendar, "07:00", "08:00").await, Vec::<Value>::new());
     // Adjacent and cancelled times are free.
     let offered = [slot("08:00", "09:00"), slot("10:00", "10:30"), slot("16:00", "17:00")];

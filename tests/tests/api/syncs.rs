@@ -203,7 +203,7 @@ async fn another_address_is_synced_at_once(#[case] database: Database) {
     let asked = it.feeds.asked("/b.ics");
     assert_eq!((asked.len(), asked[0].header("if-none-match")), (1, ""), "a tag belongs to its address");
 
-    // An address that does not answer changes nothing. The subscription can be changed or deleted meanwhile.
+    // An address that does not answer changes nothing, and the subscription can still be changed or deleted.
     it.feeds.serve("/c.ics", Serving::Hang);
     it.api.patch(&path).json(json!({ "url": it.feeds.url("/c.ics") })).await.expect(200);
     it.feeds.wait_for("/c.ics", 1).await;

@@ -238,7 +238,7 @@ async fn feedback_is_logged_and_bounded(#[case] database: Database) {
     assert!(log.contains("three tries") && log.contains("planted-sdk"), "{log}");
     assert!(log.contains("it takes\\n2026-01-01T00:00:00Z ERROR forged"), "in one line: {log}");
     assert!(!log.lines().any(|line| line.starts_with("2026-01-01T00:00:00Z ERROR")) && !log.contains("\u{1b}[2J"));
-    assert!(!log.contains(&org.key), "a key in the text is masked");
+    assert!(!log.contains(&org.key), "a key in the text is redacted");
     server.anonymous().post("/v1/feedback").json(json!({})).await.refused(401, "unauthorized");
     // Feedback is not in the organization's audit log. A rate-limit entry may be.
     let mut actions = api.get("/v1/audit-log").await.expect(200).column("action");
