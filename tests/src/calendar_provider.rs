@@ -37,9 +37,9 @@ pub enum Transparency {
 /// An event at the provider.
 #[derive(Debug, Clone)]
 pub struct TheirEvent {
-    /// When it begins.
+    /// The start, in UTC.
     pub start: DateTime<Utc>,
-    /// When it ends.
+    /// The end, in UTC.
     pub end: DateTime<Utc>,
     /// The title.
     pub title: String,

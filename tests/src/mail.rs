@@ -7,7 +7,7 @@ use mail_parser::{MessageParser, MessagePart, MimeHeaders as _};
 /// A message.
 #[derive(Debug, Clone)]
 pub struct Mail {
-    /// The address of its receiver.
+    /// The address of its recipient.
     pub to: String,
     /// The subject.
     pub subject: String,

@@ -52,7 +52,7 @@ pub struct Org {
 /// The output of a command.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// How it ended.
+    /// The exit status.
     pub status: ExitStatus,
     /// Its standard output.
     pub stdout: String,
@@ -153,7 +153,7 @@ impl Server {
         self.process.id().expect("a running server")
     }
 
-    /// What the service has logged.
+    /// The log of the service.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.root.path().join(LOG)).unwrap_or_default()
     }

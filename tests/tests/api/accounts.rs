@@ -37,7 +37,7 @@ fn wrong(code: &str) -> String {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn an_agent_signs_itself_up(#[case] database: Database) {
+async fn an_agent_signs_up(#[case] database: Database) {
     let server = Server::start(database).await;
     let made = sign_up(&server, "Ada@Example.com").await.expect(200);
     has_exactly(&made.json, &["org_id", "agent_id", "api_key", "message"]);
@@ -195,7 +195,7 @@ async fn a_code_survives_a_plan_change(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_code_is_burned_after_ten_attempts(#[case] database: Database) {
+async fn a_code_is_void_after_ten_attempts(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = signed_up(&server, "ada@example.com").await;
     let api = server.api(&org);

@@ -35,7 +35,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     expected.iter().map(|(start, end)| ((*start).to_owned(), (*end).to_owned())).collect()
 }
 
-/// From 08:00 to 12:00 in whole hours.
+/// The path of the availability from 08:00 to 12:00 in one-hour slots.
 fn morning(resource: &str) -> String {
     format!("/v1/{resource}/availability?start={}&end={}&slot_duration=1h", at("08:00"), at("12:00"))
 }
@@ -53,7 +53,7 @@ async fn busy(api: &Client, calendar: &str, from: &str, to: &str) -> String {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn slots_are_the_free_steps_of_the_range(#[case] database: Database) {
+async fn slots_are_the_free_parts_of_a_grid(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (owner, calendar) = agent_with_calendar(&api).await;
     busy(&api, &calendar, "09:00", "10:00").await;
@@ -297,7 +297,7 @@ async fn across_agents_all_must_be_free(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn plans_bound_availability_across_agents(#[case] database: Database) {
+async fn plans_limit_availability_across_agents(#[case] database: Database) {
     let server = Server::start(database).await;
     let free = server.api(&server.org("free").await);
     let own = agent(&free).await;
@@ -328,7 +328,7 @@ async fn plans_bound_availability_across_agents(#[case] database: Database) {
     let own = agent(&custom).await;
     range(&custom, &own, "2027-01-01T00:00:00Z").await.expect(200);
     range(&custom, &own, "2027-01-01T00:00:01Z").await.refused(400, "bad_request").says("365");
-    // Agents of another organization do not exist.
+    // Agents of another organization are not found.
     custom.get(across(&[&own, agents[0]], "")).await.refused(404, "not_found").code("agent_not_found");
 }
 

@@ -270,7 +270,7 @@ async fn working_hours_follow_the_clocks(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn buffers_widen_what_blocks_on_their_calendar(#[case] database: Database) {
+async fn buffers_widen_events_of_their_own_calendar(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (owner, first) = agent_with_calendar(&api).await;
     let second = calendar_of(&api, &owner).await;

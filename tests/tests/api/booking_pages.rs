@@ -217,7 +217,7 @@ async fn an_agent_s_key_sees_its_own_pages(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn a_plan_caps_the_pages(#[case] database: Database) {
+async fn a_plan_limits_the_pages(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "free").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let body = json!({ "calendar_id": calendar, "title": "Intro" });

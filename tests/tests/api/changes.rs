@@ -110,7 +110,7 @@ async fn changes_are_listed_in_order_and_once(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn pages_of_a_new_copy_miss_nothing(#[case] database: Database) {
+async fn the_pages_of_a_new_copy_miss_no_event(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "UTC").await;
     let events: Vec<Value> = (0..7)

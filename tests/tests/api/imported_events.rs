@@ -140,7 +140,7 @@ async fn a_cancelled_occurrence_does_not_take_place(#[case] database: Database) 
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn other_rules_become_occurrences(#[case] database: Database) {
+async fn unsupported_rules_become_occurrences(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let midnight = at(&now(&it.api).await).with_hour(0).and_then(|time| time.with_minute(0));
     let first = midnight.and_then(|time| time.with_second(0)).and_then(|time| time.with_nanosecond(0)).unwrap();

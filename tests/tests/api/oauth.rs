@@ -165,7 +165,7 @@ async fn a_new_user_signs_up_and_signs_in_again(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn the_first_proof_of_an_address_takes_its_account(#[case] database: Database) {
+async fn the_first_verified_sign_in_takes_over_an_account(#[case] database: Database) {
     let world = World::new(database).await;
     // The person who typed the address may not own it.
     let (made, squatter) = world.password_human("ada@example.com").await;

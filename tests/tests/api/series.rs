@@ -413,7 +413,7 @@ async fn occurrences_block_and_are_in_the_context(#[case] database: Database) {
 #[case::sqlite(Sqlite)]
 #[case::postgres(Postgres)]
 #[tokio::test]
-async fn free_plans_bound_series(#[case] database: Database) {
+async fn free_plans_limit_series(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("free").await;
     let api = server.api(&org);
