@@ -33,7 +33,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tower::Service;
 
 use self::{
-    activity::{Activity, Overdue, Patience, Watched},
+    activity::{Activity, Overdue, Pace, Patience, Watched},
     patient::Patient,
     places::{Full, Place, Places},
 };
@@ -152,10 +152,10 @@ impl Connections {
         let activity = Activity::new();
         let (router, noted) = (self.router.clone(), Arc::clone(&activity));
         let service = service_fn(move |mut request: Request<Incoming>| {
-            let running = noted.begin();
+            let (running, pace) = (noted.begin(), Pace::of(request.version()));
             request.extensions_mut().insert(ConnectInfo(peer));
             let answer = Service::call(&mut router.clone(), request);
-            async move { answer.await.map(|answer| answer.map(|body| Watched::new(body, running))) }
+            async move { answer.await.map(|answer| answer.map(|body| Watched::new(body, pace, running))) }
         });
         let stream = TokioIo::new(Patient::new(stream, self.patience.stuck));
         let connection = self.protocol.serve_connection(stream, service).into_owned();

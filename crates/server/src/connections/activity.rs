@@ -9,9 +9,10 @@ use std::{
 
 use bytes::{Buf as _, Bytes};
 use http_body::{Body, Frame, SizeHint};
+use hyper::Version;
 use tokio::time::Instant;
 
-/// The most bytes of an answer that are passed on at once. Progress is noted when a piece has been sent.
+/// The most bytes of an answer that HTTP/2 gets at once. Progress is noted when a piece has been sent.
 const PIECE: usize = 64 << 10;
 
 /// How long a connection may make no progress.
@@ -106,12 +107,29 @@ impl Drop for Running {
     }
 }
 
-/// The body of an answer, which records its progress.
+/// The body of an answer. Its request is running until the last byte has been sent.
 pub(super) struct Watched<B> {
     body: B,
+    pace: Pace,
     /// The rest of a frame that was too large to pass on at once.
     rest: Bytes,
     running: Arc<Running>,
+}
+
+/// What notices that an answer makes no progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// The stream, by its blocked writes. HTTP/1.1 sends one answer at a time, so its frames stay whole.
+    OfStream,
+    /// The body, by its pieces. A client of HTTP/2 may read one answer and leave another unread.
+    OfPieces,
+}
+
+impl Pace {
+    /// The pace of an answer over this version of HTTP.
+    pub(super) fn of(version: Version) -> Self {
+        if version == Version::HTTP_2 { Self::OfPieces } else { Self::OfStream }
+    }
 }
 
 /// A part of an answer that is being sent. The request is running until its last piece has been sent: HTTP/2 accepts a
@@ -133,10 +151,24 @@ impl Drop for Piece {
     }
 }
 
+/// A frame whose progress the stream notices. The request is running until it has been sent.
+struct Whole {
+    bytes: Bytes,
+    _running: Arc<Running>,
+}
+
+impl AsRef<[u8]> for Whole {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 impl<B> Watched<B> {
-    pub(super) fn new(body: B, running: Running) -> Self {
-        running.moves();
-        Self { body, rest: Bytes::new(), running: Arc::new(running) }
+    pub(super) fn new(body: B, pace: Pace, running: Running) -> Self {
+        if pace == Pace::OfPieces {
+            running.moves();
+        }
+        Self { body, pace, rest: Bytes::new(), running: Arc::new(running) }
     }
 }
 
@@ -148,6 +180,12 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Watched<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        if self.pace == Pace::OfStream {
+            let Self { body, running, .. } = &mut *self;
+            let frame = ready!(Pin::new(body).poll_frame(context));
+            let held = |bytes| Bytes::from_owner(Whole { bytes, _running: Arc::clone(running) });
+            return Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(held))));
+        }
         self.running.moves();
         if self.rest.is_empty() {
             match ready!(Pin::new(&mut self.body).poll_frame(context)) {
@@ -211,8 +249,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_nobody_reads_is_stuck() {
         let activity = Activity::new();
-        let mut read = Watched::new(AnyBody::from(vec![0; 3 * PIECE]), activity.begin());
-        let unread = Watched::new(AnyBody::from("unread"), activity.begin());
+        let mut read = Watched::new(AnyBody::from(vec![0; 3 * PIECE]), Pace::OfPieces, activity.begin());
+        let unread = Watched::new(AnyBody::from("unread"), Pace::OfPieces, activity.begin());
         advance(29 * SECOND).await;
         assert_eq!(read.frame().await.unwrap().unwrap().into_data().unwrap().len(), PIECE);
         assert_eq!(activity.overdue(PATIENCE), None);
@@ -229,7 +267,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_answer_is_running_until_its_last_piece_is_sent() {
         let activity = Activity::new();
-        let mut body = Watched::new(AnyBody::from("short"), activity.begin());
+        let mut body = Watched::new(AnyBody::from("short"), Pace::OfPieces, activity.begin());
         let last = body.frame().await.unwrap().unwrap();
         drop(body);
         advance(30 * SECOND).await;
@@ -243,12 +281,26 @@ mod tests {
     #[tokio::test]
     async fn a_large_frame_is_split_and_keeps_its_length() {
         let text: Vec<u8> = (0..2 * PIECE + 7).map(|at| u8::try_from(at % 251).unwrap()).collect();
-        let mut body = Watched::new(AnyBody::from(text.clone()), Activity::new().begin());
+        let mut body = Watched::new(AnyBody::from(text.clone()), Pace::OfPieces, Activity::new().begin());
         assert_eq!(body.size_hint().exact(), Some(text.len() as u64));
         let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
         assert_eq!(body.size_hint().exact(), Some((text.len() - PIECE) as u64));
         assert!(!body.is_end_stream());
         let rest = body.collect().await.unwrap().to_bytes();
         assert_eq!([first, rest].concat(), text);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_http_1_answer_stays_whole_and_runs_until_it_has_been_sent() {
+        let activity = Activity::new();
+        let mut body = Watched::new(AnyBody::from(vec![0; 3 * PIECE]), Pace::OfStream, activity.begin());
+        let whole = body.frame().await.unwrap().unwrap().into_data().unwrap();
+        assert_eq!(whole.len(), 3 * PIECE);
+        drop(body);
+        advance(1_000 * SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), None, "the stream notices that it is not read");
+        drop(whole);
+        advance(60 * SECOND).await;
+        assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Rests));
     }
 }
