@@ -9,6 +9,7 @@ mod files;
 mod hosts;
 mod map;
 mod model;
+mod prose;
 mod rust;
 mod sources;
 mod statement;
@@ -149,7 +150,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 }
 
 fn check(model: &Model) -> Vec<Violation> {
-    let rules = [arrows::check, map::check, files::check, sources::check, dialect::check, hosts::check];
+    let rules = [arrows::check, map::check, files::check, sources::check, dialect::check, hosts::check, prose::check];
     rules.iter().flat_map(|rule| rule(model)).collect()
 }
 

@@ -328,7 +328,7 @@ impl App {
         actor.needs(Feature::Holds)?;
         let path = EventPath { calendar: None, id };
         let id: EventId = id.parse().map_err(|_| path.missing())?;
-        // Whoever ends the hold writes its row, even to take its time. So the row's version is the only condition.
+        // The request that ends the hold writes its row, even to take its time. So the row's version is the only condition.
         retry_stale(|| async {
             let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
             let now = self.now();

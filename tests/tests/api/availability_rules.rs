@@ -507,7 +507,7 @@ async fn at_most_a_thousand_events_are_explained(#[case] database: Database) {
         let (start, end) = (stamp(from), stamp(to));
         api.get(format!("/v1/availability/explain?agent={owner}&start={start}&end={end}")).await.expect(200)
     };
-    // Equal reasons are listed once. Of the 1,100 events, the first thousand are considered, minute by minute.
+    // Equal reasons are listed once. The first thousand of the 1,100 events are considered, minute by minute.
     let told = explain(0, 60).await;
     let minutes = told["reasons"].as_array().unwrap().len();
     assert!((50..60).contains(&minutes), "{minutes}");

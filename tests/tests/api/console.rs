@@ -155,7 +155,7 @@ async fn a_bad_sign_up_is_refused(#[case] database: Database) {
     let join = json!({ "email": "ada@example.com", "tos_version": TERMS });
     anybody.post("/v1/waitlist").json(join).await.refused(409, "conflict").code("email_taken");
 
-    // A waitlisted user is told so. After activation, their sign-up gets the waitlisted organization.
+    // The answer says that a user is on the waiting list. After activation, their sign-up gets the waitlisted organization.
     let join = json!({ "email": "bob@example.com", "name": "Bob", "tos_version": TERMS });
     let place = anybody.post("/v1/waitlist").json(join).await.expect(201).at("/data/id");
     sign_up(signing_up("bob@example.com")).await.refused(403, "account_waitlisted");

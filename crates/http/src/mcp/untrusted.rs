@@ -1,5 +1,5 @@
 //! Finds the text in an answer that third parties wrote: guests who booked, and the authors of feeds and files. A
-//! warning tells the model that reads the answer to treat this text as data.
+//! warning asks the model that reads the answer to treat this text as data.
 
 use serde_json::Value;
 

@@ -171,7 +171,7 @@ pub async fn changes_are_hidden_with_their_calendar(store: &StoreUnderTest) {
     absent(&scene, &calendar).await;
 }
 
-/// Of the events written since, only those that may take place in the window count.
+/// Only events that may take place in the window count as changed since.
 pub async fn changed_since_counts_events_in_the_window(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;

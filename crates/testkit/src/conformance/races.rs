@@ -28,7 +28,7 @@ fn assert_only_stale(outcomes: &[Result<(), CommitError>]) {
     }
 }
 
-/// Of the callers that saw one revision, exactly one wins each round. The final revision counts the winners.
+/// Exactly one of the callers that saw one revision wins each round. The final revision counts the winners.
 pub async fn one_change_set_wins_a_revision(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
