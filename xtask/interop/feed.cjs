@@ -3,7 +3,7 @@
 // The argument is the output file of the example `feed` of kalends-feeds.
 'use strict';
 
-// Dates are midnights in the calendar's zone. This tells the libraries which zone that is.
+// Dates are midnights in the calendar's zone. The libraries read the zone from here.
 process.env.TZ = 'Europe/Berlin';
 const { readFileSync } = require('node:fs');
 const ICAL = require('ical.js');

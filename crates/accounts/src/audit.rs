@@ -218,7 +218,7 @@ impl AuditRange {
 
 /// A query of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuditQuery {
+pub struct AuditSearch {
     /// The range of time.
     pub range: AuditRange,
     /// Only entries of this action.
@@ -231,7 +231,7 @@ pub struct AuditQuery {
     pub limit: u32,
 }
 
-impl AuditQuery {
+impl AuditSearch {
     /// Whether the entry matches the query, regardless of `limit`.
     pub fn matches(&self, entry: &AuditEntry) -> bool {
         let at = entry.created_at;

@@ -28,7 +28,7 @@ mod waitlist;
 
 pub use admin::AdminToken;
 pub use allowance::{Allowance, AllowanceTerms, Limited, Taken, Used};
-pub use audit::{Action, AuditCursor, AuditEntry, AuditQuery, AuditRange, audit_kept_since, audit_retention_days};
+pub use audit::{Action, AuditCursor, AuditEntry, AuditRange, AuditSearch, audit_kept_since, audit_retention_days};
 pub use change::Change;
 pub use claim::{
     AddressHash, CLAIM_HOLD, CLAIM_KEPT, CLAIM_REFUSED, Claim, ClaimError, ClaimState, ClaimStatus, RevocationToken,

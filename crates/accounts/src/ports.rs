@@ -5,8 +5,8 @@ use kalends_kernel::{AgentId, ClaimId, KeyId, Listed, OrgId, Page, SessionId, St
 use kalends_quotas::{Metric, Period, Plan};
 
 use crate::{
-    Acceptance, AddressHash, Allowance, AuditEntry, AuditQuery, Claim, Email, EndedKey, KeyHash, KeyView, Organization,
-    Ownership, PasswordReset, Principal, ScopedKey, Session, Taken, TokenHash, User, VerificationCode,
+    Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, Claim, Email, EndedKey, KeyHash, KeyView,
+    Organization, Ownership, PasswordReset, Principal, ScopedKey, Session, Taken, TokenHash, User, VerificationCode,
     oauth::{Attempt, KnownIdentity, Provider},
 };
 
@@ -96,7 +96,7 @@ pub trait PasswordResets: Send + Sync {
 pub trait AuditLog: Send + Sync {
     /// The organization's entries that match, newest first. Entries written at the same time are ordered by
     /// identifier, highest first.
-    async fn audit_page(&self, org: OrgId, asked: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError>;
+    async fn audit_page(&self, org: OrgId, asked: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError>;
 
     /// Removes up to `limit` entries of organizations on `plan` that were written before `before`, and returns how
     /// many. If it returns fewer than `limit`, none are left.

@@ -1,6 +1,6 @@
 //! The audit log: reading it, recording sampled failures, and purging it.
 
-use kalends_accounts::{Action, AuditCursor, AuditEntry, AuditQuery, AuditRange, audit_kept_since};
+use kalends_accounts::{Action, AuditCursor, AuditEntry, AuditRange, AuditSearch, audit_kept_since};
 use kalends_kernel::{AuditId, OrgId, RequestId, SignedDuration, Timestamp};
 use kalends_quotas::{Plan, RateDecision, RateState};
 use kalends_wire::{AuditLog, AuditPagination, AuditQuery};
@@ -64,7 +64,7 @@ impl App {
     pub async fn audit_log(&self, actor: &Actor, query: AuditQuery) -> Result<AuditLog, Refusal> {
         actor.for_organization()?;
         let range = AuditRange::ask(query.from, query.to, actor.principal.plan, self.now())?;
-        let mut asked = AuditQuery {
+        let mut asked = AuditSearch {
             range,
             action: query.action,
             actor_key_prefix: query.actor_key_prefix,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use kalends_accounts::{Allowance, Organization, Waitlist};
-use kalends_calendars::{Calendar, Changed, ChangesQuery, Position, ports::AgentFilter};
+use kalends_calendars::{Calendar, Changed, ChangesSince, Position, ports::AgentFilter};
 use kalends_kernel::{CalendarId, Listed, OrgId, Page, Revision, StoreError, Timestamp, UserId};
 use kalends_proposals::{Proposal, ports::ProposalFilter};
 use kalends_quotas::{Counted, Metric, Period};
@@ -297,7 +297,7 @@ impl App {
     /// during the export may appear twice; the later one is newer.
     async fn write_events(&self, calendar: &Calendar, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         // Deleted events are excluded.
-        let mut asked = ChangesQuery { after: Position::START, deleted_after: Revision(i64::MAX) };
+        let mut asked = ChangesSince { after: Position::START, deleted_after: Revision(i64::MAX) };
         loop {
             let read = self.store.changes(calendar.org, calendar.id, asked, ROWS).await?;
             // A calendar that was deleted in the meantime has no events.

@@ -51,7 +51,7 @@ impl Position {
 
 /// A query for the changes of a calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChangesQuery {
+pub struct ChangesSince {
     /// Only changes after this position.
     pub after: Position,
     /// Only deletions after this revision.
@@ -236,11 +236,11 @@ impl ChangesToken {
     }
 
     /// The query for a mirror at `since`; `None` is an empty mirror.
-    pub fn asks(since: Option<&Self>) -> ChangesQuery {
+    pub fn asks(since: Option<&Self>) -> ChangesSince {
         match since {
             // An empty mirror has never seen the events that are deleted now.
-            None => ChangesQuery { after: Position::START, deleted_after: Revision(i64::MAX) },
-            Some(token) => ChangesQuery { after: token.position, deleted_after: token.begun_at },
+            None => ChangesSince { after: Position::START, deleted_after: Revision(i64::MAX) },
+            Some(token) => ChangesSince { after: token.position, deleted_after: token.begun_at },
         }
     }
 

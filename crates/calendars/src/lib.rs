@@ -32,7 +32,7 @@ pub use blocks::block_kind;
 pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
 pub use changes::{
-    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesPage, ChangesQuery, ChangesRead, ChangesToken, DELETED_KEPT,
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesPage, ChangesRead, ChangesSince, ChangesToken, DELETED_KEPT,
     DatabaseId, Position, Resync,
 };
 pub use context::{Context, ContextEvents, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};

@@ -12,7 +12,7 @@ use kalends_kernel::{
 };
 
 use crate::{
-    Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ChangedSince, ChangesQuery, ChangesRead, ContextEvents,
+    Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ChangedSince, ChangesRead, ChangesSince, ContextEvents,
     EmittedUntil, Event, EventSource, EventStatus, Occurrence, Reminders, Repeating, Reservation,
 };
 
@@ -347,7 +347,7 @@ pub trait ChangesOfCalendars: Send + Sync {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesQuery,
+        asked: ChangesSince,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError>;
 

@@ -82,7 +82,7 @@ pub(crate) struct Connections {
     refusing: Arc<Semaphore>,
     /// When a refused connection was last logged.
     refused_at: Mutex<Option<Instant>>,
-    /// Tells each connection to close once its requests are answered.
+    /// Makes each connection close once its requests are answered.
     stop: CancellationToken,
     tasks: TaskTracker,
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::ports::AuditLog;
-use kalends_accounts::{Action, AuditEntry, AuditQuery};
+use kalends_accounts::{Action, AuditEntry, AuditSearch};
 use kalends_kernel::{AgentId, AuditId, OrgId, RequestId, SignedDuration, StoreError, Timestamp};
 use kalends_quotas::Plan;
 use uuid::Uuid;
@@ -53,7 +53,7 @@ impl AuditRow {
 
 #[async_trait]
 impl AuditLog for PostgresStore {
-    async fn audit_page(&self, org: OrgId, asked: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError> {
+    async fn audit_page(&self, org: OrgId, asked: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError> {
         // Without a cursor, the page starts at the newest entry.
         let (after_at, after_id) =
             asked.after.map_or((i64::MAX, Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()));

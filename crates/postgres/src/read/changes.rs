@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_calendars::ports::ChangesOfCalendars;
 use kalends_calendars::{
-    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesQuery, ChangesRead, DatabaseId, Occurrence, Position,
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesRead, ChangesSince, DatabaseId, Occurrence, Position,
 };
 use kalends_kernel::{CalendarId, EventId, OrgId, PAGE_BYTES_MAX, Revision, Span, StoreError, Timestamp};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
@@ -19,7 +19,7 @@ impl ChangesOfCalendars for PostgresStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesQuery,
+        asked: ChangesSince,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError> {
         let seen = sqlx::query!(

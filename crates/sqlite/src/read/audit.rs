@@ -1,7 +1,7 @@
 //! The audit log.
 
 use async_trait::async_trait;
-use kalends_accounts::{Action, AuditEntry, AuditQuery, ports::AuditLog};
+use kalends_accounts::{Action, AuditEntry, AuditSearch, ports::AuditLog};
 use kalends_kernel::{AgentId, AuditId, OrgId, RequestId, SignedDuration, StoreError, Timestamp};
 use kalends_quotas::Plan;
 
@@ -51,7 +51,7 @@ impl AuditRow {
 
 #[async_trait]
 impl AuditLog for SqliteStore {
-    async fn audit_page(&self, org: OrgId, asked: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError> {
+    async fn audit_page(&self, org: OrgId, asked: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError> {
         let org_id = org.uuid();
         let from = asked.range.from.map_or(i64::MIN, Timestamp::as_micros);
         let to = asked.range.to.as_micros();

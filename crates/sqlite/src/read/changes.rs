@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesQuery, ChangesRead, DatabaseId, Occurrence, Position,
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesRead, ChangesSince, DatabaseId, Occurrence, Position,
     ports::ChangesOfCalendars,
 };
 use kalends_kernel::{CalendarId, EventId, OrgId, PAGE_BYTES_MAX, Revision, Span, StoreError, Timestamp};
@@ -24,7 +24,7 @@ impl ChangesOfCalendars for SqliteStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesQuery,
+        asked: ChangesSince,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kalends_accounts::{
-    Acceptance, Action, Allowance, AuditCursor, AuditEntry, AuditQuery, AuditRange, Change, KeyLabel, KeyView,
+    Acceptance, Action, Allowance, AuditCursor, AuditEntry, AuditRange, AuditSearch, Change, KeyLabel, KeyView,
     Organization, ScopedKey, Taken, Used,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
@@ -21,13 +21,13 @@ use crate::fixtures::Compose;
 const TASKS: usize = 24;
 
 /// A query for the whole log.
-fn everything(limit: u32) -> AuditQuery {
+fn everything(limit: u32) -> AuditSearch {
     let range = AuditRange { from: None, to: Timestamp::from_micros(i64::MAX), clamped: false, retention_days: None };
-    AuditQuery { range, action: None, actor_key_prefix: None, after: None, limit }
+    AuditSearch { range, action: None, actor_key_prefix: None, after: None, limit }
 }
 
 impl Scene {
-    async fn log(&self, asked: &AuditQuery) -> Vec<AuditEntry> {
+    async fn log(&self, asked: &AuditSearch) -> Vec<AuditEntry> {
         self.store.audit_page(self.org, asked).await.unwrap()
     }
 
@@ -55,7 +55,7 @@ pub async fn the_audit_log_is_read_in_pages(store: &StoreUnderTest) {
     for limit in [1, 2, 3, 7, 200] {
         let (mut read, mut after) = (Vec::new(), None);
         loop {
-            let page = scene.log(&AuditQuery { after, ..everything(limit) }).await;
+            let page = scene.log(&AuditSearch { after, ..everything(limit) }).await;
             assert!(page.len() <= limit as usize);
             let Some(last) = page.last() else { break };
             after = Some(AuditCursor::after(last));
@@ -73,7 +73,7 @@ pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
     let made = scene
         .record(6, |index, entry| AuditEntry { action: action(index), actor_key_prefix: key(index), ..entry })
         .await;
-    let within = |from: Option<Timestamp>, to: Timestamp| AuditQuery {
+    let within = |from: Option<Timestamp>, to: Timestamp| AuditSearch {
         range: AuditRange { from, to, clamped: false, retention_days: Some(3) },
         ..everything(200)
     };
@@ -83,11 +83,11 @@ pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
         within(Some(made[1].created_at), made[4].created_at),
         within(Some(made[2].created_at), made[2].created_at),
         within(None, made[3].created_at),
-        AuditQuery { action: Some(Action::KeyDelete), ..everything(200) },
-        AuditQuery { action: Some(Action::AuthSignin), ..everything(200) },
-        AuditQuery { actor_key_prefix: Some("svc_sk_0".into()), ..everything(200) },
-        AuditQuery { actor_key_prefix: Some("svc_sk_".into()), ..everything(200) },
-        AuditQuery {
+        AuditSearch { action: Some(Action::KeyDelete), ..everything(200) },
+        AuditSearch { action: Some(Action::AuthSignin), ..everything(200) },
+        AuditSearch { actor_key_prefix: Some("svc_sk_0".into()), ..everything(200) },
+        AuditSearch { actor_key_prefix: Some("svc_sk_".into()), ..everything(200) },
+        AuditSearch {
             action: Some(Action::EventCreate),
             actor_key_prefix: Some("svc_sk_2".into()),
             after: Some(AuditCursor::after(&made[5])),

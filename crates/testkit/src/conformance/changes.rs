@@ -10,7 +10,7 @@ use std::{
 
 use kalends_app::ports::CommitError;
 use kalends_calendars::{
-    Calendar, Changed, ChangedSince, ChangesQuery, ChangesRead, ChangesToken, Event, EventPatch, EventStatus,
+    Calendar, Changed, ChangedSince, ChangesRead, ChangesSince, ChangesToken, Event, EventPatch, EventStatus,
     Occurrence, Patch, Position,
 };
 use kalends_kernel::{CalendarId, Clock as _, EventId, Revision, SignedDuration, Span, Zone};
@@ -21,13 +21,13 @@ use super::{
 };
 use crate::fixtures::{Compose, Fixtures};
 
-const EVERYTHING: ChangesQuery = ChangesQuery { after: Position::START, deleted_after: Revision(0) };
+const EVERYTHING: ChangesSince = ChangesSince { after: Position::START, deleted_after: Revision(0) };
 
-async fn read(scene: &Scene, calendar: CalendarId, asked: ChangesQuery, limit: u32) -> ChangesRead {
+async fn read(scene: &Scene, calendar: CalendarId, asked: ChangesSince, limit: u32) -> ChangesRead {
     scene.store.changes(scene.org, calendar, asked, limit).await.unwrap().unwrap()
 }
 
-async fn all(scene: &Scene, calendar: &Calendar, asked: ChangesQuery) -> Vec<(Revision, Changed)> {
+async fn all(scene: &Scene, calendar: &Calendar, asked: ChangesSince) -> Vec<(Revision, Changed)> {
     read(scene, calendar.id, asked, 1_000).await.changes
 }
 
@@ -72,7 +72,7 @@ pub async fn changes_are_ordered_by_the_last_change(store: &StoreUnderTest) {
     let [.., third] = expected;
     let expected = [third, (Revision(4), written(&first)), (Revision(5), gone)];
     assert_eq!(all(&scene, &calendar, EVERYTHING).await, expected);
-    let asked = |deleted_after: i64| ChangesQuery { deleted_after: Revision(deleted_after), ..EVERYTHING };
+    let asked = |deleted_after: i64| ChangesSince { deleted_after: Revision(deleted_after), ..EVERYTHING };
     assert_eq!(all(&scene, &calendar, asked(4)).await, expected);
     assert_eq!(all(&scene, &calendar, asked(5)).await, expected[..2]);
     assert_eq!(all(&scene, &calendar, asked(i64::MAX)).await, expected[..2]);
@@ -103,9 +103,9 @@ pub async fn changes_are_read_in_pages(store: &StoreUnderTest) {
         }
         assert_eq!(paged, whole, "pages of {limit}");
     }
-    let behind = ChangesQuery { after: Position::after(Revision(1)), ..EVERYTHING };
+    let behind = ChangesSince { after: Position::after(Revision(1)), ..EVERYTHING };
     assert_eq!(all(&scene, &calendar, behind).await, whole[5..]);
-    let behind = ChangesQuery { after: Position::after(Revision(3)), ..EVERYTHING };
+    let behind = ChangesSince { after: Position::after(Revision(3)), ..EVERYTHING };
     assert_eq!(all(&scene, &calendar, behind).await, []);
 }
 

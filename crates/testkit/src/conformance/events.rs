@@ -2,7 +2,7 @@
 
 use kalends_app::ports::CommitError;
 use kalends_calendars::{
-    ChangesQuery, Event, EventPatch, EventSource, EventStatus, Patch, Position, Times,
+    ChangesSince, Event, EventPatch, EventSource, EventStatus, Patch, Position, Times,
     ports::{EventFilter, EventScope, OwnedEvent, StatusAt},
 };
 use kalends_kernel::{
@@ -218,11 +218,11 @@ pub async fn pages_of_large_events_end_early(store: &StoreUnderTest) {
         }
         assert!(seen == made, "{scope:?}");
     }
-    let asked = ChangesQuery { after: Position::START, deleted_after: Revision(0) };
+    let asked = ChangesSince { after: Position::START, deleted_after: Revision(0) };
     let first = scene.store.changes(scene.org, calendar.id, asked, 50).await.unwrap().unwrap();
     assert_eq!((first.changes.len(), first.more), (2, true));
     let after = Position { revision: first.changes[1].0, id: made[1].id };
-    let rest = scene.store.changes(scene.org, calendar.id, ChangesQuery { after, ..asked }, 50).await.unwrap().unwrap();
+    let rest = scene.store.changes(scene.org, calendar.id, ChangesSince { after, ..asked }, 50).await.unwrap().unwrap();
     assert_eq!((rest.changes.len(), rest.more), (1, false));
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{
-    Acceptance, Allowance, AuditEntry, AuditQuery, KeyView, Taken,
+    Acceptance, Allowance, AuditEntry, AuditSearch, KeyView, Taken,
     ports::{AccountData, Allowances, AuditLog, Deletions},
 };
 use kalends_kernel::{OrgId, StoreError, Timestamp};
@@ -32,7 +32,7 @@ impl MemoryStore {
 
 #[async_trait]
 impl AuditLog for MemoryStore {
-    async fn audit_page(&self, org: OrgId, asked: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError> {
+    async fn audit_page(&self, org: OrgId, asked: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError> {
         let state = self.state();
         let mut entries: Vec<_> =
             state.audit.values().filter(|entry| entry.org == org && asked.matches(entry)).cloned().collect();

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesQuery, ChangesRead, Event, EventStatus, Position,
+    CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesRead, ChangesSince, Event, EventStatus, Position,
     ports::ChangesOfCalendars,
 };
 use kalends_kernel::{CalendarId, OrgId, Revision, Span, StoreError};
@@ -18,7 +18,7 @@ impl ChangesOfCalendars for MemoryStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesQuery,
+        asked: ChangesSince,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError> {
         let state = self.state();
