@@ -38,7 +38,7 @@ fn tells(event: &Event, minutes: &[i64], after: &str, until: &str, expected: &[&
             HappeningKind::Start => assert_eq!(span.start(), found.at),
             HappeningKind::End => assert_eq!(span.end(), found.at),
             HappeningKind::Reminder => {
-                assert!(minutes.iter().any(|m| span.start() - SignedDuration::minutes(*m) == found.at))
+                assert!(minutes.iter().any(|m| span.start() - SignedDuration::minutes(*m) == found.at));
             }
         }
     }
