@@ -175,7 +175,7 @@ impl App {
             writer.event(event);
             if writer.written() >= PIECE {
                 bytes += writer.written();
-                pieces.push(Bytes::from(writer.take()));
+                pieces.push(exact(writer.take()));
             }
         };
         let read = self.store.read_feed(calendar.org, calendar.id, &mut each).await?;
@@ -184,9 +184,14 @@ impl App {
         if bytes > FEED_MAX {
             return Err(Refusal::FeedTooLarge);
         }
-        pieces.push(Bytes::from(writer.end()));
+        pieces.push(exact(writer.end()));
         Ok(Feed { org: calendar.org, etag: etag(revision, calendar.version), pieces })
     }
+}
+
+/// The text without the spare capacity of its string, which would be kept as long as the feed: up to as much again.
+fn exact(text: String) -> Bytes {
+    Bytes::from(text.into_bytes().into_boxed_slice())
 }
 
 #[cfg(test)]
