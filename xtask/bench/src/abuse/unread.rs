@@ -98,8 +98,7 @@ async fn settled(scene: &Scene<'_>) -> Result<usize> {
 /// Requests long lists and reads none.
 pub(crate) async fn lists(scene: &Scene<'_>) -> Result<Outcome> {
     let request = list(scene);
-    let mut reader = scene.connection().await?;
-    let bytes = reader.ask(&request).await?;
+    let bytes = scene.connection().await?.ask(&request).await?;
     ensure!(bytes.status == 200, "a list with a reader was answered with {}", bytes.status);
     let bytes = bytes.body.len();
     let mut held = Vec::with_capacity(scene.size.lists);
@@ -110,7 +109,7 @@ pub(crate) async fn lists(scene: &Scene<'_>) -> Result<Outcome> {
         tokio::time::sleep(BETWEEN).await;
     }
     // By now all of them are written or refused: the requests of an organization are answered in order.
-    let last = reader.ask(&request).await?.status;
+    let last = scene.connection().await?.ask(&request).await?.status;
     tokio::time::sleep(scene.size.lasts).await;
     let mut written = 0;
     for stream in &mut held {
