@@ -24,9 +24,9 @@ fn bad(feeds: &FeedServer) -> Vec<(Serving, &'static str)> {
     feeds.serve("/4", Serving::calendar(&one));
     let redirects = "that the server redirects to";
     vec![
-        (Serving::Status(500), "answers 500"),
-        (Serving::Status(404), "answers 404"),
-        (Serving::Status(401), "answers 401"),
+        (Serving::Status(500), "answered 500"),
+        (Serving::Status(404), "answered 404"),
+        (Serving::Status(401), "answered 401"),
         (Serving::page("<!doctype html><title>Sign in</title>"), "web page (HTML)"),
         (Serving::calendar(""), "empty"),
         (Serving::calendar("Hello"), "not iCalendar"),
