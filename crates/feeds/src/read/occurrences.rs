@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use kalends_kernel::Timestamp;
+
 use super::draft::Draft;
 use super::expand::Generated;
 use super::feed::What;
@@ -31,6 +33,10 @@ impl Gathered<'_> {
         timing: &Timing,
         changes: &Changes<'_>,
     ) -> Result<(), SkipReason> {
+        // An event that is longer than all supported years fits nowhere.
+        if timing.length() > Timestamp::HORIZON - Timestamp::EARLIEST {
+            return Err(SkipReason::Years);
+        }
         let mut found = Found::new();
         if master.rules.is_empty() {
             timing.times().ok_or(SkipReason::Years)?;
