@@ -39,7 +39,7 @@ impl Clock {
     pub(super) fn seconds_at(&self, local: i64) -> i64 {
         match self {
             Self::Zone(zone) if *zone == Zone::UTC => local,
-            // The fallback is never used: `CivilDate` reaches far beyond the supported years.
+            // Only a length far beyond all supported years passes the end of `CivilDate`, and such an event is skipped.
             Self::Zone(zone) => zone.to_timestamp(civil(local)).map_or(local, Timestamp::as_unix_seconds),
             Self::Described(transitions) => transitions.seconds_at(local),
         }
