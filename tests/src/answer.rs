@@ -42,14 +42,14 @@ impl Answer {
     /// Requires a status.
     #[track_caller]
     pub fn expect(self, status: u16) -> Self {
-        assert_eq!(self.status, status, "{}", self.shown());
+        assert_eq!(self.status, status, "{}", self.describe());
         self
     }
 
     /// The `id` of the resource in the answer.
     #[track_caller]
     pub fn id(&self) -> String {
-        self.at("/id").as_str().unwrap_or_else(|| panic!("no id in {}", self.shown())).to_owned()
+        self.at("/id").as_str().unwrap_or_else(|| panic!("no id in {}", self.describe())).to_owned()
     }
 
     /// The value at a JSON pointer, or null if there is none.
@@ -60,7 +60,7 @@ impl Answer {
     /// The entries of a list.
     #[track_caller]
     pub fn data(&self) -> Vec<Value> {
-        self.at("/data").as_array().unwrap_or_else(|| panic!("no data in {}", self.shown())).clone()
+        self.at("/data").as_array().unwrap_or_else(|| panic!("no data in {}", self.describe())).clone()
     }
 
     /// One field of each entry of a list.
@@ -79,33 +79,37 @@ impl Answer {
     /// Requires an error of this type. The envelope around it is checked on every answer.
     #[track_caller]
     pub fn error(self, kind: &str) -> Self {
-        assert_eq!(self.at("/error/type"), kind, "{}", self.shown());
+        assert_eq!(self.at("/error/type"), kind, "{}", self.describe());
         self
     }
 
     /// Requires that the error names this parameter.
     #[track_caller]
     pub fn param(self, param: &str) -> Self {
-        assert_eq!(self.at("/error/param"), param, "{}", self.shown());
+        assert_eq!(self.at("/error/param"), param, "{}", self.describe());
         self
     }
 
     /// Requires this error code.
     #[track_caller]
     pub fn code(self, code: &str) -> Self {
-        assert_eq!(self.at("/error/code"), code, "{}", self.shown());
+        assert_eq!(self.at("/error/code"), code, "{}", self.describe());
         self
     }
 
     /// Requires that the error message contains `part`.
     #[track_caller]
-    pub fn says(self, part: &str) -> Self {
-        assert!(self.at("/error/message").as_str().is_some_and(|message| message.contains(part)), "{}", self.shown());
+    pub fn mentions(self, part: &str) -> Self {
+        assert!(
+            self.at("/error/message").as_str().is_some_and(|message| message.contains(part)),
+            "{}",
+            self.describe()
+        );
         self
     }
 
     /// The answer as a failing test prints it.
-    pub fn shown(&self) -> String {
+    pub fn describe(&self) -> String {
         let text: String = self.text().chars().take(2_000).collect();
         format!("{}: {} {:#?}\n{text}", self.request, self.status, self.headers)
     }
@@ -113,22 +117,22 @@ impl Answer {
     /// Checks the rules for every answer: the request ID and the error envelope.
     pub(crate) fn check(&self, head: bool) {
         let id = self.header("x-request-id");
-        let random = id.strip_prefix("req_").unwrap_or_else(|| panic!("no X-Request-Id: {}", self.shown()));
-        assert!(is_encoded_uuid(random), "{}", self.shown());
+        let random = id.strip_prefix("req_").unwrap_or_else(|| panic!("no X-Request-Id: {}", self.describe()));
+        assert!(is_encoded_uuid(random), "{}", self.describe());
         if self.status < 400 || head {
             return;
         }
-        assert_eq!(self.header("content-type"), "application/json", "{}", self.shown());
+        assert_eq!(self.header("content-type"), "application/json", "{}", self.describe());
         let body = &self.json;
         let error = &body["error"];
-        assert_eq!(body.as_object().map(|body| body.len()), Some(1), "{}", self.shown());
-        assert_eq!(error["request_id"], id, "{}", self.shown());
-        assert!(error["type"].as_str().is_some_and(|kind| !kind.is_empty()), "{}", self.shown());
+        assert_eq!(body.as_object().map(|body| body.len()), Some(1), "{}", self.describe());
+        assert_eq!(error["request_id"], id, "{}", self.describe());
+        assert!(error["type"].as_str().is_some_and(|kind| !kind.is_empty()), "{}", self.describe());
         let message = error["message"].as_str().unwrap_or_default();
-        assert!((1..=MESSAGE_MAX).contains(&message.len()), "{}", self.shown());
+        assert!((1..=MESSAGE_MAX).contains(&message.len()), "{}", self.describe());
         for optional in ["param", "code"] {
             let value = &error[optional];
-            assert!(value.is_null() || value.as_str().is_some_and(|text| !text.is_empty()), "{}", self.shown());
+            assert!(value.is_null() || value.as_str().is_some_and(|text| !text.is_empty()), "{}", self.describe());
         }
     }
 }

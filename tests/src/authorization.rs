@@ -58,12 +58,12 @@ impl<T> Codes<T> {
     }
 
     /// Returns the parameters of a request, or the name of the first one that is wrong.
-    pub(crate) fn asked(&self, asked: &[(String, String)]) -> Result<Parameters, String> {
-        let given: Parameters = asked.iter().cloned().collect();
-        if given.len() != asked.len() {
+    pub(crate) fn parameters(&self, query: &[(String, String)]) -> Result<Parameters, String> {
+        let given: Parameters = query.iter().cloned().collect();
+        if given.len() != query.len() {
             return Err("a parameter is repeated".to_owned());
         }
-        if let Some((name, _)) = asked.iter().find(|(_, value)| value.is_empty()) {
+        if let Some((name, _)) = query.iter().find(|(_, value)| value.is_empty()) {
             return Err(format!("{name} is empty"));
         }
         let wrong = if value(&given, "response_type") != "code" {

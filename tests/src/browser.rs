@@ -208,7 +208,7 @@ impl Browser {
     }
 
     /// Waits for a paragraph with this text.
-    pub async fn says(&self, text: &str) {
+    pub async fn wait_for_paragraph(&self, text: &str) {
         self.wait_for(Locator::XPath(&format!("//p[normalize-space()='{text}']"))).await;
     }
 

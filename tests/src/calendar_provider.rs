@@ -44,7 +44,7 @@ pub struct TheirEvent {
     /// The title.
     pub title: String,
     /// How it is shown to others.
-    pub shown: Transparency,
+    pub transparency: Transparency,
 }
 
 #[derive(Debug, Clone)]
@@ -83,7 +83,7 @@ struct Desk {
     /// Every token ever issued.
     tokens: Vec<String>,
     revoked: Vec<String>,
-    asked: Vec<String>,
+    requests: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl CalendarProvider {
             refresh: BTreeMap::new(),
             tokens: Vec::new(),
             revoked: Vec::new(),
-            asked: Vec::new(),
+            requests: Vec::new(),
         };
         let provider = Self { kind, base, desk: Arc::new(Mutex::new(desk)) };
         let api = match kind {
@@ -252,8 +252,8 @@ impl CalendarProvider {
     }
 
     /// The paths of the requests that it received, except those of the consent page.
-    pub fn asked(&self) -> Vec<String> {
-        self.desk(|desk| desk.asked.clone())
+    pub fn requests(&self) -> Vec<String> {
+        self.desk(|desk| desk.requests.clone())
     }
 
     /// A code for an attempt that someone else began with a different client.
@@ -328,7 +328,7 @@ impl Desk {
 async fn answers(State(provider): State<CalendarProvider>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let failing = provider.desk(|desk| {
-        desk.asked.push(path);
+        desk.requests.push(path);
         desk.failing
     });
     match failing {
@@ -337,8 +337,8 @@ async fn answers(State(provider): State<CalendarProvider>, request: Request, nex
     }
 }
 
-async fn authorize(State(provider): State<CalendarProvider>, Query(asked): Query<Vec<(String, String)>>) -> Response {
-    let given = match provider.desk(|desk| desk.codes.asked(&asked)) {
+async fn authorize(State(provider): State<CalendarProvider>, Query(query): Query<Vec<(String, String)>>) -> Response {
+    let given = match provider.desk(|desk| desk.codes.parameters(&query)) {
         Ok(given) => given,
         Err(wrong) => return complaint(&wrong),
     };

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     Answer,
-    description::{self, Asked},
+    description::{self, SentRequest},
 };
 
 /// Far longer than any request of a test takes.
@@ -42,7 +42,7 @@ impl Client {
         }
     }
 
-    /// The same client, which asks for this content coding (`gzip`, `br` or `zstd`) and decodes it.
+    /// The same client, which asks for this content coding (`gzip` or `zstd`) and decodes it.
     #[must_use]
     pub fn decoding(&self, coding: &str) -> Self {
         Self { http: http(coding), ..self.clone() }
@@ -111,7 +111,6 @@ fn http(coding: &str) -> reqwest::Client {
     reqwest::Client::builder()
         .no_proxy()
         .gzip(coding == "gzip")
-        .brotli(coding == "br")
         .zstd(coding == "zstd")
         .redirect(reqwest::redirect::Policy::none())
         .timeout(DEADLINE)
@@ -163,7 +162,7 @@ impl Call {
         let Self { label, patient, described, request } = self;
         let (http, request) = request.build_split();
         let mut request = request?;
-        let asked = Asked::of(&request);
+        let sent = SentRequest::of(&request);
         loop {
             let again = request.try_clone();
             let response = http.execute(request).await?;
@@ -171,9 +170,9 @@ impl Call {
             let headers = response.headers().clone();
             let bytes = response.bytes().await?;
             let answer = Answer::new(label.clone(), status, headers, bytes.to_vec());
-            answer.check(asked.method == Method::HEAD);
+            answer.check(sent.method == Method::HEAD);
             if described {
-                description::check(&asked, &answer);
+                description::check(&sent, &answer);
             }
             match again {
                 // Most tests are not about rate limits.

@@ -47,20 +47,20 @@ const GENERIC: &[&str] = &[
     "x-robots-tag",
 ];
 /// The keywords that list the fields of an object.
-const TELLS: &[&str] = &["properties", "allOf", "anyOf", "oneOf"];
+const FIELD_KEYWORDS: &[&str] = &["properties", "allOf", "anyOf", "oneOf"];
 
 static DESCRIPTION: LazyLock<Description> = LazyLock::new(Description::of_binary);
 
 /// The parts of a request that the description covers.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct SentRequest {
     pub method: Method,
     pub url: Url,
     /// The body, if it is JSON.
     pub json: Option<Value>,
 }
 
-impl Asked {
+impl SentRequest {
     pub(crate) fn of(request: &Request) -> Self {
         let body = request.body().and_then(Body::as_bytes);
         Self {
@@ -71,11 +71,11 @@ impl Asked {
     }
 }
 
-/// Requires that the description allows this answer to `asked`.
+/// Requires that the description allows this answer to `request`.
 #[track_caller]
-pub(crate) fn check(asked: &Asked, answer: &Answer) {
-    let wrong = DESCRIPTION.faults(asked, answer);
-    assert!(wrong.is_empty(), "the description does not allow this: {}\n{}", wrong.join("\n"), answer.shown());
+pub(crate) fn check(request: &SentRequest, answer: &Answer) {
+    let wrong = DESCRIPTION.faults(request, answer);
+    assert!(wrong.is_empty(), "the description does not allow this: {}\n{}", wrong.join("\n"), answer.describe());
 }
 
 /// The description, and a cache of its validators.
@@ -110,30 +110,30 @@ impl Description {
     }
 
     /// The parts of the exchange that the description does not cover.
-    fn faults(&self, asked: &Asked, answer: &Answer) -> Vec<String> {
-        let path = asked.url.path();
+    fn faults(&self, request: &SentRequest, answer: &Answer) -> Vec<String> {
+        let path = request.url.path();
         let Some(methods) = self.methods(path) else {
             let below =
                 |root: &&str| path.strip_prefix(*root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             let known = answer.status == 404 || ELSEWHERE.iter().any(below);
             return if known { Vec::new() } else { vec![format!("no path fits {path}")] };
         };
-        let method = if asked.method == Method::HEAD { Method::GET } else { asked.method.clone() };
+        let method = if request.method == Method::HEAD { Method::GET } else { request.method.clone() };
         let described =
             methods.as_object().into_iter().flatten().find(|(name, _)| *name.to_ascii_uppercase() == method);
         let Some((_, described)) = described else {
-            let known = answer.status == 405 || asked.method == Method::OPTIONS;
+            let known = answer.status == 405 || request.method == Method::OPTIONS;
             return if known { Vec::new() } else { vec![format!("{path} has no {method}")] };
         };
         let Some(response) = self.followed(&described["responses"][answer.status.to_string()]) else {
             return vec![format!("no answer {}", answer.status)];
         };
         let mut faults = self.headers(response, &answer.headers);
-        if asked.method != Method::HEAD {
+        if request.method != Method::HEAD {
             faults.extend(self.body(response, answer));
         }
         if answer.status < 300 {
-            faults.extend(self.request(described, asked));
+            faults.extend(self.request(described, request));
         }
         faults
     }
@@ -156,15 +156,15 @@ impl Description {
     /// The headers that the description does not list, and the required headers that are missing.
     fn headers(&self, response: &Value, headers: &HeaderMap) -> Vec<String> {
         let described: Vec<(&String, &Value)> = response["headers"].as_object().into_iter().flatten().collect();
-        let is_told = |name: &str| described.iter().any(|(told, _)| told.eq_ignore_ascii_case(name));
+        let is_listed = |name: &str| described.iter().any(|(listed, _)| listed.eq_ignore_ascii_case(name));
         let sent = headers.keys().map(HeaderName::as_str);
-        let untold =
-            sent.filter(|name| !is_told(name) && !GENERIC.contains(name)).map(|name| format!("a header {name}"));
+        let unlisted =
+            sent.filter(|name| !is_listed(name) && !GENERIC.contains(name)).map(|name| format!("a header {name}"));
         let promised = described
             .iter()
             .filter(|(_, header)| self.followed(header).is_some_and(|header| header["required"] == true));
         let missing = promised.filter(|(name, _)| !headers.contains_key(name.as_str()));
-        untold.chain(missing.map(|(name, _)| format!("no header {name}"))).collect()
+        unlisted.chain(missing.map(|(name, _)| format!("no header {name}"))).collect()
     }
 
     fn body(&self, response: &Value, answer: &Answer) -> Vec<String> {
@@ -187,10 +187,10 @@ impl Description {
     }
 
     /// Everything that was accepted although the description does not allow it.
-    fn request(&self, described: &Value, asked: &Asked) -> Vec<String> {
+    fn request(&self, described: &Value, request: &SentRequest) -> Vec<String> {
         let mut faults = Vec::new();
         let parameters = described["parameters"].as_array().map(Vec::as_slice).unwrap_or_default();
-        for (name, value) in asked.url.query_pairs() {
+        for (name, value) in request.url.query_pairs() {
             let parameter =
                 parameters.iter().find(|parameter| parameter["in"] == "query" && parameter["name"] == *name);
             match parameter {
@@ -200,7 +200,7 @@ impl Description {
         }
         let described = &described["requestBody"];
         let schema = &described["content"]["application/json"]["schema"];
-        match &asked.json {
+        match &request.json {
             // An empty object is allowed where no body is described.
             Some(body) if described.is_null() && *body != json!({}) => faults.push("a body of the request".to_owned()),
             Some(body) if schema.is_object() => faults.extend(self.misfits(Part::Request, schema, body)),
@@ -220,8 +220,8 @@ impl Description {
     }
 
     fn misfits(&self, part: Part, schema: &Value, value: &Value) -> Vec<String> {
-        let told = |fault: ValidationError<'_>| format!("{part:?} at `{}`: {fault}", fault.instance_path());
-        self.validator(part, schema).iter_errors(value).map(told).collect()
+        let fault_text = |fault: ValidationError<'_>| format!("{part:?} at `{}`: {fault}", fault.instance_path());
+        self.validator(part, schema).iter_errors(value).map(fault_text).collect()
     }
 
     fn validator(&self, part: Part, schema: &Value) -> Arc<Validator> {
@@ -267,7 +267,7 @@ fn open(schema: &Value) -> Value {
     });
     let mut rewritten: Map<String, Value> = rewritten.collect();
     if rewritten.get("type").is_some_and(|kind| kind == "object")
-        && !TELLS.iter().any(|tells| rewritten.contains_key(*tells))
+        && !FIELD_KEYWORDS.iter().any(|keyword| rewritten.contains_key(*keyword))
     {
         // A free-form object of the caller.
         rewritten.entry("additionalProperties").or_insert(json!(true));
@@ -284,7 +284,9 @@ fn closed(schema: &Value) -> Value {
         keywords.insert("$ref".to_owned(), reference);
         return closed;
     }
-    if TELLS.iter().any(|tells| keywords.contains_key(*tells)) && !keywords.contains_key("additionalProperties") {
+    if FIELD_KEYWORDS.iter().any(|keyword| keywords.contains_key(*keyword))
+        && !keywords.contains_key("additionalProperties")
+    {
         keywords.insert("unevaluatedProperties".to_owned(), json!(false));
     }
     closed
@@ -306,11 +308,11 @@ mod tests {
     use super::*;
 
     fn description() -> Description {
-        let shown = |schema: Value, headers: Value| json!({ "headers": headers, "content": { "application/json": { "schema": schema } } });
+        let described = |schema: Value, headers: Value| json!({ "headers": headers, "content": { "application/json": { "schema": schema } } });
         Description::new(json!({
             "paths": {
                 "/things/{id}": { "get": { "responses": {
-                    "200": shown(
+                    "200": described(
                         json!({ "$ref": "#/components/schemas/Thing" }),
                         json!({ "ETag": { "$ref": "#/components/headers/ETag" } })
                     ),
@@ -327,7 +329,7 @@ mod tests {
             },
             "components": {
                 "headers": { "ETag": { "required": true } },
-                "responses": { "404": shown(json!({ "type": "object" }), json!({})) },
+                "responses": { "404": described(json!({ "type": "object" }), json!({})) },
                 "schemas": {
                     "Named": { "type": "object", "required": ["name"], "properties": { "name": { "type": "string" } } },
                     "Links": { "type": "object", "required": ["link"], "properties": { "link": { "type": "string" } } },
@@ -347,9 +349,9 @@ mod tests {
         }))
     }
 
-    fn asked(method: &str, path: &str, json: Option<Value>) -> Asked {
+    fn sent(method: &str, path: &str, json: Option<Value>) -> SentRequest {
         let url = format!("http://localhost{path}").parse().unwrap();
-        Asked { method: method.parse().unwrap(), url, json }
+        SentRequest { method: method.parse().unwrap(), url, json }
     }
 
     fn answer(status: u16, headers: &[(&'static str, &str)], body: &Value) -> Answer {
@@ -375,10 +377,10 @@ mod tests {
     #[case::a_malformed_time(json!({ "name": "x", "at": "yesterday" }), Some("date-time"))]
     #[case::a_wrong_type(json!({ "name": 1 }), Some("string"))]
     fn answers_fit_their_schema(#[case] body: Value, #[case] fault: Option<&str>) {
-        let faults = description().faults(&asked("GET", "/things/1", None), &answer(200, &[JSON, TAG], &body));
+        let faults = description().faults(&sent("GET", "/things/1", None), &answer(200, &[JSON, TAG], &body));
         match fault {
             None => assert_eq!(faults, [""; 0]),
-            Some(fault) => assert!(faults.iter().any(|told| told.contains(fault)), "{faults:?}"),
+            Some(fault) => assert!(faults.iter().any(|found| found.contains(fault)), "{faults:?}"),
         }
     }
 
@@ -400,15 +402,15 @@ mod tests {
         #[case] fault: &str,
     ) {
         let body = if headers.is_empty() { Value::Null } else { json!({ "name": "x" }) };
-        let faults = description().faults(&asked(method, path, None), &answer(status, headers, &body));
-        assert!(faults.iter().any(|told| told.contains(fault)), "{faults:?}");
+        let faults = description().faults(&sent(method, path, None), &answer(status, headers, &body));
+        assert!(faults.iter().any(|found| found.contains(fault)), "{faults:?}");
     }
 
     #[test]
     fn accepted_requests_must_be_described() {
         let description = description();
         let faults = |body: Value| {
-            description.faults(&asked("POST", "/things?dry=1", Some(body)), &answer(204, &[], &Value::Null))
+            description.faults(&sent("POST", "/things?dry=1", Some(body)), &answer(204, &[], &Value::Null))
         };
         assert_eq!(faults(json!({ "at": "tomorrow" })), [""; 0]);
         assert!(faults(json!({ "when": "tomorrow" }))[0].contains("when"));

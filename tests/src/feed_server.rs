@@ -30,7 +30,7 @@ const BOMB_MIB: usize = 64;
 #[derive(Debug, Clone)]
 pub enum Serving {
     /// A whole body.
-    Whole {
+    Full {
         /// The body as it is sent.
         body: Bytes,
         /// The other headers. Those that validate a cache are compared with the conditions of a request.
@@ -87,11 +87,11 @@ impl Serving {
     }
 
     fn typed(media_type: &'static str, body: Bytes) -> Self {
-        Self::Whole { body, headers: HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(media_type))]) }
+        Self::Full { body, headers: HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(media_type))]) }
     }
 
     fn with(mut self, name: HeaderName, value: &str) -> Self {
-        let Self::Whole { headers, .. } = &mut self else { panic!("no body to describe: {self:?}") };
+        let Self::Full { headers, .. } = &mut self else { panic!("no body to describe: {self:?}") };
         headers.insert(name, HeaderValue::from_str(value).expect("a header's value"));
         self
     }
@@ -105,7 +105,7 @@ fn zipped(write: impl FnOnce(&mut GzEncoder<Vec<u8>>) -> io::Result<()>) -> Byte
 
 /// A request as received.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct FeedRequest {
     /// The requested path and query.
     pub path: String,
     /// Its headers.
@@ -114,7 +114,7 @@ pub struct Asked {
     pub answered: u16,
 }
 
-impl Asked {
+impl FeedRequest {
     /// A header, or an empty string if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().expect("a header of visible characters"))
@@ -124,7 +124,7 @@ impl Asked {
 #[derive(Default)]
 struct Desk {
     serving: HashMap<String, Serving>,
-    asked: Vec<Asked>,
+    requests: Vec<FeedRequest>,
 }
 
 /// A feed server. It ends with the test.
@@ -165,13 +165,13 @@ impl FeedServer {
     }
 
     /// The requests for a path so far, oldest first.
-    pub fn asked(&self, path: &str) -> Vec<Asked> {
-        self.desk(|desk| desk.asked.iter().filter(|asked| asked.path == path).cloned().collect())
+    pub fn requests(&self, path: &str) -> Vec<FeedRequest> {
+        self.desk(|desk| desk.requests.iter().filter(|request| request.path == path).cloned().collect())
     }
 
     /// The number of requests for a path.
     pub fn count(&self, path: &str) -> usize {
-        self.asked(path).len()
+        self.requests(path).len()
     }
 
     /// Waits until a path was requested this many times.
@@ -195,16 +195,16 @@ fn is_known(request: &HeaderMap, answer: &HeaderMap) -> bool {
 async fn serve(State(server): State<FeedServer>, uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path_and_query().map_or_else(String::new, ToString::to_string);
     let (serving, place) = server.desk(|desk| {
-        desk.asked.push(Asked { path: path.clone(), headers: headers.clone(), answered: 0 });
-        (desk.serving.get(&path).cloned().unwrap_or(Serving::Status(404)), desk.asked.len() - 1)
+        desk.requests.push(FeedRequest { path: path.clone(), headers: headers.clone(), answered: 0 });
+        (desk.serving.get(&path).cloned().unwrap_or(Serving::Status(404)), desk.requests.len() - 1)
     });
     let answer = match serving {
-        Serving::Whole { headers: known, .. } if is_known(&headers, &known) => {
+        Serving::Full { headers: known, .. } if is_known(&headers, &known) => {
             let validators = known.into_iter().filter(|(name, _)| *name != Some(CONTENT_TYPE));
             let validators = validators.filter_map(|(name, value)| Some((name?, value))).collect::<HeaderMap>();
             (StatusCode::NOT_MODIFIED, validators).into_response()
         }
-        Serving::Whole { body, headers } => (headers, body).into_response(),
+        Serving::Full { body, headers } => (headers, body).into_response(),
         Serving::Status(status) => StatusCode::from_u16(status).expect("a status").into_response(),
         Serving::Redirect(to) => (StatusCode::FOUND, [(LOCATION, to)]).into_response(),
         Serving::BreaksOff(text) => {
@@ -218,6 +218,6 @@ async fn serve(State(server): State<FeedServer>, uri: Uri, headers: HeaderMap) -
         }
         Serving::Hang => std::future::pending().await,
     };
-    server.desk(|desk| desk.asked[place].answered = answer.status().as_u16());
+    server.desk(|desk| desk.requests[place].answered = answer.status().as_u16());
     answer
 }

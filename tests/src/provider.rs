@@ -133,8 +133,8 @@ fn now() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a time after 1970").as_secs()
 }
 
-async fn authorize(State(provider): State<SignInProvider>, Query(asked): Query<Vec<(String, String)>>) -> Response {
-    let given = match provider.desk(|desk| desk.codes.asked(&asked)) {
+async fn authorize(State(provider): State<SignInProvider>, Query(query): Query<Vec<(String, String)>>) -> Response {
+    let given = match provider.desk(|desk| desk.codes.parameters(&query)) {
         Ok(given) => given,
         Err(wrong) => return complaint(&wrong),
     };
@@ -154,23 +154,23 @@ async fn authorize(State(provider): State<SignInProvider>, Query(asked): Query<V
     Redirect::temporary(&back(&given, &parameters)).into_response()
 }
 
-async fn token(State(provider): State<SignInProvider>, Form(asked): Form<Parameters>) -> Response {
+async fn token(State(provider): State<SignInProvider>, Form(query): Form<Parameters>) -> Response {
     if let Answering::With(status, text) = provider.desk(|desk| desk.answering.clone()) {
         let status = StatusCode::from_u16(status).expect("a status");
         return (status, text).into_response();
     }
-    if !is_our_client(&asked) {
+    if !is_our_client(&query) {
         return error(StatusCode::UNAUTHORIZED, "invalid_client");
     }
-    if value(&asked, "grant_type") != "authorization_code" {
+    if value(&query, "grant_type") != "authorization_code" {
         return error(StatusCode::BAD_REQUEST, "unsupported_grant_type");
     }
-    let Some(identity) = provider.desk(|desk| desk.codes.exchange(&asked)) else {
+    let Some(identity) = provider.desk(|desk| desk.codes.exchange(&query)) else {
         return error(StatusCode::BAD_REQUEST, "invalid_grant");
     };
     let now = now();
     let issuer = provider.desk(|desk| {
-        desk.exchanged.push(value(&asked, "code").to_owned());
+        desk.exchanged.push(value(&query, "code").to_owned());
         desk.issuer.clone()
     });
     let mut claims = json!({

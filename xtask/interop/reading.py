@@ -2,7 +2,7 @@
 
 The argument is the output file of the example `busy_times` of kalends-feeds. If the results differ because the
 expander is known to deviate from RFC 5545, or because the RFC is ambiguous and Kalends has chosen a meaning
-(`docs/ical.md`), the expansion is repeated with `CORRECTIONS`. The busy times must then be equal to the second. No
+(`docs/use/ical.md`), the expansion is repeated with `CORRECTIONS`. The busy times must then be equal to the second. No
 other difference is allowed.
 """
 

@@ -16,7 +16,26 @@ pub(crate) const BENCH: &str = "kalends-bench";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Profile {
     Debug,
-    Release,
+    /// The profile of what is shipped. Benchmarks and full campaigns use it.
+    Dist,
+}
+
+impl Profile {
+    /// The arguments of `cargo build` and `cargo test`.
+    pub(crate) const fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Debug => &[],
+            Self::Dist => &["--profile", "dist"],
+        }
+    }
+
+    /// The folder in the target folder that holds its programs.
+    const fn folder(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Dist => "dist",
+        }
+    }
 }
 
 /// Builds all packages with their tests in one go, so that nothing is recompiled with other features.
@@ -27,9 +46,7 @@ pub(crate) fn build_workspace() -> Result<()> {
 /// Builds the binaries of these packages.
 pub(crate) fn build(profile: Profile, packages: &[&str]) -> Result<()> {
     let mut cargo = process::cargo(["build"]);
-    if profile == Profile::Release {
-        cargo.arg("--release");
-    }
+    cargo.args(profile.arguments());
     process::run(cargo.args(packages.iter().flat_map(|package| ["--package", package])))
 }
 
@@ -45,9 +62,5 @@ pub(crate) fn bench(workspace: &Workspace, profile: Profile) -> Result<PathBuf> 
 
 fn binary(workspace: &Workspace, profile: Profile, package: &str, name: &str) -> Result<PathBuf> {
     workspace.package(package).with_context(|| format!("the workspace has no package `{package}`"))?;
-    let folder = match profile {
-        Profile::Debug => "debug",
-        Profile::Release => "release",
-    };
-    Ok(workspace.target.join(folder).join(name))
+    Ok(workspace.target.join(profile.folder()).join(name))
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: measurements, each on a release build.
+//! `cargo xtask bench`: measurements, each on the binaries that are shipped.
 
 use anyhow::{Result, bail};
 
@@ -39,18 +39,18 @@ fn recurrence(arguments: &[String]) -> Result<()> {
 /// The service's router with and without the layers in front of its operations.
 fn layers(arguments: &[String]) -> Result<()> {
     let workspace = Workspace::load()?;
-    artifacts::build(Profile::Release, &[artifacts::BENCH])?;
-    let mut command = std::process::Command::new(artifacts::bench(&workspace, Profile::Release)?);
+    artifacts::build(Profile::Dist, &[artifacts::BENCH])?;
+    let mut command = std::process::Command::new(artifacts::bench(&workspace, Profile::Dist)?);
     process::run(command.arg("layers").args(arguments).current_dir(crate::workspace::root()))
 }
 
 /// A running server under load, on durable databases.
 fn serving(name: &str, arguments: &[String]) -> Result<()> {
     let workspace = Workspace::load()?;
-    artifacts::build(Profile::Release, &[artifacts::SERVER, artifacts::BENCH])?;
+    artifacts::build(Profile::Dist, &[artifacts::SERVER, artifacts::BENCH])?;
     let postgres = TestServer::obtain(Durability::Full)?;
-    let mut command = std::process::Command::new(artifacts::bench(&workspace, Profile::Release)?);
+    let mut command = std::process::Command::new(artifacts::bench(&workspace, Profile::Dist)?);
     command.arg(name).args(arguments).current_dir(crate::workspace::root());
-    command.env(SERVER_BINARY, artifacts::server(&workspace, Profile::Release)?);
+    command.env(SERVER_BINARY, artifacts::server(&workspace, Profile::Dist)?);
     process::run(command.env(postgres::TEST_POSTGRES, postgres.url()))
 }

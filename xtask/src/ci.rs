@@ -2,9 +2,8 @@
 
 use anyhow::{Result, ensure};
 
-use crate::artifacts::{self, Profile};
 use crate::steps::Steps;
-use crate::{deny, lint, soak, test};
+use crate::{artifacts, deny, lint, soak, test};
 
 /// Runs every step. The first failure ends the run.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -13,6 +12,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     lint::steps(&steps)?;
     steps.step("dependencies, licences, sources", deny::check)?;
     steps.step("build", artifacts::build_workspace)?;
-    steps.step("reduced soak campaigns", || soak::run_built(soak::Scale::Reduced, Profile::Debug))?;
+    steps.step("reduced soak campaigns", || soak::run_built(soak::Scale::Reduced))?;
     steps.last("tests", || test::run(&[]))
 }

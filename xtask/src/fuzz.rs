@@ -57,7 +57,7 @@ enum Until {
 
 /// Builds the targets and runs the named one, or all of them in turn.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (name, until) = asked(arguments)?;
+    let (name, until) = options(arguments)?;
     let present = process::succeeds(Command::new("rustup").args(["run", TOOLCHAIN, "rustc", "--version"]));
     ensure!(present, "fuzzing needs a nightly toolchain: rustup toolchain install {TOOLCHAIN} --profile minimal");
     let workspace = Workspace::load()?;
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 }
 
 /// The target that the arguments name, and when it stops.
-fn asked(arguments: &[String]) -> Result<(Option<&str>, Until)> {
+fn options(arguments: &[String]) -> Result<(Option<&str>, Until)> {
     let (mut name, mut until) = (None, Until::Seconds(60));
     let mut arguments = arguments.iter().map(String::as_str);
     while let Some(argument) = arguments.next() {
@@ -101,12 +101,12 @@ impl Target {
         cargo_fuzz.arg("--").args(self.limits(until)).args(self.flags);
         let status = cargo_fuzz.stdin(Stdio::null()).stdout(Stdio::null()).stderr(output).status();
         let status = status.context("cannot start `rustup`")?;
-        let said = read(&log)?;
+        let log_text = read(&log)?;
         if !status.success() {
-            eprintln!("{}", end_of(&said));
+            eprintln!("{}", end_of(&log_text));
             bail!("{name} failed ({status}); the whole output is in {}", log.display());
         }
-        println!("{name}: {}", summary(&said).with_context(|| format!("no figures in {}", log.display()))?);
+        println!("{name}: {}", summary(&log_text).with_context(|| format!("no figures in {}", log.display()))?);
         Ok(())
     }
 
@@ -133,15 +133,15 @@ fn read(log: &Path) -> Result<String> {
 }
 
 /// The last lines of the output, without lines about the growth of the corpus.
-fn end_of(said: &str) -> String {
+fn end_of(log_text: &str) -> String {
     const LINES: usize = 40;
-    let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with('#')).collect();
+    let lines: Vec<&str> = log_text.lines().filter(|line| !line.starts_with('#')).collect();
     lines[lines.len().saturating_sub(LINES)..].join("\n")
 }
 
 /// The final figures: the number of inputs, the time and the peak memory.
-fn summary(said: &str) -> Option<String> {
-    let figure = |name: &str| said.lines().rev().find_map(|line| line.strip_prefix(name)).map(str::trim);
+fn summary(log_text: &str) -> Option<String> {
+    let figure = |name: &str| log_text.lines().rev().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let inputs = figure("stat::number_of_executed_units:")?;
     let memory = figure("stat::peak_rss_mb:")?;
     let seconds = figure("Done ")?.split(" in ").nth(1)?.split(' ').next()?;
@@ -154,16 +154,16 @@ mod tests {
 
     #[test]
     fn arguments_name_a_target_and_a_limit() {
-        let asked = |line: &str| {
+        let options = |line: &str| {
             let arguments: Vec<String> = line.split_whitespace().map(String::from).collect();
-            asked(&arguments).map(|(name, until)| (name.map(String::from), until)).map_err(|error| error.to_string())
+            options(&arguments).map(|(name, until)| (name.map(String::from), until)).map_err(|error| error.to_string())
         };
-        assert_eq!(asked(""), Ok((None, Until::Seconds(60))));
-        assert_eq!(asked("feed --seconds 5"), Ok((Some("feed".into()), Until::Seconds(5))));
-        assert_eq!(asked("--inputs 1000000 rule"), Ok((Some("rule".into()), Until::Inputs(1_000_000))));
-        assert_eq!(asked("rule --inputs"), Err("--inputs needs a whole number greater than 0".into()));
-        assert_eq!(asked("--seconds 0"), Err("--seconds needs a whole number greater than 0".into()));
-        assert_eq!(asked("rules"), Err("there is no target `rules`; there are rule, feed, time".into()));
+        assert_eq!(options(""), Ok((None, Until::Seconds(60))));
+        assert_eq!(options("feed --seconds 5"), Ok((Some("feed".into()), Until::Seconds(5))));
+        assert_eq!(options("--inputs 1000000 rule"), Ok((Some("rule".into()), Until::Inputs(1_000_000))));
+        assert_eq!(options("rule --inputs"), Err("--inputs needs a whole number greater than 0".into()));
+        assert_eq!(options("--seconds 0"), Err("--seconds needs a whole number greater than 0".into()));
+        assert_eq!(options("rules"), Err("there is no target `rules`; there are rule, feed, time".into()));
     }
 
     #[test]
@@ -179,9 +179,9 @@ mod tests {
 
     #[test]
     fn the_summary_reads_the_figures_of_libfuzzer() {
-        let said = "#2\tINITED\n#9\tDONE\nDone 1000000 runs in 29 second(s)\nstat::number_of_executed_units: 1000000\n\
+        let log_text = "#2\tINITED\n#9\tDONE\nDone 1000000 runs in 29 second(s)\nstat::number_of_executed_units: 1000000\n\
                     stat::peak_rss_mb:              37\n";
-        assert_eq!(summary(said).as_deref(), Some("1000000 inputs in 29 s, at most 37 MB, nothing found"));
+        assert_eq!(summary(log_text).as_deref(), Some("1000000 inputs in 29 s, at most 37 MB, nothing found"));
         assert_eq!(summary("nothing"), None);
     }
 

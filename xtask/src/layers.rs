@@ -1,9 +1,10 @@
-//! `cargo xtask layers`: checks the rules of `docs/architecture.md` that the compiler does not enforce.
+//! `cargo xtask layers`: checks the rules of `docs/contribute/architecture.md` that the compiler does not enforce.
 //!
 //! The table below is the only list of crates and layers. Each rule is a pure function over a [`Model`] of the
 //! repository, in its own module, with tests that break it.
 
 mod arrows;
+mod circles;
 mod dialect;
 mod files;
 mod hosts;
@@ -36,12 +37,13 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "mail",
             "credentials",
             "vault",
+            "rows",
             "warm-pool",
             "sign-in",
             "client",
         ],
     ),
-    (Layer::Application, &["app", "wire", "web"]),
+    (Layer::Application, &["app", "wire", "wire-derives", "docs", "web"]),
     (
         Layer::Domain,
         &[
@@ -61,12 +63,13 @@ const LAYERS: &[(Layer, &[&str])] = &[
     (Layer::Tool, &["testkit"]),
 ];
 
-/// The adapters that other adapters may use: one for everything that leaves the machine, one for database connections.
-const SHARED: &[&str] = &["egress", "warm-pool"];
+/// The adapters that other adapters may use: one for everything that leaves the machine, one for database connections,
+/// and one for what both stores do with rows.
+const SHARED: &[&str] = &["egress", "rows", "warm-pool"];
 
-/// Crates without a runtime and I/O, although their layer allows both: the JSON of every resource, and the HTML of
-/// pages.
-const ALSO_PURE: &[&str] = &["wire", "web"];
+/// Crates without a runtime and I/O, although their layer allows both: the JSON of every resource, the HTML of pages and
+/// of the documentation, and the rows of both stores.
+const ALSO_PURE: &[&str] = &["wire", "docs", "web", "rows"];
 
 /// The crates that a pure crate must not depend on.
 const IMPURE: &[&str] = &["tokio", "sqlx", "axum", "reqwest", "hyper", "getrandom"];
@@ -150,7 +153,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 }
 
 fn check(model: &Model) -> Vec<Violation> {
-    let rules = [arrows::check, map::check, files::check, sources::check, dialect::check, hosts::check, prose::check];
+    let rules = [
+        arrows::check,
+        map::check,
+        files::check,
+        sources::check,
+        dialect::check,
+        hosts::check,
+        prose::check,
+        circles::check,
+    ];
     rules.iter().flat_map(|rule| rule(model)).collect()
 }
 

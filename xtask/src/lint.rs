@@ -16,6 +16,7 @@ pub(crate) fn steps(steps: &Steps) -> Result<()> {
     steps.step("formatting", || process::run(&mut process::cargo(["fmt", "--all", "--check"])))?;
     steps.step("layers", || layers::run(&[]))?;
     steps.step("clippy", clippy)?;
+    steps.step("features", features)?;
     steps.step("documentation", documentation)
 }
 
@@ -24,6 +25,20 @@ fn clippy() -> Result<()> {
     let features = ["--features", "xtask/migrations"];
     let mut cargo = process::cargo(["clippy", "--workspace", "--all-targets", "--locked"]);
     process::run(cargo.args(features).args(["--", "-D", "warnings"]))
+}
+
+/// Checks the crates that the workspace only builds with more features than others need: in the workspace, `wire` has
+/// those of the service, also for the client.
+fn features() -> Result<()> {
+    for alone in [
+        &["--package", "kalends-wire", "--no-default-features"][..],
+        &["--package", "kalends-wire", "--no-default-features", "--features", "parse"],
+        &["--package", "kalends-client"],
+    ] {
+        let mut cargo = process::cargo(["clippy", "--locked"]);
+        process::run(cargo.args(alone).args(["--", "-D", "warnings"]))?;
+    }
+    Ok(())
 }
 
 /// Builds the documentation. Broken links are errors.

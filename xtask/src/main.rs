@@ -6,10 +6,12 @@ mod ci;
 mod db;
 mod deny;
 mod env;
+mod full;
 mod fuzz;
 mod interop;
 mod layers;
 mod lint;
+mod memory;
 mod postgres;
 mod prepare;
 mod process;
@@ -38,7 +40,18 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "lint", arguments: "", about: "formatting, the layer check, clippy, cargo doc", run: lint::run },
     Command { name: "ci", arguments: "", about: "everything that a change must pass, tests last", run: ci::run },
-    Command { name: "layers", arguments: "", about: "check the rules of docs/architecture.md", run: layers::run },
+    Command {
+        name: "full",
+        arguments: "",
+        about: "what takes too long for every change: full campaigns, third-party tools, held ratios",
+        run: full::run,
+    },
+    Command {
+        name: "layers",
+        arguments: "",
+        about: "check the rules of docs/contribute/architecture.md",
+        run: layers::run,
+    },
     Command {
         name: "prepare",
         arguments: "[sqlite|postgres] [--check]",

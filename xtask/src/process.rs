@@ -28,27 +28,30 @@ pub(crate) fn cargo<S: AsRef<str>>(arguments: impl IntoIterator<Item = S>) -> Co
 
 /// Runs a program to its end and passes its output through.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {}", shown(command)))?;
+    let status =
+        command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {}", command_line(command)))?;
     if !status.success() {
-        bail!("{} failed ({status})", shown(command));
+        bail!("{} failed ({status})", command_line(command));
     }
     Ok(())
 }
 
 /// Runs a program to its end without adding output after its own.
 pub(crate) fn run_last(command: &mut Command) -> Result<()> {
-    let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {}", shown(command)))?;
+    let status =
+        command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {}", command_line(command)))?;
     if status.success() { Ok(()) } else { Err(Reported.into()) }
 }
 
 /// Runs a program and returns its standard output. Its standard error becomes part of the error.
 pub(crate) fn read(command: &mut Command) -> Result<String> {
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", shown(command)))?;
+    let output =
+        command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", command_line(command)))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        bail!("{} failed ({}): {}", shown(command), output.status, said.trim());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        bail!("{} failed ({}): {}", command_line(command), output.status, stderr.trim());
     }
-    String::from_utf8(output.stdout).with_context(|| format!("{} did not print UTF-8", shown(command)))
+    String::from_utf8(output.stdout).with_context(|| format!("{} did not print UTF-8", command_line(command)))
 }
 
 /// Whether a program starts and succeeds.
@@ -62,7 +65,7 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
 }
 
 /// The program's name and arguments, as a person would type them.
-fn shown(command: &Command) -> String {
+fn command_line(command: &Command) -> String {
     let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let mut text = format!("`{}", program.to_string_lossy());
     for argument in command.get_args() {

@@ -14,8 +14,17 @@ use crate::workspace::Workspace;
 pub(crate) enum Scale {
     /// A few rounds on unoptimized binaries, for every change.
     Reduced,
-    /// All rounds on release binaries.
+    /// All rounds on the binaries that are shipped.
     Full,
+}
+
+impl Scale {
+    const fn profile(self) -> Profile {
+        match self {
+            Self::Reduced => Profile::Debug,
+            Self::Full => Profile::Dist,
+        }
+    }
 }
 
 /// A campaign of the package `kalends-bench`.
@@ -53,23 +62,19 @@ const STORES: [&str; 2] = ["kalends-sqlite", "kalends-postgres"];
 
 /// Builds the binaries and runs the named campaign, or all of them.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let (scale, name) = asked(arguments)?;
+    let (scale, name) = options(arguments)?;
     if name.is_none_or(|name| name == HISTORIES) {
         histories(scale)?;
     }
     if name == Some(HISTORIES) {
         return Ok(());
     }
-    let profile = match scale {
-        Scale::Reduced => Profile::Debug,
-        Scale::Full => Profile::Release,
-    };
-    artifacts::build(profile, &[artifacts::SERVER, artifacts::BENCH])?;
-    campaigns(name, scale, profile)
+    artifacts::build(scale.profile(), &[artifacts::SERVER, artifacts::BENCH])?;
+    campaigns(name, scale)
 }
 
 /// The scale and the campaign that the arguments name.
-fn asked(arguments: &[String]) -> Result<(Scale, Option<&str>)> {
+fn options(arguments: &[String]) -> Result<(Scale, Option<&str>)> {
     let mut scale = Scale::Full;
     let mut name = None;
     for argument in arguments {
@@ -87,25 +92,26 @@ fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Runs all campaigns on existing binaries. The histories are not included, because the tests replay a few of them.
-pub(crate) fn run_built(scale: Scale, profile: Profile) -> Result<()> {
-    campaigns(None, scale, profile)
+pub(crate) fn run_built(scale: Scale) -> Result<()> {
+    campaigns(None, scale)
 }
 
 /// Replays random histories on both databases. This does not use nextest, which limits the time of a test.
-fn histories(scale: Scale) -> Result<()> {
-    let (count, profile): (_, &[&str]) = match scale {
-        Scale::Reduced => ("20", &[]),
-        Scale::Full => ("5000", &["--release"]),
+pub(crate) fn histories(scale: Scale) -> Result<()> {
+    let count = match scale {
+        Scale::Reduced => "20",
+        Scale::Full => "5000",
     };
     let postgres = TestServer::obtain(Durability::None)?;
     let mut command = process::cargo(["test", "--test", "store"]);
-    command.args(profile).args(STORES.into_iter().flat_map(|package| ["--package", package]));
+    command.args(scale.profile().arguments()).args(STORES.into_iter().flat_map(|package| ["--package", package]));
     command.args(["--", "histories_are_as_the_model_says"]);
     process::run(command.env(HISTORIES_COUNT, count).env(postgres::TEST_POSTGRES, postgres.url()))
 }
 
-fn campaigns(name: Option<&str>, scale: Scale, profile: Profile) -> Result<()> {
+fn campaigns(name: Option<&str>, scale: Scale) -> Result<()> {
     let workspace = Workspace::load()?;
+    let profile = scale.profile();
     let (server, bench) = (artifacts::server(&workspace, profile)?, artifacts::bench(&workspace, profile)?);
     let postgres = TestServer::obtain(Durability::Full)?;
     for campaign in CAMPAIGNS.iter().filter(|campaign| name.is_none_or(|name| name == campaign.name)) {
@@ -127,15 +133,15 @@ mod tests {
 
     #[test]
     fn arguments_name_a_campaign_and_a_scale() {
-        let asked = |line: &str| {
+        let options = |line: &str| {
             let arguments: Vec<String> = line.split_whitespace().map(String::from).collect();
-            asked(&arguments).map(|(scale, name)| (scale, name.map(String::from))).map_err(|error| error.to_string())
+            options(&arguments).map(|(scale, name)| (scale, name.map(String::from))).map_err(|error| error.to_string())
         };
-        assert_eq!(asked(""), Ok((Scale::Full, None)));
-        assert_eq!(asked("histories"), Ok((Scale::Full, Some("histories".into()))));
-        assert_eq!(asked("crash --reduced"), Ok((Scale::Reduced, Some("crash".into()))));
+        assert_eq!(options(""), Ok((Scale::Full, None)));
+        assert_eq!(options("histories"), Ok((Scale::Full, Some("histories".into()))));
+        assert_eq!(options("crash --reduced"), Ok((Scale::Reduced, Some("crash".into()))));
         assert_eq!(
-            asked("history"),
+            options("history"),
             Err("there is no campaign `history`; there are abuse, bookings, crash, deliveries, quotas, timers, histories"
                 .into())
         );

@@ -20,7 +20,7 @@ impl Steps {
         let began = Instant::now();
         self.header(name);
         run()?;
-        eprintln!("== {name}: {}", shown(began.elapsed()));
+        eprintln!("== {name}: {}", duration_text(began.elapsed()));
         Ok(())
     }
 
@@ -31,11 +31,11 @@ impl Steps {
     }
 
     fn header(&self, name: &str) {
-        eprintln!("\n== {name} (after {})", shown(self.began.elapsed()));
+        eprintln!("\n== {name} (after {})", duration_text(self.began.elapsed()));
     }
 }
 
-fn shown(time: Duration) -> String {
+fn duration_text(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..60 => format!("{seconds} s"),
         seconds => format!("{} min {:02} s", seconds / 60, seconds % 60),
@@ -47,8 +47,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_shown_in_minutes_and_seconds() {
-        assert_eq!(shown(Duration::from_millis(59_999)), "59 s");
-        assert_eq!(shown(Duration::from_secs(125)), "2 min 05 s");
+    fn durations_are_printed_in_minutes_and_seconds() {
+        assert_eq!(duration_text(Duration::from_millis(59_999)), "59 s");
+        assert_eq!(duration_text(Duration::from_secs(125)), "2 min 05 s");
     }
 }

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result};
 use crate::artifacts::{self, Profile};
 use crate::postgres::{self, Durability, TestServer};
 use crate::workspace::Workspace;
-use crate::{env, process, tools};
+use crate::{env, memory, process, tools};
 
 /// The variable that names the server's binary to the tests that start it.
 pub(crate) const SERVER_BINARY: &str = "KALENDS_BIN";
@@ -18,13 +18,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let workspace = Workspace::load()?;
     let mut nextest = tools::NEXTEST.command(&workspace)?;
     let packages = selected(arguments)?;
-    let whole = packages.is_empty();
+    let everything = packages.is_empty();
     // Report a missing browser before compiling anything.
     if opens_pages(&packages) {
         tools::require_browser()?;
     }
 
-    if whole {
+    if everything {
         artifacts::build_workspace()?;
     } else if drives_the_server(&workspace, &packages) {
         artifacts::build(Profile::Debug, &[artifacts::SERVER])?;
@@ -34,10 +34,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 
     let postgres = TestServer::obtain(Durability::None)?;
     nextest.arg("run").env(postgres::TEST_POSTGRES, postgres.url());
+    if let Some(folder) = memory::folder() {
+        // The temporary folders of the tests, with their SQLite databases.
+        nextest.env("TMPDIR", folder);
+    }
     if let Ok(server) = artifacts::server(&workspace, Profile::Debug) {
         nextest.env(SERVER_BINARY, server);
     }
-    if whole {
+    if everything {
         nextest.arg("--workspace");
     }
     if env::is_ci() && !arguments.iter().any(|argument| argument.starts_with("--profile")) {

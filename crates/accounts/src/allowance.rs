@@ -204,8 +204,9 @@ impl AllowanceTerms {
 }
 
 impl Allowance {
-    fn new(limited: Limited, whom: &[u8], org: Option<OrgId>) -> Self {
-        let scope = Sha256::new().chain_update(limited.as_str()).chain_update([0]).chain_update(whom).finalize().into();
+    fn new(limited: Limited, counted_by: &[u8], org: Option<OrgId>) -> Self {
+        let scope =
+            Sha256::new().chain_update(limited.as_str()).chain_update([0]).chain_update(counted_by).finalize().into();
         Self { limited, scope, org }
     }
 
@@ -216,10 +217,10 @@ impl Allowance {
         if !public.contains(domain) {
             return Self::new(Limited::SignUps, domain.as_bytes(), None);
         }
-        let mut whom = domain.as_bytes().to_vec();
-        whom.push(0);
-        whom.extend(network(from));
-        Self::new(Limited::PublicSignUps, &whom, None)
+        let mut counted_by = domain.as_bytes().to_vec();
+        counted_by.push(0);
+        counted_by.extend(network(from));
+        Self::new(Limited::PublicSignUps, &counted_by, None)
     }
 
     /// Exports of an organization.

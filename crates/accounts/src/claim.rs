@@ -723,7 +723,7 @@ mod tests {
                             (Err(RevokeError::TooLate), Known::Owns) => {}
                             (Ok(Revoked::Before) | Err(RevokeError::Unknown), Known::Over) => {}
                             (Err(RevokeError::Unknown), Known::Waits { .. }) => {}
-                            (told, known) => prop_assert!(false, "{told:?} of {known:?}"),
+                            (answer, known) => prop_assert!(false, "{answer:?} of {known:?}"),
                         }
                     }
                     Step::Work => {

@@ -123,7 +123,7 @@ impl fmt::Debug for NewKey {
 
 impl NewKey {
     /// The number of characters of a key that are stored in the clear.
-    pub const SHOWN: usize = 20;
+    pub const PREFIX_LEN: usize = 20;
 
     /// A key with 256 random bits.
     pub fn generate(org: OrgId, kind: KeyKind, now: Timestamp, entropy: &dyn Entropy) -> Self {
@@ -133,7 +133,7 @@ impl NewKey {
             org,
             kind,
             hash: KeyHash::of(&text),
-            prefix: text.chars().take(Self::SHOWN).collect(),
+            prefix: text.chars().take(Self::PREFIX_LEN).collect(),
             created_at: now,
         };
         Self { key, text }
@@ -200,8 +200,8 @@ pub struct Principal {
 
 impl Principal {
     /// The part of a user's identifier that the audit log shows: as many characters as of a key.
-    pub fn shown_of(user: UserId) -> String {
-        user.to_string().chars().take(NewKey::SHOWN).collect()
+    pub fn user_prefix(user: UserId) -> String {
+        user.to_string().chars().take(NewKey::PREFIX_LEN).collect()
     }
 
     /// The principal of a session that is in force and opens `organization`.
@@ -211,7 +211,7 @@ impl Principal {
     pub fn of_session(session: &Session, organization: &Organization) -> Result<Self, LimitsError> {
         Ok(Self {
             credential: Credential::Session { session: session.id, user: session.user },
-            key_prefix: Self::shown_of(session.user),
+            key_prefix: Self::user_prefix(session.user),
             org: organization.id,
             kind: CallerKind::Session,
             reach: Reach::Organization,

@@ -444,9 +444,9 @@ impl IdentityClaims {
 impl Identity {
     /// The name of a new user: the one that the provider sent, or else the part of the address before the `@`.
     pub fn user_name(&self, email: &Email) -> UserName {
-        let told = self.name.as_deref().map(str::trim).and_then(|name| UserName::parse("name", name).ok());
+        let sent = self.name.as_deref().map(str::trim).and_then(|name| UserName::parse("name", name).ok());
         let local = email.as_str().split('@').next().unwrap_or_default();
-        told.unwrap_or_else(|| UserName::from_stored(local.chars().take(UserName::MAX).collect()))
+        sent.unwrap_or_else(|| UserName::from_stored(local.chars().take(UserName::MAX).collect()))
     }
 }
 
@@ -609,8 +609,8 @@ mod tests {
         assert!(secrets.iter().all(|secret| secret.len() == 43));
         assert!(*state != attempt.nonce && attempt.nonce != attempt.verifier);
         assert_eq!(attempt.key, TokenHash::of(state));
-        let shown = format!("{begun:?}{attempt:?}");
-        assert!(secrets.iter().all(|secret| !shown.contains(secret.as_str())), "no secret is logged");
+        let printed = format!("{begun:?}{attempt:?}");
+        assert!(secrets.iter().all(|secret| !printed.contains(secret.as_str())), "no secret is logged");
     }
 
     fn callback(begun: &BegunAttempt) -> Callback<'_> {
@@ -754,12 +754,12 @@ mod tests {
         #[case] by_subject: Option<u8>,
         #[case] by_email: Option<u8>,
         #[case] email_verified: bool,
-        #[case] whom: SignInAs,
+        #[case] expected: SignInAs,
     ) {
         let attempt = attempt();
         let claims = IdentityClaims { email_verified, ..claims(&attempt) };
         let identity = claims.check(&attempt, &client(Provider::Google), NOW).unwrap();
-        assert_eq!(sign_in_as(&identity, by_subject.map(user), by_email.map(user)), whom);
+        assert_eq!(sign_in_as(&identity, by_subject.map(user), by_email.map(user)), expected);
     }
 
     #[rstest]
@@ -776,9 +776,9 @@ mod tests {
     #[case::another_host("https://a.example/{tenantid}/v2", "https://b.example/a/v2", false)]
     #[case::a_longer_end("https://a.example/{tenantid}/v2", "https://a.example/a/v2/x", false)]
     #[case::an_overlap("https://a.example/{tenantid}/v2", "https://a.example/v2", false)]
-    fn issuers_are_matched(#[case] of_client: &str, #[case] told: &str, #[case] known: bool) {
+    fn issuers_are_matched(#[case] of_client: &str, #[case] issuer: &str, #[case] known: bool) {
         let client = Client { issuer: of_client.to_owned(), ..client(Provider::Microsoft) };
-        assert_eq!(client.is_issuer(told), known);
+        assert_eq!(client.is_issuer(issuer), known);
     }
 
     #[test]

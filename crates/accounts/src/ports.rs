@@ -96,7 +96,7 @@ pub trait PasswordResets: Send + Sync {
 pub trait AuditLog: Send + Sync {
     /// The organization's entries that match, newest first. Entries written at the same time are ordered by
     /// identifier, highest first.
-    async fn audit_page(&self, org: OrgId, asked: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError>;
+    async fn audit_page(&self, org: OrgId, search: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError>;
 
     /// Removes up to `limit` entries of organizations on `plan` that were written before `before`, and returns how
     /// many. If it returns fewer than `limit`, none are left.

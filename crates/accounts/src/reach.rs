@@ -528,7 +528,7 @@ mod tests {
 
     #[test]
     fn the_documentation_shows_this_table() {
-        let documented = include_str!("../../../docs/keys.md");
-        assert!(documented.contains(&markdown()), "docs/keys.md must contain:\n{}", markdown());
+        let documented = include_str!("../../../docs/use/keys.md");
+        assert!(documented.contains(&markdown()), "docs/use/keys.md must contain:\n{}", markdown());
     }
 }

@@ -90,7 +90,7 @@ pub struct ScopedKey {
     pub label: Option<KeyLabel>,
     /// The hash that the key is found by.
     pub hash: KeyHash,
-    /// The first [`NewKey::SHOWN`] characters of the text, to distinguish keys.
+    /// The first [`NewKey::PREFIX_LEN`] characters of the text, to distinguish keys.
     pub prefix: String,
     /// When it was created.
     pub created_at: Timestamp,
@@ -132,7 +132,7 @@ impl NewScopedKey {
             agent,
             label,
             hash: KeyHash::of(&text),
-            prefix: text.chars().take(NewKey::SHOWN).collect(),
+            prefix: text.chars().take(NewKey::PREFIX_LEN).collect(),
             created_at: now,
         };
         Self { key, text }

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_wrong_attempts_burn_a_code() {
+    fn ten_wrong_attempts_void_a_code() {
         let (signed, mut code, now) = signed_up();
         for attempt in 1..=CODE_ATTEMPTS {
             let Err(VerifyError::Wrong { counted, left }) =

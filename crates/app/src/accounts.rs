@@ -6,8 +6,8 @@ use kalends_accounts::{Change, SessionEnd, goes_with};
 use kalends_kernel::{SignedDuration, StoreError};
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Missing, Refusal,
-    app::{Attempt, nothing, retry_stale},
+    Actor, Answered, App, ChangeSet, Missing, Refusal,
+    attempt::{Attempt, retry_stale},
     console::human,
 };
 
@@ -27,7 +27,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] without a session.
-    pub async fn delete_account(self: &Arc<Self>, actor: &Actor) -> Result<Answer, Refusal> {
+    pub async fn delete_account(self: &Arc<Self>, actor: &Actor) -> Result<Answered<()>, Refusal> {
         let (_, user) = human(actor)?;
         let org = actor.org();
         // Read before the rows go. A consent that cannot be read must not prevent the deletion.
@@ -40,14 +40,14 @@ impl App {
         };
         let answer = retry_stale(|| async {
             let missing = || Refusal::missing(Missing::Organization, &org.to_string());
-            let seen = self.store.find_organization(org).await?.ok_or_else(missing)?.version;
+            let seen = self.parts.store.find_organization(org).await?.ok_or_else(missing)?.version;
             let at = self.now();
             let mut changes = ChangeSet::new(org);
-            if let Some(ownership) = self.store.owner_of(org).await? {
+            if let Some(ownership) = self.parts.store.owner_of(org).await? {
                 // If the owner has just been deleted, the ownership is gone too: start over.
-                let owner = self.store.find_user(ownership.user).await?.ok_or(Attempt::Stale)?;
+                let owner = self.parts.store.find_user(ownership.user).await?.ok_or(Attempt::Stale)?;
                 let (user, seen) = (owner.id, owner.version);
-                changes.accounts.push(if goes_with(&self.store.owned_by(user).await?, org) {
+                changes.accounts.push(if goes_with(&self.parts.store.owned_by(user).await?, org) {
                     Change::DeleteUser { user, seen }
                 } else {
                     Change::RemoveOwner { user, org, seen }
@@ -55,7 +55,7 @@ impl App {
             }
             changes.accounts.push(Change::EndSessions { end: SessionEnd::AccountDeletion(user), at });
             changes.accounts.push(Change::DeleteOrganization { org, seen, at });
-            self.commit_for(actor, None, org.to_string(), changes, nothing(actor)).await
+            self.commit_for(actor, None, org.to_string(), changes, Answered::nothing(&actor.request)).await
         })
         .await?;
         tracing::info!(%org, request_id = %actor.request.id, "an account was deleted");
@@ -71,9 +71,9 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn remove_deleted_accounts(&self, limit: u32) -> Result<bool, Refusal> {
         let mut all = true;
-        for (org, since) in self.store.deletions(ACCOUNTS_AT_ONCE).await? {
-            match self.store.remove_rows(org, limit).await? {
-                0 if self.now() - since >= SETTLED => self.store.end_deletion(org).await?,
+        for (org, since) in self.parts.store.deletions(ACCOUNTS_AT_ONCE).await? {
+            match self.parts.store.remove_rows(org, limit).await? {
+                0 if self.now() - since >= SETTLED => self.parts.store.end_deletion(org).await?,
                 removed => all &= removed < u64::from(limit),
             }
         }

@@ -49,8 +49,8 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Admits the caller to the operation of its request, according to the access table (`docs/keys.md`). There is no
-    /// other way to create an actor, so every use case has been checked.
+    /// Admits the caller to the operation of its request, according to the access table (`docs/use/keys.md`). There is
+    /// no other way to create an actor, so every use case has been checked.
     ///
     /// # Errors
     /// [`Refusal::Unauthorized`], [`Refusal::Waitlisted`], [`Refusal::OutOfReach`] or [`Refusal::AgentPaused`],

@@ -5,17 +5,14 @@ use kalends_kernel::{AgentId, Listed, Page};
 use kalends_notifications::EventType;
 use kalends_quotas::Metric;
 
-use crate::{
-    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
-    app::{limit, nothing, retry_stale, shown},
-};
+use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};
 
 impl App {
     /// Creates an agent.
     ///
     /// # Errors
     /// [`Refusal::LimitReached`] at the plan's number of agents.
-    pub async fn create_agent(&self, actor: &Actor, new: NewAgent) -> Result<Answer, Refusal> {
+    pub async fn create_agent(&self, actor: &Actor, new: NewAgent) -> Result<Answered<kalends_wire::Agent>, Refusal> {
         actor.for_organization()?;
         retry_stale(|| async {
             let now = self.now();
@@ -26,7 +23,7 @@ impl App {
             let (id, version) = (agent.id, agent.version);
             let resource = kalends_wire::Agent::from(agent);
             changes.messages.push(self.message(actor.org(), EventType::AgentCreated, &resource, version, now));
-            let answer = shown(actor, &resource, Some(version));
+            let answer = Answered::shows(&actor.request, resource, Some(version));
             self.commit_for(actor, Some(id), id.to_string(), changes, answer).await
         })
         .await
@@ -38,7 +35,7 @@ impl App {
     /// [`Refusal::OutOfReach`] for an agent's key.
     pub async fn list_agents(&self, actor: &Actor, filter: AgentFilter, page: Page) -> Result<Listed<Agent>, Refusal> {
         actor.for_organization()?;
-        Ok(self.store.list_agents(actor.org(), filter, page).await?)
+        Ok(self.parts.store.list_agents(actor.org(), filter, page).await?)
     }
 
     /// One agent. Decommissioned agents are included.
@@ -48,7 +45,7 @@ impl App {
     pub async fn agent(&self, actor: &Actor, id: &str) -> Result<Agent, Refusal> {
         let missing = || Refusal::missing(Missing::Agent, id);
         let agent_id: AgentId = id.parse().map_err(|_| missing())?;
-        let agent = self.store.find_agent(actor.org(), agent_id).await?.ok_or_else(missing)?;
+        let agent = self.parts.store.find_agent(actor.org(), agent_id).await?.ok_or_else(missing)?;
         actor.for_agent(Some(agent.id))?;
         Ok(agent)
     }
@@ -63,7 +60,7 @@ impl App {
         id: &str,
         patch: AgentPatch,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::Agent>, Refusal> {
         actor.for_organization()?;
         retry_stale(|| async {
             let seen = self.agent(actor, id).await?;
@@ -76,7 +73,7 @@ impl App {
             let (id, version) = (agent.id, agent.version);
             let resource = kalends_wire::Agent::from(agent);
             changes.messages.push(self.message(actor.org(), EventType::AgentUpdated, &resource, version, now));
-            let answer = shown(actor, &resource, Some(version));
+            let answer = Answered::shows(&actor.request, resource, Some(version));
             self.commit_for(actor, Some(id), id.to_string(), changes, answer).await
         })
         .await
@@ -87,7 +84,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].
-    pub async fn delete_agent(&self, actor: &Actor, id: &str, if_match: &IfMatch) -> Result<Answer, Refusal> {
+    pub async fn delete_agent(&self, actor: &Actor, id: &str, if_match: &IfMatch) -> Result<Answered<()>, Refusal> {
         actor.for_organization()?;
         retry_stale(|| async {
             let seen = self.agent(actor, id).await?;
@@ -99,10 +96,11 @@ impl App {
                 changes.alters_agent_keys = true;
                 changes.calendars.push(Change::UpdateAgent { agent, seen: seen.version });
             }
-            let answer = self.commit_for(actor, Some(id), id.to_string(), changes, nothing(actor)).await?;
+            let answer =
+                self.commit_for(actor, Some(id), id.to_string(), changes, Answered::nothing(&actor.request)).await?;
             // Checked after the commit, when no key can be added any more. It also applies if a concurrent request
             // deleted the agent first: its keys may still be cached.
-            if self.store.has_scoped_keys(actor.org(), id).await? {
+            if self.parts.store.has_scoped_keys(actor.org(), id).await? {
                 self.wait_out_principals().await;
             }
             Ok(answer)

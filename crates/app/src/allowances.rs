@@ -8,7 +8,7 @@ use crate::{App, Refusal, Request};
 impl App {
     /// The allowance that a sign-up with that address counts against.
     pub(crate) fn sign_ups(&self, email: &Email, request: &Request) -> Allowance {
-        Allowance::sign_ups(email, &self.settings.public_mail_domains, request.ip)
+        Allowance::sign_ups(email, &self.parts.settings.public_mail_domains, request.ip)
     }
 
     /// Takes one use of an allowance. The store counts, so that all nodes share the count.
@@ -16,7 +16,7 @@ impl App {
     /// # Errors
     /// [`Refusal::TooMany`] if it is used up.
     pub(crate) async fn allow(&self, allowance: &Allowance) -> Result<(), Refusal> {
-        match self.store.take(allowance, self.now()).await? {
+        match self.parts.store.take(allowance, self.now()).await? {
             Taken::Granted(_) => Ok(()),
             Taken::Refused { retry_after } => {
                 Err(Refusal::TooMany { limited: allowance.limited, retry_after: retry_after_seconds(retry_after) })

@@ -1,46 +1,25 @@
-//! The audit log: reading it, recording sampled failures, and purging it.
+//! The audit log: reading it, recording sampled failures in the background, and purging it.
 
-use kalends_accounts::{Action, AuditCursor, AuditEntry, AuditRange, AuditSearch, audit_kept_since};
-use kalends_kernel::{AuditId, OrgId, RequestId, SignedDuration, Timestamp};
-use kalends_quotas::{Plan, RateDecision, RateState};
+use std::sync::Arc;
+
+use kalends_accounts::{
+    Action, AuditCursor, AuditEntry, AuditRange, AuditSearch, KeyForm, KeyHash, Principal, Reach, audit_kept_since,
+};
+use kalends_kernel::{AgentId, AuditId, OrgId, RequestId, SignedDuration, Timestamp};
+use kalends_quotas::Plan;
 use kalends_wire::{AuditLog, AuditPagination, AuditQuery};
-use moka::sync::Cache;
-use sha2::{Digest, Sha256};
+use tracing::Instrument as _;
 
-use crate::{Actor, App, ChangeSet, Refusal, Request, app::Subject, ports::CommitError};
+use crate::{Actor, App, ChangeSet, Leased, Refusal, Request, ports::CommitError};
 
-/// The largest number of keys for which this process remembers the last recorded failure.
-const SAMPLED_MAX: u64 = 50_000;
-
-/// When a sampled action of each key or other caller was last recorded.
-///
-/// Each process has its own sampler, so several nodes may each write one entry per minute, key and action.
-pub(crate) struct Sampler(Cache<[u8; 32], RateState>);
-
-impl Sampler {
-    pub(crate) fn new() -> Self {
-        Self(Cache::builder().max_capacity(SAMPLED_MAX).build())
-    }
-
-    /// Whether to write an entry of `action` by `who` at `now`.
-    pub(crate) fn admits(&self, action: Action, who: &[u8], now: Timestamp) -> bool {
-        let Some(rate) = action.sampled() else { return true };
-        let place: [u8; 32] =
-            Sha256::new().chain_update(action.as_str()).chain_update([0]).chain_update(who).finalize().into();
-        let mut admitted = false;
-        // Concurrent calls for one key take turns here, so that only one is admitted.
-        self.0.entry(place).and_upsert_with(|known| {
-            let state = known.map_or(RateState::FRESH, moka::Entry::into_value);
-            match rate.decide(state, now) {
-                RateDecision::Admitted { state, .. } => {
-                    admitted = true;
-                    state
-                }
-                RateDecision::Refused { .. } => state,
-            }
-        });
-        admitted
-    }
+/// The subject of a change, for the audit log.
+pub(crate) struct Subject {
+    /// The organization whose audit log records it.
+    pub org: OrgId,
+    /// The agent concerned.
+    pub agent: Option<AgentId>,
+    /// The identifier of the changed resource.
+    pub resource: String,
 }
 
 /// The cause of an audit entry.
@@ -73,7 +52,7 @@ impl App {
             limit: query.limit.saturating_add(1),
         };
         let mut entries =
-            if range.is_empty() { Vec::new() } else { self.store.audit_page(actor.org(), &asked).await? };
+            if range.is_empty() { Vec::new() } else { self.parts.store.audit_page(actor.org(), &asked).await? };
         asked.limit = query.limit;
         let more = entries.len() > asked.limit as usize;
         entries.truncate(asked.limit as usize);
@@ -116,7 +95,7 @@ impl App {
     pub(crate) async fn note(&self, action: Action, subject: Subject, by: &By<'_>, status: u16) {
         let mut changes = ChangeSet::new(subject.org);
         changes.audit = Some(self.audit_entry(action, subject, by, status, self.now()));
-        match self.store.commit(changes).await {
+        match self.parts.store.commit(changes).await {
             // The account may have been deleted in the meantime, and its log with it.
             Ok(()) | Err(CommitError::NoOrganization) => {}
             Err(error) => {
@@ -169,7 +148,7 @@ impl App {
         let mut all = true;
         for plan in Plan::ALL {
             let Some(before) = audit_kept_since(plan, now) else { continue };
-            all &= self.store.purge_audit(plan, before, limit).await? < u64::from(limit);
+            all &= self.parts.store.purge_audit(plan, before, limit).await? < u64::from(limit);
         }
         Ok(all)
     }
@@ -179,7 +158,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn forget_allowances(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.store.forget_allowances(self.now(), limit).await? < u64::from(limit))
+        Ok(self.parts.store.forget_allowances(self.now(), limit).await? < u64::from(limit))
     }
 
     /// Removes up to `limit` expired attempts to sign in with a provider, and up to `limit` expired attempts to
@@ -189,8 +168,8 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn forget_attempts(&self, limit: u32) -> Result<bool, Refusal> {
         let now = self.now();
-        let to_sign_in = self.store.forget_attempts(now, limit).await?;
-        let to_connect = self.store.forget_connect_attempts(now, limit).await?;
+        let to_sign_in = self.parts.store.forget_attempts(now, limit).await?;
+        let to_connect = self.parts.store.forget_connect_attempts(now, limit).await?;
         Ok(to_sign_in.max(to_connect) < u64::from(limit))
     }
 
@@ -199,7 +178,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn forget_sessions(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.store.forget_sessions(self.now(), limit).await? < u64::from(limit))
+        Ok(self.parts.store.forget_sessions(self.now(), limit).await? < u64::from(limit))
     }
 
     /// Removes up to `limit` expired password tokens, and returns whether that was all.
@@ -207,25 +186,60 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn forget_resets(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.store.forget_resets(self.now(), limit).await? < u64::from(limit))
+        Ok(self.parts.store.forget_resets(self.now(), limit).await? < u64::from(limit))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_failures_are_sampled_by_key_and_action() {
-        let sampler = Sampler::new();
-        let now = Timestamp::from_micros(1_800_000_000_000_000);
-        assert!(sampler.admits(Action::AuthFailure, b"a", now));
-        assert!(!sampler.admits(Action::AuthFailure, b"a", now + SignedDuration::seconds(59)));
-        assert!(sampler.admits(Action::AuthFailure, b"b", now));
-        assert!(sampler.admits(Action::RateLimitExceeded, b"a", now));
-        assert!(sampler.admits(Action::AuthFailure, b"a", now + SignedDuration::minutes(1)));
-        for _ in 0..3 {
-            assert!(sampler.admits(Action::EventCreate, b"a", now));
+    /// Records that a request exceeded its rate, its plan's monthly quota, or an allowance. Ignores other refusals.
+    pub fn note_over_limit(self: &Arc<Self>, principal: &Principal, request: &Request, refusal: &Refusal) {
+        match refusal {
+            Refusal::TooFast { .. } | Refusal::TooMany { .. } => {}
+            Refusal::LimitReached { metric, .. } if Leased::counts(*metric) => {}
+            _ => return,
         }
+        let Some(place) = self.failures.place() else { return };
+        let action = Action::RateLimitExceeded;
+        if !self.sampler.admits(action, &principal.credential.bytes(), self.now()) {
+            return;
+        }
+        let org = principal.org;
+        let agent = match principal.reach {
+            Reach::Organization => None,
+            Reach::Agent(agent) => Some(agent.id),
+        };
+        let (app, request, prefix) = (Arc::clone(self), request.clone(), principal.key_prefix.clone());
+        let noting = async move {
+            let subject = Subject { org, agent, resource: org.to_string() };
+            let by = By::Request { request: &request, key_prefix: Some(&prefix) };
+            app.note(action, subject, &by, 429).await;
+            drop(place);
+        };
+        tokio::spawn(noting.instrument(tracing::error_span!("note_refusal")));
+    }
+
+    /// Records the use of a key that is no longer valid. A key that never existed belongs to no organization, so
+    /// nothing is recorded for it.
+    pub fn note_refused_key(self: &Arc<Self>, key: &str, request: &Request) {
+        if KeyForm::of(key).is_none() {
+            return;
+        }
+        let Some(place) = self.failures.place() else { return };
+        let hash = KeyHash::of(key);
+        if !self.failures.looks_up(hash, self.now()) {
+            return;
+        }
+        let (app, request) = (Arc::clone(self), request.clone());
+        let noting = async move {
+            match app.parts.store.find_ended_key(hash).await {
+                Ok(Some(ended)) => {
+                    let subject = Subject { org: ended.org, agent: ended.agent, resource: ended.org.to_string() };
+                    let by = By::Request { request: &request, key_prefix: Some(&ended.prefix) };
+                    app.note(Action::AuthFailure, subject, &by, 401).await;
+                }
+                Ok(None) => {}
+                Err(error) => tracing::debug!(%error, "a refused key could not be looked up"),
+            }
+            drop(place);
+        };
+        tokio::spawn(noting.instrument(tracing::error_span!("note_refusal")));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kalends_availability::{BUFFER_MAX_MINUTES, BusySet, CachedBusy};
 use kalends_calendars::{
-    AsOf, Event, HeldTime, HumanAsOf, Reservation,
+    Event, HeldTime, Reservation,
     ports::{BusySource, CalendarBusy, LivingAgent},
 };
 use kalends_kernel::{AgentId, CalendarId, CivilDate, FieldError, OrgId, SignedDuration, Span, Timestamp, Zone};
@@ -14,47 +14,12 @@ use kalends_wire::{Across, Found, Of, SlotsRequest, render};
 
 use crate::{
     Actor, App, Missing, Refusal,
-    app::ATTEMPTS,
-    busy_cache::{KnownTime, Question, sooner},
+    attempt::ATTEMPTS,
+    busy_cache::{KnownTime, sooner},
     human::Humans,
     ports::HumanSeen,
+    questions::{AvailabilityQuestion, Whose},
 };
-
-/// An availability query, and everything except the clock that its answer depends on.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct AvailabilityQuestion {
-    whose: Whose,
-    /// Each with the revision up to which its events are included.
-    sources: Vec<BusySource>,
-    /// The human calendars that count for them, or for agents without a calendar, each as of its last read.
-    humans: Vec<HumanSeen>,
-    slots: SlotsRequest,
-}
-
-impl Question for AvailabilityQuestion {
-    fn sources_len(&self) -> usize {
-        self.sources.len() + self.humans.len()
-    }
-}
-
-impl AvailabilityQuestion {
-    /// The revisions that the answer is based on. They were read before the busy times, so the busy times may be
-    /// newer, but never older.
-    fn as_of(&self) -> AsOf {
-        let human = |seen: &HumanSeen| HumanAsOf { of: seen.of, source: seen.source, revision: seen.revision };
-        AsOf {
-            calendars: self.sources.iter().map(|source| (source.calendar, source.revision)).collect(),
-            humans: self.humans.iter().map(human).collect(),
-        }
-    }
-}
-
-/// The subject of a query.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Whose {
-    Calendar(CalendarId),
-    Agents(Vec<AgentId>),
-}
 
 impl App {
     /// The slots in which all calendars of an agent are free, as JSON.
@@ -167,7 +132,7 @@ impl App {
     ) -> Result<(Vec<BusySource>, Vec<LivingAgent>), Refusal> {
         if !self.busy.may_know(agent, window) {
             let covers = whole_days(window);
-            let found = self.store.busy_of_agent(org, agent, covers).await?;
+            let found = self.parts.store.busy_of_agent(org, agent, covers).await?;
             if !found.is_empty() {
                 let sources = found.iter().map(|(source, _)| *source).collect();
                 for (source, read) in found {
@@ -186,7 +151,7 @@ impl App {
     pub(crate) async fn source_in_reach(&self, actor: &Actor, id: &str) -> Result<BusySource, Refusal> {
         let missing = || Refusal::missing(Missing::Calendar, id);
         let calendar: CalendarId = id.parse().map_err(|_| missing())?;
-        let source = self.store.source_of_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
+        let source = self.parts.store.source_of_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
         actor.for_agent(source.agent)?;
         Ok(source)
     }
@@ -197,14 +162,14 @@ impl App {
         org: OrgId,
         agents: &[AgentId],
     ) -> Result<(Vec<BusySource>, Vec<LivingAgent>), Refusal> {
-        let sources = self.store.sources_of_agents(org, agents).await?;
+        let sources = self.parts.store.sources_of_agents(org, agents).await?;
         // An agent with a visible calendar exists, so only the others need a lookup.
         let has = |agent: &AgentId| sources.iter().any(|source| source.agent == Some(*agent));
         let others: Vec<AgentId> = agents.iter().copied().filter(|agent| !has(agent)).collect();
         if others.is_empty() {
             return Ok((sources, Vec::new()));
         }
-        let living = self.store.living_agents(org, &others).await?;
+        let living = self.parts.store.living_agents(org, &others).await?;
         match others.iter().find(|other| !living.iter().any(|living| living.id == **other)) {
             Some(gone) => Err(Refusal::missing(Missing::Agent, &gone.to_string())),
             None => Ok((sources, living)),
@@ -218,7 +183,7 @@ impl App {
             let calendar: CalendarId = id.parse().map_err(|_| missing())?;
             match sources.iter().find(|source| source.calendar == calendar) {
                 Some(source) => kept.push(*source),
-                None if self.store.find_calendar(org, calendar).await?.is_some() => {
+                None if self.parts.store.find_calendar(org, calendar).await?.is_some() => {
                     let message = format!("{id} belongs to none of the agents; leave it out or add its agent");
                     return Err(FieldError::new("calendars", message).into());
                 }
@@ -276,7 +241,7 @@ impl App {
         own: Span,
     ) -> Result<Option<KnownTime>, Refusal> {
         let covers = whole_days(widest(window));
-        let Some(read) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
+        let Some(read) = self.parts.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
         let Some(mut whole) = self.complete(org, calendar, covers, read).await? else { return Ok(None) };
         let Some(at) = own.clip(covers).map(|_| whole.read.spans.iter().position(|span| *span == own)) else {
             // The event is outside and does not block.
@@ -351,7 +316,7 @@ impl App {
         calendar: CalendarId,
         covers: Span,
     ) -> Result<Option<Arc<KnownTime>>, Refusal> {
-        let Some(read) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
+        let Some(read) = self.parts.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
         let read = self.complete(org, calendar, covers, read).await?;
         Ok(read.map(|read| self.keep_busy(calendar, covers, read)))
     }
@@ -374,7 +339,7 @@ impl App {
                 read.spans.extend(found.series.iter().flat_map(|series| series.taken(covers)));
             }
             if seen == read.revision && read.held {
-                let Some(found) = self.store.holds_within(org, calendar, covers).await? else { return Ok(None) };
+                let Some(found) = self.parts.store.holds_within(org, calendar, covers).await? else { return Ok(None) };
                 seen = found.revision;
                 held = found.holds.iter().filter_map(Event::held_time).collect();
                 held.extend(found.reserved.iter().map(Reservation::held_time));
@@ -383,7 +348,7 @@ impl App {
                 return Ok(Some(WholeBusy { read, held }));
             }
             // Something was scheduled in between: read again.
-            let Some(anew) = self.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
+            let Some(anew) = self.parts.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
             read = anew;
         }
         Err(Refusal::Contended)
@@ -490,7 +455,7 @@ fn midnight(date: CivilDate) -> Timestamp {
 
 fn within_plan(actor: &Actor, across: &Across) -> Result<(), Refusal> {
     let (agents_max, days_max) = actor.principal.plan.availability_range();
-    let plan = actor.principal.plan.shown();
+    let plan = actor.principal.plan.public_name();
     if across.agents.len() > agents_max {
         let message = format!("the plan {plan} allows {agents_max} agents in a query, got {}", across.agents.len());
         return Err(FieldError::new("agents", message).into());

@@ -5,10 +5,7 @@ use kalends_kernel::{BookingPageId, Listed, Page};
 use kalends_quotas::Metric;
 use kalends_wire as wire;
 
-use crate::{
-    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
-    app::{limit, nothing, retry_stale, shown},
-};
+use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};
 
 impl App {
     /// Opens a booking page for a calendar.
@@ -20,7 +17,7 @@ impl App {
         actor: &Actor,
         calendar: &str,
         new: NewBookingPage,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<wire::BookingPage>, Refusal> {
         retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
@@ -41,7 +38,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn list_booking_pages(&self, actor: &Actor, page: Page) -> Result<Listed<BookingPage>, Refusal> {
-        Ok(self.store.list_booking_pages(actor.org(), actor.narrowed_to(), page).await?)
+        Ok(self.parts.store.list_booking_pages(actor.org(), actor.narrowed_to(), page).await?)
     }
 
     /// One page.
@@ -51,7 +48,7 @@ impl App {
     pub async fn booking_page(&self, actor: &Actor, id: &str) -> Result<BookingPage, Refusal> {
         let missing = || Refusal::missing(Missing::BookingPage, id);
         let page: BookingPageId = id.parse().map_err(|_| missing())?;
-        let found = self.store.find_booking_page(actor.org(), page).await?.ok_or_else(missing)?;
+        let found = self.parts.store.find_booking_page(actor.org(), page).await?.ok_or_else(missing)?;
         actor.for_agent(found.agent)?;
         Ok(found)
     }
@@ -66,7 +63,7 @@ impl App {
         id: &str,
         patch: BookingPagePatch,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<wire::BookingPage>, Refusal> {
         retry_stale(|| async {
             let seen = self.booking_page(actor, id).await?;
             if_match.check(seen.version)?;
@@ -83,19 +80,24 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].
-    pub async fn delete_booking_page(&self, actor: &Actor, id: &str, if_match: &IfMatch) -> Result<Answer, Refusal> {
+    pub async fn delete_booking_page(
+        &self,
+        actor: &Actor,
+        id: &str,
+        if_match: &IfMatch,
+    ) -> Result<Answered<()>, Refusal> {
         retry_stale(|| async {
             let seen = self.booking_page(actor, id).await?;
             if_match.check(seen.version)?;
             let mut changes = ChangeSet::new(actor.org());
             let page = Box::new(seen.deleted(self.now()));
             changes.bookings.push(Change::UpdatePage { page, seen: seen.version });
-            self.commit_for(actor, seen.agent, seen.id.to_string(), changes, nothing(actor)).await
+            self.commit_for(actor, seen.agent, seen.id.to_string(), changes, Answered::nothing(&actor.request)).await
         })
         .await
     }
 
-    fn shown_page(&self, actor: &Actor, page: &BookingPage) -> Answer {
-        shown(actor, &wire::BookingPage::new(page, &self.settings.base_url), Some(page.version))
+    fn shown_page(&self, actor: &Actor, page: &BookingPage) -> Answered<wire::BookingPage> {
+        Answered::shows(&actor.request, wire::BookingPage::new(page, &self.parts.settings.base_url), Some(page.version))
     }
 }

@@ -14,17 +14,19 @@ use kalends_bookings::{
 use kalends_calendars::{
     Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
 };
-use kalends_kernel::{BookingPageId, EventId, FieldError, Metadata, Revision, Span, StoreError, Timestamp, Version};
+use kalends_kernel::{EventId, FieldError, Metadata, Span, StoreError, Timestamp};
 use kalends_notifications::EventType;
 use kalends_quotas::{Metric, Period};
 use kalends_wire as wire;
 
 use crate::{
-    Answer, App, ChangeSet, Charge, Guard, Missing, Refusal, Request,
-    app::{Attempt, Subject, json, retry_stale},
+    Answered, App, ChangeSet, Charge, Guard, Missing, Refusal, Request,
+    attempt::{Attempt, retry_stale},
+    audit::Subject,
     availability::{TakenTime, hull},
-    busy_cache::{KnownTime, Question, sooner},
+    busy_cache::{KnownTime, sooner},
     ports::HumanSeen,
+    questions::PageQuestion,
 };
 
 /// A booking, from its guest's side.
@@ -69,23 +71,6 @@ pub struct OpenPage {
     source: BusySource,
     /// How many events the organization may create in a month; `None` means unlimited.
     events_limit: Option<u64>,
-}
-
-/// A query for the slots of a page, and everything except the clock that its answer depends on.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct PageQuestion {
-    page: BookingPageId,
-    version: Version,
-    /// The revision of the calendar.
-    revision: Revision,
-    humans: Vec<HumanSeen>,
-    within: Option<Span>,
-}
-
-impl Question for PageQuestion {
-    fn sources_len(&self) -> usize {
-        1 + self.humans.len()
-    }
 }
 
 /// The time that a page does not offer.
@@ -133,7 +118,7 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] if no visible page has that slug, or if the page is closed.
     pub async fn open_page(&self, slug: &str) -> Result<OpenPage, Refusal> {
-        let found = self.store.booking_page_of_slug(SecretHash::of(slug), Period::of(self.now())).await?;
+        let found = self.parts.store.booking_page_of_slug(SecretHash::of(slug), Period::of(self.now())).await?;
         let FoundPage { page, source, events } = found.filter(|found| found.page.is_open()).ok_or_else(no_page)?;
         Ok(OpenPage { page, closed_for_now: events.remaining() == Some(0), source, events_limit: events.limit })
     }
@@ -153,7 +138,7 @@ impl App {
     /// # Errors
     /// As for [`Self::open_page`] and [`Self::offered_slots`]; [`Refusal::Invalid`] for a span that ends before it
     /// starts.
-    pub async fn booking_slots(&self, slug: &str, asked: wire::AskedTime) -> Result<Bytes, Refusal> {
+    pub async fn booking_slots(&self, slug: &str, asked: wire::SlotRange) -> Result<Bytes, Refusal> {
         let open = self.open_page(slug).await?;
         let page = &open.page;
         let within = asked.by_clocks_of(page.timetable.zone)?;
@@ -218,7 +203,13 @@ impl App {
     /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if the page has no such slot now; [`Refusal::BookingTaken`];
     /// [`Refusal::BookingClosed`] if the month's events are used up; [`Refusal::TooMany`] if the organization has
     /// used up its mail for the hour.
-    pub async fn book(&self, request: &Request, slug: &str, start: Timestamp, guest: Guest) -> Result<Answer, Refusal> {
+    pub async fn book(
+        &self,
+        request: &Request,
+        slug: &str,
+        start: Timestamp,
+        guest: Guest,
+    ) -> Result<Answered<wire::Booked>, Refusal> {
         let calendar = self.open_page(slug).await?.page.calendar;
         // Requests for the same slot queue here. Between processes the guard decides.
         let turn = self.holding.lock([calendar]).await;
@@ -233,7 +224,7 @@ impl App {
         slug: &str,
         start: Timestamp,
         guest: &Guest,
-    ) -> Result<Answer, Attempt> {
+    ) -> Result<Answered<wire::Booked>, Attempt> {
         let OpenPage { page, source, events_limit, .. } = self.open_page(slug).await?;
         let now = self.now();
         let mut changes = ChangeSet::new(page.org);
@@ -255,7 +246,7 @@ impl App {
         let seen = page.version;
         changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen });
         self.write_to_guest(&page, guest, &event, Letter::Booked(&token), &mut changes);
-        self.commit_booking(request, &page, &event, changes, &body).await
+        self.commit_booking(request, &page, &event, changes, body).await
     }
 
     /// The booking that a token opens.
@@ -266,10 +257,10 @@ impl App {
         // The error repeats neither the slug nor the token: they are secrets.
         let missing = || Refusal::missing(Missing::Booking, "at this address");
         let token = BookingToken::presented(token);
-        let (page, booking) = self.store.booking_of_token(token.hash()).await?.ok_or_else(missing)?;
+        let (page, booking) = self.parts.store.booking_of_token(token.hash()).await?.ok_or_else(missing)?;
         let purpose = booking.opened_by(&token).filter(|_| page.slug.hash() == SecretHash::of(slug));
         let purpose = purpose.ok_or_else(missing)?;
-        let found = self.store.find_event(page.org, booking.event).await?;
+        let found = self.parts.store.find_event(page.org, booking.event).await?;
         let event = found.map(|owned| owned.event.at(self.now()));
         Ok(BookingSeen { page, booking, event, purpose, token })
     }
@@ -290,12 +281,16 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`], including for a token with another purpose; [`Refusal::BookingOver`] once the booking
     /// has begun.
-    pub async fn cancel_booking(&self, request: &Request, slug: &str, token: &str) -> Result<Answer, Refusal> {
+    pub async fn cancel_booking(
+        &self,
+        request: &Request,
+        slug: &str,
+        token: &str,
+    ) -> Result<Answered<wire::GuestBooking>, Refusal> {
         retry_stale(|| async {
             let seen = self.booking_for(slug, token, Purpose::Cancel).await?;
             let Some(event) = seen.event.clone().filter(|_| !seen.is_cancelled()) else {
-                let body = Some(json(&self.shown_booking(&seen)));
-                return Ok(Answer { status: request.operation.status, body, version: None });
+                return Ok(Answered::shows(request, self.shown_booking(&seen), None));
             };
             let now = self.now();
             not_begun(&event, now)?;
@@ -312,7 +307,7 @@ impl App {
             let cancelled = BookingSeen { event: None, ..seen.clone() };
             let body = self.shown_booking(&cancelled);
             self.write_to_guest(page, &booking.guest, &gone, Letter::Cancelled, &mut changes);
-            self.commit_booking(request, &seen.page, &gone, changes, &body).await
+            self.commit_booking(request, &seen.page, &gone, changes, body).await
         })
         .await
     }
@@ -330,7 +325,7 @@ impl App {
         slug: &str,
         token: &str,
         start: Timestamp,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<wire::GuestBooking>, Refusal> {
         let calendar = self.booking_for(slug, token, Purpose::Move).await?.page.calendar;
         let turn = self.holding.lock([calendar]).await;
         let moved = retry_stale(|| self.try_move(request, slug, token, start)).await;
@@ -338,7 +333,13 @@ impl App {
         moved
     }
 
-    async fn try_move(&self, request: &Request, slug: &str, token: &str, start: Timestamp) -> Result<Answer, Attempt> {
+    async fn try_move(
+        &self,
+        request: &Request,
+        slug: &str,
+        token: &str,
+        start: Timestamp,
+    ) -> Result<Answered<wire::GuestBooking>, Attempt> {
         let seen = self.booking_for(slug, token, Purpose::Move).await?;
         let now = self.now();
         if !seen.page.is_open() {
@@ -348,7 +349,8 @@ impl App {
             return Err(Refusal::BookingOver("it was cancelled").into());
         };
         not_begun(&before, now)?;
-        let source = self.store.source_of_calendar(seen.page.org, seen.page.calendar).await?.ok_or_else(no_page)?;
+        let source =
+            self.parts.store.source_of_calendar(seen.page.org, seen.page.calendar).await?.ok_or_else(no_page)?;
         let mut changes = ChangeSet::new(seen.page.org);
         let slot = self.decided_slot(&seen.page, source, start, Some(&before), now, &mut changes).await?;
         let calendar = self.calendar_of_page(&seen.page).await?;
@@ -366,7 +368,7 @@ impl App {
         let body = self.shown_booking(&moved);
         let guest = &moved.booking.guest;
         self.write_to_guest(&moved.page, guest, &event, Letter::Moved(&moved.token), &mut changes);
-        self.commit_booking(request, &moved.page, &event, changes, &body).await
+        self.commit_booking(request, &moved.page, &event, changes, body).await
     }
 
     /// A booking whose token has that purpose.
@@ -376,7 +378,7 @@ impl App {
     }
 
     async fn calendar_of_page(&self, page: &BookingPage) -> Result<Calendar, Refusal> {
-        self.store.find_calendar(page.org, page.calendar).await?.ok_or_else(no_page)
+        self.parts.store.find_calendar(page.org, page.calendar).await?.ok_or_else(no_page)
     }
 
     /// The slot that begins at `start`, if it is free. Adds the guard that it stays free until the commit. `moved` is
@@ -429,15 +431,15 @@ impl App {
         changes.messages.push(self.message(page.org, about, &told, version, now));
     }
 
-    async fn commit_booking(
+    async fn commit_booking<T: serde::Serialize + Send>(
         &self,
         request: &Request,
         page: &BookingPage,
         event: &Event,
         changes: ChangeSet,
-        body: &(impl serde::Serialize + Sync),
-    ) -> Result<Answer, Attempt> {
-        let answer = Answer { status: request.operation.status, body: Some(json(body)), version: None };
+        booking: T,
+    ) -> Result<Answered<T>, Attempt> {
+        let answer = Answered::shows(request, booking, None);
         let subject = Subject { org: page.org, agent: page.agent, resource: event.id.to_string() };
         let committed = self.commit(request, None, subject, changes, answer).await;
         committed.map_err(|attempt| match attempt {

@@ -8,8 +8,9 @@ use kalends_kernel::{AgentId, CalendarId, Listed, Page};
 use kalends_quotas::Metric;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Guard, IfMatch, Missing, Refusal,
-    app::{Attempt, limit, nothing, retry_stale, shown},
+    Actor, Answered, App, ChangeSet, Guard, IfMatch, Missing, Refusal,
+    attempt::{Attempt, retry_stale},
+    commits::limit,
 };
 
 impl App {
@@ -23,7 +24,7 @@ impl App {
         actor: &Actor,
         agent: Option<&str>,
         new: NewCalendar,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::Calendar>, Refusal> {
         retry_stale(|| async {
             let owner = match agent {
                 None => {
@@ -56,7 +57,7 @@ impl App {
         page: Page,
     ) -> Result<Listed<Calendar>, Refusal> {
         let filter = actor.narrowed_to().map_or(filter, CalendarFilter::OfAgent);
-        Ok(self.store.list_calendars(actor.org(), filter, page).await?)
+        Ok(self.parts.store.list_calendars(actor.org(), filter, page).await?)
     }
 
     /// An agent's calendars, the oldest first.
@@ -70,7 +71,7 @@ impl App {
         page: Page,
     ) -> Result<Listed<Calendar>, Refusal> {
         let agent = self.agent(actor, agent).await?;
-        Ok(self.store.list_calendars(actor.org(), CalendarFilter::OfAgent(agent.id), page).await?)
+        Ok(self.parts.store.list_calendars(actor.org(), CalendarFilter::OfAgent(agent.id), page).await?)
     }
 
     /// One visible calendar.
@@ -80,7 +81,7 @@ impl App {
     pub async fn calendar(&self, actor: &Actor, id: &str) -> Result<Calendar, Refusal> {
         let missing = || Refusal::missing(Missing::Calendar, id);
         let calendar_id: CalendarId = id.parse().map_err(|_| missing())?;
-        let calendar = self.store.find_calendar(actor.org(), calendar_id).await?.ok_or_else(missing)?;
+        let calendar = self.parts.store.find_calendar(actor.org(), calendar_id).await?.ok_or_else(missing)?;
         actor.for_agent(calendar.agent)?;
         Ok(calendar)
     }
@@ -95,7 +96,7 @@ impl App {
         id: &str,
         patch: CalendarPatch,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::Calendar>, Refusal> {
         self.replace_calendar(actor, id, if_match, |seen| seen.patched(patch.clone(), self.now())).await
     }
 
@@ -103,7 +104,11 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn rotate_feed_token(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn rotate_feed_token(
+        &self,
+        actor: &Actor,
+        id: &str,
+    ) -> Result<Answered<kalends_wire::Calendar>, Refusal> {
         self.replace_calendar(actor, id, &IfMatch::Any, |seen| {
             seen.with_feed_token(FeedToken::generate(self.entropy()), self.now())
         })
@@ -116,7 +121,7 @@ impl App {
         id: &str,
         if_match: &IfMatch,
         change: impl Fn(&Calendar) -> Calendar + Send + Sync,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::Calendar>, Refusal> {
         let _turn = self.changing.lock([id]).await;
         retry_stale(|| async {
             let seen = self.calendar(actor, id).await?;
@@ -142,7 +147,7 @@ impl App {
         id: &str,
         if_empty: bool,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<()>, Refusal> {
         retry_stale(|| async {
             let seen = self.calendar(actor, id).await?;
             if_match.check(seen.version)?;
@@ -154,7 +159,7 @@ impl App {
             }
             let calendar = seen.deleted(self.now());
             changes.calendars.push(Change::UpdateCalendar { calendar, seen: seen.version });
-            self.commit_for(actor, seen.agent, seen.id.to_string(), changes, nothing(actor)).await
+            self.commit_for(actor, seen.agent, seen.id.to_string(), changes, Answered::nothing(&actor.request)).await
         })
         .await
     }
@@ -162,7 +167,7 @@ impl App {
     async fn require_empty(&self, calendar: &Calendar) -> Result<(), Attempt> {
         let page = Page { limit: 1, offset: 0 };
         let scope = EventScope::Calendar(calendar.id);
-        let events = self.store.list_events(calendar.org, scope, EventFilter::default(), page).await?;
+        let events = self.parts.store.list_events(calendar.org, scope, EventFilter::default(), page).await?;
         if events.total == 0 { Ok(()) } else { Err(Refusal::CalendarHasEvents(events.total).into()) }
     }
 
@@ -173,13 +178,17 @@ impl App {
     pub async fn context(&self, actor: &Actor, id: &str) -> Result<Context, Refusal> {
         let calendar = self.calendar(actor, id).await?;
         let now = self.now();
-        let events = self.store.context_events(actor.org(), calendar.id, now).await?;
+        let events = self.parts.store.context_events(actor.org(), calendar.id, now).await?;
         Ok(Context { calendar, now, events })
     }
 
-    fn calendar_answer(&self, actor: &Actor, calendar: Calendar) -> Answer {
+    fn calendar_answer(&self, actor: &Actor, calendar: Calendar) -> Answered<kalends_wire::Calendar> {
         let version = calendar.version;
-        shown(actor, &kalends_wire::Calendar::new(calendar, &self.settings.base_url), Some(version))
+        Answered::shows(
+            &actor.request,
+            kalends_wire::Calendar::new(calendar, &self.parts.settings.base_url),
+            Some(version),
+        )
     }
 
     /// Parses the agent of a path. The agent need not be visible.

@@ -3,14 +3,10 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{Credential, Principal};
-use kalends_quotas::{Metric, headers::monthly_policy};
+use kalends_accounts::Principal;
+use kalends_kernel::Timestamp;
 
-use crate::{
-    App,
-    metering::Slot,
-    ports::{Gate, RateKey},
-};
+use crate::{Leased, meter::Slot, ports::Gate};
 
 /// The holder of an API key.
 pub struct Caller {
@@ -24,21 +20,18 @@ pub struct Caller {
     pub(crate) queries: Arc<Slot>,
 }
 
-impl App {
-    /// Makes a caller for adapters with their own entrance. Others use [`App::authenticate`].
-    pub fn caller(&self, principal: Arc<Principal>) -> Caller {
-        let Principal { org, limits, .. } = *principal;
-        let gate = match principal.credential {
-            Credential::Key(key) => limits.rate().map(|rate| self.limiter.gate(RateKey::Key(key), rate)),
-            Credential::Session { .. } => None,
-        };
-        let slot = |metric| self.meter.slot((org, metric));
-        Caller {
-            policy: monthly_policy(limits.get(Metric::ApiCalls), org.uuid().as_bytes()),
-            gate,
-            calls: slot(Metric::ApiCalls),
-            queries: slot(Metric::AvailabilityQueries),
-            principal,
+impl Caller {
+    pub(crate) const fn slot(&self, metric: Leased) -> &Arc<Slot> {
+        match metric {
+            Leased::ApiCalls => &self.calls,
+            Leased::AvailabilityQueries => &self.queries,
         }
+    }
+
+    /// How much of the limit is left for the caller's organization in the month of `at`, as far as this process
+    /// knows; `None` means unlimited.
+    pub fn left(&self, metric: Leased, at: Timestamp) -> Option<u64> {
+        let limit = self.principal.limits.get(metric.metric());
+        self.slot(metric).lease().remaining(at, limit)
     }
 }

@@ -1,7 +1,7 @@
 //! The writes that a use case commits, as plain data.
 
 use kalends_accounts::{Allowance, AuditEntry};
-use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, Timestamp, Version};
+use kalends_kernel::{AgentId, CalendarId, OrgId, RequestId, Revision, Span, Timestamp, Version};
 use kalends_notifications::{Letter, Message};
 use kalends_quotas::{Metric, Period};
 
@@ -13,6 +13,8 @@ use kalends_quotas::{Metric, Period};
 pub struct ChangeSet {
     /// The organization whose data changes.
     pub org: OrgId,
+    /// The request that asked for the changes, for the log; `None` for background work.
+    pub request: Option<RequestId>,
     /// What must still hold, in addition to the versions in the changes themselves.
     pub guards: Vec<Guard>,
     /// Writes to organizations, keys, codes, users and sessions.
@@ -146,6 +148,7 @@ impl ChangeSet {
     pub const fn new(org: OrgId) -> Self {
         Self {
             org,
+            request: None,
             guards: Vec::new(),
             accounts: Vec::new(),
             calendars: Vec::new(),

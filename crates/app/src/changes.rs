@@ -4,7 +4,7 @@ use kalends_calendars::{Calendar, Changed, ChangesToken};
 use kalends_kernel::{Metadata, PAGE_BYTES_MAX};
 use kalends_wire::{Change, Changes, ChangesQuery};
 
-use crate::{Actor, App, Missing, Refusal, app::json};
+use crate::{Actor, App, Missing, Refusal, answered::json};
 
 /// The largest size of a page's changes, in bytes. The rest is for the token and the surrounding names.
 const CHANGES_BYTES_MAX: usize = PAGE_BYTES_MAX - 1024;
@@ -39,7 +39,7 @@ impl App {
         // Read the clock before the changes: what is deleted from now on may be missing.
         let now = self.now();
         // One extra change shows whether there are more.
-        let read = self.store.changes(actor.org(), calendar, asked, query.limit.saturating_add(1)).await?;
+        let read = self.parts.store.changes(actor.org(), calendar, asked, query.limit.saturating_add(1)).await?;
         let mut read = read.ok_or_else(|| Refusal::missing(Missing::Calendar, id))?;
         for (_, changed) in &mut read.changes {
             if let Changed::Written(event) = changed {

@@ -14,8 +14,9 @@ use kalends_kernel::{AuditId, ClaimId, FieldError, Foreign, Listed, OrgId, Page,
 use kalends_wire::{AccountClaim, ClaimInitiated, ClaimRevoked};
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
-    app::{Attempt, Subject, json, retry_stale, shown},
+    Actor, Answered, App, ChangeSet, Missing, Refusal, Request,
+    attempt::{Attempt, retry_stale},
+    audit::Subject,
     console::human,
     letters,
 };
@@ -36,26 +37,28 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::TooMany`] for a user who initiates too many claims, whatever addresses they name.
-    pub async fn initiate_claim(&self, actor: &Actor, email: &Email) -> Result<Answer, Refusal> {
+    pub async fn initiate_claim(&self, actor: &Actor, email: &Email) -> Result<Answered<ClaimInitiated>, Refusal> {
         let (_, user) = human(actor)?;
         self.allow(&Allowance::claims_of(user)).await?;
         let now = self.now();
         let id = ClaimId::new(now, self.entropy());
-        let told = ClaimInitiated { claim_id: id, expires_at: now + CODE_LASTS, message: MESSAGE };
-        let answer = || shown(actor, &told, None);
+        let answer = || {
+            let told = ClaimInitiated { claim_id: id, expires_at: now + CODE_LASTS, message: MESSAGE };
+            Answered::shows(&actor.request, told, None)
+        };
         // Above the limit of an address nothing more is sent there, and the answer does not say so.
-        if let Taken::Refused { .. } = self.store.take(&Allowance::claims_on(email), now).await? {
+        if let Taken::Refused { .. } = self.parts.store.take(&Allowance::claims_on(email), now).await? {
             return Ok(answer());
         }
         let address = AddressHash::of(email);
         let (answer, letter) = retry_stale(|| async {
-            let found = self.store.find_by_email(email).await?;
-            let owner = self.store.owner_of(found.as_ref().map_or(NOBODY, |found| found.id)).await?;
+            let found = self.parts.store.find_by_email(email).await?;
+            let owner = self.parts.store.owner_of(found.as_ref().map_or(NOBODY, |found| found.id)).await?;
             let target = claimable(found.as_ref(), owner.is_some());
             let code = Code::generate(self.entropy());
             let claim = Claim::initiate(id, target.map(|target| target.id), user, address, &code, now);
             let mut changes = ChangeSet::new(actor.org());
-            let earlier = self.store.waiting_claim(user, address).await?;
+            let earlier = self.parts.store.waiting_claim(user, address).await?;
             if let Some((seen, claim)) = earlier.and_then(|seen| Some((seen.version, seen.superseded(now)?))) {
                 changes.accounts.push(Change::UpdateClaim { claim, seen });
             }
@@ -80,19 +83,24 @@ impl App {
     /// this user); [`Refusal::ClaimTaken`] if the code is right but another claim was faster;
     /// [`Refusal::Undelivered`] if the email to the organization cannot be sent, because without it nobody could
     /// object during the hold.
-    pub async fn verify_claim(&self, actor: &Actor, claim: Option<ClaimId>, code: &Code) -> Result<Answer, Refusal> {
+    pub async fn verify_claim(
+        &self,
+        actor: &Actor,
+        claim: Option<ClaimId>,
+        code: &Code,
+    ) -> Result<Answered<AccountClaim>, Refusal> {
         let (_, user) = human(actor)?;
         let id = claim.unwrap_or(ClaimId::from_bytes([0; 16]));
         let token = RevocationToken::generate(self.entropy());
         let outcome = retry_stale(|| async {
             let now = self.now();
-            let stored = self.store.find_claim(id).await?;
+            let stored = self.parts.store.find_claim(id).await?;
             let org = stored.and_then(|claim| claim.org).unwrap_or(NOBODY);
             // Read the held claim before the owner. When a held claim takes effect, its user becomes the owner, so at
             // least one of the two reads finds it.
-            let held = self.store.held_claim(org).await?.is_some();
-            let owned = self.store.owner_of(org).await?.is_some();
-            let organization = self.store.find_organization(org).await?;
+            let held = self.parts.store.held_claim(org).await?.is_some();
+            let owned = self.parts.store.owner_of(org).await?.is_some();
+            let organization = self.parts.store.find_organization(org).await?;
             let mailbox = organization.as_ref().and_then(|organization| organization.email.as_ref());
             // An organization that is deleted, or has no address any more, cannot be claimed.
             let stored = stored.filter(|claim| claim.org.is_none() || mailbox.is_some());
@@ -102,7 +110,7 @@ impl App {
                     self.tell_of_hold(organization, mailbox, &proved, &token).await?;
                     let mut changes = ChangeSet::new(actor.org());
                     changes.accounts.push(Change::UpdateClaim { claim: proved, seen: stored.version });
-                    let answer = shown(actor, &AccountClaim::new(&proved, now), None);
+                    let answer = Answered::shows(&actor.request, AccountClaim::new(&proved, now), None);
                     let subject = Subject { org, agent: None, resource: org.to_string() };
                     let prefix = Some(actor.principal.key_prefix.as_str());
                     self.commit(&actor.request, prefix, subject, changes, answer).await.map(Ok)
@@ -112,7 +120,7 @@ impl App {
                     // other.
                     let mut changes = ChangeSet::new(actor.org());
                     changes.accounts.push(Change::UpdateClaim { claim: *counted.clone(), seen: stored.version });
-                    self.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
+                    self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
                     Ok(Err(ClaimError::Wrong { counted }))
                 }
                 (Err(error), ..) => Ok(Err(error)),
@@ -142,12 +150,12 @@ impl App {
     ) -> Result<(), Refusal> {
         let ClaimState::Held { until, .. } = proved.state else { return Ok(()) };
         let places = letters::Revocation {
-            page: format!("{}/claims/{}/revoke#{}", self.settings.console_url, proved.id, token.reveal()),
-            route: format!("{}/v1/auth/claim/{}/revoke", self.settings.base_url, proved.id),
+            page: format!("{}/claims/{}/revoke#{}", self.parts.settings.console_url, proved.id, token.reveal()),
+            route: format!("{}/v1/auth/claim/{}/revoke", self.parts.settings.base_url, proved.id),
             token,
         };
         let letter = letters::claim_held(mailbox, &Foreign::new(organization.name.as_str()), until, &places);
-        self.mailer.send(letter).await.map_err(|error| {
+        self.parts.mailer.send(letter).await.map_err(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "the email about a claim cannot be sent");
             Refusal::Undelivered
         })
@@ -157,15 +165,17 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for an unknown claim or a wrong token, [`Refusal::ClaimOver`] after the hold.
-    pub async fn revoke_claim(&self, request: &Request, id: &str, token: &str) -> Result<Answer, Refusal> {
+    pub async fn revoke_claim(
+        &self,
+        request: &Request,
+        id: &str,
+        token: &str,
+    ) -> Result<Answered<ClaimRevoked>, Refusal> {
         let missing = || Refusal::missing(Missing::Claim, id);
         let claim: ClaimId = id.parse().map_err(|_| missing())?;
-        let answer = || {
-            let body = json(&ClaimRevoked { claim_id: claim, status: "revoked" });
-            Answer { status: request.operation.status, body: Some(body), version: None }
-        };
+        let answer = || Answered::shows(request, ClaimRevoked { claim_id: claim, status: "revoked" }, None);
         retry_stale(|| async {
-            let seen = self.store.find_claim(claim).await?.ok_or_else(missing)?;
+            let seen = self.parts.store.find_claim(claim).await?.ok_or_else(missing)?;
             match (seen.revoke(token, self.now()), seen.org) {
                 (Ok(Revoked::Now(revoked)), Some(org)) => {
                     let mut changes = ChangeSet::new(org);
@@ -189,7 +199,7 @@ impl App {
         let (_, user) = human(actor)?;
         self.settle_claims_of(user).await?;
         let now = self.now();
-        Ok(self.store.claims_of(user, page).await?.map(|claim| AccountClaim::new(&claim, now)))
+        Ok(self.parts.store.claims_of(user, page).await?.map(|claim| AccountClaim::new(&claim, now)))
     }
 
     /// Puts up to `limit` claims whose hold has ended into effect, and returns how many there were. Several nodes may
@@ -198,7 +208,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn settle_claims(&self, limit: u32) -> Result<usize, Refusal> {
-        self.settle(self.store.due_claims(None, self.now(), limit).await?).await
+        self.settle(self.parts.store.due_claims(None, self.now(), limit).await?).await
     }
 
     /// Puts the claims of one user whose hold has ended into effect, so that the user sees the result.
@@ -206,7 +216,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub(crate) async fn settle_claims_of(&self, user: UserId) -> Result<(), Refusal> {
-        self.settle(self.store.due_claims(Some(user), self.now(), OWN).await?).await.map(drop)
+        self.settle(self.parts.store.due_claims(Some(user), self.now(), OWN).await?).await.map(drop)
     }
 
     async fn settle(&self, due: Vec<Claim>) -> Result<usize, Refusal> {
@@ -226,11 +236,11 @@ impl App {
     async fn settle_one(&self, id: ClaimId) -> Result<(), Refusal> {
         retry_stale(|| async {
             let now = self.now();
-            let Some(seen) = self.store.find_claim(id).await? else { return Ok(()) };
+            let Some(seen) = self.parts.store.find_claim(id).await? else { return Ok(()) };
             let org = seen.org.unwrap_or(NOBODY);
-            let user = self.store.find_user(seen.user).await?;
-            let owned = self.store.owner_of(org).await?.is_some();
-            let gone = user.is_none() || self.store.find_organization(org).await?.is_none();
+            let user = self.parts.store.find_user(seen.user).await?;
+            let owned = self.parts.store.owner_of(org).await?.is_some();
+            let gone = user.is_none() || self.parts.store.find_organization(org).await?.is_none();
             // Nothing is left to do if another node was faster.
             let Some(claim) = seen.take_effect(owned || gone, now) else { return Ok(()) };
             let mut changes = ChangeSet::new(org);
@@ -240,7 +250,7 @@ impl App {
                 changes.accounts.push(Change::AddOwner { ownership, seen: user.version });
                 changes.audit = Some(self.takeover(org, user.id));
             }
-            self.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
+            self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
             tracing::info!(%org, claim = %id, status = claim.status(now).as_str(), "the hold of a claim is over");
             Ok::<_, Attempt>(())
         })
@@ -254,7 +264,7 @@ impl App {
             id: AuditId::new(now, self.entropy()),
             org,
             action: Action::OrgUpdate,
-            actor_key_prefix: Some(Principal::shown_of(by)),
+            actor_key_prefix: Some(Principal::user_prefix(by)),
             agent: None,
             resource: org.to_string(),
             ip: None,
@@ -273,6 +283,6 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn forget_claims(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.store.forget_claims(self.now() - CLAIM_KEPT, limit).await? < u64::from(limit))
+        Ok(self.parts.store.forget_claims(self.now() - CLAIM_KEPT, limit).await? < u64::from(limit))
     }
 }

@@ -2,10 +2,13 @@
 //!
 //! While one batch is being written, the next one fills. There is no timer. If a caller stops waiting, its change-set
 //! is still committed.
+//!
+//! A batch has a span of its own. It follows from the spans in which its change-sets were queued.
 
 use std::{future::Future, sync::Arc};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tracing::{Instrument as _, Span};
 
 use crate::{ChangeSet, ports::CommitError};
 
@@ -22,8 +25,16 @@ pub trait ApplyBatch: Send + Sync + 'static {
     fn apply(&self, batch: Vec<Arc<ChangeSet>>) -> impl Future<Output = Vec<Result<(), CommitError>>> + Send;
 }
 
+/// The requests that these change-sets are for, separated by commas, for the log. At most [`BATCH_MAX`] of them.
+pub fn requests_of<'a>(changes: impl IntoIterator<Item = &'a ChangeSet>) -> String {
+    let requests = changes.into_iter().filter_map(|changes| changes.request).take(BATCH_MAX);
+    requests.map(|request| request.to_string()).collect::<Vec<_>>().join(",")
+}
+
 struct Waiting {
     changes: Arc<ChangeSet>,
+    /// The span of the caller, such as its request.
+    span: Span,
     outcome: oneshot::Sender<Result<(), CommitError>>,
     /// Released when the change-set is done, even if the caller no longer waits for it.
     _room: OwnedSemaphorePermit,
@@ -49,7 +60,11 @@ impl CommitQueue {
             let mut gathered = Vec::with_capacity(BATCH_MAX);
             while receiver.recv_many(&mut gathered, BATCH_MAX).await > 0 {
                 let batch = gathered.iter().map(|waiting| Arc::clone(&waiting.changes)).collect();
-                let outcomes = writer.apply(batch).await;
+                let span = tracing::error_span!(parent: None, "commit", change_sets = gathered.len());
+                for waiting in &gathered {
+                    span.follows_from(&waiting.span);
+                }
+                let outcomes = writer.apply(batch).instrument(span).await;
                 for (waiting, outcome) in gathered.drain(..).zip(outcomes) {
                     // The caller may be gone, and then needs no outcome.
                     let _ = waiting.outcome.send(outcome);
@@ -68,8 +83,24 @@ impl CommitQueue {
         let (outcome, answer) = oneshot::channel();
         let kib = u32::try_from(changes.weight() >> 10).unwrap_or(WAITING_KIB_MAX).clamp(1, WAITING_KIB_MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(kib).await.map_err(|_| stopped())?;
-        let waiting = Waiting { changes: Arc::new(changes), outcome, _room: room };
+        let waiting = Waiting { changes: Arc::new(changes), span: Span::current(), outcome, _room: room };
         self.sender.send(waiting).await.map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kalends_kernel::{OrgId, RequestId};
+
+    use super::*;
+
+    #[test]
+    fn requests_are_listed_without_background_work() {
+        let of = |request| ChangeSet { request, ..ChangeSet::new(OrgId::from_bytes([1; 16])) };
+        let [first, second] = [2, 3].map(|byte| RequestId::from_bytes([byte; 16]));
+        let batch = [of(Some(first)), of(None), of(Some(second))];
+        assert_eq!(requests_of(&batch), format!("{first},{second}"));
+        assert_eq!(requests_of(&[of(None)]), "");
     }
 }

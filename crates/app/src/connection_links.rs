@@ -11,8 +11,8 @@ use kalends_kernel::{ConnectionLinkId, StoreError};
 use kalends_wire as wire;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Missing, Refusal,
-    app::{Attempt, nothing, retry_stale, shown},
+    Actor, Answered, App, ChangeSet, Missing, Refusal,
+    attempt::{Attempt, retry_stale},
     console::human,
 };
 
@@ -27,12 +27,12 @@ impl App {
         actor: &Actor,
         calendar: &str,
         asked: NewLink,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<wire::NewConnectionLink>, Refusal> {
         retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
             let (org, now) = (actor.org(), self.now());
             let mut changes = ChangeSet::new(org);
-            let waiting = self.store.waiting_link(org, calendar.id).await?;
+            let waiting = self.parts.store.waiting_link(org, calendar.id).await?;
             let (link, secret) = match waiting {
                 Some(waiting) if waiting.status(now) == LinkStatus::AwaitingHuman => (waiting, None),
                 waiting => {
@@ -51,9 +51,10 @@ impl App {
                 link: wire::ConnectionLink::new(&link, now),
                 reused: secret.is_none(),
                 // In the fragment, so that neither logs nor other sites see it.
-                setup_url: secret.map(|secret| format!("{}/connect#{}", self.settings.console_url, secret.reveal())),
+                setup_url: secret
+                    .map(|secret| format!("{}/connect#{}", self.parts.settings.console_url, secret.reveal())),
             };
-            let answer = shown(actor, &told, None);
+            let answer = Answered::shows(&actor.request, told, None);
             self.commit_for(actor, link.agent, link.id.to_string(), changes, answer).await
         })
         .await
@@ -73,12 +74,12 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Link`] for a link that has ended.
-    pub async fn cancel_connection_link(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn cancel_connection_link(&self, actor: &Actor, id: &str) -> Result<Answered<()>, Refusal> {
         retry_stale(|| async {
             let link = self.link_of(actor, id).await?;
             actor.for_agent(link.agent)?;
             let cancelled = link.cancel(self.now()).map_err(Refusal::from)?;
-            self.commit_link(actor, &link, cancelled, nothing(actor)).await
+            self.commit_link(actor, &link, cancelled, Answered::nothing(&actor.request)).await
         })
         .await
     }
@@ -88,15 +89,19 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] if no link of the organization that the user is signed in to has that token;
     /// [`Refusal::Link`].
-    pub async fn open_connection_link(&self, actor: &Actor, token: &str) -> Result<Answer, Refusal> {
+    pub async fn open_connection_link(
+        &self,
+        actor: &Actor,
+        token: &str,
+    ) -> Result<Answered<wire::FollowedLink>, Refusal> {
         let (_, human) = human(actor)?;
         let missing = || Refusal::missing(Missing::ConnectionLink, "with this token");
         retry_stale(|| async {
-            let found = self.store.find_link_by_secret(TokenHash::of(token)).await?;
+            let found = self.parts.store.find_link_by_secret(TokenHash::of(token)).await?;
             let link = found.filter(|link| link.org == actor.org()).ok_or_else(missing)?;
             self.goes_on(&link).await?;
             let opened = link.open(human, self.now()).map_err(Refusal::from)?;
-            let answer = shown(actor, &self.followed(actor, &opened).await?, None);
+            let answer = Answered::shows(&actor.request, self.followed(actor, &opened).await?, None);
             self.commit_link(actor, &link, opened, answer).await
         })
         .await
@@ -106,12 +111,16 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Link`].
-    pub async fn decline_connection_link(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn decline_connection_link(
+        &self,
+        actor: &Actor,
+        id: &str,
+    ) -> Result<Answered<wire::FollowedLink>, Refusal> {
         let (_, human) = human(actor)?;
         retry_stale(|| async {
             let link = self.known_link(actor, id).await?;
             let declined = link.decline(human, self.now()).map_err(Refusal::from)?;
-            let answer = shown(actor, &self.followed(actor, &declined).await?, None);
+            let answer = Answered::shows(&actor.request, self.followed(actor, &declined).await?, None);
             self.commit_link(actor, &link, declined, answer).await
         })
         .await
@@ -122,7 +131,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn forget_links(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.store.forget_links(self.now() - LINKS_KEPT, limit).await? < u64::from(limit))
+        Ok(self.parts.store.forget_links(self.now() - LINKS_KEPT, limit).await? < u64::from(limit))
     }
 
     /// A link of the caller's organization, as keys see it.
@@ -144,34 +153,35 @@ impl App {
 
     /// Whether the calendar of the link exists, and does not belong to a decommissioned agent.
     pub(crate) async fn is_in_sight(&self, link: &ConnectionLink) -> Result<bool, StoreError> {
-        Ok(self.store.find_calendar(link.org, link.calendar).await?.is_some())
+        Ok(self.parts.store.find_calendar(link.org, link.calendar).await?.is_some())
     }
 
     async fn known_link(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {
         let missing = || Refusal::missing(Missing::ConnectionLink, id);
         let link: ConnectionLinkId = id.parse().map_err(|_| missing())?;
-        self.store.find_link(actor.org(), link).await?.ok_or_else(missing)
+        self.parts.store.find_link(actor.org(), link).await?.ok_or_else(missing)
     }
 
     async fn followed(&self, actor: &Actor, link: &ConnectionLink) -> Result<wire::FollowedLink, Refusal> {
-        let calendar = self.store.find_calendar(actor.org(), link.calendar).await?;
+        let calendar = self.parts.store.find_calendar(actor.org(), link.calendar).await?;
         let agent = match link.agent {
-            Some(agent) => self.store.find_agent(actor.org(), agent).await?,
+            Some(agent) => self.parts.store.find_agent(actor.org(), agent).await?,
             None => None,
         };
-        let offered = |provider| link.asked.suits(provider) && self.calendar_providers.client(provider).is_some();
+        let offered =
+            |provider| link.requested.suits(provider) && self.parts.calendar_providers.client(provider).is_some();
         let providers = wire::provider_names(offered);
         Ok(wire::FollowedLink::new((link, self.now()), calendar.as_ref(), agent.as_ref(), providers))
     }
 
     /// Writes the new state of a link, unless it is unchanged.
-    async fn commit_link(
+    async fn commit_link<T: Send>(
         &self,
         actor: &Actor,
         seen: &ConnectionLink,
         link: ConnectionLink,
-        answer: Answer,
-    ) -> Result<Answer, Attempt> {
+        answer: Answered<T>,
+    ) -> Result<Answered<T>, Attempt> {
         let (agent, id) = (link.agent, link.id.to_string());
         let mut changes = ChangeSet::new(actor.org());
         if link != *seen {

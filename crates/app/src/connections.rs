@@ -6,10 +6,7 @@ use kalends_bridge::{Change, Connection, ConnectionPatch, ConnectionStatus};
 use kalends_kernel::{ConnectionId, Listed, Page, StoreError, Timestamp};
 use kalends_wire as wire;
 
-use crate::{
-    Actor, Answer, App, ChangeSet, Missing, Refusal,
-    app::{nothing, retry_stale, shown},
-};
+use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale};
 
 impl App {
     /// The organization's connections, the oldest first.
@@ -22,7 +19,7 @@ impl App {
         page: Page,
     ) -> Result<Listed<wire::CalendarConnection>, Refusal> {
         let now = self.now();
-        let listed = self.store.list_connections(actor.org(), page).await?;
+        let listed = self.parts.store.list_connections(actor.org(), page).await?;
         Ok(listed.map(|connection| wire::CalendarConnection::new(&connection, now)))
     }
 
@@ -38,7 +35,12 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn label_connection(&self, actor: &Actor, id: &str, label: Option<String>) -> Result<Answer, Refusal> {
+    pub async fn label_connection(
+        &self,
+        actor: &Actor,
+        id: &str,
+        label: Option<String>,
+    ) -> Result<Answered<wire::CalendarConnection>, Refusal> {
         self.patch_connection(actor, id, ConnectionPatch::Label(label)).await
     }
 
@@ -46,17 +48,27 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn pause_connection(&self, actor: &Actor, id: &str, paused: bool) -> Result<Answer, Refusal> {
+    pub async fn pause_connection(
+        &self,
+        actor: &Actor,
+        id: &str,
+        paused: bool,
+    ) -> Result<Answered<wire::CalendarConnection>, Refusal> {
         self.patch_connection(actor, id, ConnectionPatch::Paused(paused)).await
     }
 
-    async fn patch_connection(&self, actor: &Actor, id: &str, patch: ConnectionPatch) -> Result<Answer, Refusal> {
+    async fn patch_connection(
+        &self,
+        actor: &Actor,
+        id: &str,
+        patch: ConnectionPatch,
+    ) -> Result<Answered<wire::CalendarConnection>, Refusal> {
         retry_stale(|| async {
             let seen = self.connection_of(actor, id).await?;
             let now = self.now();
             let connection = seen.patched(patch.clone(), now);
             let due = (seen.paused && connection.is_refreshed()).then_some(now);
-            let answer = shown(actor, &wire::CalendarConnection::new(&connection, now), None);
+            let answer = Answered::shows(&actor.request, wire::CalendarConnection::new(&connection, now), None);
             let id = connection.id.to_string();
             let mut changes = ChangeSet::new(actor.org());
             let (connection, seen) = (Box::new(connection), seen.version);
@@ -70,7 +82,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::NotRefreshed`] if the connection is paused or has lapsed.
-    pub async fn ask_refresh(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn ask_refresh(&self, actor: &Actor, id: &str) -> Result<Answered<wire::Refreshing>, Refusal> {
         retry_stale(|| async {
             let seen = self.connection_of(actor, id).await?;
             if let status @ (ConnectionStatus::Paused | ConnectionStatus::ReauthorizationRequired) = seen.status() {
@@ -79,7 +91,7 @@ impl App {
             let (org, connection, at) = (actor.org(), seen.id, self.now());
             let mut changes = ChangeSet::new(org);
             changes.bridge.push(Change::AskRefresh { org, connection, at });
-            let answer = shown(actor, &wire::Refreshing::default(), None);
+            let answer = Answered::shows(&actor.request, wire::Refreshing::default(), None);
             self.commit_for(actor, None, connection.to_string(), changes, answer).await
         })
         .await
@@ -89,14 +101,16 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn delete_connection(self: &Arc<Self>, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn delete_connection(self: &Arc<Self>, actor: &Actor, id: &str) -> Result<Answered<()>, Refusal> {
         let (answer, consent) = retry_stale(|| async {
             let seen = self.connection_of(actor, id).await?;
             let (org, connection, version) = (seen.org, seen.id, seen.version);
             let consent = self.consent_of(seen).await?;
             let mut changes = ChangeSet::new(org);
             changes.bridge.push(Change::DeleteConnection { org, connection, seen: version });
-            let answer = self.commit_for(actor, None, connection.to_string(), changes, nothing(actor)).await?;
+            let answer = self
+                .commit_for(actor, None, connection.to_string(), changes, Answered::nothing(&actor.request))
+                .await?;
             Ok((answer, consent))
         })
         .await?;
@@ -119,7 +133,7 @@ impl App {
         connection: &Connection,
         now: Timestamp,
     ) -> Result<Vec<wire::ExternalCalendar>, StoreError> {
-        let mut known = self.store.external_calendars(connection.org, connection.id).await?;
+        let mut known = self.parts.store.external_calendars(connection.org, connection.id).await?;
         // The account's own calendar first, then by name.
         known.sort_by(|one, other| {
             let key = |known: &kalends_bridge::ports::KnownCalendar| {
@@ -134,6 +148,6 @@ impl App {
     pub(crate) async fn connection_of(&self, actor: &Actor, id: &str) -> Result<Connection, Refusal> {
         let missing = || Refusal::missing(Missing::Connection, id);
         let connection: ConnectionId = id.parse().map_err(|_| missing())?;
-        self.store.find_connection(actor.org(), connection).await?.ok_or_else(missing)
+        self.parts.store.find_connection(actor.org(), connection).await?.ok_or_else(missing)
     }
 }

@@ -6,66 +6,29 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use kalends_accounts::{
     Action, Principal, TokenHash,
     oauth::{Callback, Client, OauthError, Provider, TokenRequest},
 };
 use kalends_bridge::{Change, ConnectAttempt, Connection, LinkError, Purpose, TheirCalendar, Tokens, listing};
-use kalends_kernel::{ConnectionId, ConnectionLinkId, Span, StoreError, Timestamp};
+use kalends_kernel::{ConnectionId, ConnectionLinkId, StoreError};
 use kalends_wire as wire;
+use tracing::Instrument as _;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
-    app::{Attempt, Subject, retry_stale, shown},
-    audit::By,
+    Actor, Answered, App, ChangeSet, Missing, Refusal, Request,
+    attempt::{Attempt, retry_stale},
+    audit::{By, Subject},
     console::human,
     giving_back::{Consent, same_account},
     oauth::plain,
-    ports::{CalendarProviders, ProviderError, TheirBusy},
+    ports::ProviderError,
 };
 
-/// A service without calendar providers.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoCalendarProviders;
-
-/// The result of every call of [`NoCalendarProviders`].
-fn unconfigured<T>() -> Result<T, ProviderError> {
-    Err(ProviderError::Unavailable("no calendar provider is configured".into()))
-}
-
-#[async_trait]
-impl CalendarProviders for NoCalendarProviders {
-    fn client(&self, _: Provider) -> Option<&Client> {
-        None
-    }
-
-    async fn authorize(&self, _: Provider, _: TokenRequest, _: Timestamp) -> Result<Tokens, ProviderError> {
-        unconfigured()
-    }
-
-    async fn renew(&self, _: Provider, _: &Tokens, _: Timestamp) -> Result<Tokens, ProviderError> {
-        unconfigured()
-    }
-
-    async fn calendars(&self, _: Provider, _: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
-        unconfigured()
-    }
-
-    async fn busy(&self, _: Provider, _: &Tokens, _: &[String], _: Span) -> Result<Vec<TheirBusy>, ProviderError> {
-        unconfigured()
-    }
-
-    async fn revoke(&self, _: Provider, _: &Tokens) -> Result<(), ProviderError> {
-        unconfigured()
-    }
-}
-
 /// An attempt that has begun.
-#[derive(Clone, PartialEq, Eq)]
 pub struct ConsentBegun {
-    /// The answer.
-    pub answer: Answer,
+    /// The address on which to consent.
+    pub answered: Answered<wire::ConsentBegun>,
     /// The value of the browser's cookie.
     pub state: String,
 }
@@ -173,7 +136,7 @@ fn unread(request: &Request, provider: Provider, error: &ProviderError) -> Conse
 
 impl App {
     fn calendar_client(&self, provider: &str) -> Result<&Client, Refusal> {
-        let client = Provider::from_name(provider).and_then(|provider| self.calendar_providers.client(provider));
+        let client = Provider::from_name(provider).and_then(|provider| self.parts.calendar_providers.client(provider));
         client.ok_or_else(|| Refusal::missing(Missing::CalendarProvider, provider))
     }
 
@@ -196,7 +159,7 @@ impl App {
         };
         if let Some(link) = &link {
             link.followed_by(human, self.now())?;
-            if !link.asked.suits(client.provider) {
+            if !link.requested.suits(client.provider) {
                 return Err(Refusal::NotPublished(client.provider));
             }
         }
@@ -226,12 +189,12 @@ impl App {
         let (_, human) = human(actor)?;
         let of = (actor.org(), human);
         let (attempt, begun) = ConnectAttempt::begin(of, purpose, client, self.now(), self.entropy());
-        self.store.keep_connect_attempt(&attempt).await?;
+        self.parts.store.keep_connect_attempt(&attempt).await?;
         let told = wire::ConsentBegun { authorization_url: ConnectAttempt::authorization_url(&begun, client).into() };
-        let answer = shown(actor, &told, None);
+        let answer = Answered::shows(&actor.request, told, None);
         let changes = ChangeSet::new(actor.org());
-        let answer = self.commit_for(actor, None, resource, changes, answer).await.map_err(Attempt::last_word)?;
-        Ok(ConsentBegun { answer, state: begun.state })
+        let answered = self.commit_for(actor, None, resource, changes, answer).await.map_err(Attempt::last_word)?;
+        Ok(ConsentBegun { answered, state: begun.state })
     }
 
     /// Completes an attempt with the callback that the browser brings.
@@ -249,7 +212,7 @@ impl App {
         let failed =
             |failure: ConsentFailure, why: &dyn std::fmt::Display| Ok(unconnected(request, provider, failure, why));
         let attempt = match callback.state {
-            Some(state) => self.store.use_connect_attempt(TokenHash::of(state)).await?,
+            Some(state) => self.parts.store.use_connect_attempt(TokenHash::of(state)).await?,
             None => None,
         };
         let told = callback.error.map(plain);
@@ -266,8 +229,8 @@ impl App {
         let Some(attempt) = attempt else { return failed(ConsentFailure::State, &OauthError::State) };
         // The attempt is used up. So the granted access must be kept or revoked even if the browser stops waiting.
         let (app, request) = (Arc::clone(self), request.clone());
-        let ending = tokio::spawn(async move { app.consent_given(&request, provider, attempt, asked).await });
-        ending.await.unwrap_or_else(|error| {
+        let ending = async move { app.consent_given(&request, provider, attempt, asked).await };
+        tokio::spawn(ending.in_current_span()).await.unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "a provider's callback could not be processed");
             Ok(ConsentEnded::Failed(ConsentFailure::Failed))
         })
@@ -282,12 +245,12 @@ impl App {
         asked: TokenRequest,
     ) -> Result<ConsentEnded, Refusal> {
         let (org, human) = (attempt.org, attempt.human);
-        let tokens = match self.calendar_providers.authorize(provider, asked, self.now()).await {
+        let tokens = match self.parts.calendar_providers.authorize(provider, asked, self.now()).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(unread(request, provider, &error)),
         };
         let unused = |calendars| Consent { org, provider, human, tokens: tokens.clone(), calendars };
-        let calendars = match self.calendar_providers.calendars(provider, &tokens).await {
+        let calendars = match self.parts.calendar_providers.calendars(provider, &tokens).await {
             Ok(calendars) => calendars,
             Err(error) => {
                 self.give_back(vec![unused(None)]).await;
@@ -324,7 +287,7 @@ impl App {
         let (org, now) = (consented.attempt.org, self.now());
         let mut changes = ChangeSet::new(org);
         let known = match consented.attempt.purpose {
-            Purpose::Reauthorize { connection } => match self.store.find_connection(org, connection).await? {
+            Purpose::Reauthorize { connection } => match self.parts.store.find_connection(org, connection).await? {
                 Some(known) if same_account(&consented.calendars, &self.their_calendars(&known).await?) => Some(known),
                 Some(_) => return Ok(Err(ConsentFailure::OtherAccount)),
                 None => return Ok(Err(ConsentFailure::Gone)),
@@ -349,7 +312,9 @@ impl App {
             }
         };
         if let Purpose::Connect { link: Some(link) } = consented.attempt.purpose {
-            let Some(seen) = self.store.find_link(org, link).await? else { return Ok(Err(ConsentFailure::LinkOver)) };
+            let Some(seen) = self.parts.store.find_link(org, link).await? else {
+                return Ok(Err(ConsentFailure::LinkOver));
+            };
             if !self.is_in_sight(&seen).await? {
                 return Ok(Err(ConsentFailure::LinkOver));
             }
@@ -362,7 +327,7 @@ impl App {
             changes.bridge.push(Change::UpdateLink { link: Box::new(link), seen: seen.version });
         }
         // The route only redirects, so its operation has no audit action of its own.
-        let prefix = Principal::shown_of(consented.attempt.human);
+        let prefix = Principal::user_prefix(consented.attempt.human);
         let by = By::Request { request, key_prefix: Some(&prefix) };
         let subject = Subject { org, agent: None, resource: connection.to_string() };
         let (action, status) = (Action::ConnectionAuthorize, request.operation.status);

@@ -9,11 +9,13 @@ use kalends_accounts::{
 };
 use kalends_kernel::{FieldError, OrgId, SessionId, UserId};
 use kalends_wire as wire;
+use tracing::Instrument as _;
 use wire::CheckedConsoleSignUp;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
-    app::{Attempt, Subject, json, nothing, retry_stale, shown},
+    Actor, Answered, App, ChangeSet, Missing, Refusal, Request,
+    attempt::{Attempt, retry_stale},
+    audit::Subject,
     ports::Verdict,
 };
 
@@ -28,9 +30,9 @@ pub struct Entrant {
 
 /// An answer that begins a session.
 #[derive(Debug, Clone)]
-pub struct SessionBegun {
+pub struct SessionBegun<T> {
     /// The answer.
-    pub answer: Answer,
+    pub answered: Answered<T>,
     /// The session's token, for the cookie.
     pub token: String,
 }
@@ -42,13 +44,17 @@ impl App {
     /// [`Refusal::StaleTerms`]; [`Refusal::TooMany`] for a mail domain that signs up too often;
     /// [`Refusal::EmailTaken`] for an address that another user has; [`Refusal::Waitlisted`] for an address on the
     /// waiting list; [`Refusal::Credentials`].
-    pub async fn console_sign_up(&self, request: &Request, new: CheckedConsoleSignUp) -> Result<SessionBegun, Refusal> {
-        let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
+    pub async fn console_sign_up(
+        &self,
+        request: &Request,
+        new: CheckedConsoleSignUp,
+    ) -> Result<SessionBegun<wire::ConsoleSignedUp>, Refusal> {
+        let acceptance = self.parts.settings.terms.accept(&new.tos_version, self.now())?;
         // Each call counts, whatever its outcome.
         self.allow(&self.sign_ups(&new.email, request)).await?;
         // Checked before the costly hash. The change-set decides.
         self.check_free(&new.email).await?;
-        let password = self.passwords.hash(new.password).await?;
+        let password = self.parts.passwords.hash(new.password).await?;
         let new = NewAccount {
             email: new.email,
             email_verified: false,
@@ -56,7 +62,7 @@ impl App {
             org_name: new.org_name,
             password: Some(password),
             acceptance,
-            plan: self.settings.sign_up_plan,
+            plan: self.parts.settings.sign_up_plan,
         };
         retry_stale(|| async {
             self.check_free(&new.email).await?;
@@ -70,16 +76,20 @@ impl App {
     }
 
     async fn check_free(&self, email: &Email) -> Result<(), Refusal> {
-        match self.store.find_user_by_email(email).await? {
+        match self.parts.store.find_user_by_email(email).await? {
             Some(_) => Err(Refusal::EmailTaken),
             None => Ok(()),
         }
     }
 
-    async fn open_account(&self, request: &Request, new: &NewAccount) -> Result<SessionBegun, Attempt> {
-        let known = self.store.find_by_email(&new.email).await?;
+    async fn open_account(
+        &self,
+        request: &Request,
+        new: &NewAccount,
+    ) -> Result<SessionBegun<wire::ConsoleSignedUp>, Attempt> {
+        let known = self.parts.store.find_by_email(&new.email).await?;
         let owned = match &known {
-            Some(known) => self.store.owner_of(known.id).await?.is_some(),
+            Some(known) => self.parts.store.owner_of(known.id).await?.is_some(),
             None => false,
         };
         let known = known.as_ref().map(|known| (known, owned));
@@ -93,10 +103,10 @@ impl App {
             user: (&account.user).into(),
             api_key: account.key.text.clone(),
         };
-        let answer = Answer { status: request.operation.status, body: Some(json(&body)), version: None };
+        let answer = Answered::shows(request, body, None);
         let mut changes = ChangeSet::new(org);
         let seen = account.user.version;
-        let prefix = Principal::shown_of(account.user.id);
+        let prefix = Principal::user_prefix(account.user.id);
         changes.accounts = vec![
             Change::CreateUser(account.user),
             match account.founding {
@@ -110,8 +120,8 @@ impl App {
             Change::RecordAcceptance { org, acceptance: new.acceptance.clone() },
         ];
         let subject = Subject { org, agent: None, resource: org.to_string() };
-        let answer = self.commit(request, Some(&prefix), subject, changes, answer).await?;
-        Ok(SessionBegun { answer, token })
+        let answered = self.commit(request, Some(&prefix), subject, changes, answer).await?;
+        Ok(SessionBegun { answered, token })
     }
 
     /// Signs in a user, to the organization that they have owned longest.
@@ -119,7 +129,11 @@ impl App {
     /// # Errors
     /// [`Refusal::WrongPassword`], also for an address that no user has; [`Refusal::TooFast`] after too many of them,
     /// whatever the password is; [`Refusal::Credentials`].
-    pub async fn sign_in(self: &Arc<Self>, request: &Request, entrant: &Entrant) -> Result<SessionBegun, Refusal> {
+    pub async fn sign_in(
+        self: &Arc<Self>,
+        request: &Request,
+        entrant: &Entrant,
+    ) -> Result<SessionBegun<wire::SignedIn>, Refusal> {
         // Before the password is checked: a check costs as much as a hash.
         let gate = self.pace_attempt(&entrant.email).await?;
         let outcome = self.check_and_let_in(request, entrant).await;
@@ -129,15 +143,19 @@ impl App {
         outcome
     }
 
-    async fn check_and_let_in(self: &Arc<Self>, request: &Request, entrant: &Entrant) -> Result<SessionBegun, Refusal> {
+    async fn check_and_let_in(
+        self: &Arc<Self>,
+        request: &Request,
+        entrant: &Entrant,
+    ) -> Result<SessionBegun<wire::SignedIn>, Refusal> {
         let Some(password) = &entrant.password else { return Err(Refusal::WrongPassword) };
         retry_stale(|| async {
-            let user = self.store.find_user_by_email(&entrant.email).await?;
+            let user = self.parts.store.find_user_by_email(&entrant.email).await?;
             let known = user.as_ref().and_then(|user| user.password.clone());
-            let verdict = self.passwords.verify(password.clone(), known).await.map_err(Refusal::from)?;
+            let verdict = self.parts.passwords.verify(password.clone(), known).await.map_err(Refusal::from)?;
             match (user, verdict) {
                 (Some(user), Verdict::Right { outdated }) => {
-                    let fresh = if outdated { Some(self.passwords.hash(password.clone()).await?) } else { None };
+                    let fresh = if outdated { Some(self.parts.passwords.hash(password.clone()).await?) } else { None };
                     self.let_in(request, user, fresh).await
                 }
                 (Some(user), Verdict::Wrong) => {
@@ -155,7 +173,7 @@ impl App {
         request: &Request,
         user: User,
         rehashed: Option<PasswordHash>,
-    ) -> Result<SessionBegun, Attempt> {
+    ) -> Result<SessionBegun<wire::SignedIn>, Attempt> {
         let Some(organization) = self.opened_by(user.id, None).await? else {
             // Should not happen: a user is deleted together with their last organization.
             tracing::error!(user = %user.id, "a user owns no organization and cannot sign in");
@@ -173,25 +191,25 @@ impl App {
         }
         changes.accounts.push(Change::CreateSession { session, seen: user.version });
         let body = wire::SignedIn { token: token.clone(), user: (&user).into(), org: (&organization).into() };
-        let answer = Answer { status: request.operation.status, body: Some(json(&body)), version: None };
+        let answer = Answered::shows(request, body, None);
         let subject = Subject { org, agent: None, resource: user.id.to_string() };
-        let prefix = Principal::shown_of(user.id);
-        let answer = self.commit(request, Some(&prefix), subject, changes, answer).await?;
-        Ok(SessionBegun { answer, token })
+        let prefix = Principal::user_prefix(user.id);
+        let answered = self.commit(request, Some(&prefix), subject, changes, answer).await?;
+        Ok(SessionBegun { answered, token })
     }
 
     /// Records that a wrong password was tried for a user. The answer does not wait for this, so that it takes as
     /// long as for an unknown address.
     fn note_failed_sign_in(self: &Arc<Self>, request: &Request, user: UserId) {
         let (app, request) = (Arc::clone(self), request.clone());
-        tokio::spawn(async move {
+        let noting = async move {
             match app.opened_by(user, None).await {
                 Ok(Some(organization)) => {
                     app.note_sampled_of(
                         &request,
                         organization.id,
                         Action::AuthFailure,
-                        &Principal::shown_of(user),
+                        &Principal::user_prefix(user),
                         401,
                     )
                     .await;
@@ -201,18 +219,19 @@ impl App {
                     tracing::warn!(error = &error as &dyn std::error::Error, "an audit entry could not be written");
                 }
             }
-        });
+        };
+        tokio::spawn(noting.instrument(tracing::error_span!("note_refusal")));
     }
 
     /// Ends the caller's session.
     ///
     /// # Errors
     /// [`Refusal::Store`].
-    pub async fn sign_out(&self, actor: &Actor) -> Result<Answer, Refusal> {
+    pub async fn sign_out(&self, actor: &Actor) -> Result<Answered<()>, Refusal> {
         let (session, user) = human(actor)?;
         let mut changes = ChangeSet::new(actor.org());
         changes.accounts.push(Change::EndSessions { end: SessionEnd::SignOut(session), at: self.now() });
-        let answer = nothing(actor);
+        let answer = Answered::nothing(&actor.request);
         self.commit_for(actor, None, user.to_string(), changes, answer).await.map_err(Attempt::last_word)
     }
 
@@ -223,7 +242,7 @@ impl App {
     pub async fn me(&self, actor: &Actor) -> Result<wire::Me, Refusal> {
         let (_, user) = human(actor)?;
         let user = self.user(user).await?;
-        let organization = self.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+        let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
         Ok(wire::Me::new(&user, &organization))
     }
 
@@ -231,13 +250,13 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] if the user or the organization has just been deleted.
-    pub async fn update_me(&self, actor: &Actor, name: UserName) -> Result<Answer, Refusal> {
+    pub async fn update_me(&self, actor: &Actor, name: UserName) -> Result<Answered<wire::Me>, Refusal> {
         let (_, user) = human(actor)?;
         retry_stale(|| async {
             let before = self.user(user).await?;
-            let organization = self.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+            let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
             let after = before.named(name.clone(), self.now());
-            let answer = shown(actor, &wire::Me::new(&after, &organization), None);
+            let answer = Answered::shows(&actor.request, wire::Me::new(&after, &organization), None);
             let mut changes = ChangeSet::new(actor.org());
             changes.accounts.push(Change::UpdateUser { user: after, seen: before.version });
             self.commit_for(actor, None, user.to_string(), changes, answer).await
@@ -255,18 +274,18 @@ impl App {
         actor: &Actor,
         current: Option<Password>,
         new: Password,
-    ) -> Result<SessionBegun, Refusal> {
+    ) -> Result<SessionBegun<()>, Refusal> {
         let (_, user) = human(actor)?;
         // The holder of a session could guess passwords here as at sign-in, so both count together.
         let gate = self.pace_attempt(&self.user(user).await?.email).await?;
         let outcome = retry_stale(|| async {
             let before = self.user(user).await?;
             let Some(current) = &current else { return Ok(None) };
-            let verdict = self.passwords.verify(current.clone(), before.password.clone()).await?;
+            let verdict = self.parts.passwords.verify(current.clone(), before.password.clone()).await?;
             if verdict == Verdict::Wrong {
                 return Ok(None);
             }
-            let hash = self.passwords.hash(new.clone()).await?;
+            let hash = self.parts.passwords.hash(new.clone()).await?;
             let now = self.now();
             let after = before.with_password(hash, now);
             let session = Session::begin(user, Some(actor.org()), now, self.entropy());
@@ -278,8 +297,9 @@ impl App {
                 Change::EndSessions { end: SessionEnd::PasswordChange { user, keep: None }, at: now },
                 Change::CreateSession { session, seen: after_version },
             ];
-            let answer = self.commit_for(actor, None, user.to_string(), changes, nothing(actor)).await?;
-            Ok(Some(SessionBegun { answer, token }))
+            let answered =
+                self.commit_for(actor, None, user.to_string(), changes, Answered::nothing(&actor.request)).await?;
+            Ok(Some(SessionBegun { answered, token }))
         })
         .await;
         if !matches!(outcome, Ok(None)) {
@@ -303,9 +323,9 @@ impl App {
         // Due claims take effect first, so that the list includes them.
         self.settle_claims_of(user).await?;
         let mut orgs = Vec::new();
-        for owned in self.store.owned_by(user).await? {
+        for owned in self.parts.store.owned_by(user).await? {
             // It may have been deleted in the meantime.
-            if let Some(organization) = self.store.find_organization(owned.org).await? {
+            if let Some(organization) = self.parts.store.find_organization(owned.org).await? {
                 let active = owned.org == actor.org();
                 orgs.push(wire::OwnedOrg { org: (&organization).into(), owned_since: owned.since, active });
             }
@@ -319,18 +339,18 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] for an organization that the caller does not own; [`Refusal::NotSignedIn`] if the
     /// session has just ended.
-    pub async fn switch_org(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn switch_org(&self, actor: &Actor, id: &str) -> Result<Answered<wire::Me>, Refusal> {
         let (session, user) = human(actor)?;
         let missing = || Refusal::missing(Missing::Organization, id);
         let org: OrgId = id.parse().map_err(|_| missing())?;
         retry_stale(|| async {
-            let theirs = self.store.owner_of(org).await?.is_some_and(|owned| owned.user == user);
-            let organization = if theirs { self.store.find_organization(org).await? } else { None };
+            let theirs = self.parts.store.owner_of(org).await?.is_some_and(|owned| owned.user == user);
+            let organization = if theirs { self.parts.store.find_organization(org).await? } else { None };
             let organization = organization.ok_or_else(missing)?;
             let now = self.now();
-            let session = self.store.find_session(session).await?;
+            let session = self.parts.store.find_session(session).await?;
             let session = session.filter(|session| session.holds(user, now)).ok_or(Refusal::NotSignedIn)?;
-            let answer = shown(actor, &wire::Me::new(&self.user(user).await?, &organization), None);
+            let answer = Answered::shows(&actor.request, wire::Me::new(&self.user(user).await?, &organization), None);
             let mut changes = ChangeSet::new(org);
             changes.accounts.push(Change::SwitchSession { session: Session { org: Some(org), ..session }, at: now });
             let subject = Subject { org, agent: None, resource: user.to_string() };

@@ -1,7 +1,7 @@
 //! Events: create, read, change, delete.
 
 use kalends_calendars::{
-    Calendar, Change, Event, EventPatch, ExternalSync, INSTANCES_MAX, NewEvent, NewHold, Occurrence,
+    Calendar, Change, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence,
     ports::{EventScope, OwnedEvent},
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page, Timestamp};
@@ -10,51 +10,14 @@ use kalends_quotas::Metric;
 use kalends_wire::Listing;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
-    app::{limit, nothing, retry_stale, shown},
+    Actor, Answered, App, ChangeSet, EventPath, IfMatch, Refusal,
+    attempt::retry_stale,
+    changed_event::ChangedEvent,
+    commits::limit,
+    event_path::Named,
     local::shown_in,
     series::{not_a_series, series_limits},
 };
-
-/// The event that a request names, with or without its calendar in the route.
-#[derive(Debug, Clone, Copy)]
-pub struct EventPath<'a> {
-    /// The calendar of the route, if the route names one.
-    pub calendar: Option<&'a str>,
-    /// The event.
-    pub id: &'a str,
-}
-
-/// What the identifier in a path refers to.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Named {
-    /// An event.
-    Event(EventId),
-    /// One occurrence of a series.
-    Occurrence(Occurrence),
-}
-
-impl Named {
-    /// The event, or the series.
-    const fn event(self) -> EventId {
-        match self {
-            Self::Event(id) => id,
-            Self::Occurrence(occurrence) => occurrence.series,
-        }
-    }
-}
-
-impl EventPath<'_> {
-    /// A malformed identifier counts as unknown.
-    pub(crate) fn named(&self) -> Result<Named, Refusal> {
-        let event = self.id.parse().map(Named::Event);
-        event.or_else(|_| self.id.parse().map(Named::Occurrence)).map_err(|_| self.missing())
-    }
-
-    pub(crate) fn missing(&self) -> Refusal {
-        Refusal::missing(Missing::Event, self.id)
-    }
-}
 
 impl App {
     /// Creates an event. An ordinary event may overlap others; a hold may not.
@@ -62,7 +25,12 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] if no such calendar exists; [`Refusal::Invalid`]; [`Refusal::LimitReached`];
     /// [`Refusal::PlanRequired`] for a long-running series and for a hold; [`Refusal::SlotTaken`] for a hold.
-    pub async fn create_event(&self, actor: &Actor, calendar: &str, new: NewEvent) -> Result<Answer, Refusal> {
+    pub async fn create_event(
+        &self,
+        actor: &Actor,
+        calendar: &str,
+        new: NewEvent,
+    ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         if let Some(hold) = new.hold.clone() {
             return self.create_hold(actor, calendar, new, &hold).await;
         }
@@ -73,12 +41,9 @@ impl App {
             let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
             series_limits(actor, &mut changes, None, &event, now)?;
             limit(actor, &mut changes, Metric::Events, 1, now);
-            let (id, version) = (event.id, event.version);
-            let resource = kalends_wire::Event::from(event);
-            changes.messages.push(self.message(actor.org(), EventType::EventCreated, &resource, version, now));
-            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
-            let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
-            self.commit_for(actor, calendar.agent, id.to_string(), changes, answer).await
+            let (resource, about) = (event.id.to_string(), EventType::EventCreated);
+            let (agent, zone) = (calendar.agent, Some(calendar.zone));
+            self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
         })
         .await
     }
@@ -87,7 +52,12 @@ impl App {
     ///
     /// # Errors
     /// As [`Self::create_event`]; field errors name `events[n]`.
-    pub async fn create_events(&self, actor: &Actor, calendar: &str, new: Vec<NewEvent>) -> Result<Answer, Refusal> {
+    pub async fn create_events(
+        &self,
+        actor: &Actor,
+        calendar: &str,
+        new: Vec<NewEvent>,
+    ) -> Result<Answered<kalends_wire::EventBatch>, Refusal> {
         retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
@@ -98,11 +68,7 @@ impl App {
                 match self.scheduled(actor, &calendar, new.clone(), &mut changes) {
                     Ok(event) => {
                         series_limits(actor, &mut changes, None, &event, now)?;
-                        let version = event.version;
-                        let resource = kalends_wire::Event::from(event);
-                        let message = self.message(actor.org(), EventType::EventCreated, &resource, version, now);
-                        changes.messages.push(message);
-                        let resource = resource.with_external_sync(ExternalSync::NotConfigured);
+                        let resource = self.announced(event, EventType::EventCreated, now, &mut changes);
                         data.push(shown_in(actor, resource, calendar.zone));
                     }
                     Err(found) => errors.extend_below(&format!("events[{index}]"), &found),
@@ -110,7 +76,7 @@ impl App {
             }
             errors.finish()?;
             limit(actor, &mut changes, Metric::Events, data.len() as u64, now);
-            let answer = shown(actor, &kalends_wire::EventBatch { data }, None);
+            let answer = Answered::shows(&actor.request, kalends_wire::EventBatch { data }, None);
             self.commit_for(actor, calendar.agent, calendar.id.to_string(), changes, answer).await
         })
         .await
@@ -155,10 +121,10 @@ impl App {
         match listing {
             Listing::Events(filter) => {
                 let now = filter.status.map_or_else(|| self.now(), |at| at.now);
-                Ok(at(self.store.list_events(actor.org(), scope, filter, page).await?, now))
+                Ok(at(self.parts.store.list_events(actor.org(), scope, filter, page).await?, now))
             }
             Listing::Instances(filter) => {
-                let found = self.store.list_instances(actor.org(), scope, filter, page).await?;
+                let found = self.parts.store.list_instances(actor.org(), scope, filter, page).await?;
                 let now = filter.status.map_or_else(|| self.now(), |at| at.now);
                 found.map(|found| at(found, now)).ok_or_else(|| {
                     let message = format!("must be earlier: the window contains more than {INSTANCES_MAX} instances");
@@ -203,7 +169,7 @@ impl App {
         path: EventPath<'_>,
         id: EventId,
     ) -> Result<OwnedEvent, Refusal> {
-        let owned = self.store.find_event(actor.org(), id).await?;
+        let owned = self.parts.store.find_event(actor.org(), id).await?;
         // An identifier has exactly one written form, so comparing the text compares the calendar.
         let here =
             |owned: &OwnedEvent| path.calendar.is_none_or(|calendar| owned.event.calendar.to_string() == calendar);
@@ -229,7 +195,7 @@ impl App {
         path: EventPath<'_>,
         patch: EventPatch,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         let named = path.named()?;
         let _turn = self.changing.lock([named.event()]).await;
         let id = match named {
@@ -241,7 +207,7 @@ impl App {
         let changed = retry_stale(|| async {
             let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
             if_match.check(seen.version)?;
-            let calendar = self.store.find_calendar(actor.org(), seen.calendar).await?;
+            let calendar = self.parts.store.find_calendar(actor.org(), seen.calendar).await?;
             let calendar = calendar.ok_or_else(|| path.missing())?;
             let now = self.now();
             let event = seen.patched(patch.clone(), calendar.zone, now)?;
@@ -257,19 +223,16 @@ impl App {
                 self.fit(actor, &owned, &hold, Some(&seen), now, &mut changes).await?;
             }
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
-            let (id, version) = (event.id, event.version);
-            let resource = kalends_wire::Event::from(event.at(now));
-            changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
-            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
-            let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
-            self.commit_for(actor, agent, id.to_string(), changes, answer).await
+            let (resource, about, zone) = (event.id.to_string(), EventType::EventUpdated, Some(calendar.zone));
+            let event = event.at(now);
+            self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
         })
         .await;
         self.with_nearest_free(actor, changed).await
     }
 
     /// Deletes an event, a series with everything that belongs to it, or one instance of a series. With
-    /// `occurrence_start`, only that occurrence of a series is removed, and the series is returned.
+    /// `occurrence_start`, only that occurrence of a series is removed, and the series is the resource.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`]; [`Refusal::Invalid`] for an
@@ -280,16 +243,18 @@ impl App {
         path: EventPath<'_>,
         occurrence_start: Option<Timestamp>,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<Option<kalends_wire::Event>>, Refusal> {
         let named = path.named()?;
         let _turn = self.changing.lock([named.event()]).await;
         let id = match (named, occurrence_start) {
             (Named::Event(id), None) => id,
             (Named::Event(series), Some(start)) => {
-                return self.cancel_occurrence(actor, path, Occurrence { series, start }, if_match).await;
+                let series = self.cancel_occurrence(actor, path, Occurrence { series, start }, if_match).await?;
+                return Ok(series.map(Some));
             }
             (Named::Occurrence(occurrence), None) => {
-                return self.delete_occurrence(actor, path, occurrence, if_match).await;
+                let nothing = self.delete_occurrence(actor, path, occurrence, if_match).await?;
+                return Ok(nothing.map(|()| None));
             }
             (Named::Occurrence(_), Some(_)) => return Err(not_a_series().into()),
         };
@@ -301,10 +266,9 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             self.drop_overrides(&mut changes, &seen, &event, now).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
-            let (id, version) = (event.id, event.version);
-            let resource = kalends_wire::Event::from(event.at(now));
-            changes.messages.push(self.message(actor.org(), EventType::EventDeleted, &resource, version, now));
-            self.commit_for(actor, agent, id.to_string(), changes, nothing(actor)).await
+            self.announced(event.at(now), EventType::EventDeleted, now, &mut changes);
+            let nothing = Answered::nothing(&actor.request).map(|()| None);
+            self.commit_for(actor, agent, id.to_string(), changes, nothing).await
         })
         .await
     }

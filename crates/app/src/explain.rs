@@ -6,7 +6,7 @@ use kalends_calendars::{
     ports::{BusySource, CalendarBlocks, LivingAgent},
 };
 use kalends_kernel::{CalendarId, OrgId, Span, Timestamp};
-use kalends_wire::{ExplainAsked, ExplainOf, Explanation};
+use kalends_wire::{ExplainOf, ExplainQuery, Explanation};
 
 use crate::{
     Actor, App, Refusal,
@@ -28,7 +28,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if no such living agent or calendar exists, [`Refusal::OutOfReach`].
-    pub async fn explain_availability(&self, actor: &Actor, asked: ExplainAsked) -> Result<Explanation, Refusal> {
+    pub async fn explain_availability(&self, actor: &Actor, asked: ExplainQuery) -> Result<Explanation, Refusal> {
         let (org, time, now) = (actor.org(), asked.time, self.now());
         let (sources, without) = self.explained_sources(actor, &asked.of).await?;
         let seen = self.humans_of_agents(org, &sources, &without).await?;
@@ -73,7 +73,7 @@ impl App {
         time: Span,
     ) -> Result<Option<CalendarBlocks>, Refusal> {
         let limit = u32::try_from(REASONS_MAX + 1).unwrap_or(u32::MAX);
-        let found = self.store.blocks(org, calendar, widest(time), limit).await?;
+        let found = self.parts.store.blocks(org, calendar, widest(time), limit).await?;
         let reads = match &found {
             Some(found) if found.blocks.len() > REASONS_MAX => {
                 found.rules.as_ref().map_or(time, |rules| rules.reads(time))
@@ -82,13 +82,13 @@ impl App {
         };
         // The limit was reached in a window that assumes the longest buffers, so some blocks may not affect `time`.
         // Every block that is read now does.
-        Ok(self.store.blocks(org, calendar, reads, limit).await?)
+        Ok(self.parts.store.blocks(org, calendar, reads, limit).await?)
     }
 
     /// The occurrences of a calendar's series in `reads`, except those that were changed individually: they are
     /// separate events.
     async fn series_around(&self, org: OrgId, calendar: CalendarId, reads: Span) -> Result<Vec<Block>, Refusal> {
-        let found = self.store.blocking_series(org, &[calendar], reads).await?;
+        let found = self.parts.store.blocking_series(org, &[calendar], reads).await?;
         let series = found.iter().flat_map(|found| &found.series);
         let spans = series.flat_map(|series| series.occurrences(reads));
         Ok(spans.map(|span| Block { kind: BlockKind::Event, span }).collect())
@@ -102,9 +102,9 @@ impl App {
         reads: Span,
         now: Timestamp,
     ) -> Result<Vec<Block>, Refusal> {
-        let found = self.store.holds_within(org, calendar, reads).await?;
+        let found = self.parts.store.holds_within(org, calendar, reads).await?;
         let holds = found.iter().flat_map(|found| &found.holds).filter(|hold| hold.live_hold(now).is_ok());
-        let kept = found.iter().flat_map(|found| &found.reserved).filter(|kept| kept.stands(now));
+        let kept = found.iter().flat_map(|found| &found.reserved).filter(|kept| kept.blocks_at(now));
         Ok(holds.map(Event::block).chain(kept.map(Reservation::block)).collect())
     }
 

@@ -12,8 +12,9 @@ use kalends_quotas::{Counted, Metric, Period};
 use kalends_wire as wire;
 use serde::Serialize;
 use tokio::sync::mpsc;
+use tracing::Instrument as _;
 
-use crate::{Actor, App, Missing, Refusal, app::json, console::human};
+use crate::{Actor, App, Missing, Refusal, answered::json, console::human};
 
 /// How many rows one read returns.
 const ROWS: u32 = 200;
@@ -142,10 +143,10 @@ impl App {
         let (_, human) = human(actor)?;
         self.allow(&Allowance::exports(actor.org())).await?;
         let missing = || Refusal::missing(Missing::Organization, &actor.org().to_string());
-        let organization = self.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
+        let organization = self.parts.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
         let (sender, pieces) = mpsc::channel(PIECES);
         let (app, at) = (Arc::clone(self), self.now());
-        tokio::spawn(async move {
+        let writing = async move {
             let mut writer = Writer { pieces: sender.clone(), text: "{".to_owned(), follows: false };
             match app.write_export(&organization, human, at, &mut writer).await {
                 Ok(()) | Err(Ended::Unread) => {}
@@ -155,7 +156,8 @@ impl App {
                     let _ = sender.send(Err(ExportBroken(error))).await;
                 }
             }
-        });
+        };
+        tokio::spawn(writing.instrument(tracing::error_span!("export")));
         Ok(Export { at, pieces })
     }
 
@@ -172,7 +174,7 @@ impl App {
         to.member("format_version", &FORMAT_VERSION);
         to.member("org", &exported(organization));
 
-        let agents = |page| self.store.list_agents(org, AgentFilter::default(), page);
+        let agents = |page| self.parts.store.list_agents(org, AgentFilter::default(), page);
         to.pages("agents", agents, wire::Agent::from).await?;
 
         to.begin_list("calendars");
@@ -180,7 +182,7 @@ impl App {
         while let Some(calendars) = self.some_calendars(org, &mut after).await? {
             for calendar in calendars {
                 let ical_token = calendar.feed_token.reveal().to_owned();
-                let calendar = wire::Calendar::new(calendar, &self.settings.base_url);
+                let calendar = wire::Calendar::new(calendar, &self.parts.settings.base_url);
                 to.entry(&wire::ExportedCalendar { calendar, ical_token }).await?;
             }
         }
@@ -199,34 +201,35 @@ impl App {
         let mut after = None;
         while let Some(calendars) = self.some_calendars(org, &mut after).await? {
             for calendar in calendars {
-                if let Some(rules) = self.store.find_rules(org, calendar.id).await? {
+                if let Some(rules) = self.parts.store.find_rules(org, calendar.id).await? {
                     to.entry(&wire::AvailabilityRules::from(rules)).await?;
                 }
             }
         }
         to.end_list();
 
-        let subscriptions = |page| self.store.list_subscriptions(org, None, None, page);
+        let subscriptions = |page| self.parts.store.list_subscriptions(org, None, None, page);
         to.pages("ical_subscriptions", subscriptions, |found| wire::Subscription::from(&found)).await?;
-        let pages = |page| self.store.list_booking_pages(org, None, page);
-        to.pages("booking_pages", pages, |found| wire::BookingPage::new(&found, &self.settings.base_url)).await?;
+        let pages = |page| self.parts.store.list_booking_pages(org, None, page);
+        to.pages("booking_pages", pages, |found| wire::BookingPage::new(&found, &self.parts.settings.base_url)).await?;
         self.write_connections(org, at, to).await?;
-        let grants = |page| self.store.list_grants(org, page);
+        let grants = |page| self.parts.store.list_grants(org, page);
         to.pages("availability_grants", grants, |found| wire::AvailabilityGrant::from(&found)).await?;
-        let webhooks = |page| self.store.list_webhooks(org, page);
+        let webhooks = |page| self.parts.store.list_webhooks(org, page);
         to.pages("webhook_subscriptions", webhooks, |found| wire::ExportedWebhook::from(&found)).await?;
-        let keys = self.store.keys_in_force(org).await?.into_iter().map(wire::ExportedKey::from).collect();
+        let keys = self.parts.store.keys_in_force(org).await?.into_iter().map(wire::ExportedKey::from).collect();
         to.list("api_keys", keys).await?;
         self.write_proposals(org, at, to).await?;
-        let (mut used, unspent) = self.beside_leases(org, async |_| self.store.use_by_month(org).await).await?;
+        let (mut used, unspent) = self.beside_leases(org, async |_| self.parts.store.use_by_month(org).await).await?;
         for (period, metric, used) in &mut used {
             *used = unspent.off(*metric, *period, *used);
         }
         to.list("usage_records", used.iter().map(used_in).collect()).await?;
         to.list("quota_counters", counters(organization, &used, at)).await?;
-        let accepted = self.store.acceptances(org).await?.into_iter().map(wire::ExportedAcceptance::from).collect();
+        let accepted =
+            self.parts.store.acceptances(org).await?.into_iter().map(wire::ExportedAcceptance::from).collect();
         to.list("tos_acceptances", accepted).await?;
-        let claims = |page| self.store.claims_of(human, page);
+        let claims = |page| self.parts.store.claims_of(human, page);
         to.pages("account_claims_initiated", claims, |found| wire::ExportedClaim::new(&found, at)).await?;
         to.text.push('}');
         to.hand_over().await
@@ -247,7 +250,7 @@ impl App {
     /// Writes proposals as three lists: the proposals, their slots, and their responses. Proposals are read once for
     /// each list, so that no list is held as a whole.
     async fn write_proposals(&self, org: OrgId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
-        let proposals = |page| self.store.list_proposals(org, ProposalFilter::default(), page);
+        let proposals = |page| self.parts.store.list_proposals(org, ProposalFilter::default(), page);
         to.pages("scheduling_proposals", proposals, |found| wire::ProposalSummary::of(&found, at)).await?;
         to.begin_list("proposal_slots");
         let mut offset = 0;
@@ -276,7 +279,7 @@ impl App {
     /// skipped.
     async fn some_proposals(&self, org: OrgId, offset: &mut u32) -> Result<Option<Vec<Proposal>>, StoreError> {
         let page = Page { limit: ROWS, offset: *offset };
-        let proposals = self.store.list_proposals(org, ProposalFilter::default(), page).await?.data;
+        let proposals = self.parts.store.list_proposals(org, ProposalFilter::default(), page).await?.data;
         *offset += ROWS;
         Ok((!proposals.is_empty()).then_some(proposals))
     }
@@ -287,7 +290,7 @@ impl App {
         org: OrgId,
         after: &mut Option<(Timestamp, CalendarId)>,
     ) -> Result<Option<Vec<Calendar>>, StoreError> {
-        let calendars = self.store.calendars_after(org, *after, ROWS).await?;
+        let calendars = self.parts.store.calendars_after(org, *after, ROWS).await?;
         let Some(last) = calendars.last() else { return Ok(None) };
         *after = Some((last.created_at, last.id));
         Ok(Some(calendars))
@@ -299,7 +302,7 @@ impl App {
         // Deleted events are excluded.
         let mut asked = ChangesSince { after: Position::START, deleted_after: Revision(i64::MAX) };
         loop {
-            let read = self.store.changes(calendar.org, calendar.id, asked, ROWS).await?;
+            let read = self.parts.store.changes(calendar.org, calendar.id, asked, ROWS).await?;
             // A calendar that was deleted in the meantime has no events.
             let Some(read) = read else { return Ok(()) };
             let count = read.changes.len();
@@ -323,7 +326,7 @@ fn exported(organization: &Organization) -> wire::ExportedOrg {
         id: organization.id,
         name: organization.name.as_str().to_owned(),
         email: organization.email.as_ref().map(|email| email.as_str().to_owned()),
-        plan: organization.plan.shown(),
+        plan: organization.plan.public_name(),
         verified_at: organization.verified_at,
         waitlisted_at: match organization.waitlist {
             Waitlist::Active => None,

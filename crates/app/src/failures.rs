@@ -1,18 +1,14 @@
-//! Sampled audit entries for failed requests: keys that are no longer valid, and requests over a limit. They are
+//! Bounds the audit entries for failed requests: keys that are no longer valid, and requests over a limit. They are
 //! written in the background, and the request does not wait.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kalends_accounts::{Action, KeyForm, KeyHash, Principal, Reach};
+use kalends_accounts::{Action, KeyHash};
 use kalends_kernel::Timestamp;
 use kalends_quotas::{Rate, RateDecision, RateState};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{
-    App, Leased, Refusal, Request,
-    app::Subject,
-    audit::{By, Sampler},
-};
+use crate::sampler::Sampler;
 
 /// How many entries are written at once. Further failures in that time are not recorded.
 const AT_ONCE: usize = 8;
@@ -33,12 +29,13 @@ impl Failures {
         Self { places: Arc::new(Semaphore::new(AT_ONCE)), keys: Sampler::new(), look_ups: Mutex::new(RateState::FRESH) }
     }
 
-    fn place(&self) -> Option<OwnedSemaphorePermit> {
+    /// A place to record one failure, if one is free.
+    pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.places).try_acquire_owned().ok()
     }
 
     /// Whether to look up the key with that hash, which was invalid at `now`, among former keys.
-    fn looks_up(&self, KeyHash(hash): KeyHash, now: Timestamp) -> bool {
+    pub(crate) fn looks_up(&self, KeyHash(hash): KeyHash, now: Timestamp) -> bool {
         if !self.keys.admits(Action::AuthFailure, &hash, now) {
             return false;
         }
@@ -50,60 +47,6 @@ impl Failures {
             }
             RateDecision::Refused { .. } => false,
         }
-    }
-}
-
-impl App {
-    /// Records that a request exceeded its rate, its plan's monthly quota, or an allowance. Ignores other refusals.
-    pub fn note_over_limit(self: &Arc<Self>, principal: &Principal, request: &Request, refusal: &Refusal) {
-        match refusal {
-            Refusal::TooFast { .. } | Refusal::TooMany { .. } => {}
-            Refusal::LimitReached { metric, .. } if Leased::counts(*metric) => {}
-            _ => return,
-        }
-        let Some(place) = self.failures.place() else { return };
-        let action = Action::RateLimitExceeded;
-        if !self.sampler.admits(action, &principal.credential.bytes(), self.now()) {
-            return;
-        }
-        let org = principal.org;
-        let agent = match principal.reach {
-            Reach::Organization => None,
-            Reach::Agent(agent) => Some(agent.id),
-        };
-        let (app, request, prefix) = (Arc::clone(self), request.clone(), principal.key_prefix.clone());
-        tokio::spawn(async move {
-            let subject = Subject { org, agent, resource: org.to_string() };
-            let by = By::Request { request: &request, key_prefix: Some(&prefix) };
-            app.note(action, subject, &by, 429).await;
-            drop(place);
-        });
-    }
-
-    /// Records the use of a key that is no longer valid. A key that never existed belongs to no organization, so
-    /// nothing is recorded for it.
-    pub fn note_refused_key(self: &Arc<Self>, key: &str, request: &Request) {
-        if KeyForm::of(key).is_none() {
-            return;
-        }
-        let Some(place) = self.failures.place() else { return };
-        let hash = KeyHash::of(key);
-        if !self.failures.looks_up(hash, self.now()) {
-            return;
-        }
-        let (app, request) = (Arc::clone(self), request.clone());
-        tokio::spawn(async move {
-            match app.store.find_ended_key(hash).await {
-                Ok(Some(ended)) => {
-                    let subject = Subject { org: ended.org, agent: ended.agent, resource: ended.org.to_string() };
-                    let by = By::Request { request: &request, key_prefix: Some(&ended.prefix) };
-                    app.note(Action::AuthFailure, subject, &by, 401).await;
-                }
-                Ok(None) => {}
-                Err(error) => tracing::debug!(%error, "a refused key could not be looked up"),
-            }
-            drop(place);
-        });
     }
 }
 

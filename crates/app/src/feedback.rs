@@ -3,7 +3,7 @@
 use kalends_accounts::Allowance;
 use kalends_wire::{Accepted, CheckedFeedback};
 
-use crate::{Actor, Answer, App, ChangeSet, Refusal, app::shown};
+use crate::{Actor, Answered, App, ChangeSet, Refusal};
 
 /// The prefixes of keys and secrets that Kalends issues.
 const SECRETS: &[&str] = &["svc_sk_", "svc_ak_", "whsec_"];
@@ -13,13 +13,14 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::TooMany`] above 25 per UTC day.
-    pub async fn feedback(&self, actor: &Actor, feedback: &CheckedFeedback) -> Result<Answer, Refusal> {
+    pub async fn feedback(&self, actor: &Actor, feedback: &CheckedFeedback) -> Result<Answered<Accepted>, Refusal> {
         self.allow(&Allowance::feedback(actor.org())).await?;
-        let answer = shown(actor, &Accepted { status: "accepted".into() }, None);
+        let mut answer = Answered::shows(&actor.request, Accepted { status: "accepted".into() }, None);
         if actor.request.idempotency.is_some() {
             // The commit only stores the answer for repetitions.
             let (org, changes) = (actor.org().to_string(), ChangeSet::new(actor.org()));
-            self.commit_for(actor, None, org, changes, answer.clone()).await.map_err(crate::app::Attempt::last_word)?;
+            let committed = self.commit_for(actor, None, org, changes, answer).await;
+            answer = committed.map_err(crate::attempt::Attempt::last_word)?;
         }
         tracing::info!(
             target: "kalends::feedback",

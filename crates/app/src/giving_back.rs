@@ -10,6 +10,7 @@ use futures::{StreamExt as _, stream};
 use kalends_accounts::oauth::Provider;
 use kalends_bridge::{Connection, TheirCalendar, Tokens};
 use kalends_kernel::{LIMIT_MAX, Listed, OrgId, Page, StoreError, UserId};
+use tracing::Instrument as _;
 
 use crate::App;
 
@@ -58,7 +59,7 @@ impl App {
         let mut connections = Vec::new();
         let mut page = Page { limit: LIMIT_MAX, offset: 0 };
         loop {
-            let Listed { data, total } = self.store.list_connections(org, page).await?;
+            let Listed { data, total } = self.parts.store.list_connections(org, page).await?;
             connections.extend(data);
             page.offset += page.limit;
             if u64::from(page.offset) >= total {
@@ -69,7 +70,7 @@ impl App {
 
     /// The calendars of a connection's account, as last listed.
     pub(crate) async fn their_calendars(&self, connection: &Connection) -> Result<Vec<TheirCalendar>, StoreError> {
-        let known = self.store.external_calendars(connection.org, connection.id).await?;
+        let known = self.parts.store.external_calendars(connection.org, connection.id).await?;
         Ok(known.into_iter().map(|known| known.calendar.theirs).collect())
     }
 
@@ -77,13 +78,14 @@ impl App {
     /// request.
     pub(crate) async fn give_back(self: &Arc<Self>, consents: Vec<Consent>) {
         let app = Arc::clone(self);
-        let giving = tokio::spawn(async move {
+        let giving = async move {
             let each = |consent: Consent| {
                 let app = &app;
                 async move { app.give_back_one(&consent).await }
             };
             stream::iter(consents).for_each_concurrent(TOGETHER, each).await;
-        });
+        };
+        let giving = tokio::spawn(giving.instrument(tracing::error_span!("revoke_consents")));
         if tokio::time::timeout(WITHIN, giving).await.is_err() {
             tracing::warn!("revoking consents at providers takes long");
         }
@@ -93,6 +95,7 @@ impl App {
         let given = match self.is_lived_by(consent).await {
             Ok(true) => return,
             Ok(false) => self
+                .parts
                 .calendar_providers
                 .revoke(consent.provider, &consent.tokens)
                 .await
@@ -106,7 +109,7 @@ impl App {
 
     /// Whether a connection of the same user relies, or may rely, on a consent for the same account.
     async fn is_lived_by(&self, consent: &Consent) -> Result<bool, StoreError> {
-        let owned = self.store.owned_by(consent.human).await?;
+        let owned = self.parts.store.owned_by(consent.human).await?;
         let orgs: BTreeSet<OrgId> = owned.into_iter().map(|owned| owned.org).chain([consent.org]).collect();
         for org in orgs {
             for connection in self.all_connections(org).await? {

@@ -7,11 +7,7 @@ use kalends_calendars::ports::AgentFilter;
 use kalends_kernel::{AgentId, ConnectionId, ExternalCalendarId, FieldError, GrantId, LIMIT_MAX, Listed, Page};
 use kalends_wire as wire;
 
-use crate::{
-    Actor, Answer, App, ChangeSet, Missing, Refusal,
-    app::{nothing, retry_stale, shown},
-    console::human,
-};
+use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, console::human};
 
 impl App {
     /// Makes human calendars count as busy, and completes the link that asked for it, if any. The calendars are
@@ -22,7 +18,11 @@ impl App {
     /// [`Refusal::Invalid`] if there is no agent to count for, or not the agent of the link;
     /// [`Refusal::NotRefreshed`] and [`Refusal::NotPublished`] if the connection does not provide what the link asks
     /// for.
-    pub async fn create_grant(&self, actor: &Actor, wanted: wire::WantedGrant) -> Result<Answer, Refusal> {
+    pub async fn create_grant(
+        &self,
+        actor: &Actor,
+        wanted: wire::WantedGrant,
+    ) -> Result<Answered<wire::AvailabilityGrant>, Refusal> {
         let (_, human) = human(actor)?;
         retry_stale(|| async {
             let (org, now) = (actor.org(), self.now());
@@ -47,7 +47,7 @@ impl App {
                 let completed = link.complete(&grant, connection, now).map_err(Refusal::from)?;
                 changes.bridge.push(Change::UpdateLink { link: Box::new(completed), seen: link.version });
             }
-            let answer = shown(actor, &wire::AvailabilityGrant::from(&grant), None);
+            let answer = Answered::shows(&actor.request, wire::AvailabilityGrant::from(&grant), None);
             let id = grant.id.to_string();
             changes.bridge.push(Change::CreateGrant(Box::new(grant)));
             self.commit_for(actor, None, id, changes, answer).await
@@ -60,7 +60,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn list_grants(&self, actor: &Actor, page: Page) -> Result<Listed<wire::AvailabilityGrant>, Refusal> {
-        let listed = self.store.list_grants(actor.org(), page).await?;
+        let listed = self.parts.store.list_grants(actor.org(), page).await?;
         Ok(listed.map(|grant| wire::AvailabilityGrant::from(&grant)))
     }
 
@@ -68,15 +68,15 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn delete_grant(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn delete_grant(&self, actor: &Actor, id: &str) -> Result<Answered<()>, Refusal> {
         let missing = || Refusal::missing(Missing::Grant, id);
         retry_stale(|| async {
             let grant: GrantId = id.parse().map_err(|_| missing())?;
             let org = actor.org();
-            let found = self.store.find_grant(org, grant).await?.ok_or_else(missing)?;
+            let found = self.parts.store.find_grant(org, grant).await?.ok_or_else(missing)?;
             let mut changes = ChangeSet::new(org);
             changes.bridge.push(Change::DeleteGrant { org, grant: found.id });
-            self.commit_for(actor, None, found.id.to_string(), changes, nothing(actor)).await
+            self.commit_for(actor, None, found.id.to_string(), changes, Answered::nothing(&actor.request)).await
         })
         .await
     }
@@ -90,7 +90,7 @@ impl App {
         let missing = |id: &str| Refusal::missing(Missing::ExternalCalendar, id);
         let parsed = written.iter().map(|text| text.parse().map_err(|_| missing(text)));
         let sources = parsed.collect::<Result<Vec<ExternalCalendarId>, _>>()?;
-        let known = self.store.connections_of(actor.org(), &sources).await?;
+        let known = self.parts.store.connections_of(actor.org(), &sources).await?;
         if let Some(unknown) = sources.iter().find(|source| !known.iter().any(|(known, _)| known == *source)) {
             return Err(missing(&unknown.to_string()));
         }
@@ -98,7 +98,7 @@ impl App {
         let mut connections = Vec::with_capacity(of.len());
         for connection in of {
             // A connection that is deleted in the meantime takes its calendars along, and the grant is then stale.
-            connections.extend(self.store.find_connection(actor.org(), connection).await?);
+            connections.extend(self.parts.store.find_connection(actor.org(), connection).await?);
         }
         Ok((sources, connections))
     }
@@ -129,7 +129,8 @@ impl App {
         let mut agents = Vec::new();
         let mut page = Page { limit: LIMIT_MAX, offset: 0 };
         loop {
-            let Listed { data, total } = self.store.list_agents(actor.org(), AgentFilter::default(), page).await?;
+            let Listed { data, total } =
+                self.parts.store.list_agents(actor.org(), AgentFilter::default(), page).await?;
             if total > ALL_CURRENT_MAX {
                 let message = format!("must be all if there are more than {ALL_CURRENT_MAX} agents, got all_current");
                 return Err(FieldError::new("audience", message).into());

@@ -31,7 +31,7 @@ impl App {
             Letter::Booked(token) | Letter::Moved(token) => Some(self.links(page, token)),
             Letter::Cancelled => None,
         };
-        let sender = self.mailer.sender();
+        let sender = self.parts.mailer.sender();
         let text = invitation(&Invitation {
             method,
             event,
@@ -61,7 +61,7 @@ impl App {
 
     /// The URL on which a token of a booking is used.
     pub(crate) fn link(&self, page: &BookingPage, token: &BookingToken, what: &str) -> String {
-        let (base, slug) = (&self.settings.base_url, page.slug.reveal());
+        let (base, slug) = (&self.parts.settings.base_url, page.slug.reveal());
         format!("{base}/book/{slug}/bookings/{}/{what}", token.reveal())
     }
 }

@@ -17,10 +17,11 @@ use kalends_quotas::{Feature, Metric};
 use kalends_wire::NewHoldSet;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, EventPath, Guard, Missing, Refusal,
-    app::{Attempt, limit, retry_stale, shown},
+    Actor, Answered, App, ChangeSet, EventPath, Guard, Missing, Refusal,
+    attempt::{Attempt, retry_stale},
     availability::widest,
-    local::shown_in,
+    changed_event::ChangedEvent,
+    commits::limit,
     ports::HumanSeen,
     refusal::{CONFLICTS_MAX, Obstacles},
 };
@@ -56,7 +57,7 @@ impl App {
         calendar: &str,
         new: NewEvent,
         wanted: &NewHold,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         actor.needs(Feature::Holds)?;
         let id = self.calendar(actor, calendar).await?.id;
         let turn = self.holding.lock([id]).await;
@@ -69,12 +70,8 @@ impl App {
             self.fit(actor, &owned, wanted, None, now, &mut changes).await?;
             let OwnedEvent { event, agent } = owned;
             limit(actor, &mut changes, Metric::Events, 1, now);
-            let (id, version) = (event.id, event.version);
-            let resource = kalends_wire::Event::from(event);
-            changes.messages.push(self.message(actor.org(), EventType::EventHoldCreated, &resource, version, now));
-            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
-            let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
-            self.commit_for(actor, agent, id.to_string(), changes, answer).await
+            let (resource, about, zone) = (event.id.to_string(), EventType::EventHoldCreated, Some(calendar.zone));
+            self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
         })
         .await;
         drop(turn);
@@ -95,7 +92,7 @@ impl App {
         let NewHold { hold, if_as_of } = new;
         let calendars = match (hold.scope, *agent) {
             (HoldScope::Agent, Some(agent)) => {
-                let sources = self.store.sources_of_agents(actor.org(), &[agent]).await?;
+                let sources = self.parts.store.sources_of_agents(actor.org(), &[agent]).await?;
                 let count = u64::try_from(sources.len()).unwrap_or(u64::MAX);
                 changes.guards.push(Guard::CalendarsOfAgent { agent, count });
                 sources.iter().map(|source| source.calendar).collect()
@@ -144,7 +141,7 @@ impl App {
         }
         if let Some(moved) = wanted.moved {
             // If it was confirmed since it was read, it is now an event that blocks itself.
-            let found = self.store.find_event(org, moved.id).await?;
+            let found = self.parts.store.find_event(org, moved.id).await?;
             if found.is_none_or(|found| found.event.version != moved.version) {
                 return Err(Attempt::Stale);
             }
@@ -167,15 +164,16 @@ impl App {
         let (mut conflicts, mut ruled, mut sources) = (Vec::new(), false, Vec::new());
         for (calendar, since) in as_of.calendars.iter().copied() {
             // A calendar that is gone takes no time.
-            let Some(source) = self.store.source_of_calendar(org, calendar).await? else { continue };
+            let Some(source) = self.parts.store.source_of_calendar(org, calendar).await? else { continue };
             actor.for_agent(source.agent)?;
             let (mut seen, mut window) = (source.revision, widest(wanted.span));
             // A revision in the future belongs to another state of the database.
             ruled |= since > source.revision;
             if source.revision != since && conflicts.len() < CONFLICTS_MAX {
-                let rules = self.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
+                let rules = self.parts.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
                 let reads = rules.reads(wanted.span);
-                let changed = self.store.changed_since(org, calendar, since, reads).await?.ok_or(Attempt::Stale)?;
+                let changed =
+                    self.parts.store.changed_since(org, calendar, since, reads).await?.ok_or(Attempt::Stale)?;
                 (seen, window) = (changed.revision, reads);
                 // There may be more changed events than were read.
                 ruled |= changed.rules_changed || changed.events.len() >= CHANGED_SINCE_MAX as usize;
@@ -191,7 +189,7 @@ impl App {
         }
         for calendar in wanted.calendars.iter().copied() {
             if !sources.iter().any(|source| source.calendar == calendar) {
-                sources.extend(self.store.source_of_calendar(org, calendar).await?);
+                sources.extend(self.parts.store.source_of_calendar(org, calendar).await?);
             }
         }
         Err(Refusal::Outdated(obstacles(wanted.span, conflicts, sources)).into())
@@ -226,7 +224,7 @@ impl App {
         let humans = self.read_humans(org, seen, widest(span), now, true).await?;
         let mut conflicts = Vec::new();
         for calendar in changed {
-            let rules = self.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
+            let rules = self.parts.store.find_rules(org, calendar).await?.map(|row| row.rules).unwrap_or_default();
             let busy = humans.busy(calendar, rules.reads(span)).unwrap_or(BusySet::EMPTY);
             let blocks = busy.spans().iter().map(|span| Block { kind: BlockKind::HumanBusy, span: *span });
             conflicts.extend(blocks.map(|block| (calendar, block)));
@@ -244,7 +242,7 @@ impl App {
         owner: Option<ProposalId>,
     ) -> Result<CalendarBusy, Attempt> {
         let most = u32::try_from(CONFLICTS_MAX).unwrap_or(u32::MAX);
-        let found = self.store.blocks(org, calendar, span, most).await?.ok_or(Attempt::Stale)?;
+        let found = self.parts.store.blocks(org, calendar, span, most).await?.ok_or(Attempt::Stale)?;
         let (source, mut blocks) = (found.source, found.blocks);
         if found.repeats {
             let series = self.series_reaching(org, calendar, source.revision, span).await?.ok_or(Attempt::Stale)?;
@@ -253,9 +251,9 @@ impl App {
         }
         let mut holds = Vec::new();
         if found.held {
-            let found = self.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?;
+            let found = self.parts.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?;
             let now = self.now();
-            let others = found.reserved.iter().filter(|kept| kept.stands(now) && Some(kept.owner) != owner);
+            let others = found.reserved.iter().filter(|kept| kept.blocks_at(now) && Some(kept.owner) != owner);
             blocks.extend(others.map(Reservation::block).take(CONFLICTS_MAX));
             holds = found.holds;
         }
@@ -271,11 +269,11 @@ impl App {
 
     /// Adds the free times nearest to the wanted one to a refusal, on all calendars together, with the rules of each.
     /// It runs last, after the locks are released, so that no request waits for it.
-    pub(crate) async fn with_nearest_free(
+    pub(crate) async fn with_nearest_free<T: Send>(
         &self,
         actor: &Actor,
-        outcome: Result<Answer, Refusal>,
-    ) -> Result<Answer, Refusal> {
+        outcome: Result<Answered<T>, Refusal>,
+    ) -> Result<Answered<T>, Refusal> {
         let mut refusal = match outcome {
             Ok(answer) => return Ok(answer),
             Err(refusal) => refusal,
@@ -306,7 +304,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Hold`].
-    pub async fn confirm_hold(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn confirm_hold(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::Event>, Refusal> {
         self.decide_hold(actor, id, EventType::EventHoldConfirmed, Event::confirmed).await
     }
 
@@ -314,7 +312,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Hold`].
-    pub async fn release_hold(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn release_hold(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::Event>, Refusal> {
         self.decide_hold(actor, id, EventType::EventHoldReleased, Event::released).await
     }
 
@@ -322,9 +320,9 @@ impl App {
         &self,
         actor: &Actor,
         id: &str,
-        told: EventType,
+        about: EventType,
         decide: fn(&Event, Timestamp) -> Result<Event, EventError>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         actor.needs(Feature::Holds)?;
         let path = EventPath { calendar: None, id };
         let id: EventId = id.parse().map_err(|_| path.missing())?;
@@ -336,12 +334,8 @@ impl App {
             let zones = self.local_zones(actor, std::slice::from_ref(&event)).await?;
             let mut changes = ChangeSet::new(actor.org());
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
-            let version = event.version;
-            let resource = kalends_wire::Event::from(event);
-            changes.messages.push(self.message(actor.org(), told, &resource, version, now));
-            let resource = zones.with_local(resource.with_external_sync(ExternalSync::NotConfigured));
-            let answer = shown(actor, &resource, Some(version));
-            self.commit_for(actor, agent, id.to_string(), changes, answer).await
+            let (resource, zone) = (id.to_string(), zones.of(event.calendar));
+            self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
         })
         .await
     }
@@ -350,7 +344,11 @@ impl App {
     ///
     /// # Errors
     /// As for [`Self::create_event`] with a hold; [`Refusal::SlotTaken`] names every calendar that is taken.
-    pub async fn create_hold_set(&self, actor: &Actor, new: NewHoldSet) -> Result<Answer, Refusal> {
+    pub async fn create_hold_set(
+        &self,
+        actor: &Actor,
+        new: NewHoldSet,
+    ) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         actor.needs(Feature::Holds)?;
         let calendars = self.calendars_of_set(actor, &new.calendars).await?;
         let if_as_of = new.hold.if_as_of.as_ref();
@@ -389,7 +387,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::HoldSet`] if one of them is not a live hold.
-    pub async fn confirm_hold_set(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn confirm_hold_set(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         self.decide_hold_set(actor, id, EventType::EventHoldConfirmed, confirm_all).await
     }
 
@@ -397,7 +395,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::HoldSet`] if none of them is a live hold.
-    pub async fn release_hold_set(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn release_hold_set(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         self.decide_hold_set(actor, id, EventType::EventHoldReleased, release_all).await
     }
 
@@ -407,12 +405,12 @@ impl App {
         id: &str,
         told: EventType,
         decide: fn(&[Event], Timestamp) -> Result<Vec<Event>, kalends_calendars::HoldSetError>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         actor.needs(Feature::Holds)?;
         let missing = || Refusal::missing(Missing::HoldSet, id);
         let set: HoldSetId = id.parse().map_err(|_| missing())?;
         retry_stale(|| async {
-            let found = self.store.events_of_hold_set(actor.org(), set).await?;
+            let found = self.parts.store.events_of_hold_set(actor.org(), set).await?;
             if found.is_empty() {
                 return Err(missing().into());
             }
@@ -445,7 +443,7 @@ impl App {
         told: impl Fn(&Event) -> Option<EventType>,
         now: Timestamp,
         changes: &mut ChangeSet,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         let zones = self.local_zones(actor, &events).await?;
         let mut holds = Vec::with_capacity(events.len());
         for event in events {
@@ -454,7 +452,7 @@ impl App {
             changes.messages.extend(told.map(|told| self.message(actor.org(), told, &resource, version, now)));
             holds.push(zones.with_local(resource.with_external_sync(ExternalSync::NotConfigured)));
         }
-        Ok(shown(actor, &kalends_wire::HoldSet { id: set, holds }, None))
+        Ok(Answered::shows(&actor.request, kalends_wire::HoldSet { id: set, holds }, None))
     }
 
     /// The calendars of a hold set. All must be visible, and the actor must have access.

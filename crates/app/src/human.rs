@@ -1,37 +1,13 @@
 //! The busy times of connected human calendars, as far as an availability query needs them.
 
-use async_trait::async_trait;
 use kalends_availability::{BusySet, HumanBusy, HumanSource, HumanTime};
 use kalends_calendars::{
     HumanFor,
     ports::{BusySource, LivingAgent},
 };
-use kalends_kernel::{OrgId, Span, StoreError, Timestamp};
+use kalends_kernel::{OrgId, Span, Timestamp};
 
-use crate::{
-    App, Refusal,
-    ports::{HumanCalendars, HumanSeen},
-};
-
-/// No human calendars, for a service without a connection to them. Nothing is unknown then, so every answer is
-/// `complete`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoHumanCalendars;
-
-#[async_trait]
-impl HumanCalendars for NoHumanCalendars {
-    async fn human_sources(&self, _: OrgId, _: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    async fn human_sources_of_agents(&self, _: OrgId, _: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
-        Ok(Vec::new())
-    }
-
-    async fn human_busy(&self, _: OrgId, _: &[HumanSource], _: Span) -> Result<Vec<HumanBusy>, StoreError> {
-        Ok(Vec::new())
-    }
-}
+use crate::{App, Refusal, ports::HumanSeen};
 
 /// The busy times of human calendars for a query, and how to use them.
 pub(crate) struct Humans {

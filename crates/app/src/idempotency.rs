@@ -1,31 +1,10 @@
 //! Idempotent requests. A repetition gets the stored answer. If the first request is still running, the repetition is
 //! refused.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
-};
-
 use kalends_kernel::{KeyId, OrgId, UserId};
 use sha2::{Digest, Sha256};
 
-use crate::{Answer, App, Idempotency, Refusal, operations::Operation};
-
-/// The scopes of the requests that this process is answering.
-#[derive(Clone, Default)]
-pub(crate) struct Running(Arc<Mutex<HashSet<[u8; 32]>>>);
-
-/// Marks a request as running until it is dropped.
-pub struct RunningGuard {
-    running: Running,
-    scope: [u8; 32],
-}
-
-impl Drop for RunningGuard {
-    fn drop(&mut self) {
-        self.running.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.scope);
-    }
-}
+use crate::{Answer, App, Idempotency, Refusal, RunningGuard, operations::Operation};
 
 /// The caller of a repeated request. Answers are not shared between organizations, between anonymous callers with
 /// different addresses, or between users.
@@ -74,7 +53,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn forget_answers(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.store.forget_answers(self.now(), limit).await? < u64::from(limit))
+        Ok(self.parts.store.forget_answers(self.now(), limit).await? < u64::from(limit))
     }
 
     /// Marks the request as running.
@@ -82,12 +61,7 @@ impl App {
     /// # Errors
     /// [`Refusal::StillRunning`] if it already runs in this process.
     pub fn begin(&self, idempotency: &Idempotency) -> Result<RunningGuard, Refusal> {
-        let fresh = self.running.0.lock().unwrap_or_else(PoisonError::into_inner).insert(idempotency.scope);
-        if fresh {
-            Ok(RunningGuard { running: self.running.clone(), scope: idempotency.scope })
-        } else {
-            Err(Refusal::StillRunning)
-        }
+        self.running.begin(idempotency.scope).ok_or(Refusal::StillRunning)
     }
 
     /// The answer to an earlier execution of the request, if there was one. An answer to a request that invalidated a
@@ -101,7 +75,7 @@ impl App {
         idempotency: &Idempotency,
     ) -> Result<Option<Answer>, Refusal> {
         let now = self.now();
-        match self.store.find_answer(idempotency.scope, now).await? {
+        match self.parts.store.find_answer(idempotency.scope, now).await? {
             None => Ok(None),
             Some(stored) if stored.fingerprint == idempotency.fingerprint => {
                 if operation.may_end_keys() {

@@ -19,8 +19,9 @@ use kalends_quotas::Metric;
 use kalends_wire as wire;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Refusal,
-    app::{Attempt, limit, retry_stale, shown},
+    Actor, Answered, App, ChangeSet, Refusal,
+    attempt::{Attempt, retry_stale},
+    commits::limit,
     series::series_limits,
     syncing::Compared,
 };
@@ -38,10 +39,15 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if it is not an iCalendar file; [`Refusal::LimitReached`];
     /// [`Refusal::PlanRequired`] for a long-running series.
-    pub async fn import_calendar(&self, actor: &Actor, id: &str, file: Bytes) -> Result<Answer, Refusal> {
+    pub async fn import_calendar(
+        &self,
+        actor: &Actor,
+        id: &str,
+        file: Bytes,
+    ) -> Result<Answered<wire::ImportReport>, Refusal> {
         let calendar = self.calendar(actor, id).await?;
         let origin = Origin::Files(calendar.id);
-        let known: KnownItems = self.store.known_items(actor.org(), origin).await?.into_iter().collect();
+        let known: KnownItems = self.parts.store.known_items(actor.org(), origin).await?.into_iter().collect();
         let context = Context { calendar_zone: calendar.zone, now: self.now() };
         let compared = self.read_and_compare(origin, file, context, known, true).await;
         let Compared { diff, mut report, withheld: _ } =
@@ -55,7 +61,7 @@ impl App {
             report.counts.created += counts.created;
             report.counts.updated += counts.updated;
         }
-        let answer = shown(actor, &wire::ImportReport::from(report), None);
+        let answer = Answered::shows(&actor.request, wire::ImportReport::from(report), None);
         let done = ChangeSet::new(actor.org());
         let committed = self.commit_for(actor, calendar.agent, calendar.id.to_string(), done, answer).await;
         committed.map_err(Attempt::last_word)
@@ -167,7 +173,7 @@ impl App {
     async fn cancelled_with(&self, seen: &Event, now: Timestamp) -> Result<Vec<(Event, Version)>, Attempt> {
         let mut all = vec![seen.clone()];
         if seen.recurrence().is_some_and(|recurrence| !recurrence.overridden().is_empty()) {
-            all.extend(self.store.list_overrides(seen.org, seen.id).await?);
+            all.extend(self.parts.store.list_overrides(seen.org, seen.id).await?);
         }
         let live = all.iter().filter(|event| event.takes_place());
         Ok(live.map(|event| (event.cancelled(now), event.version)).collect())
@@ -182,7 +188,7 @@ impl App {
     ) -> Result<Option<Event>, Attempt> {
         match planned.occurrence {
             Some(occurrence) if !fresh.contains(&occurrence.series) => {
-                Ok(self.store.find_override(calendar.org, occurrence).await?)
+                Ok(self.parts.store.find_override(calendar.org, occurrence).await?)
             }
             _ => Ok(None),
         }

@@ -4,10 +4,7 @@ use kalends_accounts::{Change, KeyLabel, NewKey, NewScopedKey, ScopedKey};
 use kalends_kernel::KeyId;
 use kalends_quotas::{Feature, Metric};
 
-use crate::{
-    Actor, Answer, App, ChangeSet, Missing, Refusal,
-    app::{limit, nothing, retry_stale, shown},
-};
+use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, commits::limit};
 
 impl App {
     /// Creates a key for an agent. Its text is only shown in this answer.
@@ -15,7 +12,12 @@ impl App {
     /// # Errors
     /// [`Refusal::PlanRequired`]; [`Refusal::NotFound`] if no such agent exists; [`Refusal::AgentState`] if it is
     /// decommissioned; [`Refusal::LimitReached`].
-    pub async fn create_key(&self, actor: &Actor, agent: &str, label: Option<KeyLabel>) -> Result<Answer, Refusal> {
+    pub async fn create_key(
+        &self,
+        actor: &Actor,
+        agent: &str,
+        label: Option<KeyLabel>,
+    ) -> Result<Answered<kalends_wire::NewScopedKey>, Refusal> {
         actor.for_organization()?;
         actor.needs(Feature::ScopedKeys)?;
         retry_stale(|| async {
@@ -25,7 +27,7 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             limit(actor, &mut changes, Metric::ScopedKeys, 1, now);
             let id = fresh.key.id;
-            let answer = shown(actor, &kalends_wire::NewScopedKey::new(&fresh), None);
+            let answer = Answered::shows(&actor.request, kalends_wire::NewScopedKey::new(&fresh), None);
             changes.accounts.push(Change::CreateScopedKey(fresh.key));
             self.commit_for(actor, Some(agent), id.to_string(), changes, answer).await
         })
@@ -37,10 +39,10 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotSignedIn`] if the organization has just been deleted.
-    pub async fn regenerate_key(&self, actor: &Actor) -> Result<Answer, Refusal> {
+    pub async fn regenerate_key(&self, actor: &Actor) -> Result<Answered<kalends_wire::RegeneratedKey>, Refusal> {
         actor.for_organization()?;
         retry_stale(|| async {
-            let organization = self.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
+            let organization = self.parts.store.find_organization(actor.org()).await?.ok_or(Refusal::NotSignedIn)?;
             let (org, now) = (organization.id, self.now());
             let fresh = NewKey::generate(org, organization.key_kind(), now, self.entropy());
             let body = kalends_wire::RegeneratedKey { key: fresh.text, key_prefix: fresh.key.prefix.clone() };
@@ -52,7 +54,7 @@ impl App {
                 Change::RevokeOrganizationKeys { org, at: now },
                 Change::CreateKey(fresh.key),
             ];
-            self.commit_for(actor, None, id.to_string(), changes, shown(actor, &body, None)).await
+            self.commit_for(actor, None, id.to_string(), changes, Answered::shows(&actor.request, body, None)).await
         })
         .await
     }
@@ -64,7 +66,7 @@ impl App {
     /// listed, because they still work.
     pub async fn list_keys(&self, actor: &Actor) -> Result<Vec<ScopedKey>, Refusal> {
         actor.for_organization()?;
-        let keys = self.store.list_scoped_keys(actor.org()).await?;
+        let keys = self.parts.store.list_scoped_keys(actor.org()).await?;
         if keys.is_empty() {
             actor.needs(Feature::ScopedKeys)?;
         }
@@ -76,7 +78,7 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] if no such active key exists; [`Refusal::PlanRequired`] instead on a plan without agent
     /// keys.
-    pub async fn revoke_key(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn revoke_key(&self, actor: &Actor, id: &str) -> Result<Answered<()>, Refusal> {
         actor.for_organization()?;
         let missing = || match actor.needs(Feature::ScopedKeys) {
             Ok(()) => Refusal::missing(Missing::Key, id),
@@ -84,10 +86,11 @@ impl App {
         };
         retry_stale(|| async {
             let key_id: KeyId = id.parse().map_err(|_| missing())?;
-            let key = self.store.find_scoped_key(actor.org(), key_id).await?.ok_or_else(missing)?;
+            let key = self.parts.store.find_scoped_key(actor.org(), key_id).await?.ok_or_else(missing)?;
             let mut changes = ChangeSet::new(actor.org());
             changes.accounts.push(Change::RevokeKey { org: actor.org(), key: key.id, at: self.now() });
-            self.commit_for(actor, Some(key.agent), key.id.to_string(), changes, nothing(actor)).await
+            self.commit_for(actor, Some(key.agent), key.id.to_string(), changes, Answered::nothing(&actor.request))
+                .await
         })
         .await
     }

@@ -21,20 +21,22 @@ impl App {
     pub async fn local_zones(&self, actor: &Actor, events: &[Event]) -> Result<LocalZones, Refusal> {
         let mut zones = LocalZones::default();
         let (true, Some(first)) = (actor.request.local, events.first()) else { return Ok(zones) };
-        let Some(calendar) = self.store.find_calendar(actor.org(), first.calendar).await? else { return Ok(zones) };
+        let Some(calendar) = self.parts.store.find_calendar(actor.org(), first.calendar).await? else {
+            return Ok(zones);
+        };
         zones.0.insert(calendar.id, calendar.zone);
         // If an answer covers several calendars, they usually belong to one agent.
         if let Some(agent) = calendar.agent
             && events.iter().any(|event| event.calendar != calendar.id)
         {
             let whole = Page { limit: u32::MAX, offset: 0 };
-            let listed = self.store.list_calendars(actor.org(), CalendarFilter::OfAgent(agent), whole).await?;
+            let listed = self.parts.store.list_calendars(actor.org(), CalendarFilter::OfAgent(agent), whole).await?;
             zones.0.extend(listed.data.into_iter().map(|calendar| (calendar.id, calendar.zone)));
         }
         // Only a hold set covers calendars of several agents, and then only a few.
         for id in events.iter().map(|event| event.calendar) {
             if !zones.0.contains_key(&id)
-                && let Some(calendar) = self.store.find_calendar(actor.org(), id).await?
+                && let Some(calendar) = self.parts.store.find_calendar(actor.org(), id).await?
             {
                 zones.0.insert(id, calendar.zone);
             }
@@ -53,10 +55,15 @@ impl LocalZones {
         self.with_local(event.into())
     }
 
+    /// The zone of a calendar, if it is among them.
+    pub(crate) fn of(&self, calendar: CalendarId) -> Option<Zone> {
+        self.0.get(&calendar).copied()
+    }
+
     /// The same event with its local times.
     pub(crate) fn with_local(&self, event: wire::Event) -> wire::Event {
-        match self.0.get(&event.calendar_id) {
-            Some(zone) => event.with_local(*zone),
+        match self.of(event.calendar_id) {
+            Some(zone) => event.with_local(zone),
             None => event,
         }
     }

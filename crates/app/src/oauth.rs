@@ -5,13 +5,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use async_trait::async_trait;
 use kalends_accounts::{
     Action, AuditEntry, Change, Email, Founding, NewAccount, Principal, Session, SessionEnd, SignUpError, TokenHash,
     User,
     oauth::{
-        Attempt as OauthAttempt, Callback, Client, Identity, IdentityClaims, KnownIdentity, OauthError, Provider,
-        ReturnTo, SIGN_IN_SCOPES, SignInAs, TokenRequest, sign_in_as,
+        Attempt as OauthAttempt, Callback, Client, Identity, KnownIdentity, OauthError, Provider, ReturnTo,
+        SIGN_IN_SCOPES, SignInAs, sign_in_as,
     },
     open_account,
 };
@@ -19,10 +18,10 @@ use kalends_kernel::{OrgId, StoreError, UserId};
 
 use crate::{
     App, ChangeSet, Missing, Refusal, Request,
-    app::{Attempt, Subject, retry_stale},
-    audit::By,
+    attempt::{Attempt, retry_stale},
+    audit::{By, Subject},
     letters,
-    ports::{ExchangeError, SignInProviders},
+    ports::ExchangeError,
 };
 
 /// An attempt that has begun.
@@ -123,33 +122,18 @@ pub(crate) fn plain(error: &str) -> String {
     error.chars().filter(char::is_ascii_graphic).take(ERROR_MAX).collect()
 }
 
-/// A service without sign-in providers.
-#[derive(Debug, Clone, Copy)]
-pub struct NoProviders;
-
-#[async_trait]
-impl SignInProviders for NoProviders {
-    fn client(&self, _: Provider) -> Option<&Client> {
-        None
-    }
-
-    async fn exchange(&self, _: Provider, _: TokenRequest) -> Result<IdentityClaims, ExchangeError> {
-        Err(ExchangeError::Unavailable("no provider is configured".into()))
-    }
-}
-
 /// The session token of the user that an identity signs in.
 type Entered = Result<String, OauthFailure>;
 
 impl App {
     fn sign_in_client(&self, provider: &str) -> Result<&Client, Refusal> {
-        let client = Provider::from_name(provider).and_then(|provider| self.providers.client(provider));
+        let client = Provider::from_name(provider).and_then(|provider| self.parts.providers.client(provider));
         client.ok_or_else(|| Refusal::missing(Missing::Provider, provider))
     }
 
     /// The providers that users can sign in with.
     pub fn sign_in_providers(&self) -> Vec<Provider> {
-        Provider::ALL.into_iter().filter(|provider| self.providers.client(*provider).is_some()).collect()
+        Provider::ALL.into_iter().filter(|provider| self.parts.providers.client(*provider).is_some()).collect()
     }
 
     /// Begins an attempt to sign in with the provider of that name. `terms` is the version that the user accepts if
@@ -168,7 +152,7 @@ impl App {
         if let Some(page) = page {
             begun = begun.returning_to(page);
         }
-        self.store.keep_attempt(&begun.attempt).await?;
+        self.parts.store.keep_attempt(&begun.attempt).await?;
         Ok(OauthBegun { location: begun.authorization_url(client, SIGN_IN_SCOPES).into(), state: begun.state })
     }
 
@@ -184,7 +168,7 @@ impl App {
     ) -> Result<OauthEnded, Refusal> {
         let client = self.sign_in_client(provider)?;
         let attempt = match callback.state {
-            Some(state) => self.store.use_attempt(TokenHash::of(state)).await?,
+            Some(state) => self.parts.store.use_attempt(TokenHash::of(state)).await?,
             None => None,
         };
         let failed = |failure: OauthFailure, why: &dyn std::fmt::Display| {
@@ -203,7 +187,7 @@ impl App {
         };
         // Cannot happen: the check above returns no token request without an attempt.
         let Some(attempt) = attempt else { return failed(OauthFailure::State, &OauthError::State) };
-        let claims = match self.providers.exchange(client.provider, asked).await {
+        let claims = match self.parts.providers.exchange(client.provider, asked).await {
             Ok(claims) => claims,
             Err(error @ (ExchangeError::Refused(_) | ExchangeError::Malformed(_))) => {
                 return failed(OauthFailure::Failed, &error);
@@ -238,13 +222,13 @@ impl App {
     ) -> Result<Entered, Attempt> {
         let known = self.known(identity).await?;
         let by_email = match &identity.email {
-            Some(email) => self.store.find_user_by_email(email).await?,
+            Some(email) => self.parts.store.find_user_by_email(email).await?,
             None => None,
         };
         match (sign_in_as(identity, known, by_email.as_ref().map(|user| user.id)), by_email) {
             (SignInAs::Known(user), _) => {
                 // An identity is deleted with its user. If the user is missing, both have just been deleted.
-                let user = self.store.find_user(user).await?.ok_or(Attempt::Stale)?;
+                let user = self.parts.store.find_user(user).await?.ok_or(Attempt::Stale)?;
                 // The identity may also have been removed alone since it was read. That raises the user's version, so
                 // check it again.
                 if self.known(identity).await? != Some(user.id) {
@@ -256,7 +240,7 @@ impl App {
                 let now = self.now();
                 let linking = user.vouched_for(now);
                 let id = user.id;
-                if !linking.may_add(identity, &self.store.identities_of(id).await?) {
+                if !linking.may_add(identity, &self.parts.store.identities_of(id).await?) {
                     return Ok(Err(OauthFailure::NotVouched));
                 }
                 let mut changes = vec![Change::UpdateUser { user: linking.user.clone(), seen: linking.seen }];
@@ -271,7 +255,7 @@ impl App {
                 let address = linking.user.email.clone();
                 let entered = self.open(request, linking.user, changes).await?;
                 if entered.is_ok() {
-                    let (provider, console) = (identity.provider.title(), &self.settings.console_url);
+                    let (provider, console) = (identity.provider.title(), &self.parts.settings.console_url);
                     drop(self.post(if linking.first_proof {
                         letters::provider_took_over(&address, provider, console)
                     } else {
@@ -291,7 +275,7 @@ impl App {
 
     /// The user that the identity signs in.
     async fn known(&self, identity: &Identity) -> Result<Option<UserId>, StoreError> {
-        let known = self.store.find_identity(identity.provider, &identity.issuer, &identity.subject).await?;
+        let known = self.parts.store.find_identity(identity.provider, &identity.issuer, &identity.subject).await?;
         Ok(known.map(|known| known.user))
     }
 
@@ -307,7 +291,7 @@ impl App {
         changes.accounts = before;
         changes.accounts.push(Change::CreateSession { session, seen: user.version });
         changes.audit = Some(self.entered(request, organization.id, Action::AuthSignin, &user));
-        self.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
+        self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error))?;
         Ok(Ok(token))
     }
 
@@ -322,7 +306,9 @@ impl App {
     ) -> Result<Entered, Attempt> {
         let Some(terms) = terms else { return Ok(Err(OauthFailure::TermsRequired)) };
         let now = self.now();
-        let Ok(acceptance) = self.settings.terms.accept(terms, now) else { return Ok(Err(OauthFailure::TermsStale)) };
+        let Ok(acceptance) = self.parts.settings.terms.accept(terms, now) else {
+            return Ok(Err(OauthFailure::TermsStale));
+        };
         // Count once, even if the commit is retried.
         if !counted.swap(true, Ordering::Relaxed) {
             match self.allow(&self.sign_ups(email, request)).await {
@@ -338,11 +324,11 @@ impl App {
             org_name: None,
             password: None,
             acceptance,
-            plan: self.settings.sign_up_plan,
+            plan: self.parts.settings.sign_up_plan,
         };
-        let known = self.store.find_by_email(&new.email).await?;
+        let known = self.parts.store.find_by_email(&new.email).await?;
         let owned = match &known {
-            Some(known) => self.store.owner_of(known.id).await?.is_some(),
+            Some(known) => self.parts.store.owner_of(known.id).await?.is_some(),
             None => false,
         };
         let known = known.as_ref().map(|known| (known, owned));
@@ -367,7 +353,7 @@ impl App {
             Change::CreateSession { session: account.session, seen: seen.next() },
             Change::RecordAcceptance { org, acceptance: new.acceptance },
         ];
-        match self.store.commit(changes).await.map_err(|error| self.refused_commit(error)) {
+        match self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error)) {
             // A user or an organization took the address since it was looked up.
             Err(Attempt::Refused(Refusal::EmailTaken)) => Err(Attempt::Stale),
             Err(other) => Err(other),
@@ -380,7 +366,7 @@ impl App {
 
     /// The audit log entry. The route only redirects, so its operation has no audit action of its own.
     fn entered(&self, request: &Request, org: OrgId, action: Action, user: &User) -> AuditEntry {
-        let prefix = Principal::shown_of(user.id);
+        let prefix = Principal::user_prefix(user.id);
         let by = By::Request { request, key_prefix: Some(&prefix) };
         let subject = Subject { org, agent: None, resource: user.id.to_string() };
         self.audit_entry(action, subject, &by, request.operation.status, self.now())

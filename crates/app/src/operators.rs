@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kalends_accounts::{
-    Action, AuditEntry, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, SignUpSource,
-    Waitlist, limits_of_operators_own,
+    Action, Change, Email, KeyKind, NewKey, OrgName, Organization, OrganizationError, SignUpSource, Waitlist,
+    limits_of_operators_own,
 };
 use kalends_kernel::{FieldError, OrgId, Version};
 use kalends_quotas::Plan;
@@ -12,8 +12,7 @@ use serde_json::Value;
 
 use crate::{
     Activation, App, ChangeSet, Missing, Refusal,
-    app::{Attempt, Subject, retry_stale},
-    audit::By,
+    attempt::{Attempt, retry_stale},
 };
 
 /// The parameters of a new organization.
@@ -70,8 +69,7 @@ pub async fn create_organization(app: &Arc<App>, new: NewOrganization) -> Result
     let key = NewKey::generate(org, kind, now, app.entropy());
     let mut changes = ChangeSet::new(org);
     changes.accounts = vec![Change::CreateOrganization(organization), Change::CreateKey(key.key)];
-    changes.audit = Some(entry(app, org, Action::KeyCreate, "org create"));
-    match app.store.commit(changes).await.map_err(|error| app.refused_commit(error)) {
+    match app.commit_command(changes, Action::KeyCreate, "org create").await {
         Ok(()) => Ok(CreatedOrganization { org, api_key: key.text }),
         Err(Attempt::Refused(refusal)) => Err(refusal),
         Err(Attempt::Stale) => Err(Refusal::Contended),
@@ -111,7 +109,7 @@ pub async fn activate(app: &Arc<App>, org: OrgId) -> Result<Organization, Refusa
 /// # Errors
 /// [`Refusal::Store`].
 pub async fn list_organizations(app: &Arc<App>) -> Result<Vec<Organization>, Refusal> {
-    Ok(app.store.list_organizations().await?)
+    Ok(app.parts.store.list_organizations().await?)
 }
 
 async fn change(
@@ -122,25 +120,14 @@ async fn change(
 ) -> Result<Organization, Refusal> {
     retry_stale(|| async {
         let missing = || Refusal::missing(Missing::Organization, &org.to_string());
-        let seen = app.store.find_organization(org).await?.ok_or_else(missing)?;
+        let seen = app.parts.store.find_organization(org).await?.ok_or_else(missing)?;
         let organization = decide(&seen)?;
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::UpdateOrganization { organization: organization.clone(), seen: seen.version });
-        commit(app, changes, command).await?;
+        app.commit_command(changes, Action::OrgUpdate, command).await?;
         Ok(organization)
     })
     .await
-}
-
-/// Commits a change to an organization, recorded as the operator's command.
-pub(crate) async fn commit(app: &App, mut changes: ChangeSet, command: &str) -> Result<(), Attempt> {
-    changes.audit = Some(entry(app, changes.org, Action::OrgUpdate, command));
-    app.store.commit(changes).await.map_err(|error| app.refused_commit(error))
-}
-
-fn entry(app: &App, org: OrgId, action: Action, command: &str) -> AuditEntry {
-    let subject = Subject { org, agent: None, resource: org.to_string() };
-    app.audit_entry(action, subject, &By::Command(command), 200, app.now())
 }
 
 fn limits_at_fault(error: &OrganizationError) -> Refusal {

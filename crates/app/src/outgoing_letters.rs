@@ -5,7 +5,7 @@ use kalends_accounts::{Allowance, Taken};
 use kalends_kernel::{EventId, LetterId, StoreError, Timestamp};
 use kalends_notifications::{ClaimedLetter, Letter, LetterEnd};
 
-use crate::{App, ChangeSet, Refusal, Use, app::json, ports::Mail};
+use crate::{App, ChangeSet, Refusal, Use, answered::json, ports::Mail};
 
 impl App {
     /// Adds an email about an event to `changes`, and one use of the organization's mail allowance.
@@ -18,7 +18,7 @@ impl App {
             content: json(mail),
             created_at: now,
         });
-        if let Some(count) = self.settings.mail_limits.org {
+        if let Some(count) = self.parts.settings.mail_limits.org {
             changes.uses.push(Use { allowance: Allowance::mail(changes.org, count), count: 1, now });
         }
     }
@@ -33,7 +33,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn claim_letters(&self, limit: u32) -> Result<Vec<ClaimedLetter>, Refusal> {
-        Ok(self.store.claim_letters(self.now(), limit).await?)
+        Ok(self.parts.store.claim_letters(self.now(), limit).await?)
     }
 
     /// Sends a claimed email unless it is outdated. An email above its recipient's limit waits until the limit allows
@@ -41,7 +41,7 @@ impl App {
     pub async fn send_letter(&self, claimed: ClaimedLetter) {
         let (org, id, fence) = (claimed.letter.org, claimed.letter.id, claimed.fence);
         let ended = match self.end_of(&claimed).await {
-            Ok(end) => self.store.end_letter(org, id, fence, end).await,
+            Ok(end) => self.parts.store.end_letter(org, id, fence, end).await,
             Err(error) => Err(error),
         };
         // It is due again once the claim has expired.
@@ -66,9 +66,9 @@ impl App {
         let mail: Mail =
             serde_json::from_str(content).map_err(|error| StoreError::corrupt("letters", "content", id, error))?;
         let mut taken = None;
-        if let Some(count) = self.settings.mail_limits.recipient {
+        if let Some(count) = self.parts.settings.mail_limits.recipient {
             let allowance = Allowance::mail_to(&mail.to, count);
-            match self.store.take(&allowance, now).await? {
+            match self.parts.store.take(&allowance, now).await? {
                 Taken::Granted(used) => taken = Some((allowance, used.until)),
                 Taken::Refused { retry_after } => {
                     let end = claimed.over_limit(retry_after, now);
@@ -77,7 +77,7 @@ impl App {
                 }
             }
         }
-        match self.mailer.send(mail).await {
+        match self.parts.mailer.send(mail).await {
             Ok(()) => {
                 outcome("sent");
                 Ok(LetterEnd::Sent)
@@ -91,7 +91,7 @@ impl App {
                 outcome(if end == LetterEnd::Dropped { "dropped" } else { "failed" });
                 // The recipient received nothing.
                 if let Some((allowance, until)) = taken {
-                    self.store.give_back(&allowance, until).await?;
+                    self.parts.store.give_back(&allowance, until).await?;
                 }
                 Ok(end)
             }

@@ -37,7 +37,7 @@ impl App {
             return Ok(());
         };
         let user = *user;
-        pass(&*self.limiter.gate(RateKey::User(user), rate), rate, self.now()).await
+        pass(&*self.parts.limiter.gate(RateKey::User(user), rate), rate, self.now()).await
     }
 
     /// Admits an attempt to use a password for the account with this address. The attempt counts until
@@ -46,7 +46,7 @@ impl App {
     /// # Errors
     /// [`Refusal::TooFast`], whether or not the account exists.
     pub(crate) async fn pace_attempt(&self, email: &Email) -> Result<Arc<dyn Gate>, Refusal> {
-        let gate = self.limiter.gate(RateKey::Account(AccountKey::from(email)), SIGN_IN_FAILURES);
+        let gate = self.parts.limiter.gate(RateKey::Account(AccountKey::from(email)), SIGN_IN_FAILURES);
         pass(&*gate, SIGN_IN_FAILURES, self.now()).await?;
         Ok(gate)
     }
@@ -57,9 +57,9 @@ impl App {
     /// # Errors
     /// [`Refusal::TooFast`].
     pub async fn pace_address(&self, lane: IpLane, address: Option<IpAddr>) -> Result<(), Refusal> {
-        match (self.settings.ip_limits.rate(lane), address) {
+        match (self.parts.settings.ip_limits.rate(lane), address) {
             (Some(rate), Some(address)) => {
-                let gate = self.limiter.gate(RateKey::Address(lane, IpKey::from(address)), rate);
+                let gate = self.parts.limiter.gate(RateKey::Address(lane, IpKey::from(address)), rate);
                 pass(&*gate, rate, self.now()).await
             }
             _ => Ok(()),

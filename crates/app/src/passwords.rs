@@ -10,10 +10,12 @@ use kalends_accounts::{
 use kalends_kernel::FieldError;
 use kalends_wire::PasswordForgotten;
 use tokio::sync::OnceCell;
+use tracing::Instrument as _;
 
 use crate::{
-    Answer, App, ChangeSet, Refusal, Request,
-    app::{Attempt, Subject, json, retry_stale},
+    Answered, App, ChangeSet, Refusal, Request,
+    attempt::{Attempt, retry_stale},
+    audit::Subject,
     letters,
 };
 
@@ -23,28 +25,28 @@ const MESSAGE: &str = "If there is an account with the address, a message with t
 impl App {
     /// Emails a token that sets the password of the account with that address. The work is done after the answer, so
     /// that the answer and its timing are the same for every address.
-    pub fn forgot_password(self: &Arc<Self>, request: &Request, email: Email) -> Answer {
+    pub fn forgot_password(self: &Arc<Self>, request: &Request, email: Email) -> Answered<PasswordForgotten> {
         let app = Arc::clone(self);
-        tokio::spawn(async move {
+        let mailing = async move {
             if let Err(refusal) = app.mail_reset(&email).await {
                 tracing::error!(
                     error = &refusal as &dyn std::error::Error,
                     "the password reset email could not be prepared"
                 );
             }
-        });
-        let body = Some(json(&PasswordForgotten { message: MESSAGE }));
-        Answer { status: request.operation.status, body, version: None }
+        };
+        tokio::spawn(mailing.instrument(tracing::error_span!("password_reset")));
+        Answered::shows(request, PasswordForgotten { message: MESSAGE }, None)
     }
 
     async fn mail_reset(&self, email: &Email) -> Result<(), Refusal> {
         // Above the limit no email is sent, and the answer does not say so.
-        if let Taken::Refused { .. } = self.store.take(&Allowance::resets(email), self.now()).await? {
+        if let Taken::Refused { .. } = self.parts.store.take(&Allowance::resets(email), self.now()).await? {
             return Ok(());
         }
         let token = ResetToken::generate(self.entropy());
         let known = retry_stale(|| async {
-            let Some(user) = self.store.find_user_by_email(email).await? else { return Ok(false) };
+            let Some(user) = self.parts.store.find_user_by_email(email).await? else { return Ok(false) };
             let Some(organization) = self.opened_by(user.id, None).await? else { return Ok(false) };
             let mut changes = ChangeSet::new(organization.id);
             changes.accounts.push(Change::PutReset(PasswordReset::issue(&token, user.id, self.now())));
@@ -53,7 +55,7 @@ impl App {
         })
         .await?;
         if known {
-            drop(self.post(letters::password_reset(email, &token, &self.settings.console_url)));
+            drop(self.post(letters::password_reset(email, &token, &self.parts.settings.console_url)));
         }
         Ok(())
     }
@@ -63,17 +65,22 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::Invalid`] for a token that is unknown, used or expired; [`Refusal::Credentials`].
-    pub async fn reset_password(&self, request: &Request, token: &str, password: Password) -> Result<Answer, Refusal> {
+    pub async fn reset_password(
+        &self,
+        request: &Request,
+        token: &str,
+        password: Password,
+    ) -> Result<Answered<()>, Refusal> {
         let token = TokenHash::of(token);
         let refused = || Refusal::from(FieldError::new("token", RESET_REFUSED));
         // Hashed once, however often the commit is retried, and only for a valid token.
         let hashed = OnceCell::new();
         let (answer, email) = retry_stale(|| async {
-            let reset = self.store.find_reset(token).await?.filter(|reset| reset.holds(self.now()));
+            let reset = self.parts.store.find_reset(token).await?.filter(|reset| reset.holds(self.now()));
             let reset = reset.ok_or_else(refused)?;
-            let before = self.store.find_user(reset.user).await?.ok_or_else(refused)?;
+            let before = self.parts.store.find_user(reset.user).await?.ok_or_else(refused)?;
             let organization = self.opened_by(before.id, None).await?.ok_or_else(refused)?;
-            let hash = hashed.get_or_try_init(|| self.passwords.hash(password.clone())).await?.clone();
+            let hash = hashed.get_or_try_init(|| self.parts.passwords.hash(password.clone())).await?.clone();
             let now = self.now();
             let after = before.with_mailed_password(hash, now);
             let (user, email) = (before.id, before.email.clone());
@@ -83,9 +90,9 @@ impl App {
                 Change::UseReset(token),
                 Change::EndSessions { end: SessionEnd::PasswordChange { user, keep: None }, at: now },
             ];
-            let answer = Answer { status: request.operation.status, body: None, version: None };
+            let answer = Answered::nothing(request);
             let subject = Subject { org: organization.id, agent: None, resource: user.to_string() };
-            let answer = self.commit(request, Some(&Principal::shown_of(user)), subject, changes, answer).await?;
+            let answer = self.commit(request, Some(&Principal::user_prefix(user)), subject, changes, answer).await?;
             Ok::<_, Attempt>((answer, email))
         })
         .await?;

@@ -180,91 +180,59 @@ pub trait Readiness: Send + Sync {
     async fn writable(&self) -> Result<(), StoreError>;
 }
 
-/// Everything that a store offers to the use cases.
-pub trait Store:
-    kalends_accounts::ports::Principals
-    + kalends_accounts::ports::Organizations
-    + kalends_accounts::ports::ScopedKeys
-    + kalends_accounts::ports::People
-    + kalends_accounts::ports::Sessions
-    + kalends_accounts::ports::PasswordResets
-    + kalends_accounts::ports::AuditLog
-    + kalends_accounts::ports::Allowances
-    + kalends_accounts::ports::Claims
-    + kalends_accounts::ports::OauthAttempts
-    + kalends_accounts::ports::Identities
-    + kalends_accounts::ports::AccountData
-    + kalends_accounts::ports::Deletions
-    + kalends_calendars::ports::Agents
-    + kalends_calendars::ports::Calendars
-    + kalends_calendars::ports::Events
-    + kalends_calendars::ports::Instances
-    + kalends_calendars::ports::Holds
-    + kalends_calendars::ports::BusyTimes
-    + kalends_calendars::ports::RulesOfCalendars
-    + kalends_calendars::ports::ChangesOfCalendars
-    + kalends_calendars::ports::Timers
-    + kalends_calendars::ports::Feeds
-    + kalends_feeds::ports::Subscriptions
-    + kalends_feeds::ports::ImportedItems
-    + kalends_proposals::ports::Proposals
-    + kalends_bookings::ports::BookingPages
-    + kalends_bridge::ports::ConnectionLinks
-    + kalends_bridge::ports::ConnectAttempts
-    + kalends_bridge::ports::Connections
-    + kalends_bridge::ports::Grants
-    + kalends_notifications::ports::Webhooks
-    + kalends_notifications::ports::Deliveries
-    + kalends_notifications::ports::DeliveryQueue
-    + kalends_notifications::ports::Letters
-    + Commit
-    + StoredAnswers
-    + Metering
-    + Readiness
-{
+/// Declares the trait that a store implements by implementing each of these ports.
+macro_rules! all_of {
+    ($(#[$about:meta])* pub trait $name:ident: $($port:path,)*) => {
+        $(#[$about])*
+        pub trait $name: $($port +)* {}
+
+        impl<T: $($port +)*> $name for T {}
+    };
 }
 
-impl<T> Store for T where
-    T: kalends_accounts::ports::Principals
-        + kalends_accounts::ports::Organizations
-        + kalends_accounts::ports::ScopedKeys
-        + kalends_accounts::ports::People
-        + kalends_accounts::ports::Sessions
-        + kalends_accounts::ports::PasswordResets
-        + kalends_accounts::ports::AuditLog
-        + kalends_accounts::ports::Allowances
-        + kalends_accounts::ports::Claims
-        + kalends_accounts::ports::OauthAttempts
-        + kalends_accounts::ports::Identities
-        + kalends_accounts::ports::AccountData
-        + kalends_accounts::ports::Deletions
-        + kalends_calendars::ports::Agents
-        + kalends_calendars::ports::Calendars
-        + kalends_calendars::ports::Events
-        + kalends_calendars::ports::Instances
-        + kalends_calendars::ports::Holds
-        + kalends_calendars::ports::BusyTimes
-        + kalends_calendars::ports::RulesOfCalendars
-        + kalends_calendars::ports::ChangesOfCalendars
-        + kalends_calendars::ports::Timers
-        + kalends_calendars::ports::Feeds
-        + kalends_feeds::ports::Subscriptions
-        + kalends_feeds::ports::ImportedItems
-        + kalends_proposals::ports::Proposals
-        + kalends_bookings::ports::BookingPages
-        + kalends_bridge::ports::ConnectionLinks
-        + kalends_bridge::ports::ConnectAttempts
-        + kalends_bridge::ports::Connections
-        + kalends_bridge::ports::Grants
-        + kalends_notifications::ports::Webhooks
-        + kalends_notifications::ports::Deliveries
-        + kalends_notifications::ports::DeliveryQueue
-        + kalends_notifications::ports::Letters
-        + Commit
-        + StoredAnswers
-        + Metering
-        + Readiness
-{
+all_of! {
+    /// Everything that a store offers to the use cases.
+    pub trait Store:
+        kalends_accounts::ports::Principals,
+        kalends_accounts::ports::Organizations,
+        kalends_accounts::ports::ScopedKeys,
+        kalends_accounts::ports::People,
+        kalends_accounts::ports::Sessions,
+        kalends_accounts::ports::PasswordResets,
+        kalends_accounts::ports::AuditLog,
+        kalends_accounts::ports::Allowances,
+        kalends_accounts::ports::Claims,
+        kalends_accounts::ports::OauthAttempts,
+        kalends_accounts::ports::Identities,
+        kalends_accounts::ports::AccountData,
+        kalends_accounts::ports::Deletions,
+        kalends_calendars::ports::Agents,
+        kalends_calendars::ports::Calendars,
+        kalends_calendars::ports::Events,
+        kalends_calendars::ports::Instances,
+        kalends_calendars::ports::Holds,
+        kalends_calendars::ports::BusyTimes,
+        kalends_calendars::ports::RulesOfCalendars,
+        kalends_calendars::ports::ChangesOfCalendars,
+        kalends_calendars::ports::Timers,
+        kalends_calendars::ports::Feeds,
+        kalends_feeds::ports::Subscriptions,
+        kalends_feeds::ports::ImportedItems,
+        kalends_proposals::ports::Proposals,
+        kalends_bookings::ports::BookingPages,
+        kalends_bridge::ports::ConnectionLinks,
+        kalends_bridge::ports::ConnectAttempts,
+        kalends_bridge::ports::Connections,
+        kalends_bridge::ports::Grants,
+        kalends_notifications::ports::Webhooks,
+        kalends_notifications::ports::Deliveries,
+        kalends_notifications::ports::DeliveryQueue,
+        kalends_notifications::ports::Letters,
+        Commit,
+        StoredAnswers,
+        Metering,
+        Readiness,
+        HumanCalendars,
 }
 
 /// A human calendar that counts for one of our calendars or agents, as of its last read.
@@ -541,7 +509,7 @@ pub enum FetchedFeed {
     /// The feed matches the validators.
     Unchanged,
     /// The feed.
-    Whole {
+    Full {
         /// Its bytes, decompressed.
         body: bytes::Bytes,
         /// The validators for the next request.
@@ -608,7 +576,7 @@ pub enum TheirBusy {
     /// These spans, in any order. They may overlap and extend beyond the window.
     Known(Vec<Span>),
     /// The provider does not return the busy times of this calendar, for this reason.
-    Untold(String),
+    Unknown(String),
 }
 
 /// The configured providers of human calendars.

@@ -4,63 +4,34 @@
 //! confirmed within the last second. If it was not, each request asks the store. So authentication fails closed when
 //! the store is unavailable.
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
-use kalends_accounts::{KeyForm, KeyHash};
-use kalends_kernel::{SignedDuration, Timestamp};
-use moka::sync::Cache;
+use kalends_accounts::{Credential, KeyForm, KeyHash, Principal};
+use kalends_kernel::SignedDuration;
+use kalends_quotas::{Metric, headers::monthly_policy};
 
-use crate::{App, Caller, Refusal};
+use crate::{App, Caller, Refusal, ports::RateKey, principal_cache::Entry};
 
-/// How long a confirmed epoch is trusted.
-const LEASE: SignedDuration = SignedDuration::seconds(1);
 /// How long to wait for every lease to expire. The margin covers a clock that pauses while it is corrected.
 const LEASE_WAIT: Duration = Duration::from_millis(1_100);
-/// The most keys that are cached.
-const KEYS_MAX: u64 = 50_000;
-
-#[derive(Clone)]
-struct Entry {
-    epoch: i64,
-    caller: Arc<Caller>,
-}
-
-#[derive(Clone, Copy)]
-struct Confirmed {
-    epoch: i64,
-    at: Timestamp,
-}
-
-pub(crate) struct PrincipalCache {
-    entries: Cache<[u8; 32], Entry>,
-    confirmed: Mutex<Option<Confirmed>>,
-}
-
-impl PrincipalCache {
-    pub(crate) fn new() -> Self {
-        Self { entries: Cache::builder().max_capacity(KEYS_MAX).build(), confirmed: Mutex::new(None) }
-    }
-
-    /// The epoch that may be trusted at `now`.
-    fn epoch(&self, now: Timestamp) -> Option<i64> {
-        let confirmed = *self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
-        // If the clock is set back before the last poll, the lease ends.
-        confirmed.filter(|confirmed| confirmed.at <= now && now < confirmed.at + LEASE).map(|confirmed| confirmed.epoch)
-    }
-
-    fn confirm(&self, epoch: i64, at: Timestamp) {
-        let mut confirmed = self.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
-        // Two polls may finish out of order. Epochs only rise.
-        if confirmed.is_none_or(|known| known.epoch <= epoch) {
-            *confirmed = Some(Confirmed { epoch, at });
+impl App {
+    /// Makes a caller for adapters with their own entrance. Others use [`App::authenticate`].
+    pub fn caller(&self, principal: Arc<Principal>) -> Caller {
+        let Principal { org, limits, .. } = *principal;
+        let gate = match principal.credential {
+            Credential::Key(key) => limits.rate().map(|rate| self.parts.limiter.gate(RateKey::Key(key), rate)),
+            Credential::Session { .. } => None,
+        };
+        let slot = |metric| self.meter.slot((org, metric));
+        Caller {
+            policy: monthly_policy(limits.get(Metric::ApiCalls), org.uuid().as_bytes()),
+            gate,
+            calls: slot(Metric::ApiCalls),
+            queries: slot(Metric::AvailabilityQueries),
+            principal,
         }
     }
-}
 
-impl App {
     /// The principal that `key` belongs to.
     ///
     /// # Errors
@@ -75,7 +46,7 @@ impl App {
         }
         // A text without the form of a key cannot be one, and need not be looked up.
         KeyForm::of(key).ok_or(Refusal::Unauthorized)?;
-        let principal = self.store.find_principal(hash).await?.ok_or(Refusal::Unauthorized)?;
+        let principal = self.parts.store.find_principal(hash).await?.ok_or(Refusal::Unauthorized)?;
         let caller = Arc::new(self.caller(Arc::new(principal)));
         if let Some(epoch) = epoch {
             self.principals.entries.insert(hash.0, Entry { epoch, caller: Arc::clone(&caller) });
@@ -98,7 +69,7 @@ impl App {
     /// while the service runs. If the store does not answer, the lease expires.
     pub async fn refresh_principals(&self) {
         let asked_at = self.now();
-        match self.store.principals_epoch().await {
+        match self.parts.store.principals_epoch().await {
             Ok(epoch) => self.principals.confirm(epoch, asked_at),
             Err(error) => tracing::warn!(%error, "the epoch of the keys could not be read"),
         }

@@ -16,8 +16,9 @@ use kalends_wire::{self as wire, PROPOSAL_ID, WantedProposal, WantedProposals};
 use serde_json::Value;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Guard, Missing, Obstacles, Refusal,
-    app::{Attempt, limit, retry_stale, shown},
+    Actor, Answered, App, ChangeSet, Guard, Missing, Obstacles, Refusal,
+    attempt::{Attempt, retry_stale},
+    commits::limit,
     holds::{CalendarBusy, obstacles},
 };
 
@@ -36,7 +37,11 @@ impl App {
     /// [`Refusal::PlanRequired`] on free plans; [`Refusal::NotFound`] for agents and calendars outside the
     /// organization; [`Refusal::OutOfReach`]; [`Refusal::Invalid`]; [`Refusal::SlotTaken`] if a time to be reserved
     /// is taken; [`Refusal::LimitReached`].
-    pub async fn create_proposal(&self, actor: &Actor, wanted: WantedProposal) -> Result<Answer, Refusal> {
+    pub async fn create_proposal(
+        &self,
+        actor: &Actor,
+        wanted: WantedProposal,
+    ) -> Result<Answered<wire::Proposal>, Refusal> {
         actor.needs(Feature::Scheduling)?;
         let calendars = wanted.slots.iter().filter_map(|slot| slot.calendar.as_ref()).chain([&wanted.calendar]);
         let turn = self.holding.lock(calendars.filter_map(|id| id.parse::<CalendarId>().ok())).await;
@@ -52,7 +57,7 @@ impl App {
             let resource = wire::Proposal::of(&proposal, now);
             changes.messages.push(self.message(actor.org(), EventType::ProposalCreated, &resource, version, now));
             changes.proposals.push(Change::Create(Box::new(proposal)));
-            let answer = shown(actor, &resource, None);
+            let answer = Answered::shows(&actor.request, resource, None);
             self.commit_for(actor, Some(organizer), id, changes, answer).await
         })
         .await;
@@ -94,7 +99,7 @@ impl App {
     async fn living(&self, actor: &Actor, id: &str) -> Result<AgentId, Refusal> {
         let missing = || Refusal::missing(Missing::Agent, id);
         let agent = Self::agent_id(id)?;
-        let found = self.store.find_agent(actor.org(), agent).await?.ok_or_else(missing)?;
+        let found = self.parts.store.find_agent(actor.org(), agent).await?.ok_or_else(missing)?;
         Ok(found.living()?.id)
     }
 
@@ -102,7 +107,7 @@ impl App {
     async fn calendar_of_organizer(&self, actor: &Actor, id: &str) -> Result<CalendarId, Refusal> {
         let missing = || Refusal::missing(Missing::Calendar, id);
         let calendar: CalendarId = id.parse().map_err(|_| missing())?;
-        let found = self.store.find_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
+        let found = self.parts.store.find_calendar(actor.org(), calendar).await?.ok_or_else(missing)?;
         match actor.narrowed_to() {
             Some(own) if found.agent != Some(own) => Err(Refusal::OutOfReach),
             _ => Ok(calendar),
@@ -140,7 +145,7 @@ impl App {
         let (org, owner) = (proposal.org, proposal.id);
         let mut ended = Vec::new();
         for calendar in proposal.reserves().into_keys() {
-            if self.store.source_of_calendar(org, calendar).await?.is_some() {
+            if self.parts.store.source_of_calendar(org, calendar).await?.is_some() {
                 ended.push(Scheduled::Unreserve { org, calendar, owner });
             }
         }
@@ -161,7 +166,7 @@ impl App {
         actor.needs(Feature::Scheduling)?;
         let missing = || Refusal::missing(Missing::Proposal, id);
         let proposal: ProposalId = id.parse().map_err(|_| missing())?;
-        self.store.find_proposal(actor.org(), proposal).await?.ok_or_else(missing)
+        self.parts.store.find_proposal(actor.org(), proposal).await?.ok_or_else(missing)
     }
 
     /// Proposals, the oldest first. An agent's key sees those that its agent organizes or participates in.
@@ -178,13 +183,13 @@ impl App {
         let organizer = match &wanted.organizer {
             Some(id) => {
                 let missing = || Refusal::missing(Missing::Agent, id);
-                Some(self.store.find_agent(actor.org(), Self::agent_id(id)?).await?.ok_or_else(missing)?.id)
+                Some(self.parts.store.find_agent(actor.org(), Self::agent_id(id)?).await?.ok_or_else(missing)?.id)
             }
             None => None,
         };
         let status = wanted.status.map(|status| kalends_proposals::ports::StatusAt { status, now });
         let filter = ProposalFilter { status, organizer, party: actor.narrowed_to() };
-        let found = self.store.list_proposals(actor.org(), filter, page).await?;
+        let found = self.parts.store.list_proposals(actor.org(), filter, page).await?;
         Ok(found.map(|proposal| wire::ProposalSummary::of(&proposal, now)))
     }
 
@@ -197,7 +202,13 @@ impl App {
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`],
     /// [`Refusal::Invalid`], [`Refusal::LimitReached`].
-    pub async fn respond(&self, actor: &Actor, id: &str, by: &str, new: NewResponse) -> Result<Answer, Refusal> {
+    pub async fn respond(
+        &self,
+        actor: &Actor,
+        id: &str,
+        by: &str,
+        new: NewResponse,
+    ) -> Result<Answered<wire::Proposal>, Refusal> {
         let turn = self.turn_of(actor, id).await?;
         let responded = retry_stale(|| async {
             let seen = self.found_proposal(actor, id).await?;
@@ -226,7 +237,7 @@ impl App {
                 }
             }
             let resource = wire::Proposal::of(&proposal, now);
-            self.commit_proposal(actor, Some(agent), (&seen, proposal, response), &resource, changes).await
+            self.commit_proposal(actor, Some(agent), (&seen, proposal, response), resource, changes).await
         })
         .await;
         drop(turn);
@@ -238,7 +249,7 @@ impl App {
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`];
     /// [`Refusal::SlotTaken`] if none of its slots is free; [`Refusal::LimitReached`].
-    pub async fn resolve_proposal(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn resolve_proposal(&self, actor: &Actor, id: &str) -> Result<Answered<wire::Resolution>, Refusal> {
         let turn = self.turn_of(actor, id).await?;
         let resolved = retry_stale(|| async {
             let seen = self.found_proposal(actor, id).await?;
@@ -250,7 +261,7 @@ impl App {
                 Resolved::Confirmed(slot) => wire::Resolution::confirmed(&proposal, &slot),
                 Resolved::AllDeclined => wire::Resolution::all_declined(),
             };
-            self.commit_proposal(actor, Some(seen.organizer), (&seen, proposal, None), &resource, changes).await
+            self.commit_proposal(actor, Some(seen.organizer), (&seen, proposal, None), resource, changes).await
         })
         .await;
         drop(turn);
@@ -261,7 +272,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`].
-    pub async fn cancel_proposal(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn cancel_proposal(&self, actor: &Actor, id: &str) -> Result<Answered<wire::Resolution>, Refusal> {
         retry_stale(|| async {
             let seen = self.found_proposal(actor, id).await?;
             actor.for_proposal(&seen)?;
@@ -269,7 +280,7 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             let proposal = self.give_up(&seen, CancelReason::OrganizerCancelled, now, &mut changes).await?;
             let resource = wire::Resolution::cancelled();
-            self.commit_proposal(actor, Some(seen.organizer), (&seen, proposal, None), &resource, changes).await
+            self.commit_proposal(actor, Some(seen.organizer), (&seen, proposal, None), resource, changes).await
         })
         .await
     }
@@ -282,15 +293,15 @@ impl App {
     }
 
     /// Writes the new state of the proposal `seen`, and commits.
-    async fn commit_proposal(
+    async fn commit_proposal<T: serde::Serialize + Send>(
         &self,
         actor: &Actor,
         agent: Option<AgentId>,
         (seen, proposal, response): (&Proposal, Proposal, Option<Response>),
-        resource: &impl serde::Serialize,
+        resource: T,
         mut changes: ChangeSet,
-    ) -> Result<Answer, Attempt> {
-        let answer = shown(actor, resource, None);
+    ) -> Result<Answered<T>, Attempt> {
+        let answer = Answered::shows(&actor.request, resource, None);
         let (id, seen) = (proposal.id.to_string(), seen.version);
         changes.proposals.push(Change::Update { proposal: Box::new(proposal), seen, response });
         self.commit_for(actor, agent, id, changes, answer).await
@@ -347,7 +358,7 @@ impl App {
         changes: &mut ChangeSet,
     ) -> Result<Result<Calendar, Option<Box<Obstacles>>>, Attempt> {
         let (org, id) = (actor.org(), proposal.calendar_of(slot));
-        let Some(calendar) = self.store.find_calendar(org, id).await? else {
+        let Some(calendar) = self.parts.store.find_calendar(org, id).await? else {
             return Ok(Err(None));
         };
         if !proposal.skip_taken {

@@ -60,7 +60,7 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn claim_refreshes(&self, limit: u32) -> Result<Vec<(RefreshClaim, Connection)>, Refusal> {
         let now = self.now();
-        Ok(self.store.claim_refreshes(now, now + CLAIM_LASTS, limit).await?)
+        Ok(self.parts.store.claim_refreshes(now, now + CLAIM_LASTS, limit).await?)
     }
 
     /// Refreshes a connection that this worker has claimed. A failure is stored with the connection, or logged.
@@ -93,7 +93,7 @@ impl App {
     }
 
     async fn refresh_claimed(&self, claim: RefreshClaim, connection: &Connection) -> Result<&'static str, CommitError> {
-        let known = self.store.external_calendars(claim.org, claim.connection).await?;
+        let known = self.parts.store.external_calendars(claim.org, claim.connection).await?;
         let Refreshed { tokens, listing, ended } = self.refreshed(connection, known).await;
         let outcome = match &ended {
             Ended::Good => "good",
@@ -144,7 +144,7 @@ impl App {
     }
 
     async fn renewed(&self, connection: &Connection) -> Result<Tokens, ProviderError> {
-        self.calendar_providers.renew(connection.provider, &connection.tokens, self.now()).await
+        self.parts.calendar_providers.renew(connection.provider, &connection.tokens, self.now()).await
     }
 
     /// Lists the calendars, and reads the busy times of those that count.
@@ -154,7 +154,7 @@ impl App {
         tokens: &Tokens,
         known: &[KnownCalendar],
     ) -> Result<Read, ProviderError> {
-        let theirs = self.calendar_providers.calendars(connection.provider, tokens).await?;
+        let theirs = self.parts.calendar_providers.calendars(connection.provider, tokens).await?;
         if theirs.is_empty() && !known.is_empty() {
             // Treated as an error: an account with calendars does not lose them all, and deleting them would lose the
             // user's choices.
@@ -173,14 +173,14 @@ impl App {
         let busy = if references.is_empty() {
             Vec::new()
         } else {
-            self.calendar_providers.busy(connection.provider, tokens, &references, window).await?
+            self.parts.calendar_providers.busy(connection.provider, tokens, &references, window).await?
         };
         let mut busy = busy.into_iter();
         let mut untold = 0;
         let read = counts.into_iter().map(|calendar| {
             let spans = match busy.next() {
                 Some(TheirBusy::Known(spans)) => BusySet::from_unsorted(spans).clip(window),
-                Some(TheirBusy::Untold(_)) | None => {
+                Some(TheirBusy::Unknown(_)) | None => {
                     untold += 1;
                     return calendar;
                 }

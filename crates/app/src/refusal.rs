@@ -180,14 +180,14 @@ pub enum Refusal {
     #[error(
         "{} MiB of outdated feeds of this organization are still being read; repeat the request \
          when their readers have finished",
-        crate::feeds::UNREAD_MAX >> 20
+        crate::feed_cache::UNREAD_MAX >> 20
     )]
     FeedsUnread,
     /// The calendar is too large for an iCalendar file.
     #[error(
         "as an iCalendar file the calendar would take more than {} MiB; delete events that are not needed, or read them \
          with GET /v1/calendars/{{cal_id}}/events",
-        crate::feeds::FEED_MAX >> 20
+        crate::feed_cache::FEED_MAX >> 20
     )]
     FeedTooLarge,
     /// An allowance is used up. It does not depend on the plan.

@@ -3,10 +3,7 @@
 use kalends_calendars::{AvailabilityRules, Change, NewRules};
 use kalends_kernel::RulesId;
 
-use crate::{
-    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
-    app::{nothing, retry_stale, shown},
-};
+use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale};
 
 impl App {
     /// The availability rules of a visible calendar.
@@ -15,7 +12,7 @@ impl App {
     /// [`Refusal::NotFound`] if no such calendar exists or it has no rules; [`Refusal::OutOfReach`].
     pub async fn availability_rules(&self, actor: &Actor, calendar: &str) -> Result<AvailabilityRules, Refusal> {
         let of = self.calendar(actor, calendar).await?;
-        let found = self.store.find_rules(actor.org(), of.id).await?;
+        let found = self.parts.store.find_rules(actor.org(), of.id).await?;
         found.ok_or_else(|| Refusal::missing(Missing::AvailabilityRules, calendar))
     }
 
@@ -29,10 +26,10 @@ impl App {
         calendar: &str,
         new: NewRules,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::AvailabilityRules>, Refusal> {
         retry_stale(|| async {
             let of = self.calendar(actor, calendar).await?;
-            let seen = self.store.find_rules(actor.org(), of.id).await?;
+            let seen = self.parts.store.find_rules(actor.org(), of.id).await?;
             let now = self.now();
             let rules = match &seen {
                 Some(seen) => {
@@ -45,7 +42,8 @@ impl App {
                 }
             };
             let (id, version) = (rules.id.to_string(), rules.version);
-            let answer = shown(actor, &kalends_wire::AvailabilityRules::from(rules.clone()), Some(version));
+            let answer =
+                Answered::shows(&actor.request, kalends_wire::AvailabilityRules::from(rules.clone()), Some(version));
             let mut changes = ChangeSet::new(actor.org());
             changes.calendars.push(Change::PutRules { rules, seen: seen.map(|seen| seen.version) });
             self.commit_for(actor, of.agent, id, changes, answer).await
@@ -62,16 +60,16 @@ impl App {
         actor: &Actor,
         calendar: &str,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<()>, Refusal> {
         retry_stale(|| async {
             let of = self.calendar(actor, calendar).await?;
-            let seen = self.store.find_rules(actor.org(), of.id).await?;
+            let seen = self.parts.store.find_rules(actor.org(), of.id).await?;
             let seen = seen.ok_or_else(|| Refusal::missing(Missing::AvailabilityRules, calendar))?;
             if_match.check(seen.version)?;
             let id = seen.id.to_string();
             let mut changes = ChangeSet::new(actor.org());
             changes.calendars.push(Change::DeleteRules(seen));
-            self.commit_for(actor, of.agent, id, changes, nothing(actor)).await
+            self.commit_for(actor, of.agent, id, changes, Answered::nothing(&actor.request)).await
         })
         .await
     }

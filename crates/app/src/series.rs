@@ -1,14 +1,14 @@
 //! Series: single occurrences, the exceptions that change with a series, and limits.
 
-use kalends_calendars::{CancelError, Change, Event, EventPatch, ExternalSync, Occurrence, ports::OwnedEvent};
+use kalends_calendars::{CancelError, Change, Event, EventPatch, Occurrence, ports::OwnedEvent};
 use kalends_kernel::{EventId, FieldError, Timestamp};
 use kalends_notifications::EventType;
 use kalends_quotas::{Feature, Metric};
 
 use crate::{
-    Actor, Answer, App, ChangeSet, EventPath, Guard, IfMatch, Missing, Refusal,
-    app::{Attempt, nothing, retry_stale, shown},
-    local::shown_in,
+    Actor, Answered, App, ChangeSet, EventPath, Guard, IfMatch, Missing, Refusal,
+    attempt::{Attempt, retry_stale},
+    changed_event::ChangedEvent,
 };
 
 /// An occurrence and its series.
@@ -59,7 +59,7 @@ impl App {
         let series = self.owned_event(actor, path, occurrence.series).await?;
         let overridden = series.event.recurrence().map_or(&[][..], |recurrence| recurrence.overridden());
         let shown = if overridden.binary_search(&occurrence.start).is_ok() {
-            self.store.find_override(actor.org(), occurrence).await?.ok_or(Attempt::Stale)?
+            self.parts.store.find_override(actor.org(), occurrence).await?.ok_or(Attempt::Stale)?
         } else {
             series.event.instance(occurrence.start).ok_or_else(|| path.missing())?
         };
@@ -79,7 +79,7 @@ impl App {
         if dropped.is_empty() {
             return Ok(());
         }
-        let overrides = self.store.list_overrides(before.org, before.id).await?;
+        let overrides = self.parts.store.list_overrides(before.org, before.id).await?;
         let is_dropped = |event: &&Event| {
             event.occurrence().is_some_and(|occurrence| dropped.binary_search(&occurrence.start).is_ok())
         };
@@ -101,12 +101,12 @@ impl App {
         occurrence: Occurrence,
         patch: EventPatch,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         retry_stale(|| async {
             let FoundOccurrence { series: OwnedEvent { event: seen, agent }, shown: seen_shown } =
                 self.occurrence(actor, path, occurrence).await?;
             if_match.check(seen_shown.version)?;
-            let calendar = self.store.find_calendar(actor.org(), seen.calendar).await?;
+            let calendar = self.parts.store.find_calendar(actor.org(), seen.calendar).await?;
             let calendar = calendar.ok_or_else(|| path.missing())?;
             let now = self.now();
             let id = EventId::new(now, self.entropy());
@@ -118,12 +118,8 @@ impl App {
             } else {
                 Change::UpdateEvent { event: changed.clone(), seen: seen_shown.version }
             });
-            let version = changed.version;
-            let resource = kalends_wire::Event::from(changed);
-            changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
-            let resource = resource.with_external_sync(ExternalSync::NotConfigured);
-            let answer = shown(actor, &shown_in(actor, resource, calendar.zone), Some(version));
-            self.commit_for(actor, agent, occurrence.to_string(), changes, answer).await
+            let (resource, about, zone) = (occurrence.to_string(), EventType::EventUpdated, Some(calendar.zone));
+            self.commit_event(actor, ChangedEvent { event: changed, about, resource, agent, zone }, now, changes).await
         })
         .await
     }
@@ -135,7 +131,7 @@ impl App {
         path: EventPath<'_>,
         occurrence: Occurrence,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<()>, Refusal> {
         retry_stale(|| async {
             let found = self.occurrence(actor, path, occurrence).await?;
             if_match.check(found.shown.version)?;
@@ -145,7 +141,14 @@ impl App {
             let resource = kalends_wire::Event::from(gone);
             let message = self.message(actor.org(), EventType::EventDeleted, &resource, series.version, now);
             let changes = ChangeSet { messages: vec![message], ..changes };
-            self.commit_for(actor, found.series.agent, occurrence.to_string(), changes, nothing(actor)).await
+            self.commit_for(
+                actor,
+                found.series.agent,
+                occurrence.to_string(),
+                changes,
+                Answered::nothing(&actor.request),
+            )
+            .await
         })
         .await
     }
@@ -157,7 +160,7 @@ impl App {
         path: EventPath<'_>,
         occurrence: Occurrence,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         retry_stale(|| async {
             let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, occurrence.series).await?;
             if seen.recurrence().is_none() {
@@ -167,15 +170,13 @@ impl App {
             let now = self.now();
             let (mut changes, series) = self.without(actor, &seen, occurrence, now).await?;
             let (id, version) = (series.id, series.version);
-            let resource = kalends_wire::Event::from(series);
-            changes.messages.push(self.message(actor.org(), EventType::EventUpdated, &resource, version, now));
-            let mut resource = resource.with_external_sync(ExternalSync::NotConfigured);
+            let mut resource = self.announced(series, EventType::EventUpdated, now, &mut changes);
             if actor.request.local {
-                let calendar = self.store.find_calendar(actor.org(), seen.calendar).await?;
+                let calendar = self.parts.store.find_calendar(actor.org(), seen.calendar).await?;
                 resource = resource.with_local(calendar.ok_or_else(|| path.missing())?.zone);
             }
             // The operation answers 204 if it deletes. Here it answers 200, because it returns the series.
-            let answer = Answer { status: 200, ..shown(actor, &resource, Some(version)) };
+            let answer = Answered::with_status(200, resource, Some(version));
             self.commit_for(actor, agent, id.to_string(), changes, answer).await
         })
         .await

@@ -18,9 +18,9 @@ impl App {
     /// [`Refusal::NotSignedIn`] or [`Refusal::Store`]. What the session may do is decided by [`crate::Actor::enter`].
     pub async fn authenticate_session(&self, token: &str) -> Result<Arc<Principal>, Refusal> {
         let now = self.now();
-        let claimed = self.tokens.read(token).and_then(|claims| claims.check(now));
+        let claimed = self.parts.tokens.read(token).and_then(|claims| claims.check(now));
         let (session, user) = claimed.ok_or(Refusal::NotSignedIn)?;
-        let session = self.store.find_session(session).await?;
+        let session = self.parts.store.find_session(session).await?;
         let session = session.filter(|session| session.holds(user, now)).ok_or(Refusal::NotSignedIn)?;
         let organization = self.opened_by(user, Some(&session)).await?.ok_or(Refusal::NotSignedIn)?;
         principal_of(&session, &organization).map(Arc::new)
@@ -33,9 +33,9 @@ impl App {
         user: UserId,
         session: Option<&Session>,
     ) -> Result<Option<Organization>, StoreError> {
-        let owned = self.store.owned_by(user).await?;
+        let owned = self.parts.store.owned_by(user).await?;
         match active_organization(&owned, session.and_then(|session| session.org)) {
-            Some(org) => self.store.find_organization(org).await,
+            Some(org) => self.parts.store.find_organization(org).await,
             None => Ok(None),
         }
     }
@@ -58,12 +58,12 @@ impl App {
 
     /// The token of a session.
     pub(crate) fn token_of(&self, session: &Session) -> Result<String, Refusal> {
-        Ok(self.tokens.sign(&session.claims())?)
+        Ok(self.parts.tokens.sign(&session.claims())?)
     }
 
     /// The user as they are now. A user who has just been deleted has no session.
     pub(crate) async fn user(&self, user: UserId) -> Result<User, Refusal> {
-        self.store.find_user(user).await?.ok_or(Refusal::NotSignedIn)
+        self.parts.store.find_user(user).await?.ok_or(Refusal::NotSignedIn)
     }
 }
 

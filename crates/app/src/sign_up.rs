@@ -11,10 +11,12 @@ use kalends_kernel::{AgentId, FieldError, Foreign, Metadata, OrgId};
 use kalends_notifications::EventType;
 use kalends_wire::CheckedSignUp;
 use tokio::task::JoinHandle;
+use tracing::Instrument as _;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, Missing, Refusal, Request,
-    app::{Attempt, Subject, json, retry_stale, shown},
+    Actor, Answered, App, ChangeSet, Missing, Refusal, Request,
+    attempt::{Attempt, retry_stale},
+    audit::Subject,
     letters,
     ports::Mail,
 };
@@ -30,13 +32,17 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::StaleTerms`], [`Refusal::TooMany`] for a mail domain that signs up too often, [`Refusal::Store`].
-    pub async fn sign_up(&self, request: &Request, new: CheckedSignUp) -> Result<Answer, Refusal> {
-        let acceptance = self.settings.terms.accept(&new.tos_version, self.now())?;
+    pub async fn sign_up(
+        &self,
+        request: &Request,
+        new: CheckedSignUp,
+    ) -> Result<Answered<kalends_wire::SignUpAnswer>, Refusal> {
+        let acceptance = self.parts.settings.terms.accept(&new.tos_version, self.now())?;
         // Each call counts, whatever its outcome, so that the limit does not reveal which addresses are known.
         self.allow(&self.sign_ups(&new.email, request)).await?;
         let new = NewSignUp { email: new.email, agent_name: new.agent_name, acceptance };
         let (answer, mail) = retry_stale(|| async {
-            match self.store.find_by_email(&new.email).await? {
+            match self.parts.store.find_by_email(&new.email).await? {
                 Some(known) => match self.sign_up_again(request, &known, &new).await {
                     // It was deleted since the lookup, and the address is free again.
                     Err(Attempt::Refused(Refusal::Unauthorized)) => Err(Attempt::Stale),
@@ -65,15 +71,20 @@ impl App {
 
     /// Sends an email without waiting for it. A failure is logged.
     pub(crate) fn post(&self, mail: Mail) -> JoinHandle<()> {
-        let mailer = Arc::clone(&self.mailer);
-        tokio::spawn(async move {
+        let mailer = Arc::clone(&self.parts.mailer);
+        let mailing = async move {
             if let Err(error) = mailer.send(mail).await {
                 tracing::error!(error = &error as &dyn std::error::Error, "an email could not be sent");
             }
-        })
+        };
+        tokio::spawn(mailing.instrument(tracing::error_span!("mail")))
     }
 
-    async fn sign_up_first(&self, request: &Request, new: &NewSignUp) -> Result<(Answer, Mail), Attempt> {
+    async fn sign_up_first(
+        &self,
+        request: &Request,
+        new: &NewSignUp,
+    ) -> Result<(Answered<kalends_wire::SignUpAnswer>, Mail), Attempt> {
         let now = self.now();
         let id = OrgId::new(now, self.entropy());
         let SignedUp { organization, key, code } = sign_up(id, new, now, self.entropy());
@@ -88,7 +99,7 @@ impl App {
             },
             now,
         );
-        let body = json(&kalends_wire::SignedUp {
+        let body = kalends_wire::SignUpAnswer::New(kalends_wire::SignedUp {
             org_id: id,
             agent_id: agent.id,
             api_key: key.text.clone(),
@@ -105,7 +116,7 @@ impl App {
         let (agent_id, version) = (agent.id, agent.version);
         let resource = kalends_wire::Agent::from(agent);
         changes.messages.push(self.message(id, EventType::AgentCreated, &resource, version, now));
-        let answer = Answer { status: request.operation.status, body: Some(body), version: None };
+        let answer = Answered::shows(request, body, None);
         let subject = Subject { org: id, agent: Some(agent_id), resource: id.to_string() };
         let answer = self.commit(request, None, subject, changes, answer).await?;
         Ok((answer, letters::verification_code(&new.email, &Foreign::new(&new.agent_name), &code)))
@@ -116,16 +127,16 @@ impl App {
         request: &Request,
         known: &Organization,
         new: &NewSignUp,
-    ) -> Result<(Answer, Mail), Attempt> {
-        let body = json(&kalends_wire::SignUpExisting { message: MESSAGE.into() });
-        let answer = Answer { status: request.operation.status, body: Some(body), version: None };
+    ) -> Result<(Answered<kalends_wire::SignUpAnswer>, Mail), Attempt> {
+        let body = kalends_wire::SignUpAnswer::Known(kalends_wire::SignUpExisting { message: MESSAGE.into() });
+        let answer = Answered::shows(request, body, None);
         let subject = || Subject { org: known.id, agent: None, resource: known.id.to_string() };
         if !known.awaits_code() {
             // Only the audit log and the stored answer change.
             let answer = self.commit(request, None, subject(), ChangeSet::new(known.id), answer).await?;
             return Ok((answer, letters::already_known(&new.email, &Foreign::new(&new.agent_name))));
         }
-        let seen = self.store.find_code(known.id).await?.map(|code| code.version);
+        let seen = self.parts.store.find_code(known.id).await?.map(|code| code.version);
         let code = Code::generate(self.entropy());
         let mut changes = ChangeSet::new(known.id);
         let fresh = VerificationCode::issue(known.id, &code, seen, self.now());
@@ -138,22 +149,23 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::Invalid`] for every failure (wrong, expired or used up code, or no code expected).
-    pub async fn verify(&self, actor: &Actor, code: &Code) -> Result<Answer, Refusal> {
+    pub async fn verify(&self, actor: &Actor, code: &Code) -> Result<Answered<kalends_wire::Verified>, Refusal> {
         let outcome = retry_stale(|| async {
             let missing = || Refusal::missing(Missing::Organization, &actor.org().to_string());
-            let organization = self.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
-            let stored = self.store.find_code(actor.org()).await?;
+            let organization = self.parts.store.find_organization(actor.org()).await?.ok_or_else(missing)?;
+            let stored = self.parts.store.find_code(actor.org()).await?;
             let mut changes = ChangeSet::new(actor.org());
-            match verify(&organization, stored.as_ref(), code, self.settings.sign_up_plan, self.now()) {
+            match verify(&organization, stored.as_ref(), code, self.parts.settings.sign_up_plan, self.now()) {
                 Ok((verified, used_up)) => {
-                    let plan = verified.plan.shown();
+                    let plan = verified.plan.public_name();
                     let code_seen = stored.as_ref().map(|code| code.version);
                     changes.accounts.push(AccountChange::PutCode { code: used_up, seen: code_seen });
                     changes
                         .accounts
                         .push(AccountChange::UpdateOrganization { organization: verified, seen: organization.version });
                     let message = format!("The address is verified: the limits of the {plan} plan apply now.").into();
-                    let answer = shown(actor, &kalends_wire::Verified { verified: true, message }, None);
+                    let answer =
+                        Answered::shows(&actor.request, kalends_wire::Verified { verified: true, message }, None);
                     let resource = actor.org().to_string();
                     self.commit_for(actor, None, resource, changes, answer).await.map(Ok)
                 }
@@ -162,7 +174,7 @@ impl App {
                     // but one of them become stale and start over.
                     let seen = stored.map(|code| code.version);
                     changes.accounts.push(AccountChange::PutCode { code: counted.clone(), seen });
-                    match self.store.commit(changes).await {
+                    match self.parts.store.commit(changes).await {
                         Ok(()) => Ok(Err(VerifyError::Wrong { counted, left })),
                         Err(crate::ports::CommitError::Stale) => Err(Attempt::Stale),
                         Err(error) => Err(self.refused_commit(error)),

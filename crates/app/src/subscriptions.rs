@@ -1,14 +1,11 @@
 //! Subscriptions to feeds, from the callers' side. `syncing` keeps them up to date.
 
-use kalends_feeds::{Beside, Change, NewSubscription, Remains, Subscription, SubscriptionPatch, SubscriptionStatus};
+use kalends_feeds::{Change, NewSubscription, Placement, Remains, Subscription, SubscriptionPatch, SubscriptionStatus};
 use kalends_kernel::{Listed, Page, SubscriptionId};
 use kalends_quotas::Metric;
 use kalends_wire as wire;
 
-use crate::{
-    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
-    app::{limit, nothing, retry_stale, shown},
-};
+use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};
 
 impl App {
     /// Subscribes a calendar of an agent to a feed, which is synced at once. Events that an earlier subscription of
@@ -23,7 +20,7 @@ impl App {
         agent: &str,
         calendar: &str,
         new: NewSubscription,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<wire::Subscription>, Refusal> {
         retry_stale(|| async {
             let agent = self.agent(actor, agent).await?.living()?.id;
             let calendar = self.calendar(actor, calendar).await?;
@@ -31,8 +28,8 @@ impl App {
                 return Err(Refusal::missing(Missing::Calendar, &calendar.id.to_string()).into());
             }
             let (org, now) = (actor.org(), self.now());
-            let neighbours = self.store.subscriptions_beside(org, calendar.id, &new.url).await?;
-            let beside = Beside::find(&neighbours, None).map_err(Refusal::AlreadySubscribed)?;
+            let neighbours = self.parts.store.subscription_neighbours(org, calendar.id, &new.url).await?;
+            let beside = Placement::find(&neighbours, None).map_err(Refusal::AlreadySubscribed)?;
             let subscription =
                 Subscription::create((org, agent, calendar.id), new.clone(), beside, now, self.entropy());
             let mut changes = ChangeSet::new(org);
@@ -40,7 +37,8 @@ impl App {
                 changes.feeds.push(Change::AdoptRemains { org, subscription });
             }
             limit(actor, &mut changes, Metric::IcalSubscriptions, 1, now);
-            let answer = shown(actor, &wire::Subscription::from(&subscription), Some(subscription.version));
+            let answer =
+                Answered::shows(&actor.request, wire::Subscription::from(&subscription), Some(subscription.version));
             let id = subscription.id.to_string();
             changes.feeds.push(Change::CreateSubscription(Box::new(subscription)));
             self.commit_for(actor, Some(agent), id, changes, answer).await
@@ -59,7 +57,7 @@ impl App {
         (status, page): (Option<SubscriptionStatus>, Page),
     ) -> Result<Listed<Subscription>, Refusal> {
         let agent = self.agent(actor, agent).await?;
-        Ok(self.store.list_subscriptions(actor.org(), Some(agent.id), status, page).await?)
+        Ok(self.parts.store.list_subscriptions(actor.org(), Some(agent.id), status, page).await?)
     }
 
     /// One subscription.
@@ -69,7 +67,7 @@ impl App {
     pub async fn subscription(&self, actor: &Actor, id: &str) -> Result<Subscription, Refusal> {
         let missing = || Refusal::missing(Missing::Subscription, id);
         let subscription: SubscriptionId = id.parse().map_err(|_| missing())?;
-        let found = self.store.find_subscription(actor.org(), subscription).await?.ok_or_else(missing)?;
+        let found = self.parts.store.find_subscription(actor.org(), subscription).await?.ok_or_else(missing)?;
         actor.for_agent(Some(found.agent))?;
         Ok(found)
     }
@@ -87,7 +85,7 @@ impl App {
         id: &str,
         patch: SubscriptionPatch,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<wire::Subscription>, Refusal> {
         retry_stale(|| async {
             let seen = self.subscription(actor, id).await?;
             if_match.check(seen.version)?;
@@ -98,15 +96,16 @@ impl App {
             if moved {
                 subscription.state = subscription.state.elsewhere();
                 let url = &subscription.url;
-                let neighbours = self.store.subscriptions_beside(seen.org, seen.calendar, url).await?;
-                let beside = Beside::find(&neighbours, Some(seen.id)).map_err(Refusal::AlreadySubscribed)?;
+                let neighbours = self.parts.store.subscription_neighbours(seen.org, seen.calendar, url).await?;
+                let beside = Placement::find(&neighbours, Some(seen.id)).map_err(Refusal::AlreadySubscribed)?;
                 subscription.place = beside.place;
                 if let Some((subscription, _)) = beside.left {
                     changes.feeds.push(Change::RemoveRemains { org: seen.org, subscription, at: now });
                 }
             }
             let due = (!subscription.paused && (moved || seen.paused)).then_some(now);
-            let answer = shown(actor, &wire::Subscription::from(&subscription), Some(subscription.version));
+            let answer =
+                Answered::shows(&actor.request, wire::Subscription::from(&subscription), Some(subscription.version));
             let (agent, id) = (subscription.agent, subscription.id.to_string());
             let (subscription, seen) = (Box::new(subscription), seen.version);
             changes.feeds.push(Change::UpdateSubscription { subscription, seen, moved, due });
@@ -119,13 +118,13 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn ask_sync(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn ask_sync(&self, actor: &Actor, id: &str) -> Result<Answered<wire::Syncing>, Refusal> {
         retry_stale(|| async {
             let seen = self.subscription(actor, id).await?;
             let (org, subscription, at) = (actor.org(), seen.id, self.now());
             let mut changes = ChangeSet::new(org);
             changes.feeds.push(Change::AskSync { org, subscription, at });
-            let answer = shown(actor, &wire::Syncing::default(), None);
+            let answer = Answered::shows(&actor.request, wire::Syncing::default(), None);
             self.commit_for(actor, Some(seen.agent), subscription.to_string(), changes, answer).await
         })
         .await
@@ -141,7 +140,7 @@ impl App {
         id: &str,
         remains: Remains,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<()>, Refusal> {
         retry_stale(|| async {
             let seen = self.subscription(actor, id).await?;
             if_match.check(seen.version)?;
@@ -149,7 +148,8 @@ impl App {
             let mut changes = ChangeSet::new(org);
             let (seen, agent, at) = (seen.version, seen.agent, self.now());
             changes.feeds.push(Change::DeleteSubscription { org, subscription, seen, remains, at });
-            self.commit_for(actor, Some(agent), subscription.to_string(), changes, nothing(actor)).await
+            self.commit_for(actor, Some(agent), subscription.to_string(), changes, Answered::nothing(&actor.request))
+                .await
         })
         .await
     }

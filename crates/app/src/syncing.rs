@@ -7,7 +7,6 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use kalends_calendars::{Calendar, Change as Write, DELETED_KEPT, Event, EventSource};
 use kalends_feeds::{
@@ -15,32 +14,20 @@ use kalends_feeds::{
     read::{self, Context, ReadError},
     sync::{
         CHUNK_MAX, CLAIM_LASTS, Chunk, Counts, Diff, Ended, KnownItem, KnownItems, LEFT_KEPT, Memory, Report, Seen,
-        TooManyImported, Validators, diff, diff_file, ends_withheld, next_due,
+        TooManyImported, diff, diff_file, ends_withheld, next_due,
     },
 };
-use kalends_kernel::{EventId, RemoteUrl, StoreError, random_bytes};
+use kalends_kernel::{EventId, StoreError, random_bytes};
 use kalends_quotas::Metric;
+use tracing::Span;
 
 use crate::{
     App, ChangeSet, Guard, Refusal,
-    ports::{CommitError, FeedFetcher, FetchError, FetchedFeed},
+    ports::{CommitError, FetchError, FetchedFeed},
 };
 
-/// How many feeds and files are read at once.
-pub(crate) const READ_AT_ONCE: usize = 1;
 /// How many subscriptions to feeds of one host are synced at once, across all nodes.
 const PER_HOST: u32 = 2;
-
-/// A fetcher that fetches nothing, for a process without workers.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoFetcher;
-
-#[async_trait]
-impl FeedFetcher for NoFetcher {
-    async fn fetch(&self, _: &RemoteUrl, _: &Validators) -> Result<FetchedFeed, FetchError> {
-        Err(FetchError("this process fetches nothing".to_owned()))
-    }
-}
 
 /// Whether a sync may be due once the change-set is committed.
 pub(crate) fn makes_due(changes: &ChangeSet) -> bool {
@@ -123,7 +110,7 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn claim_syncs(&self, limit: u32) -> Result<Vec<(SyncClaim, Subscription)>, Refusal> {
         let now = self.now();
-        Ok(self.store.claim_subscriptions(now, now + CLAIM_LASTS, PER_HOST, limit).await?)
+        Ok(self.parts.store.claim_subscriptions(now, now + CLAIM_LASTS, PER_HOST, limit).await?)
     }
 
     /// Syncs a subscription that this worker has claimed. A failure is stored with the subscription, or logged.
@@ -151,7 +138,7 @@ impl App {
     }
 
     async fn sync_claimed(&self, claim: SyncClaim, subscription: &Subscription) -> Result<&'static str, Broken> {
-        let calendar = self.store.find_calendar(claim.org, subscription.calendar).await?.ok_or(Broken::Lost)?;
+        let calendar = self.parts.store.find_calendar(claim.org, subscription.calendar).await?.ok_or(Broken::Lost)?;
         if let Some(remains) = subscription.remains {
             return self.clear_away((claim, subscription), &calendar, remains).await;
         }
@@ -173,7 +160,7 @@ impl App {
         remains: Remains,
     ) -> Result<&'static str, Broken> {
         let origin = Origin::Subscription(subscription.origin);
-        let known = self.store.known_items(claim.org, origin).await?;
+        let known = self.parts.store.known_items(claim.org, origin).await?;
         if remains == Remains::Kept && !known.is_empty() {
             let (state, now) = (Box::new(subscription.state.clone()), self.now());
             let next = now + LEFT_KEPT;
@@ -196,17 +183,17 @@ impl App {
     ) -> Result<(Ended, &'static str), Broken> {
         let (now, memory) = (self.now(), &subscription.state.memory);
         let asked = memory.validators(calendar.zone, now);
-        let (body, validators) = match self.fetcher.fetch(&subscription.url, &asked).await {
+        let (body, validators) = match self.parts.fetcher.fetch(&subscription.url, &asked).await {
             Err(FetchError(problem)) => return Ok((Ended::Failed(problem), "unfetched")),
             Ok(FetchedFeed::Unchanged) => return Ok((Ended::Unchanged, "unchanged")),
-            Ok(FetchedFeed::Whole { body, .. }) if memory.knows(&body, calendar.zone, now) => {
+            Ok(FetchedFeed::Full { body, .. }) if memory.knows(&body, calendar.zone, now) => {
                 return Ok((Ended::Unchanged, "unchanged"));
             }
-            Ok(FetchedFeed::Whole { body, validators }) => (body, validators),
+            Ok(FetchedFeed::Full { body, validators }) => (body, validators),
         };
         self.commit_under(claim, vec![Change::RenewClaim { claim, at: self.now(), reserved: 0 }], Vec::new()).await?;
         let origin = Origin::Subscription(subscription.origin);
-        let known: KnownItems = self.store.known_items(claim.org, origin).await?.into_iter().collect();
+        let known: KnownItems = self.parts.store.known_items(claim.org, origin).await?.into_iter().collect();
         let seen = Seen::of(&body, validators, calendar.zone, now);
         let context = Context { calendar_zone: calendar.zone, now };
         let compared = match self.read_and_compare(origin, body, context, known, memory.believes()).await {
@@ -252,8 +239,10 @@ impl App {
     ) -> Result<Compared, Unreadable> {
         // The semaphore is never closed. If it were, only this limit would be missing.
         let _turn = self.reading.acquire().await;
-        let entropy = Arc::clone(&self.entropy);
+        let entropy = Arc::clone(&self.parts.entropy);
+        let span = Span::current();
         let read = tokio::task::spawn_blocking(move || {
+            let _inside = span.entered();
             let mut feed = read::read(&body, &context)?;
             drop(body);
             let report = Report::of(&feed);
@@ -279,7 +268,7 @@ impl App {
         if added == 0 {
             return Ok(());
         }
-        let organization = self.store.find_organization(claim.org).await?.ok_or(Broken::Lost)?;
+        let organization = self.parts.store.find_organization(claim.org).await?.ok_or(Broken::Lost)?;
         let limits = organization.limits().map_err(|error| {
             Broken::Store(StoreError::corrupt("organizations", "limit_overrides", claim.org, error))
         })?;
@@ -297,7 +286,7 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn purge_imported_events(&self, limit: u32) -> Result<bool, Refusal> {
         let before = self.now() - DELETED_KEPT;
-        Ok(self.store.purge_imported_events(before, limit).await? < u64::from(limit))
+        Ok(self.parts.store.purge_imported_events(before, limit).await? < u64::from(limit))
     }
 
     /// Writes items of a feed as imported events. `reserved` is the number of events that later chunks add.
@@ -360,7 +349,7 @@ impl App {
         if ids.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let seen = self.store.events_of(calendar.org, calendar.id, ids).await?;
+        let seen = self.parts.store.events_of(calendar.org, calendar.id, ids).await?;
         Ok(seen.into_iter().map(|event| (event.id, event)).collect())
     }
 

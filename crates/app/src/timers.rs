@@ -57,7 +57,7 @@ impl App {
 
     async fn look_at(&self, queue: TimerQueue, limit: u32) -> Result<Done, Refusal> {
         let now = self.now();
-        let claimed = self.store.claim_timers(queue, now, now + CLAIM, limit).await?;
+        let claimed = self.parts.store.claim_timers(queue, now, now + CLAIM, limit).await?;
         let found = claimed.len();
         let steps = claimed.iter().map(|timer| self.told(timer, now)).collect();
         Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
@@ -70,7 +70,7 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn expire_holds(&self, limit: u32) -> Result<Done, Refusal> {
         let now = self.now();
-        let claimed = self.store.claim_timers(TimerQueue::Holds, now, now + CLAIM, limit).await?;
+        let claimed = self.parts.store.claim_timers(TimerQueue::Holds, now, now + CLAIM, limit).await?;
         let found = claimed.len();
         let steps = claimed.into_iter().map(|timer| self.expired(timer, now)).collect();
         Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
@@ -81,7 +81,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn seed_timers(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.store.seed_timers(self.now(), limit).await?)
+        Ok(self.parts.store.seed_timers(self.now(), limit).await?)
     }
 
     /// Removes up to `limit` timers of calendars that are no longer visible, and returns whether that was all.
@@ -89,7 +89,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn forget_timers(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.store.forget_timers(limit).await? < u64::from(limit))
+        Ok(self.parts.store.forget_timers(limit).await? < u64::from(limit))
     }
 
     /// The messages about an event at `now`, and the time of its next timer.
@@ -97,8 +97,8 @@ impl App {
         let Some(event) = &timer.seen else { return removed(timer) };
         let reminders = Reminders::effective(event.reminders.as_ref(), timer.defaults.as_ref());
         let (mut messages, mut due) = (Vec::new(), Vec::new());
-        for happening in event.happenings(&reminders, timer.told, now) {
-            let Some(shown) = event.telling(&happening) else { continue };
+        for happening in event.happenings(&reminders, timer.emitted_until, now) {
+            let Some(shown) = event.event_of(&happening) else { continue };
             let event_type = match happening.kind {
                 HappeningKind::Reminder => EventType::EventReminder,
                 HappeningKind::Start => EventType::EventStarted,
@@ -110,8 +110,10 @@ impl App {
             due.push(happening.at);
         }
         // Never move backwards: a clock that is behind must not announce anything twice.
-        let told =
-            EmittedUntil { all: timer.told.all.max(now), reminders: timer.told.reminders.max(timer.told.all).max(now) };
+        let told = EmittedUntil {
+            all: timer.emitted_until.all.max(now),
+            reminders: timer.emitted_until.reminders.max(timer.emitted_until.all).max(now),
+        };
         let next = event.look_after(timer.defaults.as_ref(), told).map(|due_at| (due_at, told));
         Step { messages, due, ..Step::of(timer.org, advanced(timer, next)) }
     }
@@ -138,7 +140,7 @@ impl App {
     /// [`Refusal::Store`].
     pub async fn expire_proposals(&self, limit: u32) -> Result<Done, Refusal> {
         let now = self.now();
-        let overdue = self.store.overdue_proposals(now, limit).await?;
+        let overdue = self.parts.store.overdue_proposals(now, limit).await?;
         let found = overdue.len();
         let mut steps = Vec::with_capacity(found);
         for seen in overdue {
@@ -164,7 +166,7 @@ impl App {
     /// # Errors
     /// [`Refusal::Store`].
     pub async fn forget_reservations(&self, limit: u32) -> Result<bool, Refusal> {
-        Ok(self.store.forget_reservations(self.now(), limit).await? < u64::from(limit))
+        Ok(self.parts.store.forget_reservations(self.now(), limit).await? < u64::from(limit))
     }
 
     /// Commits the steps, those of one organization together, and returns how late each was. If a change-set is

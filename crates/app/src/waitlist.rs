@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use kalends_accounts::{Change, NewJoin, Organization, Waitlist, join, joined_again};
+use kalends_accounts::{Action, Change, NewJoin, Organization, Waitlist, join, joined_again};
 use kalends_kernel::{Foreign, OrgId};
 use kalends_wire::{CheckedJoin, JoinedWaitlist, WaitlistEntry};
 
 use crate::{
-    Answer, App, ChangeSet, Missing, Refusal, Request,
-    app::{Attempt, Subject, json, retry_stale},
-    letters, operators,
+    Answered, App, ChangeSet, Missing, Refusal, Request,
+    attempt::{Attempt, retry_stale},
+    audit::Subject,
+    letters,
 };
 
 /// Who admits an organization.
@@ -27,15 +28,19 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::StaleTerms`]; [`Refusal::EmailTaken`] for an address with an account.
-    pub async fn join_waitlist(&self, request: &Request, new: CheckedJoin) -> Result<Answer, Refusal> {
-        let accept = |version: String| self.settings.terms.accept(&version, self.now());
+    pub async fn join_waitlist(
+        &self,
+        request: &Request,
+        new: CheckedJoin,
+    ) -> Result<Answered<JoinedWaitlist>, Refusal> {
+        let accept = |version: String| self.parts.settings.terms.accept(&version, self.now());
         let acceptance = new.tos_version.map(accept).transpose()?;
-        let new = NewJoin { email: new.email, name: new.name, acceptance, plan: self.settings.sign_up_plan };
+        let new = NewJoin { email: new.email, name: new.name, acceptance, plan: self.parts.settings.sign_up_plan };
         let (answer, fresh) = retry_stale(|| async {
-            if self.store.find_user_by_email(&new.email).await?.is_some() {
+            if self.parts.store.find_user_by_email(&new.email).await?.is_some() {
                 return Err(Refusal::EmailTaken.into());
             }
-            if let Some(known) = self.store.find_by_email(&new.email).await? {
+            if let Some(known) = self.parts.store.find_by_email(&new.email).await? {
                 let known = joined_again(&known).map_err(|_| Refusal::EmailTaken)?;
                 return Ok((told(200, known, "The address is already on the waiting list."), false));
             }
@@ -68,7 +73,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn activate(self: &Arc<Self>, request: &Request, id: &str) -> Result<Answer, Refusal> {
+    pub async fn activate(self: &Arc<Self>, request: &Request, id: &str) -> Result<Answered<JoinedWaitlist>, Refusal> {
         let org = id.parse().map_err(|_| Refusal::missing(Missing::Organization, id))?;
         let organization = activate(self, org, Activation::Request(request)).await?;
         Ok(activated(request.operation.status, &organization))
@@ -83,7 +88,7 @@ impl App {
 pub async fn activate(app: &Arc<App>, org: OrgId, by: Activation<'_>) -> Result<Organization, Refusal> {
     let (organization, let_in) = retry_stale(|| async {
         let missing = || Refusal::missing(Missing::Organization, &org.to_string());
-        let seen = app.store.find_organization(org).await?.ok_or_else(missing)?;
+        let seen = app.parts.store.find_organization(org).await?.ok_or_else(missing)?;
         if seen.waitlist == Waitlist::Active {
             return Ok((seen, false));
         }
@@ -91,7 +96,7 @@ pub async fn activate(app: &Arc<App>, org: OrgId, by: Activation<'_>) -> Result<
         let mut changes = ChangeSet::new(org);
         changes.accounts.push(Change::UpdateOrganization { organization: organization.clone(), seen: seen.version });
         match by {
-            Activation::Command => operators::commit(app, changes, "org activate").await?,
+            Activation::Command => app.commit_command(changes, Action::OrgUpdate, "org activate").await?,
             Activation::Request(request) => {
                 let subject = Subject { org, agent: None, resource: org.to_string() };
                 let answer = activated(request.operation.status, &organization);
@@ -102,16 +107,17 @@ pub async fn activate(app: &Arc<App>, org: OrgId, by: Activation<'_>) -> Result<
     })
     .await?;
     if let Some(email) = organization.email.as_ref().filter(|_| let_in) {
-        app.send(letters::activated(email, &Foreign::new(organization.name.as_str()), &app.settings.console_url)).await;
+        app.send(letters::activated(email, &Foreign::new(organization.name.as_str()), &app.parts.settings.console_url))
+            .await;
     }
     Ok(organization)
 }
 
-fn activated(status: u16, organization: &Organization) -> Answer {
+fn activated(status: u16, organization: &Organization) -> Answered<JoinedWaitlist> {
     told(status, organization, "The account is active.")
 }
 
-fn told(status: u16, organization: &Organization, message: &'static str) -> Answer {
+fn told(status: u16, organization: &Organization, message: &'static str) -> Answered<JoinedWaitlist> {
     let body = JoinedWaitlist { data: WaitlistEntry::from(organization), message: message.into() };
-    Answer { status, body: Some(json(&body)), version: None }
+    Answered::with_status(status, body, None)
 }

@@ -10,29 +10,28 @@ use kalends_quotas::{Debit, Metric, Period};
 use kalends_wire as wire;
 
 use crate::{
-    Actor, Answer, App, ChangeSet, IfMatch, Missing, Refusal,
-    app::{json, limit, nothing, retry_stale, shown},
+    Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, answered::json, attempt::retry_stale, commits::limit,
     ports::Debited,
 };
 
 impl App {
     /// Whether the operator allows connections to that host and port although the address is private.
     pub fn may_reach(&self, host: &str, port: u16) -> bool {
-        self.sender.exempts(host, port)
+        self.parts.sender.exempts(host, port)
     }
 
     /// Creates an endpoint. Its secret is only shown in this answer.
     ///
     /// # Errors
     /// [`Refusal::LimitReached`] at the plan's number of endpoints.
-    pub async fn create_webhook(&self, actor: &Actor, new: NewEndpoint) -> Result<Answer, Refusal> {
+    pub async fn create_webhook(&self, actor: &Actor, new: NewEndpoint) -> Result<Answered<wire::NewWebhook>, Refusal> {
         actor.for_organization()?;
         retry_stale(|| async {
             let now = self.now();
             let endpoint = WebhookEndpoint::create(actor.org(), new.clone(), now, self.entropy());
             let mut changes = ChangeSet::new(actor.org());
             limit(actor, &mut changes, Metric::WebhookEndpoints, 1, now);
-            let answer = shown(actor, &wire::NewWebhook::from(&endpoint), Some(endpoint.version));
+            let answer = Answered::shows(&actor.request, wire::NewWebhook::from(&endpoint), Some(endpoint.version));
             let id = endpoint.id.to_string();
             changes.webhooks.push(Change::CreateEndpoint(Box::new(endpoint)));
             self.commit_for(actor, None, id, changes, answer).await
@@ -46,7 +45,7 @@ impl App {
     /// [`Refusal::OutOfReach`] for an agent's key.
     pub async fn list_webhooks(&self, actor: &Actor, page: Page) -> Result<Listed<WebhookEndpoint>, Refusal> {
         actor.for_organization()?;
-        Ok(self.store.list_webhooks(actor.org(), page).await?)
+        Ok(self.parts.store.list_webhooks(actor.org(), page).await?)
     }
 
     /// One endpoint.
@@ -57,7 +56,7 @@ impl App {
         actor.for_organization()?;
         let missing = || Refusal::missing(Missing::Webhook, id);
         let webhook: WebhookId = id.parse().map_err(|_| missing())?;
-        self.store.find_webhook(actor.org(), webhook).await?.ok_or_else(missing)
+        self.parts.store.find_webhook(actor.org(), webhook).await?.ok_or_else(missing)
     }
 
     /// Changes an endpoint. After a new address or switching it on, earlier failures no longer count.
@@ -70,13 +69,13 @@ impl App {
         id: &str,
         patch: EndpointPatch,
         if_match: &IfMatch,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Answered<wire::Webhook>, Refusal> {
         retry_stale(|| async {
             let seen = self.webhook(actor, id).await?;
             if_match.check(seen.version)?;
             let heals = patch.heals();
             let endpoint = seen.patched(patch.clone(), self.now());
-            let answer = shown(actor, &wire::Webhook::from(&endpoint), Some(endpoint.version));
+            let answer = Answered::shows(&actor.request, wire::Webhook::from(&endpoint), Some(endpoint.version));
             let mut changes = ChangeSet::new(actor.org());
             let id = endpoint.id.to_string();
             changes.webhooks.push(Change::UpdateEndpoint { endpoint: Box::new(endpoint), seen: seen.version, heals });
@@ -89,14 +88,14 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].
-    pub async fn delete_webhook(&self, actor: &Actor, id: &str, if_match: &IfMatch) -> Result<Answer, Refusal> {
+    pub async fn delete_webhook(&self, actor: &Actor, id: &str, if_match: &IfMatch) -> Result<Answered<()>, Refusal> {
         retry_stale(|| async {
             let seen = self.webhook(actor, id).await?;
             if_match.check(seen.version)?;
             let mut changes = ChangeSet::new(actor.org());
             let (org, webhook, seen) = (actor.org(), seen.id, seen.version);
             changes.webhooks.push(Change::DeleteEndpoint { org, webhook, seen });
-            self.commit_for(actor, None, webhook.to_string(), changes, nothing(actor)).await
+            self.commit_for(actor, None, webhook.to_string(), changes, Answered::nothing(&actor.request)).await
         })
         .await
     }
@@ -106,11 +105,15 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
-    pub async fn rotate_webhook_secret(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn rotate_webhook_secret(
+        &self,
+        actor: &Actor,
+        id: &str,
+    ) -> Result<Answered<wire::WebhookSecret>, Refusal> {
         retry_stale(|| async {
             let seen = self.webhook(actor, id).await?;
             let endpoint = seen.rotated(self.now(), self.entropy());
-            let answer = shown(actor, &wire::WebhookSecret::from(&endpoint), Some(endpoint.version));
+            let answer = Answered::shows(&actor.request, wire::WebhookSecret::from(&endpoint), Some(endpoint.version));
             let mut changes = ChangeSet::new(actor.org());
             let id = endpoint.id.to_string();
             let (endpoint, seen, heals) = (Box::new(endpoint), seen.version, false);
@@ -125,7 +128,7 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::LimitReached`].
-    pub async fn test_webhook(&self, actor: &Actor, id: &str) -> Result<Answer, Refusal> {
+    pub async fn test_webhook(&self, actor: &Actor, id: &str) -> Result<Answered<wire::TestedDelivery>, Refusal> {
         let endpoint = self.webhook(actor, id).await?;
         let now = self.now();
         self.charge_delivery(actor).await?;
@@ -157,11 +160,12 @@ impl App {
         let mut changes = ChangeSet::new(actor.org());
         changes.webhooks.push(Change::AddDelivery { message: Box::new(message), delivery: Box::new(delivery) });
         let id = endpoint.id.to_string();
-        let committed = self.commit_for(actor, None, id.clone(), changes, shown(actor, &body, None)).await;
+        let committed =
+            self.commit_for(actor, None, id.clone(), changes, Answered::shows(&actor.request, body, None)).await;
         committed.map_err(|attempt| match attempt {
             // The endpoint was deleted during the test.
-            crate::app::Attempt::Stale => Refusal::missing(Missing::Webhook, &id),
-            crate::app::Attempt::Refused(refusal) => refusal,
+            crate::attempt::Attempt::Stale => Refusal::missing(Missing::Webhook, &id),
+            crate::attempt::Attempt::Refused(refusal) => refusal,
         })
     }
 
@@ -170,7 +174,7 @@ impl App {
         let (now, metric) = (self.now(), Metric::WebhookDeliveries);
         let limit = actor.limit(metric);
         let debit = Debit { period: Period::of(now), amount: 1, ceiling: limit, limit };
-        match (self.store.debit(actor.org(), metric, &debit).await?, limit) {
+        match (self.parts.store.debit(actor.org(), metric, &debit).await?, limit) {
             (Debited::Refused { .. }, Some(limit)) => {
                 let retry_after = Period::of(now).seconds_left(now);
                 Err(Refusal::LimitReached { metric, limit, retry_after })
@@ -190,8 +194,8 @@ impl App {
         (status, payloads, page): (Option<DeliveryStatus>, bool, Page),
     ) -> Result<wire::DeliveryList, Refusal> {
         let webhook = self.webhook(actor, id).await?.id;
-        let stats = self.store.delivery_stats(actor.org(), webhook).await?;
-        let seen = self.store.list_deliveries(actor.org(), webhook, status, payloads, page).await?;
+        let stats = self.parts.store.delivery_stats(actor.org(), webhook).await?;
+        let seen = self.parts.store.list_deliveries(actor.org(), webhook, status, payloads, page).await?;
         let shown = |seen: kalends_notifications::ports::DeliverySeen| {
             if payloads { wire::Delivery::with_payload(seen) } else { seen.delivery.into() }
         };
@@ -212,13 +216,18 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::WebhookInactive`]; [`Refusal::BeingSent`]; [`Refusal::LimitReached`].
-    pub async fn retry_delivery(&self, actor: &Actor, id: &str, delivery: &str) -> Result<Answer, Refusal> {
+    pub async fn retry_delivery(
+        &self,
+        actor: &Actor,
+        id: &str,
+        delivery: &str,
+    ) -> Result<Answered<wire::Delivery>, Refusal> {
         retry_stale(|| async {
             let endpoint = self.webhook(actor, id).await?;
             let missing = || Refusal::missing(Missing::Delivery, delivery);
             let delivery_id: DeliveryId = delivery.parse().map_err(|_| missing())?;
             let now = self.now();
-            let found = self.store.find_delivery(actor.org(), endpoint.id, delivery_id, now).await?;
+            let found = self.parts.store.find_delivery(actor.org(), endpoint.id, delivery_id, now).await?;
             let (seen, served) = found.ok_or_else(missing)?;
             if !endpoint.active {
                 return Err(Refusal::WebhookInactive.into());
@@ -229,7 +238,7 @@ impl App {
                 limit(actor, &mut changes, Metric::WebhookDeliveries, 1, now);
             }
             changes.webhooks.push(Change::RetryDelivery { delivery: Box::new(again), seen: seen.state, at: now });
-            let answer = shown(actor, &wire::Delivery::from(again), None);
+            let answer = Answered::shows(&actor.request, wire::Delivery::from(again), None);
             self.commit_for(actor, None, endpoint.id.to_string(), changes, answer).await
         })
         .await

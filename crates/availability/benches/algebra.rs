@@ -73,11 +73,11 @@ fn cases(count: u32) -> Vec<Case> {
         [(); 3].map(|()| turns(inputs.iter().cloned().map(BusySet::from_unsorted).map(Rc::new).collect()));
     vec![
         case(SORT_AND_SWEEP, unsorted, Vec::len, plain_sort_and_sweep),
-        case("from_unsorted", unsorted_too, Vec::len, BusySet::from_unsorted).beside(SORT_AND_SWEEP),
+        case("from_unsorted", unsorted_too, Vec::len, BusySet::from_unsorted).compared_with(SORT_AND_SWEEP),
         case(SWEEP, sorted, Vec::len, plain_sweep),
-        case("from_unsorted of sorted", sorted_too, Vec::len, BusySet::from_unsorted).beside(SWEEP),
+        case("from_unsorted of sorted", sorted_too, Vec::len, BusySet::from_unsorted).compared_with(SWEEP),
         case(SWEEP_APART, apart, Vec::len, plain_sweep),
-        case("from_unsorted of the same", apart_too, Vec::len, BusySet::from_unsorted).beside(SWEEP_APART),
+        case("from_unsorted of the same", apart_too, Vec::len, BusySet::from_unsorted).compared_with(SWEEP_APART),
         case("from_runs of two sorted halves", runs, Vec::len, BusySet::from_runs),
         case("union of two halves", pairs, |pair| pair[0].len() + pair[1].len(), |pair| pair[0].union(&pair[1])),
         case("free_in of everything", set, |busy| busy.len(), move |busy| busy.free_in(everything)),
@@ -125,7 +125,7 @@ fn case<I, O>(
 }
 
 impl Case {
-    fn beside(self, plain: &'static str) -> Self {
+    fn compared_with(self, plain: &'static str) -> Self {
         Self { plain: Some(plain), ..self }
     }
 }

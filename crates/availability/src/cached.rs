@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::the_whole((0, 60), true)]
+    #[case::all_of_it((0, 60), true)]
     #[case::a_part((5, 6), true)]
     #[case::earlier((-1, 60), false)]
     #[case::later((0, 61), false)]

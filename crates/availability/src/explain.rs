@@ -110,14 +110,14 @@ pub struct Reason {
     pub span: Span,
 }
 
-/// Every reason why `asked` is not offered as a slot, ordered by start and then by calendar. Empty if it
+/// Every reason why `query` is not offered as a slot, ordered by start and then by calendar. Empty if it
 /// is offered.
 ///
-/// `asked` must be free on all calendars, by the rules of each, and must be inside `allowed`: the range
+/// `query` must be free on all calendars, by the rules of each, and must be inside `allowed`: the range
 /// of a query, or the time that the notice and the window of a booking page leave. The slot grid is not
 /// considered. Duplicate reasons are returned once.
 ///
-/// Takes *O*(*b* log *b* + *d*) for *b* blocks and the *d* days of `asked`.
+/// Takes *O*(*b* log *b* + *d*) for *b* blocks and the *d* days of `query`.
 ///
 /// ```
 /// use kalends_availability::{Block, BlockKind, CalendarTime, ReasonKind, Rules, explain};
@@ -144,14 +144,14 @@ pub struct Reason {
 /// assert!(explain(&[time], minutes(105, 120)?, minutes(0, 120)?).is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn explain(calendars: &[CalendarTime<'_>], asked: Span, allowed: Span) -> Vec<Reason> {
+pub fn explain(calendars: &[CalendarTime<'_>], query: Span, allowed: Span) -> Vec<Reason> {
     let mut reasons: Vec<Reason> =
-        reasons(None, ReasonKind::OutsideRange, &BusySet::from(allowed).free_in(asked)).collect();
+        reasons(None, ReasonKind::OutsideRange, &BusySet::from(allowed).free_in(query)).collect();
     for time in calendars {
         for block in time.blocks {
-            reasons.extend(time.because_of(*block, asked));
+            reasons.extend(time.because_of(*block, query));
         }
-        let Outside { by_weekday, by_override } = time.rules.outside_by_cause(asked);
+        let Outside { by_weekday, by_override } = time.rules.outside_by_cause(query);
         reasons.extend(time.closed(ReasonKind::OutsideWorkingHours, &by_weekday));
         reasons.extend(time.closed(ReasonKind::Override, &by_override));
     }
@@ -161,17 +161,17 @@ pub fn explain(calendars: &[CalendarTime<'_>], asked: Span, allowed: Span) -> Ve
 }
 
 impl CalendarTime<'_> {
-    /// The block itself and its buffers, as far as they meet `asked`.
-    fn because_of(&self, block: Block, asked: Span) -> impl Iterator<Item = Reason> + use<> {
+    /// The block itself and its buffers, as far as they meet `query`.
+    fn because_of(&self, block: Block, query: Span) -> impl Iterator<Item = Reason> + use<> {
         let Block { kind, span } = block;
         let buffers = [
             Span::new(span.start() - self.rules.buffer_before(), span.start()),
             Span::new(span.end(), span.end() + self.rules.buffer_after()),
         ];
         let calendar = Some(self.calendar);
-        let itself = span.overlaps(asked).then_some(Reason { calendar, kind: kind.into(), span });
+        let itself = span.overlaps(query).then_some(Reason { calendar, kind: kind.into(), span });
         // A buffer of zero minutes is not a span.
-        let buffers = buffers.into_iter().filter_map(move |buffer| buffer.ok()?.clip(asked));
+        let buffers = buffers.into_iter().filter_map(move |buffer| buffer.ok()?.clip(query));
         itself.into_iter().chain(buffers.map(move |span| Reason { calendar, kind: ReasonKind::Buffer, span }))
     }
 
@@ -209,7 +209,7 @@ mod tests {
         Span::new(instant(start), instant(end)).unwrap()
     }
 
-    fn shown(reasons: &[Reason]) -> Vec<String> {
+    fn lines(reasons: &[Reason]) -> Vec<String> {
         let show = |at: Timestamp| at.to_string()[8..16].to_owned();
         let one = |reason: &Reason| {
             let calendar = reason.calendar.map_or("-".to_owned(), |id| id.to_string()[29..].to_owned());
@@ -245,7 +245,7 @@ mod tests {
     #[case::past_the_end_of_an_override("04T12:30-04T13:30", &["1 outside_working_hours 04T13:00-04T13:30"])]
     #[case::beyond_the_range("09T15:45-09T16:15", &["- outside_range 09T16:00-09T16:15"])]
     #[case::before_the_range("01T23:00-02T00:30", &["- outside_range 01T23:00-02T00:00", "1 outside_working_hours 01T23:00-02T00:30"])]
-    fn reasons_of_two_calendars(#[case] asked: &str, #[case] expected: &[&str]) {
+    fn reasons_of_two_calendars(#[case] query: &str, #[case] expected: &[&str]) {
         let block = |kind, text| Block { kind, span: span(text) };
         let ours = [
             block(BlockKind::Hold, "02T12:00-02T12:05"),
@@ -259,14 +259,14 @@ mod tests {
             CalendarTime { calendar: calendar(2), rules: &open, blocks: &theirs },
             CalendarTime { calendar: calendar(1), rules: &strict, blocks: &ours },
         ];
-        assert_eq!(shown(&explain(&calendars, span(asked), span("02T00:00-09T16:00"))), expected);
+        assert_eq!(lines(&explain(&calendars, span(query), span("02T00:00-09T16:00"))), expected);
     }
 
     #[test]
     fn without_calendars_only_the_range_matters() {
         assert_eq!(explain(&[], span("02T10:00-02T11:00"), span("02T10:00-02T11:00")), []);
         let beyond = explain(&[], span("02T10:00-02T11:00"), span("02T10:15-02T10:45"));
-        assert_eq!(shown(&beyond), ["- outside_range 02T10:00-02T10:15", "- outside_range 02T10:45-02T11:00"]);
+        assert_eq!(lines(&beyond), ["- outside_range 02T10:00-02T10:15", "- outside_range 02T10:45-02T11:00"]);
     }
 
     fn kind() -> impl Strategy<Value = BlockKind> {
@@ -289,7 +289,7 @@ mod tests {
         rules_window_blocks().prop_flat_map(move |(rules, window, _)| {
             let first = (Just(rules), one(window.start()).prop_map(|(_, blocks)| blocks));
             let others = prop::collection::vec(one(window.start()), 0..2);
-            let asked = (-30..2_900i64, 1..=240i64).prop_map(move |(start, length)| {
+            let query = (-30..2_900i64, 1..=240i64).prop_map(move |(start, length)| {
                 let start = window.start() + SignedDuration::minutes(start);
                 Span::new(start, start + SignedDuration::minutes(length)).unwrap()
             });
@@ -297,18 +297,18 @@ mod tests {
                 others.push(first);
                 others
             });
-            (calendars, asked, Just(window))
+            (calendars, query, Just(window))
         })
     }
 
     proptest! {
         #[test]
-        fn there_is_a_reason_iff_the_slot_is_not_offered((drawn, asked, allowed) in question()) {
+        fn there_is_a_reason_iff_the_slot_is_not_offered((drawn, query, allowed) in question()) {
             let calendars: Vec<CalendarTime<'_>> = (0u32..)
                 .zip(&drawn)
                 .map(|(number, (rules, blocks))| CalendarTime { calendar: calendar(number), rules, blocks })
                 .collect();
-            let reasons = explain(&calendars, asked, allowed);
+            let reasons = explain(&calendars, query, allowed);
 
             // The time that a query for the whole range would treat as taken.
             let taken = |time: &CalendarTime<'_>| {
@@ -317,17 +317,17 @@ mod tests {
             };
             let taken: Vec<BusySet> = calendars.iter().map(taken).collect();
             let taken = BusySet::union_all(&taken);
-            let inside = asked.clip(allowed) == Some(asked);
-            let length = asked.length();
-            let offered = inside && count_free_slots(asked, &taken, length, length) == Ok(1);
+            let inside = query.clip(allowed) == Some(query);
+            let length = query.length();
+            let offered = inside && count_free_slots(query, &taken, length, length) == Ok(1);
             prop_assert_eq!(reasons.is_empty(), offered, "{:?}", reasons);
 
             // Together, the reasons cover exactly the part of the asked time that is not offered.
-            let told: BusySet = reasons.iter().filter_map(|reason| reason.span.clip(asked)).collect();
+            let explained: BusySet = reasons.iter().filter_map(|reason| reason.span.clip(query)).collect();
             if inside {
-                prop_assert_eq!(told, taken.clip(asked));
+                prop_assert_eq!(explained, taken.clip(query));
             }
-            prop_assert!(reasons.iter().all(|reason| reason.span.overlaps(asked)));
+            prop_assert!(reasons.iter().all(|reason| reason.span.overlaps(query)));
             let order = |reason: &Reason| (reason.span.start(), reason.calendar);
             prop_assert!(reasons.windows(2).all(|pair| order(&pair[0]) <= order(&pair[1]) && pair[0] != pair[1]));
         }

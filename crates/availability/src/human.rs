@@ -217,11 +217,11 @@ impl Look {
 }
 
 fn state(looks: &[Look]) -> AvailabilityState {
-    let says_something = |look: &Look| matches!(look, Look::Usable { covered: Covered::All | Covered::Some, .. });
-    let says_all = |look: &Look| matches!(look, Look::Usable { covered: Covered::All, .. });
-    if !looks.is_empty() && !looks.iter().any(says_something) {
+    let is_partly_known = |look: &Look| matches!(look, Look::Usable { covered: Covered::All | Covered::Some, .. });
+    let is_fully_known = |look: &Look| matches!(look, Look::Usable { covered: Covered::All, .. });
+    if !looks.is_empty() && !looks.iter().any(is_partly_known) {
         AvailabilityState::Unavailable
-    } else if !looks.iter().all(says_all) {
+    } else if !looks.iter().all(is_fully_known) {
         AvailabilityState::Partial
     } else if looks.iter().any(|look| look.is(WarningKind::Stale)) {
         AvailabilityState::Stale
@@ -365,9 +365,9 @@ mod tests {
         #[case] about: Kind,
         #[case] calendars: usize,
         #[case] allowed: bool,
-        #[case] shown: &str,
+        #[case] expected: &str,
     ) {
-        assert_eq!(Warning { about, calendars, allowed }.to_string(), shown);
+        assert_eq!(Warning { about, calendars, allowed }.to_string(), expected);
     }
 
     #[test]
@@ -424,10 +424,10 @@ mod tests {
             let window = minutes(0, MINUTES);
             let blocked = HumanTime::of(&sources, window, NOW, allow).blocked;
             for minute in 0..MINUTES {
-                let asked = at(minute);
+                let instant = at(minute);
                 let blocks = |source: &HumanBusy| {
-                    let busy = source.spans.spans().iter().any(|span| span.contains(asked));
-                    let known = source.covers.contains(asked);
+                    let busy = source.spans.spans().iter().any(|span| span.contains(instant));
+                    let known = source.covers.contains(instant);
                     match source.read_at.map(|read_at| NOW - read_at) {
                         Some(age) if age <= STALE_AFTER => if known { busy } else { !allow },
                         Some(age) if age <= UNAVAILABLE_AFTER && allow => known && busy,

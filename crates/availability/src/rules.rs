@@ -384,14 +384,14 @@ mod tests {
 
     /// Whether the clocks show a time inside the hours, computed without the algebra.
     fn shows_open(rules: &Rules, at: Timestamp) -> bool {
-        let shown = rules.zone().to_civil(at);
-        let given = rules.overrides().iter().find(|given| given.date == shown.date);
+        let local = rules.zone().to_civil(at);
+        let given = rules.overrides().iter().find(|given| given.date == local.date);
         let hours = match (given, rules.working_hours()) {
             (Some(given), _) => given.hours,
-            (None, Some(week)) => week.on(shown.date).copied(),
+            (None, Some(week)) => week.on(local.date).copied(),
             (None, None) => Some(Hours::ALL_DAY),
         };
-        let minute = shown.time.as_micros() / 60_000_000;
+        let minute = local.time.as_micros() / 60_000_000;
         hours.is_some_and(|hours| i64::from(hours.start()) <= minute && minute < i64::from(hours.end()))
     }
 

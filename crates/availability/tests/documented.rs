@@ -1,4 +1,4 @@
-//! The worked examples of `docs/availability.md`.
+//! The worked examples of `docs/use/availability.md`.
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking, in their helpers too")]
 
@@ -108,14 +108,14 @@ fn reasons() {
     let event = Block { kind: BlockKind::Event, span: span("09:00-10:00") };
     let calendar = "cal_00000000000000000000000001".parse().unwrap();
     let time = CalendarTime { calendar, rules: &rules, blocks: &[event] };
-    let told = |asked| {
-        let reasons = explain(&[time], span(asked), span("02T00:00-09T00:00"));
+    let reasons_for = |text| {
+        let reasons = explain(&[time], span(text), span("02T00:00-09T00:00"));
         reasons.iter().map(|reason| (reason.kind.to_string(), reason.span)).collect::<Vec<_>>()
     };
     let reason = |kind: &str, text| (kind.to_owned(), span(text));
-    assert_eq!(told("09:45-10:45"), [reason("event", "09:00-10:00"), reason("buffer", "10:00-10:30")]);
+    assert_eq!(reasons_for("09:45-10:45"), [reason("event", "09:00-10:00"), reason("buffer", "10:00-10:30")]);
     assert_eq!(
-        told("05T15:30-05T16:30"),
+        reasons_for("05T15:30-05T16:30"),
         [reason("override", "05T15:30-05T16:00"), reason("outside_working_hours", "05T16:00-05T16:30")]
     );
 }

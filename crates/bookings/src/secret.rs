@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn debug_output_shows_no_secret() {
         let (slug, token) = (Slug::from_stored("planted".into()), BookingToken::presented("planted"));
-        let shown = format!("{slug:?} {token:?} {:?}", slug.hash());
-        assert_eq!(shown, "Slug(…) BookingToken(…) SecretHash(…)");
+        let printed = format!("{slug:?} {token:?} {:?}", slug.hash());
+        assert_eq!(printed, "Slug(…) BookingToken(…) SecretHash(…)");
     }
 }

@@ -107,11 +107,11 @@ pub fn listing(
 ) -> Listing {
     let mut by_reference: BTreeMap<&str, &ExternalCalendar> =
         known.iter().map(|calendar| (calendar.theirs.reference.as_str(), calendar)).collect();
-    let mut told = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut fresh = Vec::new();
     let mut present = Vec::new();
     for theirs in theirs {
-        if !told.insert(theirs.reference.clone()) {
+        if !seen.insert(theirs.reference.clone()) {
             continue;
         }
         match by_reference.remove(theirs.reference.as_str()) {

@@ -163,7 +163,7 @@ proptest! {
     #[test]
     fn a_listing_keeps_calendars_that_are_still_listed(
         known in prop::collection::btree_set(0..CALENDARS_MAX + 20, 0..CALENDARS_MAX),
-        told in prop::collection::vec(0..CALENDARS_MAX + 20, 0..CALENDARS_MAX * 2),
+        listed in prop::collection::vec(0..CALENDARS_MAX + 20, 0..CALENDARS_MAX * 2),
     ) {
         let entropy = Counting::default();
         let named = |number: &usize, name: &str| TheirCalendar { reference: format!("c{number}"), name: name.into(), primary: false };
@@ -171,10 +171,10 @@ proptest! {
         prop_assert!(first.gone.is_empty());
         prop_assert_eq!(first.present.len(), known.len());
         let second =
-            listing((org(), connection(1)), &first.present, told.iter().map(|number| named(number, "new")).collect(), NOW, &entropy);
-        let told: BTreeSet<_> = told.into_iter().collect();
-        prop_assert_eq!(second.present.len(), told.len().min(CALENDARS_MAX));
-        prop_assert_eq!(second.gone.len(), known.difference(&told).count());
+            listing((org(), connection(1)), &first.present, listed.iter().map(|number| named(number, "new")).collect(), NOW, &entropy);
+        let listed: BTreeSet<_> = listed.into_iter().collect();
+        prop_assert_eq!(second.present.len(), listed.len().min(CALENDARS_MAX));
+        prop_assert_eq!(second.gone.len(), known.difference(&listed).count());
         let ids: BTreeSet<ExternalCalendarId> = second.present.iter().map(|calendar| calendar.id).collect();
         prop_assert_eq!(ids.len(), second.present.len());
         for before in &first.present {
@@ -221,15 +221,15 @@ proptest! {
 
     #[test]
     fn a_grant_covers_its_audience(
-        agents in prop::collection::vec(0..6u8, 0..8), asked in prop::option::of(0..6u8), which in 0..3usize,
+        agents in prop::collection::vec(0..6u8, 0..8), viewer in prop::option::of(0..6u8), which in 0..3usize,
     ) {
         let audience = Audience::ALL[which];
         let source = ExternalCalendarId::from_uuid(Uuid::from_u128(3));
         let new = NewGrant { sources: vec![source, source], audience, agents: agents.iter().copied().map(agent).collect() };
         let grant = Grant::create((org(), human(1)), new, NOW, &Counting::default());
         prop_assert_eq!(&grant.sources, &[source]);
-        let named = asked.is_some_and(|asked| agents.contains(&asked));
-        prop_assert_eq!(grant.covers(asked.map(agent)), audience == Audience::All || named);
+        let named = viewer.is_some_and(|viewer| agents.contains(&viewer));
+        prop_assert_eq!(grant.covers(viewer.map(agent)), audience == Audience::All || named);
     }
 
     #[test]
@@ -267,10 +267,10 @@ fn a_link_expires_exactly_on_time() {
 
 #[test]
 fn a_link_is_completed_by_a_grant_that_covers_its_calendar() {
-    let asked = |publishing| NewLink { publishing, policy: PublicationPolicy::None };
+    let new_link = |publishing| NewLink { publishing, policy: PublicationPolicy::None };
     let open = |agent, publishing| {
         let of = (org(), agent, CalendarId::from_uuid(Uuid::from_u128(9)));
-        ConnectionLink::create(of, asked(publishing), NOW, &Counting::default()).0.open(human(1), NOW).unwrap()
+        ConnectionLink::create(of, new_link(publishing), NOW, &Counting::default()).0.open(human(1), NOW).unwrap()
     };
     let (google, selected) =
         (connected(human(1), Provider::Google), granted(human(1), Audience::Selected, vec![agent(1)]));
@@ -303,8 +303,8 @@ fn events_cannot_be_published_to_google(#[case] provider: Provider, #[case] publ
 fn debug_output_shows_no_secrets_or_tokens() {
     let (_, secret) = link();
     let tokens = Tokens { access: "planted".into(), access_until: NOW, refresh: "planted".into() };
-    let shown = format!("{secret:?} {tokens:?}");
-    assert!(!shown.contains("planted") && !shown.contains(secret.reveal()), "{shown}");
+    let printed = format!("{secret:?} {tokens:?}");
+    assert!(!printed.contains("planted") && !printed.contains(secret.reveal()), "{printed}");
     assert_eq!(secret.reveal().len(), 43);
 }
 

@@ -150,7 +150,7 @@ pub struct ConnectionLink {
     /// The hash of the secret in its address.
     pub secret: TokenHash,
     /// The consent that is asked for.
-    pub asked: NewLink,
+    pub requested: NewLink,
     /// The stored status, which does not take its expiry into account. See [`status`](Self::status).
     pub state: LinkStatus,
     /// The user who opened it.
@@ -205,7 +205,7 @@ impl ConnectionLink {
     /// A new link, and its secret, which only the response to the request that makes it shows.
     pub fn create(
         (org, agent, calendar): (OrgId, Option<AgentId>, CalendarId),
-        asked: NewLink,
+        requested: NewLink,
         now: Timestamp,
         entropy: &dyn Entropy,
     ) -> (Self, LinkSecret) {
@@ -216,7 +216,7 @@ impl ConnectionLink {
             agent,
             calendar,
             secret: secret.hash(),
-            asked,
+            requested,
             state: LinkStatus::AwaitingHuman,
             human: None,
             connection: None,
@@ -271,7 +271,7 @@ impl ConnectionLink {
         if !connection.is_refreshed() {
             return Err(IncompleteError::NotRefreshed(connection.status()));
         }
-        if !self.asked.suits(connection.provider) {
+        if !self.requested.suits(connection.provider) {
             return Err(IncompleteError::NotSuited(connection.provider));
         }
         self.followed_by(grant.human, now)?;

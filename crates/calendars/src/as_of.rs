@@ -102,8 +102,8 @@ impl AsOf {
     /// [`AS_OF_HUMANS_MAX`] human calendars.
     pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
         let malformed = || {
-            let shown: String = text.chars().take(40).collect();
-            FieldError::new(param, format!("must be the unchanged as_of of an availability response, got {shown:?}"))
+            let excerpt: String = text.chars().take(40).collect();
+            FieldError::new(param, format!("must be the unchanged as_of of an availability response, got {excerpt:?}"))
         };
         if text.len() > CHARACTERS_MAX {
             return Err(malformed());

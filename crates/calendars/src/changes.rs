@@ -326,9 +326,9 @@ mod tests {
         assert_eq!((empty.after, empty.deleted_after), (Position::START, Revision(i64::MAX)));
         let first = page(None, read(8, &[(2, 5), (4, 3), (4, 9)]), 2, NOW);
         assert_eq!((first.changes, first.has_more), (vec![gone(5), gone(3)], true));
-        let asked = ChangesToken::asks(Some(&first.next));
+        let parsed = ChangesToken::asks(Some(&first.next));
         let at = Position { revision: Revision(4), id: gone(3).id() };
-        assert_eq!((asked.after, asked.deleted_after), (at, Revision(8)), "deletions from now on are returned");
+        assert_eq!((parsed.after, parsed.deleted_after), (at, Revision(8)), "deletions from now on are returned");
 
         let last = page(Some(&first.next), read(11, &[(4, 9)]), 2, NOW);
         assert_eq!((last.changes, last.has_more), (vec![gone(9)], false));

@@ -56,12 +56,12 @@ type Name = (EventId, Option<Timestamp>);
 /// identifier. `None` if there are more than [`INSTANCES_MAX`] of them.
 pub fn page_of_instances(
     repeating: &[Repeating],
-    standing: &[SingleInstance],
+    singles: &[SingleInstance],
     window: Span,
     page: Page,
 ) -> Option<Listed<Entry>> {
-    let mut all: Vec<(Timestamp, Name, Entry)> = Vec::with_capacity(standing.len());
-    for SingleInstance { id, start, occurrence } in standing {
+    let mut all: Vec<(Timestamp, Name, Entry)> = Vec::with_capacity(singles.len());
+    for SingleInstance { id, start, occurrence } in singles {
         let name = occurrence.map_or((*id, None), |occurrence| (occurrence.series, Some(occurrence.start)));
         all.push((*start, name, Entry::SingleInstance(*id)));
     }
@@ -76,8 +76,8 @@ pub fn page_of_instances(
     all.sort_unstable_by_key(|(start, name, _)| (*start, *name));
     let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
     let (offset, limit) = (usize::try_from(page.offset), usize::try_from(page.limit));
-    let shown = all.into_iter().skip(offset.unwrap_or(usize::MAX)).take(limit.unwrap_or(usize::MAX));
-    Some(Listed { data: shown.map(|(.., entry)| entry).collect(), total })
+    let entries = all.into_iter().skip(offset.unwrap_or(usize::MAX)).take(limit.unwrap_or(usize::MAX));
+    Some(Listed { data: entries.map(|(.., entry)| entry).collect(), total })
 }
 
 /// An instance around an instant, before its row is read in full.
@@ -109,18 +109,18 @@ impl ContextEvents {
     /// The context at `now` of the events in `standing` and of the instances of `repeating`. `row` reads a series, and
     /// is called only for series that the context shows.
     ///
-    /// Neither may include cancelled events. `standing` needs to hold only the events that would show if there were no
+    /// Neither may include cancelled events. `single_events` needs to hold only the events that would show if there were no
     /// series. `repeating` needs to hold only the series that have not ended and the [`RECENT_MAX`] that ended last.
     ///
     /// # Errors
     /// The errors of `row`.
     pub fn around<E>(
-        standing: &[Event],
+        single_events: &[Event],
         repeating: &[Repeating],
         now: Timestamp,
         mut row: impl FnMut(EventId) -> Result<Option<Event>, E>,
     ) -> Result<Self, E> {
-        let mut near: Vec<Near<'_>> = standing.iter().map(Near::SingleInstance).collect();
+        let mut near: Vec<Near<'_>> = single_events.iter().map(Near::SingleInstance).collect();
         for series in repeating {
             let instance = |span| Near::Instance(series.id, span);
             let after = now + SignedDuration::micros(1);
@@ -141,15 +141,15 @@ impl ContextEvents {
         ended.sort_by_key(|near| std::cmp::Reverse((near.span().end(), near.name())));
         let soon = coming.iter().filter(|near| near.span().start() <= now + UPCOMING_WITHIN);
 
-        let mut shown = Self { current: current.map(&mut event).transpose()?.flatten(), ..Self::default() };
-        shown.next = coming.first().map(&mut event).transpose()?.flatten();
+        let mut context = Self { current: current.map(&mut event).transpose()?.flatten(), ..Self::default() };
+        context.next = coming.first().map(&mut event).transpose()?.flatten();
         for near in ended.into_iter().take(RECENT_MAX as usize) {
-            shown.recent.extend(event(near)?);
+            context.recent.extend(event(near)?);
         }
         for near in soon.take(UPCOMING_MAX as usize) {
-            shown.upcoming.extend(event(near)?);
+            context.upcoming.extend(event(near)?);
         }
-        Ok(shown)
+        Ok(context)
     }
 }
 
@@ -227,9 +227,9 @@ mod tests {
     }
 
     fn apart(events: &[Event]) -> (Vec<Event>, Vec<Repeating>, BTreeMap<EventId, Event>) {
-        let standing = events.iter().filter(|event| event.recurrence().is_none()).cloned().collect();
+        let single_events = events.iter().filter(|event| event.recurrence().is_none()).cloned().collect();
         let rows = events.iter().map(|event| (event.id, event.clone())).collect();
-        (standing, events.iter().filter_map(Event::repeating).collect(), rows)
+        (single_events, events.iter().filter_map(Event::repeating).collect(), rows)
     }
 
     #[test]
@@ -246,46 +246,46 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(96))]
 
         #[test]
-        fn a_page_is_a_part_of_the_whole(
+        fn a_page_is_a_slice_of_all_instances(
             events in events(), from in 0..500_i64, hours in 1..400_i64, limit in 1..9_u32, offset in 0..9_u32,
         ) {
             let window = Span::new(at(from), at(from + hours)).unwrap();
-            let (standing, repeating, rows) = apart(&events);
-            let standing: Vec<SingleInstance> = standing
+            let (singles, repeating, rows) = apart(&events);
+            let singles: Vec<SingleInstance> = singles
                 .iter()
                 .filter(|event| event.times.span.overlaps(window))
                 .map(|event| SingleInstance { id: event.id, start: event.times.span.start(), occurrence: event.occurrence() })
                 .collect();
-            let listed = page_of_instances(&repeating, &standing, window, Page { limit, offset }).unwrap();
-            let mut whole = expanded(&events, window.end());
-            whole.retain(|event| event.times.span.overlaps(window));
-            whole.sort_by_key(|event| (event.times.span.start(), name(event)));
-            prop_assert_eq!(listed.total, whole.len() as u64);
-            let expected: Vec<Event> = whole.into_iter().skip(offset as usize).take(limit as usize).collect();
-            let shown: Vec<Event> = listed.data.iter().map(|entry| entry.event(&rows).unwrap()).collect();
-            prop_assert_eq!(shown, expected);
+            let listed = page_of_instances(&repeating, &singles, window, Page { limit, offset }).unwrap();
+            let mut all = expanded(&events, window.end());
+            all.retain(|event| event.times.span.overlaps(window));
+            all.sort_by_key(|event| (event.times.span.start(), name(event)));
+            prop_assert_eq!(listed.total, all.len() as u64);
+            let expected: Vec<Event> = all.into_iter().skip(offset as usize).take(limit as usize).collect();
+            let listed_events: Vec<Event> = listed.data.iter().map(|entry| entry.event(&rows).unwrap()).collect();
+            prop_assert_eq!(listed_events, expected);
         }
 
         #[test]
         fn a_context_agrees_with_expanding_every_series(events in events(), hour in 0..600_i64) {
-            let (now, (standing, repeating, rows)) = (at(hour), apart(&events));
+            let (now, (single_events, repeating, rows)) = (at(hour), apart(&events));
             let row = |id: EventId| Ok::<_, ()>(rows.get(&id).cloned());
-            let shown = ContextEvents::around(&standing, &repeating, now, row).unwrap();
+            let context = ContextEvents::around(&single_events, &repeating, now, row).unwrap();
 
-            let mut whole = expanded(&events, now + SignedDuration::days(30));
-            whole.sort_by_key(|event| (event.times.span.start(), name(event)));
-            let current = whole.iter().rev().find(|event| event.times.span.contains(now)).cloned();
+            let mut all = expanded(&events, now + SignedDuration::days(30));
+            all.sort_by_key(|event| (event.times.span.start(), name(event)));
+            let current = all.iter().rev().find(|event| event.times.span.contains(now)).cloned();
             let coming: Vec<Event> =
-                whole.iter().filter(|event| event.times.span.start() > now).cloned().collect();
-            let mut recent: Vec<Event> = whole.into_iter().filter(|event| event.times.span.end() <= now).collect();
+                all.iter().filter(|event| event.times.span.start() > now).cloned().collect();
+            let mut recent: Vec<Event> = all.into_iter().filter(|event| event.times.span.end() <= now).collect();
             recent.sort_by_key(|event| std::cmp::Reverse((event.times.span.end(), name(event))));
             recent.truncate(RECENT_MAX as usize);
-            prop_assert_eq!(&shown.current, &current);
-            prop_assert_eq!(&shown.recent, &recent);
-            prop_assert_eq!(shown.next.as_ref(), coming.first());
+            prop_assert_eq!(&context.current, &current);
+            prop_assert_eq!(&context.recent, &recent);
+            prop_assert_eq!(context.next.as_ref(), coming.first());
             let soon = coming.iter().filter(|event| event.times.span.start() <= now + UPCOMING_WITHIN);
             let soon: Vec<Event> = soon.take(UPCOMING_MAX as usize).cloned().collect();
-            prop_assert_eq!(shown.upcoming, soon);
+            prop_assert_eq!(context.upcoming, soon);
         }
     }
 }

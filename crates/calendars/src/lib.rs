@@ -54,7 +54,7 @@ pub use series::{
     BOUNDED_DAYS, CancelError, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence, OccurrenceError, Recurrence,
     RecurrenceError, RecurrencePatch, Repeating, Repeats, exdates, needs_a_rule,
 };
-pub use timers::{Advance, EmittedUntil, Happening, HappeningKind, TOLD_WITHIN, Timer};
+pub use timers::{Advance, EmittedUntil, Happening, HappeningKind, LATENESS_MAX, Timer};
 
 /// The most characters of an agent's or calendar's name.
 pub const NAME_MAX: usize = 255;

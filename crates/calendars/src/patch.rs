@@ -47,27 +47,27 @@ impl<T> From<Option<T>> for Patch<T> {
 pub(crate) fn moved_end(seen: Times, start: Timestamp, all_day: bool, written: Zone, zone: Zone) -> Timestamp {
     let elapsed = seen.span.length();
     let lasts = if seen.all_day {
-        shown(written, seen.span.end()) - shown(written, seen.span.start())
+        wall_clock_micros(written, seen.span.end()) - wall_clock_micros(written, seen.span.start())
     } else {
         (elapsed.as_micros() + MICROS_A_DAY - 1).div_euclid(MICROS_A_DAY) * MICROS_A_DAY
     };
-    let by_days = at_wall_clock(zone, shown(zone, start).saturating_add(lasts));
+    let by_days = at_wall_clock(zone, wall_clock_micros(zone, start).saturating_add(lasts));
     // When clocks are set back, a later instant can show an earlier time.
     by_days.filter(|end| all_day && *end > start).unwrap_or(start + elapsed)
 }
 
 /// The wall clock time of an instant, in microseconds since midnight on 1 January 1970. The first instant of a day
 /// counts as its midnight, even if the clocks skip midnight.
-fn shown(zone: Zone, instant: Timestamp) -> i64 {
+fn wall_clock_micros(zone: Zone, instant: Timestamp) -> i64 {
     let CivilDateTime { date, time } = zone.to_civil(instant);
     let of_day = if zone.to_timestamp(date.midnight()) == Some(instant) { 0 } else { time.as_micros() };
     date.as_days() * MICROS_A_DAY + of_day
 }
 
 /// The instant at which the wall clock shows this time.
-fn at_wall_clock(zone: Zone, shown: i64) -> Option<Timestamp> {
-    let date = CivilDate::from_days(shown.div_euclid(MICROS_A_DAY));
-    zone.to_timestamp(CivilDateTime { date, time: CivilTime::from_micros(shown.rem_euclid(MICROS_A_DAY))? })
+fn at_wall_clock(zone: Zone, micros: i64) -> Option<Timestamp> {
+    let date = CivilDate::from_days(micros.div_euclid(MICROS_A_DAY));
+    zone.to_timestamp(CivilDateTime { date, time: CivilTime::from_micros(micros.rem_euclid(MICROS_A_DAY))? })
 }
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
     #[case::to_days("2026-05-01T09:00:00Z", "2026-05-01T10:00:00Z", true, "2026-05-03", "2026-05-04T00:00:00Z")]
     #[case::to_two_days("2026-05-01T23:00:00Z", "2026-05-03T00:00:00Z", true, "2026-05-03", "2026-05-05T00:00:00Z")]
     #[case::to_times("2026-05-01", "2026-05-02", false, "2026-05-03T09:00:00Z", "2026-05-04T09:00:00Z")]
-    fn an_event_that_becomes_all_day_takes_whole_days(
+    fn an_event_that_becomes_all_day_lasts_full_days(
         #[case] start: &str,
         #[case] end: &str,
         #[case] all_day: bool,

@@ -339,7 +339,7 @@ pub trait RulesOfCalendars: Send + Sync {
 /// Reads changes of visible calendars.
 #[async_trait]
 pub trait ChangesOfCalendars: Send + Sync {
-    /// The first `limit` events that changed after the position in `asked`, each in its present state with the revision
+    /// The first `limit` events that changed after the position in `query`, each in its present state with the revision
     /// of its last change, by that revision and then by identifier. No change is above the returned revision. An event
     /// that is missing up to there has changed again since, and a later read finds it above that revision. `None` if
     /// the calendar is not visible.
@@ -347,7 +347,7 @@ pub trait ChangesOfCalendars: Send + Sync {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesSince,
+        query: ChangesSince,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError>;
 
@@ -403,7 +403,7 @@ pub struct ClaimedTimer {
     /// When it was due.
     pub due_at: Timestamp,
     /// The times up to which the event's happenings were emitted.
-    pub told: EmittedUntil,
+    pub emitted_until: EmittedUntil,
     /// The row's version.
     pub version: Version,
     /// The event, if it is visible.

@@ -21,7 +21,7 @@ pub struct Reservation {
 
 impl Reservation {
     /// Whether it blocks its time at `now`.
-    pub fn stands(&self, now: Timestamp) -> bool {
+    pub fn blocks_at(&self, now: Timestamp) -> bool {
         now < self.expires_at
     }
 
@@ -49,9 +49,10 @@ mod tests {
         let owner = "spr_00000000000000000000000001".parse().unwrap();
         let reservation = Reservation { owner, span, expires_at: now + SignedDuration::hours(1) };
         assert!(
-            reservation.stands(now) && reservation.stands(now + SignedDuration::hours(1) - SignedDuration::micros(1))
+            reservation.blocks_at(now)
+                && reservation.blocks_at(now + SignedDuration::hours(1) - SignedDuration::micros(1))
         );
-        assert!(!reservation.stands(now + SignedDuration::hours(1)));
+        assert!(!reservation.blocks_at(now + SignedDuration::hours(1)));
         assert_eq!(reservation.block(), Block { kind: BlockKind::Reservation, span });
         assert_eq!(reservation.held_time(), HeldTime { span, expires_at: reservation.expires_at });
     }

@@ -13,7 +13,7 @@ use kalends_kernel::{CalendarId, EventId, OrgId, SignedDuration, Span, Timestamp
 use crate::{Event, EventSource, EventStatus, Recurrence, Reminders};
 
 /// How late a happening is still emitted. Older ones are dropped.
-pub const TOLD_WITHIN: SignedDuration = SignedDuration::hours(1);
+pub const LATENESS_MAX: SignedDuration = SignedDuration::hours(1);
 
 /// The kind of a [`Happening`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,7 +55,7 @@ impl EmittedUntil {
 
     /// Moves both times past the happenings that are dropped at `now`.
     fn bounded(self, now: Timestamp) -> Self {
-        let oldest = now - TOLD_WITHIN;
+        let oldest = now - LATENESS_MAX;
         Self { all: self.all.max(oldest), reminders: self.reminders.max(self.all).max(oldest) }
     }
 }
@@ -77,7 +77,7 @@ pub struct Timer {
     /// When to process it.
     pub due_at: Timestamp,
     /// The times up to which its happenings were emitted.
-    pub told: EmittedUntil,
+    pub emitted_until: EmittedUntil,
     /// The value of [`Event::timing`] when the row was written.
     pub timing: i64,
 }
@@ -101,21 +101,21 @@ impl Event {
     /// The timer of this event, which is written at `now`, on a calendar with these default reminders. `None` if it has
     /// no more happenings. Happenings that are past when the event is written are not emitted.
     pub fn timer(&self, defaults: Option<&Reminders>, now: Timestamp) -> Option<Timer> {
-        let told = EmittedUntil::both(now);
+        let emitted_until = EmittedUntil::both(now);
         Some(Timer {
             org: self.org,
             calendar: self.calendar,
             event: self.id,
             hold: self.status == EventStatus::Hold,
             inherits: self.reminders.is_none(),
-            due_at: self.look_after(defaults, told)?,
-            told,
+            due_at: self.look_after(defaults, emitted_until)?,
+            emitted_until,
             timing: self.timing(),
         })
     }
 
-    /// When to process the event next, if its happenings were emitted up to `told`.
-    pub fn look_after(&self, defaults: Option<&Reminders>, told: EmittedUntil) -> Option<Timestamp> {
+    /// When to process the event next, if its happenings were emitted up to `emitted_until`.
+    pub fn look_after(&self, defaults: Option<&Reminders>, emitted_until: EmittedUntil) -> Option<Timestamp> {
         if self.deleted_at.is_some() || self.source != EventSource::Internal {
             return None;
         }
@@ -123,35 +123,35 @@ impl Event {
             EventStatus::Hold => self.hold.map(|hold| hold.expires_at),
             EventStatus::Cancelled => None,
             EventStatus::Confirmed | EventStatus::Tentative => {
-                let next = self.next_happening(&Reminders::effective(self.reminders.as_ref(), defaults), told);
+                let next = self.next_happening(&Reminders::effective(self.reminders.as_ref(), defaults), emitted_until);
                 // Until it begins, a tentative event without reminders may still inherit some from its calendar.
-                next.or_else(|| self.next_start(told.all))
+                next.or_else(|| self.next_start(emitted_until.all))
             }
         }
     }
 
-    /// When the first happening after `told` is due, with these reminders. It is the first of
+    /// When the first happening after `emitted_until` is due, with these reminders. It is the first of
     /// [`happenings`](Self::happenings), but a series is not expanded beyond it.
-    pub fn next_happening(&self, reminders: &Reminders, told: EmittedUntil) -> Option<Timestamp> {
-        let reminded = told.reminders.max(told.all);
+    pub fn next_happening(&self, reminders: &Reminders, emitted_until: EmittedUntil) -> Option<Timestamp> {
+        let reminded = emitted_until.reminders.max(emitted_until.all);
         let before = |minutes: &u16| SignedDuration::minutes((*minutes).into());
         let reminder = |minutes: &u16| Some(self.next_start(reminded + before(minutes))? - before(minutes));
         let reminder = reminders.minutes().iter().filter_map(reminder).min();
         let (start, end) = if self.status == EventStatus::Confirmed {
-            (self.next_start(told.all), self.next_end(told.all))
+            (self.next_start(emitted_until.all), self.next_end(emitted_until.all))
         } else {
             (None, None)
         };
-        [reminder, start, end].into_iter().flatten().filter(|_| self.tells()).min()
+        [reminder, start, end].into_iter().flatten().filter(|_| self.emits_happenings()).min()
     }
 
-    /// The happenings after `told` and up to and including `until`, with these reminders, in order. Those that are due
-    /// [`TOLD_WITHIN`] or more before `until` are dropped.
-    pub fn happenings(&self, reminders: &Reminders, told: EmittedUntil, until: Timestamp) -> Vec<Happening> {
-        if !self.tells() {
+    /// The happenings after `emitted_until` and up to and including `until`, with these reminders, in order. Those that are due
+    /// [`LATENESS_MAX`] or more before `until` are dropped.
+    pub fn happenings(&self, reminders: &Reminders, emitted_until: EmittedUntil, until: Timestamp) -> Vec<Happening> {
+        if !self.emits_happenings() {
             return Vec::new();
         }
-        let EmittedUntil { all, reminders: reminded } = told.bounded(until);
+        let EmittedUntil { all, reminders: reminded } = emitted_until.bounded(until);
         let series = self.recurrence().is_some();
         let happening = |kind, at, start| Happening { at, kind, occurrence: series.then_some(start) };
         let mut found = Vec::new();
@@ -171,7 +171,7 @@ impl Event {
     }
 
     /// The event to show with a happening: the instance for a series, else the event itself.
-    pub fn telling(&self, happening: &Happening) -> Option<Self> {
+    pub fn event_of(&self, happening: &Happening) -> Option<Self> {
         match happening.occurrence {
             None => Some(self.clone()),
             Some(start) => self.instance(start),
@@ -179,7 +179,7 @@ impl Event {
     }
 
     /// Whether the event emits happenings.
-    fn tells(&self) -> bool {
+    fn emits_happenings(&self) -> bool {
         self.takes_place() && self.source == EventSource::Internal
     }
 

@@ -90,16 +90,16 @@ impl Answer {
         // 304 is the answer if the client has the newest version. It has no body, so its value is `None`.
         if self.status.is_success() || self.status == StatusCode::NOT_MODIFIED {
             let value = self.value().map_err(|source| self.unexpected(std::any::type_name::<T>(), source))?;
-            let told = |name: &str| text(&self.headers, name).map(str::to_owned);
+            let header = |name: &str| text(&self.headers, name).map(str::to_owned);
             return Ok(Reply {
                 value,
                 status,
-                etag: told(ETAG.as_str()),
-                request_id: told(REQUEST_ID),
-                plan: told("x-service-plan"),
+                etag: header(ETAG.as_str()),
+                request_id: header(REQUEST_ID),
+                plan: header("x-service-plan"),
                 replayed: text(&self.headers, "idempotency-replayed") == Some("true"),
                 rate_limit: RateLimit::of(&self.headers),
-                terms_to_accept: told("service-terms-upgrade-required"),
+                terms_to_accept: header("service-terms-upgrade-required"),
             });
         }
         let ErrorEnvelope { error } =
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(RateLimit::of(&headers), None);
         headers.insert("ratelimit-policy", HeaderValue::from_str(policy).unwrap());
         headers.insert("ratelimit", HeaderValue::from_str(limit).unwrap());
-        let told = RateLimit::of(&headers).map(|told| (told.limit, told.remaining, told.resets_in.as_secs()));
-        assert_eq!(told, expected);
+        let read = RateLimit::of(&headers).map(|read| (read.limit, read.remaining, read.resets_in.as_secs()));
+        assert_eq!(read, expected);
     }
 }

@@ -44,16 +44,16 @@ async fn a_write_is_retried_with_the_same_key() {
     let reply = client(&stub).update_agent("agt_x", &body).if_match("\"0\"").send().await.unwrap();
     assert_eq!((&*reply.value.name, reply.replayed, reply.etag.as_deref()), ("Ada", true, Some("\"1\"")));
 
-    let asked = stub.asked();
-    assert_eq!(asked.len(), 4);
-    for request in &asked {
-        assert_eq!(request, &asked[0], "a retry is the same request");
+    let requests = stub.requests();
+    assert_eq!(requests.len(), 4);
+    for request in &requests {
+        assert_eq!(request, &requests[0], "a retry is the same request");
     }
-    assert_eq!(asked[0].line, "PATCH /v1/agents/agt_x");
-    assert_eq!(asked[0].body, r#"{"name":"Ada","description":null}"#);
-    assert_eq!(asked[0].header("authorization"), "Bearer svc_sk_secret");
-    assert_eq!(asked[0].header("if-match"), "\"0\"");
-    let key = asked[0].header("idempotency-key");
+    assert_eq!(requests[0].line, "PATCH /v1/agents/agt_x");
+    assert_eq!(requests[0].body, r#"{"name":"Ada","description":null}"#);
+    assert_eq!(requests[0].header("authorization"), "Bearer svc_sk_secret");
+    assert_eq!(requests[0].header("if-match"), "\"0\"");
+    let key = requests[0].header("idempotency-key");
     assert!(key.len() == 32 && key.bytes().all(|byte| byte.is_ascii_hexdigit()), "{key}");
 }
 
@@ -64,11 +64,11 @@ async fn each_call_generates_a_key_unless_one_is_set() {
     client.delete_agent("a").await.unwrap();
     client.delete_agent("a").await.unwrap();
     client.delete_agent("a").idempotency_key("mine").await.unwrap();
-    let asked = stub.asked();
-    let key = |number: usize| asked[number].header("idempotency-key");
+    let requests = stub.requests();
+    let key = |number: usize| requests[number].header("idempotency-key");
     assert_ne!(key(0), key(1));
     assert_eq!(key(2), "mine");
-    assert_eq!(asked[2].headers.iter().filter(|(name, _)| name == "idempotency-key").count(), 1);
+    assert_eq!(requests[2].headers.iter().filter(|(name, _)| name == "idempotency-key").count(), 1);
 }
 
 #[tokio::test]
@@ -76,9 +76,9 @@ async fn the_last_value_of_a_header_is_sent() {
     let stub = Stub::that(vec![answers(JSON, AGENT)]).await;
     let call = client(&stub).update_agent("a", &UpdateAgent::default());
     call.idempotency_key("one").if_match("\"1\"").idempotency_key("two").if_match("\"2\"").await.unwrap();
-    let asked = stub.asked();
+    let requests = stub.requests();
     for (name, last) in [("idempotency-key", "two"), ("if-match", "\"2\"")] {
-        let sent = asked[0].headers.iter().filter(|(known, _)| known == name);
+        let sent = requests[0].headers.iter().filter(|(known, _)| known == name);
         assert_eq!(sent.map(|(_, value)| value.as_str()).collect::<Vec<_>>(), [last], "{name}");
     }
 }
@@ -88,9 +88,9 @@ async fn reads_have_no_idempotency_key() {
     let stub = Stub::that(vec![answers("200 OK\r\ncontent-type: text/calendar", "BEGIN:VCALENDAR")]).await;
     let anonymous = Client::builder(&stub.url).build().unwrap();
     assert_eq!(anonymous.get_feed("a b.ics").await.unwrap(), "BEGIN:VCALENDAR");
-    let asked = stub.asked();
-    assert_eq!((&*asked[0].line, asked[0].header("idempotency-key")), ("GET /ical/a%20b.ics", ""));
-    assert_eq!((asked[0].header("authorization"), &*asked[0].body), ("", ""));
+    let requests = stub.requests();
+    assert_eq!((&*requests[0].line, requests[0].header("idempotency-key")), ("GET /ical/a%20b.ics", ""));
+    assert_eq!((requests[0].header("authorization"), &*requests[0].body), ("", ""));
 }
 
 #[rstest]
@@ -107,9 +107,9 @@ async fn attempts_are_bounded(#[case] does: Does, #[case] attempts: usize) {
     let stub = Stub::that(vec![does]).await;
     let client = client(&stub);
     client.get_agent("a").await.unwrap_err();
-    assert_eq!(stub.asked().len(), attempts);
+    assert_eq!(stub.requests().len(), attempts);
     client.delete_agent("a").await.err();
-    assert!(stub.asked().len() <= 2 * attempts);
+    assert!(stub.requests().len() <= 2 * attempts);
 }
 
 #[tokio::test]
@@ -141,7 +141,7 @@ async fn an_endless_answer_is_an_error() {
     let stub = Stub::that(vec![Does::GoesOn]).await;
     let error = client(&stub).export_calendar("cal_x").await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { limit: 67_108_864, .. }), "{error:?}");
-    assert_eq!(stub.asked().len(), 1, "a retry would be just as long");
+    assert_eq!(stub.requests().len(), 1, "a retry would be just as long");
 }
 
 #[tokio::test]
@@ -152,7 +152,7 @@ async fn answer_max_sets_the_limit() {
     assert_eq!(that_reads(5).export_calendar("cal_x").await.unwrap(), "BEGIN");
     let error = that_reads(4).export_calendar("cal_x").await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { limit: 4, .. }), "{error:?}");
-    assert_eq!((error.request_id(), stub.asked().len()), (Some("req_1"), 2));
+    assert_eq!((error.request_id(), stub.requests().len()), (Some("req_1"), 2));
 }
 
 #[tokio::test]
@@ -175,7 +175,7 @@ async fn an_unchanged_value_is_none() {
     let client = client(&stub);
     assert_eq!(client.get_feed("x.ics").if_none_match("\"1\"").await.unwrap(), None);
     assert_eq!(client.get_feed("x.ics").if_none_match("\"1\"").await.unwrap().as_deref(), Some("BEGIN"));
-    assert_eq!(stub.asked()[0].header("if-none-match"), "\"1\"");
+    assert_eq!(stub.requests()[0].header("if-none-match"), "\"1\"");
 }
 
 #[tokio::test]
@@ -192,7 +192,7 @@ async fn queries_and_parameters_are_encoded() {
     client.list_calendar_events("a/b", &query).await.unwrap();
     client.list_calendar_events("c", &ListEvents::default()).await.unwrap();
     assert_eq!(client.delete_event("d", &kalends_wire::DeleteEvent::default()).await.unwrap().map(|_| ()), None);
-    let lines: Vec<String> = stub.asked().into_iter().map(|asked| asked.line).collect();
+    let lines: Vec<String> = stub.requests().into_iter().map(|request| request.line).collect();
     assert_eq!(
         lines,
         [
@@ -216,5 +216,5 @@ async fn an_invalid_request_is_not_sent() {
         assert!(matches!(&error, Error::Request(why) if !why.contains(&stub.url)), "{error:?}");
         assert!(error.to_string().len() > "the request cannot be made: ".len(), "{error}");
     }
-    assert!(stub.asked().is_empty());
+    assert!(stub.requests().is_empty());
 }

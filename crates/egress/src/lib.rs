@@ -3,7 +3,7 @@
 //! [`Egress::send`] takes an [`Exchange`] and returns a [`Reply`] or an [`EgressError`]. Whatever a URL, the owner of
 //! a name or a server does, the client reaches only the public internet and what the operator allows ([`Allowed`],
 //! `KALENDS_EGRESS_ALLOW`). It stops at its deadline, and it keeps no more bytes than the exchange allows.
-//! `docs/egress.md` lists what is refused and why. It works like this:
+//! `docs/run/egress.md` lists what is refused and why. It works like this:
 //!
 //! - Every URL is checked when it is used, and again at every redirect, by
 //!   [`RemoteUrl`](kalends_kernel::RemoteUrl): scheme, credentials, literal addresses, local names.

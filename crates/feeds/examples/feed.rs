@@ -105,9 +105,9 @@ fn moved(series: &Event, number: usize, start: &str, to: (&str, &str)) -> (Event
         end: Patch::Set(Moment::At(at(to.1))),
         ..EventPatch::default()
     };
-    let shown = series.instance(at(start)).unwrap();
+    let instance = series.instance(at(start)).unwrap();
     let id = format!("evt_000000000000000000000000{number:02}").parse().unwrap();
-    series.with_occurrence_patched(&shown, id, patch, Zone::UTC, at("2026-01-03T00:00:00Z")).unwrap()
+    series.with_occurrence_patched(&instance, id, patch, Zone::UTC, at("2026-01-03T00:00:00Z")).unwrap()
 }
 
 fn main() {

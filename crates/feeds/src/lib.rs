@@ -13,6 +13,6 @@ pub mod write;
 
 pub use change::{Change, Fence, Origin, SyncClaim};
 pub use subscription::{
-    AlreadySubscribed, Beside, Confidential, ConfidentialError, HostHash, LABEL_MAX, LEFT_MAX, Neighbour, Neighbours,
-    NewSubscription, Remains, Subscription, SubscriptionPatch, SubscriptionStatus,
+    AlreadySubscribed, Confidential, ConfidentialError, HostHash, LABEL_MAX, LEFT_MAX, Neighbour, Neighbours,
+    NewSubscription, Placement, Remains, Subscription, SubscriptionPatch, SubscriptionStatus,
 };

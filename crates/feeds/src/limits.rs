@@ -54,7 +54,7 @@ pub const ZONE_NAME_MAX: usize = 255;
 pub const UID_MAX: usize = 255;
 
 /// The most skipped events and the most warnings that are reported one by one. All of them are counted.
-pub const TOLD_MAX: usize = 100;
+pub const REPORTED_MAX: usize = 100;
 
 /// The stored length of an event without a length, because a span is never empty. Such an event blocks nothing.
 pub const NO_LENGTH: SignedDuration = SignedDuration::seconds(1);

@@ -23,7 +23,7 @@ pub trait Subscriptions: Send + Sync {
     /// last [`LEFT_MAX`](crate::LEFT_MAX) deleted subscriptions to the host of the address need to be searched;
     /// subscriptions that are not deleted are never left out. Subscriptions to other addresses take no memory, however
     /// many there are.
-    async fn subscriptions_beside(
+    async fn subscription_neighbours(
         &self,
         org: OrgId,
         calendar: CalendarId,

@@ -128,7 +128,7 @@ pub struct Neighbour {
 
 /// The place of a new subscription among the subscriptions of a calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Beside {
+pub struct Placement {
     /// The number of the next subscription of the calendar.
     pub place: i64,
     /// The last deleted subscription to that address whose events are kept, and its [`Subscription::origin`].
@@ -140,7 +140,7 @@ pub struct Beside {
 #[error("the calendar is already subscribed to this url, by {0}; change or sync that subscription, or delete it first")]
 pub struct AlreadySubscribed(pub SubscriptionId);
 
-impl Beside {
+impl Placement {
     /// Finds the place. The subscription `myself` is ignored.
     ///
     /// # Errors
@@ -177,11 +177,11 @@ pub struct SubscriptionPatch {
 
 impl Subscription {
     /// A new subscription, due at once. It takes over the events that a deleted one to the same address left
-    /// ([`Beside::left`]).
+    /// ([`Placement::left`]).
     pub fn create(
         (org, agent, calendar): (OrgId, AgentId, CalendarId),
         new: NewSubscription,
-        beside: Beside,
+        placement: Placement,
         now: Timestamp,
         entropy: &dyn Entropy,
     ) -> Self {
@@ -195,11 +195,11 @@ impl Subscription {
             label: new.label,
             paused: false,
             state: SyncState {
-                memory: Memory { adopted: beside.left.is_some(), ..Memory::default() },
+                memory: Memory { adopted: placement.left.is_some(), ..Memory::default() },
                 ..SyncState::default()
             },
-            origin: beside.left.map_or(id, |(_, origin)| origin),
-            place: beside.place,
+            origin: placement.left.map_or(id, |(_, origin)| origin),
+            place: placement.place,
             remains: None,
             version: Version::FIRST,
             created_at: now,
@@ -306,7 +306,7 @@ mod tests {
     }
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
-    const FIRST: Beside = Beside { place: 1, left: None };
+    const FIRST: Placement = Placement { place: 1, left: None };
 
     fn url(text: &str) -> RemoteUrl {
         RemoteUrl::from_stored(text).unwrap()
@@ -319,10 +319,10 @@ mod tests {
             CalendarId::from_uuid(Default::default()),
         );
         let new = NewSubscription { url: url(address), label: None };
-        Subscription { remains, ..Subscription::create(of, new, Beside { place, ..FIRST }, NOW, entropy) }
+        Subscription { remains, ..Subscription::create(of, new, Placement { place, ..FIRST }, NOW, entropy) }
     }
 
-    fn beside(of: &[&Subscription], last: i64) -> Neighbours {
+    fn neighbours_of(of: &[&Subscription], last: i64) -> Neighbours {
         Neighbours { last, same: of.iter().filter_map(|other| other.neighbour()).collect() }
     }
 
@@ -331,11 +331,12 @@ mod tests {
         let (entropy, address) = (Counting(1.into()), "https://a.example/");
         let (live, other) = (one(address, 1, None, &entropy), one("https://b.example/", 2, None, &entropy));
         let left = one(address, 3, Some(Remains::Kept), &entropy);
-        let found = |myself| Beside::find(&beside(&[&left, &live], 3), myself);
-        let (refused, alone) = (Err(AlreadySubscribed(live.id)), Beside { place: 4, left: Some((left.id, left.id)) });
+        let found = |myself| Placement::find(&neighbours_of(&[&left, &live], 3), myself);
+        let (refused, alone) =
+            (Err(AlreadySubscribed(live.id)), Placement { place: 4, left: Some((left.id, left.id)) });
         assert_eq!((found(None), found(Some(other.id)), found(Some(live.id))), (refused, refused, Ok(alone)));
-        assert_eq!(Beside::find(&beside(&[], 3), None), Ok(Beside { place: 4, left: None }));
-        assert_eq!(Beside::find(&Neighbours::default(), None), Ok(FIRST));
+        assert_eq!(Placement::find(&neighbours_of(&[], 3), None), Ok(Placement { place: 4, left: None }));
+        assert_eq!(Placement::find(&Neighbours::default(), None), Ok(FIRST));
     }
 
     #[test]
@@ -347,9 +348,9 @@ mod tests {
             one(address, 2, kept, &entropy),
             one(address, 3, Some(Remains::Removed), &entropy),
         ];
-        let neighbours = beside(&[&others[2], &others[1], &others[0]], 4);
-        let found = Beside::find(&neighbours, None).unwrap();
-        assert_eq!(found, Beside { place: 5, left: Some((others[1].id, others[1].id)) });
+        let neighbours = neighbours_of(&[&others[2], &others[1], &others[0]], 4);
+        let found = Placement::find(&neighbours, None).unwrap();
+        assert_eq!(found, Placement { place: 5, left: Some((others[1].id, others[1].id)) });
         let of = (others[0].org, others[0].agent, others[0].calendar);
         let new = NewSubscription { url: url(address), label: None };
         let adopting = Subscription::create(of, new, found, NOW, &entropy);
@@ -357,7 +358,7 @@ mod tests {
         assert_eq!((adopting.origin, adopting.place), (others[1].id, 5));
         // The events that it leaves in turn are still kept under the first one.
         let left = Subscription { remains: kept, ..adopting };
-        let found = Beside::find(&beside(&[&left], 5), None).unwrap();
+        let found = Placement::find(&neighbours_of(&[&left], 5), None).unwrap();
         assert_eq!(found.left, Some((left.id, others[1].id)));
     }
 }

@@ -29,12 +29,13 @@ use tokio::{
 };
 use url::form_urlencoded;
 
-use crate::{BODY_MAX, error::ApiError};
+use crate::{
+    error::ApiError,
+    limits::{BODIES_MAX, BODY_MAX},
+};
 
 /// Answers and bodies of at most this many bytes are not counted.
 pub(crate) const SMALL: usize = 64 << 10;
-/// The maximum number of bytes of bodies that an organization can be sending at once.
-pub(crate) const BODIES_MAX: usize = 16 << 20;
 /// How long a request waits for memory that its organization holds.
 const WAITS: Duration = Duration::from_secs(5);
 /// The approximate maximum size of a list entry, in bytes: an event with the longest description and metadata.

@@ -13,14 +13,15 @@ use utoipa::openapi::OpenApi;
 
 use self::catalogue::{PAGE, headers, html, responses};
 use crate::{
-    enter::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
-    examples, mcp,
+    examples,
+    limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
+    mcp::describe::{path_item, schemas as tool_schemas},
 };
 
 pub(crate) use self::catalogue::{header_of, of_caller};
 
-/// Returns the description of the whole API as JSON text.
-pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
+/// Returns the description of the whole API.
+pub(crate) fn complete(description: &OpenApi, base_url: &str) -> Value {
     let mut document = serde_json::to_value(description).unwrap_or_default();
     // `info.version` is the version of the API, which is fixed. This is the version of the software.
     document["info"]["x-kalends-version"] = json!(env!("CARGO_PKG_VERSION"));
@@ -55,15 +56,15 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> String {
             describe(described, operation);
         }
     }
-    let mut tools = mcp::path_item();
+    let mut tools = path_item();
     show_examples(&mut tools["post"], &operations::MCP, &schemas);
     document["paths"][operations::MCP.path] = tools;
-    for (name, mut schema) in mcp::schemas() {
+    for (name, mut schema) in tool_schemas() {
         open_objects(&mut schema);
         document["components"]["schemas"][name] = schema;
     }
     document["webhooks"] = messages::all();
-    document.to_string()
+    document
 }
 
 /// Makes each list refer to the schema of its entries instead of containing a copy.
@@ -429,7 +430,7 @@ mod tests {
     use super::*;
 
     fn document() -> Value {
-        serde_json::from_str(&crate::openapi_json("http://localhost")).unwrap()
+        crate::description("http://localhost")
     }
 
     #[test]

@@ -20,10 +20,10 @@ use url::form_urlencoded;
 
 use crate::{
     budget::{self, ANSWERS, Reserved, Room},
-    envelope::{AnsweredBy, Arrival, Known, Requester},
     error::ApiError,
     extract::{Sender, body_max_of, read_whole, unknown_parameter},
-    mcp::Carried,
+    known::{AnsweredBy, Arrival, Carried, Known, Requester},
+    limits::{ANONYMOUS_KEY_MIN, IDEMPOTENCY_KEY_MAX},
     metered::Metered,
     reply::replayed,
 };
@@ -36,12 +36,6 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static(headers::RATE_LIMI
 /// has 24 characters.
 const WRITTEN_MAX: usize = 128;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// The maximum length of an `Idempotency-Key`, in characters.
-pub(crate) const IDEMPOTENCY_KEY_MAX: usize = 255;
-
-/// The minimum length of an `Idempotency-Key`, in characters, without an API key or a session. The stored answer may
-/// contain a secret, so callers that share an address must not be able to guess each other's keys.
-pub(crate) const ANONYMOUS_KEY_MIN: usize = 20;
 
 /// The state of the entrance.
 #[derive(Clone)]
@@ -540,7 +534,7 @@ pub(crate) fn describe_broken_off(app: &App, whom: &Requester, at: Timestamp, he
 /// Adds the plan, and the version of the terms that the organization has not accepted yet. `accepted` is whether this
 /// request accepted them.
 pub(crate) fn describe_caller(app: &App, principal: &Principal, accepted: bool, headers: &mut HeaderMap) {
-    headers.insert(SERVICE_PLAN, HeaderValue::from_static(principal.plan.shown()));
+    headers.insert(SERVICE_PLAN, HeaderValue::from_static(principal.plan.public_name()));
     let announced = app.settings().terms.upgrade_header(principal.accepted_terms.as_deref()).filter(|_| !accepted);
     if let Some(Ok(version)) = announced.map(HeaderValue::from_str) {
         headers.insert(TERMS_UPGRADE, version);

@@ -1,9 +1,9 @@
-//! Wraps every request: its identifier, the envelope of its error, its log line and its metrics.
+//! Wraps every request: its identifier and its span, the envelope of its error, its log line and its metrics.
 
 use std::{
     any::Any,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 
 use axum::{
@@ -12,78 +12,74 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, StatusCode};
-use kalends_accounts::Principal;
-use kalends_app::{App, Caller, Refusal, operations::Operation, ports::CredentialsError};
+use kalends_app::{App, Refusal, operations::Operation, ports::CredentialsError};
 use kalends_kernel::{RequestId, StoreError, Timestamp};
+use tracing::{Instrument as _, field};
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::{
     cors::Cors,
     enter::describe_broken_off,
     error::ApiError,
     head, incoming,
-    mcp::Carried,
+    known::{AnsweredBy, Arrival, Carried, FORWARDED_FOR, Known, REQUEST_ID},
     pages::{Finished, Wanted},
-    security,
+    request_log::{Counted, Ending, RequestLog, Unfinished},
+    security, traceparent,
 };
 
-/// The client's address, according to the proxies.
-pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
-
-/// What is known about a request before its route is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Arrival {
-    pub id: RequestId,
-    pub at: Timestamp,
-    pub ip: Option<IpAddr>,
+/// The answer as the envelope left it, attached to the response.
+#[derive(Clone)]
+struct Answered {
+    /// The original status.
+    status: StatusCode,
+    /// The line of the request, if requests are logged.
+    line: Option<Unfinished>,
 }
 
-/// The operation and the requester. `enter` notes them, and the envelope reads them when it finishes an answer. An
-/// answer that broke off (because of a deadline or a panic) has not come back through `enter`.
-#[derive(Clone, Default)]
-pub(crate) struct Known(Arc<Noted>);
-
-#[derive(Default)]
-struct Noted {
-    operation: OnceLock<&'static Operation>,
-    whom: OnceLock<Requester>,
+/// The state of the envelope.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    pub app: Arc<App>,
+    /// Takes the line of each request.
+    pub log: Option<Arc<dyn RequestLog>>,
 }
 
-/// Who sent the request.
-pub(crate) enum Requester {
-    /// The holder of a key.
-    Caller(Arc<Caller>),
-    /// The holder of a session.
-    Session(Arc<Principal>),
-}
-
-impl Known {
-    /// Notes the requester. Only the first call counts.
-    pub(crate) fn note(&self, whom: Requester) {
-        // A request passes `enter` only once.
-        let _ = self.0.whom.set(whom);
+/// Gives the request its identifier and its span, and the response its final form. It ignores an identifier sent by
+/// the caller, because that cannot be trusted.
+pub(crate) async fn envelope(State(desk): State<Desk>, request: Request, next: Next) -> Response {
+    let at = desk.app.now();
+    let id = RequestId::new(at, desk.app.entropy());
+    // The level of a span decides only whether a filter drops it. No filter of levels may take the identifier away
+    // from an error.
+    let span = tracing::error_span!(
+        "request",
+        request_id = %id,
+        operation = field::Empty,
+        organization = field::Empty,
+        key = field::Empty,
+        status = field::Empty
+    );
+    if let Some(parent) = traceparent::parent(request.headers()) {
+        // Fails if nobody listens to spans.
+        let _ = span.set_parent(parent);
     }
-
-    /// Notes the operation. Only the first call counts.
-    pub(crate) fn note_operation(&self, operation: &'static Operation) {
-        let _ = self.0.operation.set(operation);
-    }
+    let known = Known::new(span.clone());
+    wrap(desk, id, at, known, request, next).instrument(span).await
 }
 
-/// The operation that answered, attached to the response.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct AnsweredBy(pub &'static Operation);
-
-/// The original status of the answer, attached to the response.
-#[derive(Debug, Clone, Copy)]
-struct Answered(StatusCode);
-
-/// Gives the request its identifier and the response its final form. It ignores an identifier sent by the caller,
-/// because that cannot be trusted.
-pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
-    let at = app.now();
-    let id = RequestId::new(at, app.entropy());
+async fn wrap(
+    Desk { app, log }: Desk,
+    id: RequestId,
+    at: Timestamp,
+    known: Known,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    // A tool call has no line of its own: that of its message names it.
+    let log = log.filter(|_| request.extensions().get::<Carried>().is_none());
+    let ending = log.map(|log| Ending::new(&log, id, request.method(), &known));
     let ip = address(&app, &request);
-    let known = Known::default();
     request.extensions_mut().insert(Arrival { id, at, ip });
     request.extensions_mut().insert(known.clone());
 
@@ -97,14 +93,14 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
     };
     let mut response = incoming::serve(request, answer).await;
     let operation = response.extensions().get::<AnsweredBy>().map(|by| by.0);
-    let operation = operation.or_else(|| known.0.operation.get().copied());
+    let operation = operation.or_else(|| known.operation());
     let failed = response.status().is_client_error() || response.status().is_server_error();
     let failed = failed && response.extensions_mut().remove::<Finished>().is_none();
     let error = response.extensions_mut().remove::<Arc<ApiError>>();
     // A failure without a reason was produced by the framework.
     let error = error.or_else(|| failed.then(|| Arc::new(ApiError::of_status(response.status()))));
     if let Some(error) = error {
-        log(&error, id, operation);
+        report(&error, id, operation);
         let headers = std::mem::take(response.headers_mut());
         response = match &page {
             Some(page) => page.render(&error, id),
@@ -112,17 +108,19 @@ pub(crate) async fn envelope(State(app): State<Arc<App>>, mut request: Request, 
         };
         keep_headers(&mut response, &headers);
     }
-    if let Some(whom) = known.0.whom.get() {
+    if let Some(whom) = known.requester() {
         describe_broken_off(&app, whom, at, response.headers_mut());
     }
     cors.describe(operation, response.headers_mut());
     security::describe(response.headers_mut());
     if let Ok(value) = HeaderValue::from_str(&id.to_string()) {
-        response.headers_mut().insert("x-request-id", value);
+        response.headers_mut().insert(REQUEST_ID, value);
     }
     measure(&app, at, operation, &response);
     let status = response.status();
-    response.extensions_mut().insert(Answered(status));
+    known.span().record("status", status.as_u16());
+    let line = ending.and_then(|ending| ending.answered(status, operation));
+    response.extensions_mut().insert(Answered { status, line });
     response
 }
 
@@ -148,13 +146,16 @@ fn readable(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or("unreadable")
 }
 
-/// Restores the status of an answer if the caller accepts none of our encodings. The answer is then sent unencoded.
-/// The compression layer would change the status to 406 although the request succeeded.
-pub(crate) fn despite_encodings<B>(mut response: http::Response<B>) -> http::Response<B> {
-    if let Some(Answered(status)) = response.extensions_mut().remove() {
+/// Finishes an answer after its compression. Restores its status if the caller accepts none of our encodings: the
+/// answer is then sent unencoded, and the compression layer would change the status to 406 although the request
+/// succeeded. The body carries the line of the request to its end.
+pub(crate) fn finish<B>(mut response: http::Response<B>) -> http::Response<Counted<B>> {
+    let answered = response.extensions_mut().remove::<Answered>();
+    let line = answered.and_then(|Answered { status, line }| {
         *response.status_mut() = status;
-    }
-    response
+        line
+    });
+    response.map(|body| Counted::new(body, line))
 }
 
 /// Keeps the headers that the inner layers set, except those that describe the replaced body.
@@ -166,7 +167,7 @@ fn keep_headers(response: &mut Response, headers: &http::HeaderMap) {
     }
 }
 
-fn log(error: &ApiError, id: RequestId, operation: Option<&Operation>) {
+fn report(error: &ApiError, id: RequestId, operation: Option<&Operation>) {
     let operation = operation.map_or("none", |operation| operation.id);
     match error {
         ApiError::Refused(Refusal::Store(

@@ -14,12 +14,9 @@ use kalends_kernel::{FieldError, FieldErrors, RequestId, StoreError};
 use kalends_proposals::ProposalError;
 use kalends_wire::{Conflict, ErrorBody, ErrorCode, ErrorEnvelope, ErrorType, Slot};
 
-use crate::{
-    BODY_MAX,
-    budget::BODIES_MAX,
-    extract::{DEPTH_MAX, PLACES, VALUES_MAX},
-    head::{HEADER_BYTES_MAX, HEADERS_MAX, URI_MAX},
-    incoming::{BYTES_A_SECOND, FREE, WITHIN},
+use crate::limits::{
+    BODIES_MAX, BODY_MAX, BYTES_A_SECOND, DEPTH_MAX, FREE, HEADER_BYTES_MAX, HEADERS_MAX, PLACES, URI_MAX, VALUES_MAX,
+    WITHIN,
 };
 
 /// The maximum number of field errors in a message. The others are only counted.
@@ -575,7 +572,7 @@ fn invalid(errors: &FieldErrors, otherwise: ErrorCode, id: String, operation: Op
 mod tests {
     use super::*;
 
-    const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/requests.md");
+    const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/use/errors.md");
     const BEGIN: &str = "<!-- The table of codes is written by a test. -->\n";
     const END: &str = "<!-- The end of the table. -->\n";
     const RENEW: &str = "KALENDS_RENEW_EXAMPLES=1 cargo test -p kalends-http --lib the_docs_list_every_code";
@@ -597,6 +594,6 @@ mod tests {
         if std::env::var("KALENDS_RENEW_EXAMPLES").is_ok_and(|value| value == "1") {
             return std::fs::write(DOCS, [before, BEGIN, &table(), END, after].concat()).unwrap();
         }
-        assert_eq!(written, table(), "docs/requests.md lists other codes; update its table with\n    {RENEW}");
+        assert_eq!(written, table(), "docs/use/errors.md lists other codes; update its table with\n    {RENEW}");
     }
 }

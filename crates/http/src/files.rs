@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_compression::{
     Level,
-    tokio::bufread::{BrotliEncoder, GzipEncoder, ZstdEncoder},
+    tokio::bufread::{GzipEncoder, ZstdEncoder},
 };
 use axum::{
     body::Body,
@@ -16,12 +16,11 @@ use kalends_kernel::base64url;
 use sha2::{Digest as _, Sha256};
 use tokio::{io::AsyncReadExt as _, runtime::Handle, sync::OnceCell, task::spawn_blocking};
 
-use crate::{COMPRESS_ABOVE, extract::has};
+use crate::{extract::has, limits::COMPRESS_ABOVE};
 
 /// The compression of a file. If a caller accepts several equally, the first one here is preferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Coding {
-    Brotli,
     Zstd,
     Gzip,
 }
@@ -134,11 +133,10 @@ impl File {
 
 impl Coding {
     /// Every coding, in the order of the values.
-    const ALL: [Self; 3] = [Self::Brotli, Self::Zstd, Self::Gzip];
+    const ALL: [Self; 2] = [Self::Zstd, Self::Gzip];
 
     const fn name(self) -> &'static str {
         match self {
-            Self::Brotli => "br",
             Self::Zstd => "zstd",
             Self::Gzip => "gzip",
         }
@@ -154,9 +152,6 @@ impl Coding {
     async fn pack(self, plain: &[u8]) -> std::io::Result<Bytes> {
         let mut packed = Vec::new();
         match self {
-            Self::Brotli => {
-                BrotliEncoder::with_quality(plain, Level::Precise(9)).read_to_end(&mut packed).await?;
-            }
             Self::Zstd => {
                 ZstdEncoder::with_quality(plain, Level::Precise(12)).read_to_end(&mut packed).await?;
             }
@@ -189,7 +184,7 @@ fn weight(request: &HeaderMap, coding: &str) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use async_compression::tokio::bufread::{BrotliDecoder, GzipDecoder, ZstdDecoder};
+    use async_compression::tokio::bufread::{GzipDecoder, ZstdDecoder};
     use http_body_util::BodyExt as _;
     use rstest::rstest;
     use tower::{ServiceExt as _, service_fn};
@@ -213,16 +208,16 @@ mod tests {
     }
 
     #[rstest]
-    #[case::browser("gzip, deflate, br, zstd", Some(Coding::Brotli))]
+    #[case::browser("gzip, deflate, br, zstd", Some(Coding::Zstd))]
     #[case::one("gzip", Some(Coding::Gzip))]
     #[case::in_capitals("GZIP", Some(Coding::Gzip))]
-    #[case::preferred("br;q=0.1, gzip;q=0.9", Some(Coding::Gzip))]
-    #[case::anything("*", Some(Coding::Brotli))]
-    #[case::anything_but("*, br;q=0", Some(Coding::Zstd))]
-    #[case::refused("br;q=0, gzip;q=0.000", None)]
+    #[case::preferred("zstd;q=0.1, gzip;q=0.9", Some(Coding::Gzip))]
+    #[case::anything("*", Some(Coding::Zstd))]
+    #[case::anything_but("*, zstd;q=0", Some(Coding::Gzip))]
+    #[case::refused("zstd;q=0, gzip;q=0.000", None)]
     #[case::identity("identity", None)]
-    #[case::unknown("deflate, middle-out", None)]
-    #[case::malformed("br;q=lots", None)]
+    #[case::unknown("deflate, br, middle-out", None)]
+    #[case::malformed("zstd;q=lots", None)]
     #[case::empty("", None)]
     fn the_callers_preferred_coding_is_chosen(#[case] accepts: &str, #[case] coding: Option<Coding>) {
         assert_eq!(Coding::accepted(&asking(header::ACCEPT_ENCODING, accepts)), coding);
@@ -230,7 +225,7 @@ mod tests {
 
     #[rstest]
     #[tokio::test]
-    async fn a_file_is_compressed_once_and_sent_as_stored(#[values("br", "zstd", "gzip")] coding: &str) {
+    async fn a_file_is_compressed_once_and_sent_as_stored(#[values("zstd", "gzip")] coding: &str) {
         let file = file();
         let layers = tower::ServiceBuilder::new()
             .layer(CompressionLayer::new().compress_when(SizeAbove::new(0).and(is_made_for_its_request)));
@@ -256,7 +251,6 @@ mod tests {
         assert_eq!(plain.as_ptr(), file.plain.as_ptr());
         let (mut packed, mut unpacked) = (first.as_ref(), Vec::new());
         match coding {
-            "br" => BrotliDecoder::new(&mut packed).read_to_end(&mut unpacked).await.unwrap(),
             "zstd" => ZstdDecoder::new(&mut packed).read_to_end(&mut unpacked).await.unwrap(),
             _ => GzipDecoder::new(&mut packed).read_to_end(&mut unpacked).await.unwrap(),
         };
@@ -267,7 +261,7 @@ mod tests {
     async fn each_form_has_its_own_strong_tag() {
         let file = file();
         let mut tags = Vec::new();
-        for accepts in ["identity", "br", "zstd", "gzip"] {
+        for accepts in ["identity", "zstd", "gzip"] {
             let mut request = asking(header::ACCEPT_ENCODING, accepts);
             let sent = file.answer(&request).await;
             let tag = sent.headers()["etag"].to_str().unwrap().to_owned();
@@ -290,7 +284,7 @@ mod tests {
         let short = File::new(HeaderValue::from_static("text/plain"), "short", &[]);
         let picture = File::new(HeaderValue::from_static("image/png"), vec![0; 4096], &[]);
         for file in [Arc::new(short), Arc::new(picture)] {
-            let sent = file.answer(&asking(header::ACCEPT_ENCODING, "br, gzip")).await;
+            let sent = file.answer(&asking(header::ACCEPT_ENCODING, "zstd, gzip")).await;
             assert!(!sent.headers().contains_key("content-encoding") && !sent.headers().contains_key("vary"));
             assert_eq!(body(sent).await, file.plain);
         }

@@ -6,14 +6,10 @@
 use axum::extract::Request;
 use http::{HeaderMap, HeaderValue, Version, header, uri::Authority};
 
-use crate::error::ApiError;
-
-/// The maximum number of headers of a request.
-pub(crate) const HEADERS_MAX: usize = 100;
-/// The maximum size of all headers, in bytes: names and values, including the separators and line ends.
-pub(crate) const HEADER_BYTES_MAX: usize = 32 << 10;
-/// The maximum size of a request's path and query, in bytes.
-pub(crate) const URI_MAX: usize = 8 << 10;
+use crate::{
+    error::ApiError,
+    limits::{HEADER_BYTES_MAX, HEADERS_MAX, URI_MAX},
+};
 
 /// The bytes of a header line besides its name and value: a colon, a space and the line end.
 const LINE: usize = 4;

@@ -20,17 +20,13 @@ use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 
-use crate::{CALL_MAX, error::ApiError};
+use crate::{
+    error::ApiError,
+    limits::{BYTES_A_SECOND, CALL_MAX, FREE, WITHIN},
+};
 
 /// How long an answer may take. Time in which the service waits for the caller's body does not count.
 const DEADLINE: Duration = Duration::from_secs(30);
-
-/// How long a body may take before its speed matters.
-pub(crate) const FREE: Duration = Duration::from_secs(5);
-/// The minimum speed after that, in bytes per second.
-pub(crate) const BYTES_A_SECOND: u64 = 8_000;
-/// How long the whole body may take.
-pub(crate) const WITHIN: Duration = Duration::from_secs(60);
 
 /// How many bytes of an unread body are read, so that its connection can be used for the next request.
 const READ_ON_MAX: usize = 64 * 1024;

@@ -3,7 +3,7 @@
 //! A request passes these layers, from the outside in:
 //!
 //! - compression
-//! - `envelope`: request identifier, limits on the request's head, error envelope, CORS, security headers, metrics,
+//! - `envelope`: request identifier, span, limits on the request's head, error envelope, CORS, security headers, metrics,
 //!   log
 //! - `incoming`: minimum speed of the body, deadline, handling of an unread body
 //! - a guard against panics
@@ -22,14 +22,19 @@ mod extract;
 mod files;
 mod head;
 mod incoming;
+mod known;
+mod limits;
 mod list_page;
 mod mcp;
 mod metered;
 mod pages;
 mod reply;
+mod request_log;
 mod security;
+mod service;
 #[cfg(test)]
 mod tests;
+mod traceparent;
 
 use std::sync::Arc;
 
@@ -41,78 +46,77 @@ use tower_http::{
     catch_panic::CatchPanicLayer,
     compression::{CompressionLayer, Predicate as _, predicate::SizeAbove},
 };
-use utoipa_axum::router::OpenApiRouter;
 
-use crate::enter::Entrance;
-pub use crate::error::refused_connection;
-
-/// The maximum size of a request's body, in bytes: 1 MiB.
-pub const BODY_MAX: usize = 1 << 20;
-/// The maximum size of an imported file, in bytes.
-pub const FILE_MAX: usize = kalends_feeds::limits::BYTES_MAX;
-/// The maximum size of a message that calls the import tool, in bytes. The file is a JSON string in which every
-/// character may be escaped, and the rest of the message surrounds it. All other messages are at most [`BODY_MAX`]
-/// long.
-pub const CALL_MAX: usize = 2 * FILE_MAX + BODY_MAX;
-/// Answers smaller than this are not compressed, in bytes.
-const COMPRESS_ABOVE: u64 = 1024;
+pub(crate) use self::service::{Routes, Service};
+use self::{enter::Entrance, envelope::Desk, limits::COMPRESS_ABOVE};
+pub use self::{
+    error::refused_connection,
+    known::ToolCall,
+    limits::{BODY_MAX, CALL_MAX, FILE_MAX},
+    request_log::{RequestLine, RequestLog},
+};
 
 /// The complete router of the service. It expects the peer's address as a `ConnectInfo<SocketAddr>` in the request's
-/// extensions.
-pub fn router(app: Arc<App>) -> Router {
-    compose(app, |routes, entrance| routes.route_layer(middleware::from_fn_with_state(entrance, enter::enter)))
+/// extensions. `log` takes the line of each request.
+pub fn router(app: Arc<App>, log: Option<Arc<dyn RequestLog>>) -> Router {
+    compose(app, log, |routes, entrance| routes.route_layer(middleware::from_fn_with_state(entrance, enter::enter)))
 }
 
 /// The router for a single, known caller. It does not authenticate, limit or count. Use it behind your own entrance,
 /// or to measure what the service's own entrance costs.
 pub fn router_for(app: Arc<App>, principal: Arc<Principal>) -> Router {
-    compose(app, |routes, entrance| {
+    compose(app, None, |routes, entrance| {
         routes.route_layer(middleware::from_fn_with_state((entrance, principal), enter::enter_as))
     })
 }
 
 /// The router of a process that serves no requests. It answers whether the process is running and reaches its
-/// database, and answers 404 to everything else.
-pub fn probes(app: Arc<App>) -> Router {
+/// database, and answers 404 to everything else. `log` takes the line of each request.
+pub fn probes(app: Arc<App>, log: Option<Arc<dyn RequestLog>>) -> Router {
     let (routes, _) = endpoints::probes().split_for_parts();
-    surround(Arc::clone(&app), routes.with_state(app))
+    surround(Desk { app: Arc::clone(&app), log }, routes.with_state(app))
 }
 
 /// Adds `enter` to each route and the other layers around them.
-fn compose(app: Arc<App>, enter: impl FnOnce(Router<Arc<App>>, Entrance) -> Router<Arc<App>>) -> Router {
+fn compose(
+    app: Arc<App>,
+    log: Option<Arc<dyn RequestLog>>,
+    enter: impl FnOnce(Router<Arc<App>>, Entrance) -> Router<Arc<App>>,
+) -> Router {
     let (routes, description) = endpoints::all().split_for_parts();
     let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(describe::without_query(&description)) };
     let description = describe::complete(&description, &app.settings().base_url);
-    let (tools, _) = mcp::Tools::of(&serde_json::from_str(&description).unwrap_or_default());
+    let (tools, _) = mcp::Tools::of(&description);
+    let description = endpoints::Description::new(description.to_string());
     let routes = Router::new()
         .merge(enter(routes, entrance))
-        .merge(docs::routes())
+        .merge(docs::routes(docs::Site::new(description.clone())))
         .merge(pages::console(&app.sign_in_providers()))
         .with_state(Arc::clone(&app))
-        .layer(axum::Extension(endpoints::Description::new(description)));
-    let inner = surround(Arc::clone(&app), routes.clone());
-    let routes = routes.merge(mcp::route(&app, tools, inner));
-    surround(app, routes)
+        .layer(axum::Extension(description));
+    let desk = Desk { app, log };
+    let inner = surround(desk.clone(), routes.clone());
+    let routes = routes.merge(mcp::route(&desk.app, tools, inner));
+    surround(desk, routes)
 }
 
 /// Adds the layers that every request passes.
-fn surround(app: Arc<App>, routes: Router) -> Router {
+fn surround(desk: Desk, routes: Router) -> Router {
     let compressed = SizeAbove::new(COMPRESS_ABOVE).and(files::is_made_for_its_request);
     // The layers wrap the router as a whole. Wrapping each route would box every layer for every request.
     let around = ServiceBuilder::new()
-        .map_response(envelope::despite_encodings)
+        .map_response(envelope::finish)
         .layer(CompressionLayer::new().compress_when(compressed))
-        .layer(middleware::from_fn_with_state(app, envelope::envelope))
+        .layer(middleware::from_fn_with_state(desk, envelope::envelope))
         .layer(CatchPanicLayer::custom(envelope::panicked));
     Router::new().fallback_service(around.service(routes))
 }
 
 /// The OpenAPI description as JSON text. `base_url` is the address of the server.
 pub fn openapi_json(base_url: &str) -> String {
-    describe::complete(&endpoints::all().into_openapi(), base_url)
+    description(base_url).to_string()
 }
 
-/// The state of every handler.
-type Service = axum::extract::State<Arc<App>>;
-/// The routes of a resource, with their description.
-type Routes = OpenApiRouter<Arc<App>>;
+fn description(base_url: &str) -> serde_json::Value {
+    describe::complete(&endpoints::all().into_openapi(), base_url)
+}

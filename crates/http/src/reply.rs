@@ -6,7 +6,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use kalends_accounts::SessionCookies;
-use kalends_app::{Answer, App, ConsentBegun, SessionBegun, etag};
+use kalends_app::{Answer, Answered, App, ConsentBegun, SessionBegun, etag};
 use kalends_kernel::Version;
 use serde::Serialize;
 
@@ -18,33 +18,38 @@ const RESOURCE: usize = 1024;
 const HEADERS: usize = 12;
 
 /// The answer of a use case that changed something.
-pub(crate) struct Changed(pub Answer);
+pub(crate) struct Changed<T>(pub Answered<T>);
 
-impl IntoResponse for Changed {
+impl<T> IntoResponse for Changed<T> {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = match self.0.body {
-            Some(body) => json(body),
-            None => Response::default(),
-        };
-        *response.status_mut() = status;
-        tag(response.headers_mut(), self.0.version);
-        response
+        stored(self.0.answer)
     }
+}
+
+/// The response to which a stored answer belongs.
+fn stored(answer: Answer) -> Response {
+    let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = match answer.body {
+        Some(body) => json(body),
+        None => Response::default(),
+    };
+    *response.status_mut() = status;
+    tag(response.headers_mut(), answer.version);
+    response
 }
 
 /// An answer that starts a session, with its cookie. When the answer is replayed later, it sets no cookie.
 pub(crate) struct Begun(Answer, String);
 
 impl Begun {
-    pub(crate) fn new(app: &App, begun: SessionBegun) -> Self {
-        Self(begun.answer, cookies(app).set(&begun.token))
+    pub(crate) fn new<T>(app: &App, begun: SessionBegun<T>) -> Self {
+        Self(begun.answered.answer, cookies(app).set(&begun.token))
     }
 }
 
 impl IntoResponse for Begun {
     fn into_response(self) -> Response {
-        with_cookie(Changed(self.0).into_response(), &self.1)
+        with_cookie(stored(self.0), &self.1)
     }
 }
 
@@ -52,14 +57,14 @@ impl IntoResponse for Begun {
 pub(crate) struct Ended(Answer, String);
 
 impl Ended {
-    pub(crate) fn new(app: &App, answer: Answer) -> Self {
-        Self(answer, cookies(app).clear())
+    pub(crate) fn new(app: &App, ended: Answered<()>) -> Self {
+        Self(ended.answer, cookies(app).clear())
     }
 }
 
 impl IntoResponse for Ended {
     fn into_response(self) -> Response {
-        with_cookie(Changed(self.0).into_response(), &self.1)
+        with_cookie(stored(self.0), &self.1)
     }
 }
 
@@ -69,13 +74,13 @@ pub(crate) struct Bound(Answer, String);
 
 impl Bound {
     pub(crate) fn new(app: &App, begun: ConsentBegun) -> Self {
-        Self(begun.answer, cookies(app).set_state(&begun.state))
+        Self(begun.answered.answer, cookies(app).set_state(&begun.state))
     }
 }
 
 impl IntoResponse for Bound {
     fn into_response(self) -> Response {
-        with_cookie(Changed(self.0).into_response(), &self.1)
+        with_cookie(stored(self.0), &self.1)
     }
 }
 
@@ -142,6 +147,17 @@ impl<T: Serialize> IntoResponse for WithETag<T> {
     }
 }
 
+/// An answer that must not be cached: slots are taken all the time, and a booking is private.
+pub(crate) struct Fresh<T>(pub T);
+
+impl<T: IntoResponse> IntoResponse for Fresh<T> {
+    fn into_response(self) -> Response {
+        let mut response = self.0.into_response();
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+}
+
 /// JSON that is already serialized.
 pub(crate) struct Written<B>(pub B);
 
@@ -161,7 +177,7 @@ pub(crate) fn json(body: impl Into<Body>) -> Response {
 
 /// The stored answer to an earlier request, marked by a header.
 pub(crate) fn replayed(answer: Answer) -> Response {
-    let mut response = Changed(answer).into_response();
+    let mut response = stored(answer);
     response.headers_mut().insert("idempotency-replayed", HeaderValue::from_static("true"));
     response
 }

@@ -1,6 +1,7 @@
 //! What surrounds every route: the form of answers that broke off, common headers, and requests that no route sees.
 
 mod messages;
+mod request_lines;
 
 use std::{collections::HashSet, future::pending, sync::Arc};
 
@@ -15,13 +16,13 @@ use axum::{
 use http::{HeaderName, Method, StatusCode, Version};
 use http_body_util::BodyExt as _;
 use kalends_app::{
-    App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts, Refusal, Settings,
+    App, ChangeSet, MemoryRateLimiter, Parts, Refusal, Settings,
     ports::{Commit as _, CredentialsError},
 };
 use kalends_kernel::StoreError;
 use kalends_quotas::Plan;
 use kalends_testkit::{
-    Mailbox, MemoryStore, TestPasswords, TestTokens,
+    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
 use kalends_web::headers::CONTENT_SECURITY_POLICY;
@@ -31,6 +32,7 @@ use tower::ServiceExt as _;
 
 use crate::{
     enter::{self, Entrance},
+    envelope::Desk,
     error::ApiError,
     surround,
 };
@@ -46,11 +48,10 @@ fn app(store: &MemoryStore, make: &Fixtures) -> Arc<App> {
         mailer: Arc::new(Mailbox::default()),
         passwords: Arc::new(TestPasswords::default()),
         tokens: Arc::new(TestTokens),
-        human: Arc::new(NoHumanCalendars),
         calendar_providers: Arc::new(NoCalendarProviders),
         limiter: Arc::new(MemoryRateLimiter::default()),
-        sender: Arc::new(kalends_app::NoSender),
-        fetcher: Arc::new(kalends_app::NoFetcher),
+        sender: Arc::new(NoSender),
+        fetcher: Arc::new(NoFetcher),
         providers: Arc::new(NoProviders),
         settings: Settings { cors_origins: vec![NAMED.to_owned()], ..settings() },
     })
@@ -66,12 +67,12 @@ async fn service(handler: MethodRouter<Arc<App>>) -> (Router, String) {
     let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(HashSet::new()) };
     let routes = Router::new().route("/v1/agents", handler.clone()).route("/v1/plans", handler);
     let routes = routes.route_layer(middleware::from_fn_with_state(entrance, enter::enter));
-    (surround(Arc::clone(&app), routes.with_state(app)), key.text)
+    (surround(Desk { app: Arc::clone(&app), log: None }, routes.with_state(app)), key.text)
 }
 
 /// The complete service, without any account.
 fn whole() -> Router {
-    crate::router(app(&MemoryStore::new(), &Fixtures::new()))
+    crate::router(app(&MemoryStore::new(), &Fixtures::new()), None)
 }
 
 fn reading(path: &str) -> http::request::Builder {
@@ -167,7 +168,7 @@ async fn a_failure_has_the_common_headers(#[case] trouble: Trouble, #[case] stat
 #[tokio::test]
 async fn a_failure_of_the_tools_has_the_common_headers() {
     let (store, make) = (MemoryStore::new(), Fixtures::new());
-    let service = crate::router(app(&store, &make));
+    let service = crate::router(app(&store, &make), None);
     let organization = kalends_accounts::Organization { plan: Plan::Pro, ..make.organization() };
     let key = make.key(organization.id);
     store.commit(ChangeSet::new(organization.id).create(&organization).create(&key.key)).await.unwrap();
@@ -227,7 +228,7 @@ async fn a_page_without_a_policy_gets_the_default() {
 #[tokio::test]
 async fn redirects_and_files_are_not_sniffed() {
     let service = whole();
-    for path in ["/", "/docs", "/docs/swagger-ui.css", "/health", "/nowhere"] {
+    for path in ["/", "/docs", "/docs/use/quickstart", "/health", "/nowhere"] {
         let answer = ask(&service, reading(path)).await;
         assert_eq!(header(&answer, "x-content-type-options"), "nosniff", "{path}");
         assert!(header(&answer, "x-request-id").starts_with("req_"), "{path}");
@@ -239,7 +240,7 @@ async fn redirects_and_files_are_not_sniffed() {
 
 #[rstest]
 #[case::description("/openapi.json")]
-#[case::style_sheet("/docs/swagger-ui.css")]
+#[case::guide("/docs/use/quickstart")]
 #[tokio::test]
 async fn large_files_are_compressed_once(#[case] path: &str) {
     let service = whole();
@@ -352,7 +353,7 @@ async fn only_configured_origins_read_private_answers_and_never_with_cookies() {
 #[tokio::test]
 async fn the_rate_limit_applies_to_sessions_too() {
     let (store, make) = (MemoryStore::new(), Fixtures::new());
-    let service = crate::router(app(&store, &make));
+    let service = crate::router(app(&store, &make), None);
     let body = serde_json::json!({
         "email": "ada@example.com", "password": "correct horse battery staple", "name": "Ada", "tos_version": "2026-01-01"
     });

@@ -7,29 +7,14 @@ use kalends_accounts::oauth::{Client, Provider, TokenRequest};
 use kalends_app::ports::{CalendarProviders, PROVIDER_WITHIN, ProviderError, TheirBusy};
 use kalends_bridge::{TheirCalendar, Tokens};
 use kalends_egress::Egress;
-use kalends_kernel::{RemoteUrl, Span, Timestamp};
-use secrecy::SecretString;
+use kalends_kernel::{Span, Timestamp};
 use tokio::time::timeout;
 
 use crate::{
+    ProviderSettings,
     account::{Account, post_form},
     google, microsoft, tokens,
 };
-
-/// A provider of calendars and our account there.
-#[derive(Debug, Clone)]
-pub struct ProviderSettings {
-    /// Our OAuth client at the provider.
-    pub client: Client,
-    /// Its token endpoint.
-    pub token_endpoint: RemoteUrl,
-    /// Our secret there.
-    pub client_secret: SecretString,
-    /// The base URL of its calendar API, with or without a trailing slash.
-    pub api: RemoteUrl,
-    /// The endpoint that revokes a consent. `None` if the provider has none.
-    pub revocation_endpoint: Option<RemoteUrl>,
-}
 
 /// The accounts of users at the configured providers, reached through the guarded client.
 ///

@@ -46,24 +46,24 @@ pub(crate) fn plain(code: &str) -> String {
 /// The error for an answer that may be different later: the provider is busy, or the operator has to act.
 pub(crate) fn unavailable(status: u16, code: Option<&str>) -> ProviderError {
     let code = code.map(plain).filter(|code| !code.is_empty());
-    let told = code.map_or(String::new(), |code| format!(" ({code})"));
-    ProviderError::Unavailable(format!("it answers with status {status}{told}").into())
+    let detail = code.map_or(String::new(), |code| format!(" ({code})"));
+    ProviderError::Unavailable(format!("it answers with status {status}{detail}").into())
 }
 
 /// A calendar that the provider reports no busy times for, with the error code.
-pub(crate) fn untold(code: &str) -> TheirBusy {
+pub(crate) fn unknown(code: &str) -> TheirBusy {
     let code = plain(code);
-    TheirBusy::Untold(if code.is_empty() { "unknown".to_owned() } else { code })
+    TheirBusy::Unknown(if code.is_empty() { "unknown".to_owned() } else { code })
 }
 
 /// The calendars of an account as they are returned: the primary one first, without duplicates, with bounded names and
 /// references.
 pub(crate) fn listed(found: Vec<TheirCalendar>) -> Vec<TheirCalendar> {
-    let mut told = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let mut listed: Vec<_> = found
         .into_iter()
         .filter(|calendar| (1..=REFERENCE_MAX).contains(&calendar.reference.len()))
-        .filter(|calendar| told.insert(calendar.reference.clone()))
+        .filter(|calendar| seen.insert(calendar.reference.clone()))
         .map(|calendar| TheirCalendar { name: tidy(&calendar.name), ..calendar })
         .collect();
     // The sort is stable, so the others keep the provider's order.
@@ -83,14 +83,14 @@ pub(crate) const TOO_MUCH: &str = "more_than_is_read";
 
 /// Adds the busy times of another answer. One error makes the whole calendar unknown, because half of a calendar would
 /// look free.
-pub(crate) fn add(told: &mut TheirBusy, more: TheirBusy) {
-    match (told, more) {
-        (TheirBusy::Untold(_), _) => {}
-        (told, more @ TheirBusy::Untold(_)) => *told = more,
+pub(crate) fn add(busy: &mut TheirBusy, more: TheirBusy) {
+    match (busy, more) {
+        (TheirBusy::Unknown(_), _) => {}
+        (busy, more @ TheirBusy::Unknown(_)) => *busy = more,
         (TheirBusy::Known(spans), TheirBusy::Known(more)) if spans.len() + more.len() <= RAW_SPANS_MAX => {
             spans.extend::<Vec<Span>>(more);
         }
-        (told, TheirBusy::Known(_)) => *told = untold(TOO_MUCH),
+        (busy, TheirBusy::Known(_)) => *busy = unknown(TOO_MUCH),
     }
 }
 
@@ -127,8 +127,8 @@ mod tests {
     #[case("in valid", "invalid")]
     #[case("é\u{1b}[31m", "[31m")]
     #[case("", "")]
-    fn codes_are_reduced_to_visible_ascii(#[case] code: &str, #[case] shown: &str) {
-        assert_eq!(plain(code), shown);
+    fn codes_are_reduced_to_visible_ascii(#[case] code: &str, #[case] expected: &str) {
+        assert_eq!(plain(code), expected);
         assert_eq!(plain(&"x".repeat(CODE_MAX + 1)).len(), CODE_MAX);
     }
 
@@ -155,20 +155,20 @@ mod tests {
 
     #[test]
     fn one_error_makes_the_calendar_unknown() {
-        let mut told = spans(1);
-        add(&mut told, spans(2));
-        assert_eq!(told, spans(3));
-        add(&mut told, TheirBusy::Untold("notFound".into()));
-        add(&mut told, spans(1));
-        assert_eq!(told, TheirBusy::Untold("notFound".into()));
+        let mut busy = spans(1);
+        add(&mut busy, spans(2));
+        assert_eq!(busy, spans(3));
+        add(&mut busy, TheirBusy::Unknown("notFound".into()));
+        add(&mut busy, spans(1));
+        assert_eq!(busy, TheirBusy::Unknown("notFound".into()));
     }
 
     #[test]
     fn too_many_busy_times_make_the_calendar_unknown() {
-        let mut told = spans(RAW_SPANS_MAX - 1);
-        add(&mut told, spans(1));
-        assert_eq!(told, spans(RAW_SPANS_MAX));
-        add(&mut told, spans(1));
-        assert_eq!(told, TheirBusy::Untold(TOO_MUCH.into()));
+        let mut busy = spans(RAW_SPANS_MAX - 1);
+        add(&mut busy, spans(1));
+        assert_eq!(busy, spans(RAW_SPANS_MAX));
+        add(&mut busy, spans(1));
+        assert_eq!(busy, TheirBusy::Unknown(TOO_MUCH.into()));
     }
 }

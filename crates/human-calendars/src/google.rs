@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     account::Account,
-    answer::{Malformed, add, listed, read, unavailable, untold},
+    answer::{Malformed, add, listed, read, unavailable, unknown},
 };
 
 /// The most pages of calendars that are read, of 250 each.
@@ -54,9 +54,9 @@ pub(crate) async fn busy(
     references: &[String],
     window: Span,
 ) -> Result<Vec<TheirBusy>, ProviderError> {
-    let mut told = vec![TheirBusy::Known(Vec::new()); references.len()];
+    let mut found = vec![TheirBusy::Known(Vec::new()); references.len()];
     for part in parts(window) {
-        for (references, told) in references.chunks(CALENDARS_AT_ONCE).zip(told.chunks_mut(CALENDARS_AT_ONCE)) {
+        for (references, found) in references.chunks(CALENDARS_AT_ONCE).zip(found.chunks_mut(CALENDARS_AT_ONCE)) {
             let items: Vec<_> = references.iter().map(|reference| json!({ "id": reference })).collect();
             let question = json!({
                 "timeMin": part.start().to_string(),
@@ -65,13 +65,13 @@ pub(crate) async fn busy(
             });
             let answer = account.post(account.url("/freeBusy", &[])?, &question).await?;
             let answered = free_busy(answer.status, &answer.body)?;
-            for (reference, told) in references.iter().zip(told) {
-                let missing = || TheirBusy::Untold("missing".to_owned());
-                add(told, answered.get(reference).cloned().unwrap_or_else(missing));
+            for (reference, found) in references.iter().zip(found) {
+                let missing = || TheirBusy::Unknown("missing".to_owned());
+                add(found, answered.get(reference).cloned().unwrap_or_else(missing));
             }
         }
     }
-    Ok(told)
+    Ok(found)
 }
 
 /// The window in parts that fit into one request each.
@@ -149,18 +149,18 @@ fn free_busy(status: u16, body: &[u8]) -> Result<BTreeMap<String, TheirBusy>, Pr
         return Err(failure(status, body));
     }
     let FreeBusy { calendars } = read("a list of busy times", body)?;
-    let told = calendars.into_iter().map(|(reference, calendar)| {
-        let told = match (calendar.errors.first(), calendar.busy) {
-            (Some(error), _) => untold(&error.reason),
+    let parsed = calendars.into_iter().map(|(reference, calendar)| {
+        let busy = match (calendar.errors.first(), calendar.busy) {
+            (Some(error), _) => unknown(&error.reason),
             // Empty and reversed times are left out.
             (None, Some(busy)) => {
                 TheirBusy::Known(busy.iter().filter_map(|time| Span::new(time.start, time.end).ok()).collect())
             }
             (None, None) => return Err(Malformed::Sense("the answer has neither busy times nor an error").into()),
         };
-        Ok((reference, told))
+        Ok((reference, busy))
     });
-    told.collect()
+    parsed.collect()
 }
 
 /// Classifies an error of the API (<https://developers.google.com/workspace/calendar/api/guides/errors>).
@@ -244,14 +244,14 @@ mod tests {
             "free":{"busy":[],"errors":[]},
             "gone":{"errors":[{"domain":"global","reason":"notFound\n"}],"busy":[]},
             "odd":{"errors":[{}]}},"groups":{}}"#;
-        let told = free_busy(200, body.as_bytes()).unwrap();
-        let TheirBusy::Known(spans) = &told["ada@example.com"] else { panic!("{told:?}") };
+        let calendars = free_busy(200, body.as_bytes()).unwrap();
+        let TheirBusy::Known(spans) = &calendars["ada@example.com"] else { panic!("{calendars:?}") };
         assert_eq!(spans[0], span("2026-03-02T08:00:00Z", "2026-03-02T09:30:00.5Z"));
         // It reaches far outside any window. The caller clips it.
         assert_eq!((spans.len(), spans[1].end().to_string()), (2, "2150-01-01T00:00:00Z".to_owned()));
-        assert_eq!(told["free"], TheirBusy::Known(vec![]));
-        assert_eq!(told["gone"], TheirBusy::Untold("notFound".into()));
-        assert_eq!(told["odd"], TheirBusy::Untold("unknown".into()));
+        assert_eq!(calendars["free"], TheirBusy::Known(vec![]));
+        assert_eq!(calendars["gone"], TheirBusy::Unknown("notFound".into()));
+        assert_eq!(calendars["odd"], TheirBusy::Unknown("unknown".into()));
     }
 
     #[rstest]
@@ -303,13 +303,13 @@ mod tests {
         #[case] status: u16,
         #[case] body: &str,
         #[case] lapsed: Option<&str>,
-        #[case] shown: &str,
+        #[case] status_text: &str,
     ) {
         for error in [listing(status, body.as_bytes()).unwrap_err(), free_busy(status, body.as_bytes()).unwrap_err()] {
             match (error, lapsed) {
-                (ProviderError::Lapsed(told), Some(expected)) => assert_eq!(told, expected),
-                (ProviderError::Unavailable(told), None) => {
-                    assert_eq!(told.to_string(), format!("it answers with status {shown}"));
+                (ProviderError::Lapsed(code), Some(expected)) => assert_eq!(code, expected),
+                (ProviderError::Unavailable(error), None) => {
+                    assert_eq!(error.to_string(), format!("it answers with status {status_text}"));
                 }
                 (error, _) => panic!("{error:?}"),
             }

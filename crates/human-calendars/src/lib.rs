@@ -13,8 +13,10 @@ mod answer;
 pub mod defaults;
 mod google;
 mod microsoft;
+mod settings;
 #[cfg(test)]
 mod tests;
 mod tokens;
 
-pub use accounts::{CalendarAccounts, ProviderSettings};
+pub use accounts::CalendarAccounts;
+pub use settings::ProviderSettings;

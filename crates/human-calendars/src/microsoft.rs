@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::{
     account::Account,
-    answer::{Malformed, TOO_MUCH, add, listed, read, unavailable, untold},
+    answer::{Malformed, TOO_MUCH, add, listed, read, unavailable, unknown},
 };
 
 /// The most pages of calendars that are read, of 100 each.
@@ -66,17 +66,17 @@ pub(crate) async fn busy(
     references: &[String],
     window: Span,
 ) -> Result<Vec<TheirBusy>, ProviderError> {
-    let mut told = Vec::with_capacity(references.len());
+    let mut found = Vec::with_capacity(references.len());
     for reference in references {
-        told.push(busy_of(account, reference, window).await?);
+        found.push(busy_of(account, reference, window).await?);
     }
-    Ok(told)
+    Ok(found)
 }
 
 async fn busy_of(account: &Account<'_>, reference: &str, window: Span) -> Result<TheirBusy, ProviderError> {
     // These are path segments with a special meaning, even if encoded, and would lead to another calendar.
     if matches!(reference, "" | "." | "..") {
-        return Ok(untold("ErrorInvalidIdMalformed"));
+        return Ok(unknown("ErrorInvalidIdMalformed"));
     }
     let path = format!("/me/calendars/{}/calendarView", utf8_percent_encode(reference, SEGMENT));
     let query = [
@@ -87,15 +87,15 @@ async fn busy_of(account: &Account<'_>, reference: &str, window: Span) -> Result
     ];
     let query = query.each_ref().map(|(name, value)| (*name, value.as_str()));
     let mut url = account.url(&path, &query)?;
-    let mut told = TheirBusy::Known(Vec::new());
+    let mut found = TheirBusy::Known(Vec::new());
     for _ in 0..EVENT_PAGES_MAX {
         let answer = account.get(url, Some(IN_UTC)).await?;
         let (page, next) = view(answer.status, &answer.body)?;
-        add(&mut told, page);
-        let Some(next) = next.filter(|_| matches!(told, TheirBusy::Known(_))) else { return Ok(told) };
+        add(&mut found, page);
+        let Some(next) = next.filter(|_| matches!(found, TheirBusy::Known(_))) else { return Ok(found) };
         url = account.next(&next)?;
     }
-    Ok(untold(TOO_MUCH))
+    Ok(unknown(TOO_MUCH))
 }
 
 #[derive(Deserialize)]
@@ -150,7 +150,7 @@ struct Event<'a> {
 
 impl Event<'_> {
     fn is_busy(&self) -> bool {
-        let not_busy = self.show_as.as_deref().is_some_and(|shown| NOT_BUSY.contains(&shown));
+        let not_busy = self.show_as.as_deref().is_some_and(|status| NOT_BUSY.contains(&status));
         !not_busy && !self.is_cancelled.unwrap_or_default()
     }
 
@@ -201,14 +201,14 @@ impl DateTimeTimeZone<'_> {
 fn view(status: u16, body: &[u8]) -> Result<(TheirBusy, Option<String>), ProviderError> {
     if status != 200 {
         let code = code(body);
-        let shown = code.as_deref().unwrap_or_default();
+        let reason = code.as_deref().unwrap_or_default();
         return match status {
             401 => Err(lapsed("invalid_token")),
-            404 => Ok((untold(if shown.is_empty() { "not_found" } else { shown }), None)),
-            400 if is_one_of(&NO_CALENDAR, shown) => Ok((untold(shown), None)),
+            404 => Ok((unknown(if reason.is_empty() { "not_found" } else { reason }), None)),
+            400 if is_one_of(&NO_CALENDAR, reason) => Ok((unknown(reason), None)),
             // The account granted access, because its calendars are known. This calendar does not: its owner shared it
             // and revoked that, which a new consent cannot fix.
-            403 if is_one_of(&NOT_CONSENTED, shown) => Ok((untold(shown), None)),
+            403 if is_one_of(&NOT_CONSENTED, reason) => Ok((unknown(reason), None)),
             _ => Err(unavailable(status, code.as_deref())),
         };
     }
@@ -256,8 +256,8 @@ mod tests {
         json!({ "@odata.context": "x", "value": events }).to_string().into_bytes()
     }
 
-    fn spans(told: &TheirBusy) -> Vec<String> {
-        let TheirBusy::Known(spans) = told else { panic!("{told:?}") };
+    fn spans(busy: &TheirBusy) -> Vec<String> {
+        let TheirBusy::Known(spans) = busy else { panic!("{busy:?}") };
         spans.iter().map(|span| format!("{}/{}", span.start(), span.end())).collect()
     }
 
@@ -272,8 +272,8 @@ mod tests {
         let mut day = event("2026-03-08T00:00:00.0000000", "2026-03-09T00:00:00.0000000");
         day["isAllDay"] = json!(true);
         day["originalStartTimeZone"] = zone;
-        let (told, _) = view(200, &page(&[day])).unwrap();
-        assert_eq!(spans(&told), [expected]);
+        let (busy, _) = view(200, &page(&[day])).unwrap();
+        assert_eq!(spans(&busy), [expected]);
     }
 
     #[rstest]
@@ -318,26 +318,26 @@ mod tests {
     #[case("some new status", true)]
     #[case("free", false)]
     #[case("workingElsewhere", false)]
-    fn only_free_and_cancelled_events_are_not_busy(#[case] shown: &str, #[case] busy: bool) {
-        let mut shown_so = nine_to_ten();
-        shown_so["showAs"] = json!(shown);
-        assert_eq!(spans(&view(200, &page(&[shown_so.clone()])).unwrap().0).len(), usize::from(busy));
-        shown_so["isCancelled"] = json!(true);
-        assert_eq!(spans(&view(200, &page(&[shown_so])).unwrap().0).len(), 0);
+    fn only_free_and_cancelled_events_are_not_busy(#[case] show_as: &str, #[case] busy: bool) {
+        let mut changed = nine_to_ten();
+        changed["showAs"] = json!(show_as);
+        assert_eq!(spans(&view(200, &page(&[changed.clone()])).unwrap().0).len(), usize::from(busy));
+        changed["isCancelled"] = json!(true);
+        assert_eq!(spans(&view(200, &page(&[changed])).unwrap().0).len(), 0);
     }
 
     #[test]
     fn an_event_without_a_status_is_busy() {
-        let mut unsaid = nine_to_ten();
-        unsaid["showAs"] = Value::Null;
-        unsaid["isCancelled"] = Value::Null;
-        let told = view(200, &page(&[nine_to_ten(), unsaid])).unwrap().0;
-        assert_eq!(spans(&told), ["2026-03-02T09:00:00Z/2026-03-02T10:00:00Z"; 2]);
+        let mut without_status = nine_to_ten();
+        without_status["showAs"] = Value::Null;
+        without_status["isCancelled"] = Value::Null;
+        let busy = view(200, &page(&[nine_to_ten(), without_status])).unwrap().0;
+        assert_eq!(spans(&busy), ["2026-03-02T09:00:00Z/2026-03-02T10:00:00Z"; 2]);
     }
 
     #[test]
     fn times_are_read() {
-        let told = view(
+        let busy = view(
             200,
             &page(&[
                 event("2026-03-02T09:00:00.1234567", "2026-03-02T10:00:00.0000000"),
@@ -347,7 +347,7 @@ mod tests {
             ]),
         );
         assert_eq!(
-            spans(&told.unwrap().0),
+            spans(&busy.unwrap().0),
             ["2026-03-02T09:00:00.123456Z/2026-03-02T10:00:00Z", "1601-01-01T00:00:00Z/4500-09-01T00:00:00Z"]
         );
     }
@@ -407,12 +407,12 @@ mod tests {
     /// The meaning of an error for a list of calendars, and for one calendar.
     #[rstest]
     #[case(401, "InvalidAuthenticationToken", "lapsed invalid_token", "lapsed invalid_token")]
-    #[case(403, "ErrorAccessDenied", "lapsed insufficient_scope", "untold ErrorAccessDenied")]
-    #[case(403, "accessDenied", "lapsed insufficient_scope", "untold accessDenied")]
+    #[case(403, "ErrorAccessDenied", "lapsed insufficient_scope", "unknown ErrorAccessDenied")]
+    #[case(403, "accessDenied", "lapsed insufficient_scope", "unknown accessDenied")]
     #[case(403, "ErrorQuotaExceeded", "403 (ErrorQuotaExceeded)", "403 (ErrorQuotaExceeded)")]
-    #[case(404, "ErrorItemNotFound", "404 (ErrorItemNotFound)", "untold ErrorItemNotFound")]
-    #[case(404, "", "404", "untold not_found")]
-    #[case(400, "ErrorInvalidIdMalformed", "400 (ErrorInvalidIdMalformed)", "untold ErrorInvalidIdMalformed")]
+    #[case(404, "ErrorItemNotFound", "404 (ErrorItemNotFound)", "unknown ErrorItemNotFound")]
+    #[case(404, "", "404", "unknown not_found")]
+    #[case(400, "ErrorInvalidIdMalformed", "400 (ErrorInvalidIdMalformed)", "unknown ErrorInvalidIdMalformed")]
     #[case(400, "BadRequest", "400 (BadRequest)", "400 (BadRequest)")]
     #[case(429, "TooManyRequests", "429 (TooManyRequests)", "429 (TooManyRequests)")]
     #[case(500, "ErrorAccessDenied", "500 (ErrorAccessDenied)", "500 (ErrorAccessDenied)")]
@@ -420,18 +420,18 @@ mod tests {
     #[case(302, "", "302", "302")]
     fn errors_are_classified(#[case] status: u16, #[case] code: &str, #[case] list: &str, #[case] one: &str) {
         let body = json!({ "error": { "code": code, "message": "of ada@example.com", "innerError": {} } }).to_string();
-        let shown = |error: ProviderError| match error {
+        let described = |error: ProviderError| match error {
             ProviderError::Lapsed(code) => format!("lapsed {code}"),
-            ProviderError::Unavailable(told) => told.to_string().replace("it answers with status ", ""),
+            ProviderError::Unavailable(error) => error.to_string().replace("it answers with status ", ""),
             ProviderError::Malformed(error) => panic!("{error:?}"),
         };
-        assert_eq!(shown(listing(status, body.as_bytes()).unwrap_err()), list);
-        let told = match view(status, body.as_bytes()) {
-            Ok((TheirBusy::Untold(reason), None)) => format!("untold {reason}"),
-            Ok(told) => panic!("{told:?}"),
-            Err(error) => shown(error),
+        assert_eq!(described(listing(status, body.as_bytes()).unwrap_err()), list);
+        let found = match view(status, body.as_bytes()) {
+            Ok((TheirBusy::Unknown(reason), None)) => format!("unknown {reason}"),
+            Ok(found) => panic!("{found:?}"),
+            Err(error) => described(error),
         };
-        assert_eq!(told, one);
+        assert_eq!(found, one);
     }
 
     #[rstest]
@@ -442,6 +442,6 @@ mod tests {
     fn malformed_errors_are_tolerated(#[case] body: &[u8]) {
         assert_eq!(code(body), None);
         assert!(matches!(listing(403, body), Err(ProviderError::Unavailable(_))));
-        assert!(matches!(view(404, body), Ok((TheirBusy::Untold(_), None))));
+        assert!(matches!(view(404, body), Ok((TheirBusy::Unknown(_), None))));
     }
 }

@@ -134,13 +134,15 @@ pub(crate) fn granted(status: u16, body: &[u8], known: Option<&str>, now: Timest
 /// [`ProviderError::Lapsed`] if something is missing, which only the user can fix.
 pub(crate) fn suffices(provider: Provider, body: &[u8]) -> Result<(), ProviderError> {
     let Scoped { scope } = read("an answer with tokens", body)?;
-    let told = match provider {
+    let granted_scopes = match provider {
         Provider::Google => scope,
         Provider::Microsoft => None,
     };
-    let Some(told) = told else { return Ok(()) };
-    let suffices =
-        Scopes::availability(provider).0.split_whitespace().all(|asked| told.split(' ').any(|told| told == asked));
+    let Some(scopes) = granted_scopes else { return Ok(()) };
+    let suffices = Scopes::availability(provider)
+        .0
+        .split_whitespace()
+        .all(|requested| scopes.split(' ').any(|scope| scope == requested));
     if suffices { Ok(()) } else { Err(ProviderError::Lapsed("insufficient_scope".to_owned())) }
 }
 
@@ -171,7 +173,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_micros(1_800_000_000_000_000);
 
-    fn whole() -> Value {
+    fn complete() -> Value {
         json!({
             "access_token": "ya29.a", "token_type": "Bearer", "expires_in": 3599, "refresh_token": "1//r",
             "scope": "https://www.googleapis.com/auth/calendar.freebusy", "refresh_token_expires_in": 604799
@@ -180,7 +182,7 @@ mod tests {
 
     /// The complete answer with these fields replaced. Null removes a field.
     fn but(fields: &Value) -> Vec<u8> {
-        let mut answer = whole();
+        let mut answer = complete();
         let answer_s = answer.as_object_mut().unwrap();
         answer_s.extend(fields.as_object().unwrap().clone());
         answer_s.retain(|_, value| !value.is_null());
@@ -209,11 +211,7 @@ mod tests {
     #[case::nothing(Provider::Google, r#"{"scope":""}"#, false)]
     #[case::unstated(Provider::Google, "{}", true)]
     #[case::microsoft(Provider::Microsoft, r#"{"scope":"Calendars.ReadBasic"}"#, true)]
-    fn a_consent_must_cover_everything_that_was_asked_for(
-        #[case] provider: Provider,
-        #[case] body: &str,
-        #[case] enough: bool,
-    ) {
+    fn a_consent_covers_every_requested_scope(#[case] provider: Provider, #[case] body: &str, #[case] enough: bool) {
         assert_eq!(suffices(provider, body.as_bytes()).is_ok(), enough);
     }
 
@@ -240,9 +238,9 @@ mod tests {
     #[case::not_ascii(json!({ "refresh_token": "é" }), "the answer has no valid refresh token")]
     #[case::another_type(json!({ "token_type": "mac" }), "the token in the answer is not a bearer token")]
     #[case::no_number(json!({ "expires_in": "soon" }), "the answer has no valid token lifetime")]
-    fn invalid_values_are_refused(#[case] fields: Value, #[case] said: &str) {
+    fn invalid_values_are_refused(#[case] fields: Value, #[case] expected: &str) {
         let Err(ProviderError::Malformed(error)) = granted(200, &but(&fields), None, NOW) else { panic!("malformed") };
-        assert_eq!(error.to_string(), said);
+        assert_eq!(error.to_string(), expected);
     }
 
     #[rstest]
@@ -279,11 +277,11 @@ mod tests {
     fn only_errors_for_the_user_are_lapses(#[case] status: u16, #[case] error: &str, #[case] lapsed: Option<&str>) {
         let body = json!({ "error": error, "error_description": "of ada@example.com", "error_codes": [70000] });
         match (granted(status, body.to_string().as_bytes(), Some("old"), NOW), lapsed) {
-            (Err(ProviderError::Lapsed(told)), Some(expected)) => assert_eq!(told, expected),
-            (Err(ProviderError::Unavailable(told)), None) => {
-                assert_eq!(told.to_string(), format!("it answers with status {status} ({error})"));
+            (Err(ProviderError::Lapsed(code)), Some(expected)) => assert_eq!(code, expected),
+            (Err(ProviderError::Unavailable(unavailable)), None) => {
+                assert_eq!(unavailable.to_string(), format!("it answers with status {status} ({error})"));
             }
-            (told, _) => panic!("{told:?}"),
+            (other, _) => panic!("{other:?}"),
         }
     }
 
@@ -292,8 +290,8 @@ mod tests {
     #[case(401, br#"{"error":{"code":7,"message":"ada@example.com"}}"#)]
     #[case(503, b"")]
     fn malformed_errors_are_tolerated(#[case] status: u16, #[case] body: &[u8]) {
-        let Err(ProviderError::Unavailable(told)) = granted(status, body, None, NOW) else { panic!("unavailable") };
-        assert_eq!(told.to_string(), format!("it answers with status {status}"));
+        let Err(ProviderError::Unavailable(error)) = granted(status, body, None, NOW) else { panic!("unavailable") };
+        assert_eq!(error.to_string(), format!("it answers with status {status}"));
     }
 
     #[rstest]

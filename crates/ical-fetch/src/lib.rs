@@ -42,7 +42,7 @@ impl FeedFetcher for EgressFetcher {
             tracing::debug!(error = &error as &dyn std::error::Error, "cannot fetch a feed");
             FetchError(error.to_string())
         })?;
-        told(reply, validators)
+        fetched(reply, validators)
     }
 }
 
@@ -61,16 +61,16 @@ fn asking(validators: &Validators) -> HeaderMap {
 }
 
 /// Interprets an answer.
-fn told(reply: Reply, asked: &Validators) -> Result<FetchedFeed, FetchError> {
+fn fetched(reply: Reply, validators: &Validators) -> Result<FetchedFeed, FetchError> {
     match reply.status {
-        StatusCode::NOT_MODIFIED if *asked != Validators::default() => Ok(FetchedFeed::Unchanged),
+        StatusCode::NOT_MODIFIED if *validators != Validators::default() => Ok(FetchedFeed::Unchanged),
         StatusCode::OK => {
             let value = |name: HeaderName| {
                 let value = reply.headers.get(name)?.to_str().ok()?;
                 (value.len() <= VALIDATOR_MAX).then(|| value.to_owned())
             };
             let validators = Validators { etag: value(header::ETAG), last_modified: value(header::LAST_MODIFIED) };
-            Ok(FetchedFeed::Whole { validators, body: reply.body })
+            Ok(FetchedFeed::Full { validators, body: reply.body })
         }
         status => Err(FetchError(format!("the server answered {}", status.as_u16()))),
     }
@@ -107,22 +107,22 @@ mod tests {
 
     #[test]
     fn statuses_are_interpreted() {
-        let whole = told(reply(200, &[(header::ETAG, "\"1\"")]), &Validators::default());
-        let Ok(FetchedFeed::Whole { body, validators }) = whole else { panic!("{whole:?}") };
+        let full = fetched(reply(200, &[(header::ETAG, "\"1\"")]), &Validators::default());
+        let Ok(FetchedFeed::Full { body, validators }) = full else { panic!("{full:?}") };
         assert_eq!((body.as_ref(), validators), (b"BEGIN".as_slice(), etag("\"1\"")));
-        assert!(matches!(told(reply(304, &[]), &etag("\"1\"")), Ok(FetchedFeed::Unchanged)));
+        assert!(matches!(fetched(reply(304, &[]), &etag("\"1\"")), Ok(FetchedFeed::Unchanged)));
         // The request was not conditional.
-        let unasked = told(reply(304, &[]), &Validators::default()).unwrap_err();
-        assert_eq!(unasked, FetchError("the server answered 304".into()));
+        let unconditional = fetched(reply(304, &[]), &Validators::default()).unwrap_err();
+        assert_eq!(unconditional, FetchError("the server answered 304".into()));
         for status in [204, 206, 301, 401, 404, 410, 500, 503] {
-            assert_eq!(told(reply(status, &[]), &etag("x")).unwrap_err().0, format!("the server answered {status}"));
+            assert_eq!(fetched(reply(status, &[]), &etag("x")).unwrap_err().0, format!("the server answered {status}"));
         }
     }
 
     #[test]
     fn an_overlong_validator_is_ignored() {
         let long: &'static str = Box::leak("x".repeat(VALIDATOR_MAX + 1).into_boxed_str());
-        let Ok(FetchedFeed::Whole { validators, .. }) = told(reply(200, &[(header::ETAG, long)]), &etag("x")) else {
+        let Ok(FetchedFeed::Full { validators, .. }) = fetched(reply(200, &[(header::ETAG, long)]), &etag("x")) else {
             panic!("a feed")
         };
         assert_eq!(validators, Validators::default());

@@ -285,7 +285,7 @@ mod tests {
     #[case::one_label("https://intranet/", "local name")]
     #[case::undelegated("https://wiki.corp/", "local name")]
     #[case::kubernetes("https://kubernetes.default.svc/", "local name")]
-    #[case::kubernetes_whole("https://kubernetes.default.svc.cluster.local/", "local name")]
+    #[case::kubernetes_fully_qualified("https://kubernetes.default.svc.cluster.local/", "local name")]
     #[case::containers("https://host.docker.internal/", "local name")]
     #[case::two_dots("https://example.com../", "valid name")]
     #[case::an_empty_label("https://example..com/", "valid name")]

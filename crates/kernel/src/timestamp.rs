@@ -162,7 +162,7 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, ParseTimestampError> {
         let instant = read(text)?;
         if instant < Self::EARLIEST || instant >= Self::HORIZON {
-            return Err(ParseTimestampError::Range(shown(text)));
+            return Err(ParseTimestampError::Range(excerpt(text)));
         }
         Ok(instant)
     }
@@ -172,7 +172,7 @@ impl FromStr for Timestamp {
 fn read(text: &str) -> Result<Timestamp, ParseTimestampError> {
     // The longest legitimate form has a nine-digit fraction and an offset.
     if text.len() > 64 || text.as_bytes().get(10).is_some_and(|mark| !matches!(mark, b'T' | b't' | b' ')) {
-        return Err(ParseTimestampError::Format(shown(text)));
+        return Err(ParseTimestampError::Format(excerpt(text)));
     }
     let parsed = DateTime::parse_from_rfc3339(text).map_err(|_| what_is_wrong(text))?;
     Ok(Timestamp(parsed.timestamp_micros()))
@@ -180,19 +180,19 @@ fn read(text: &str) -> Result<Timestamp, ParseTimestampError> {
 
 fn what_is_wrong(text: &str) -> ParseTimestampError {
     if let Some(missing) = MissingDay::at_start_of(text) {
-        return ParseTimestampError::NoSuchDay { text: shown(text), missing };
+        return ParseTimestampError::NoSuchDay { text: excerpt(text), missing };
     }
     // The offset is the last six characters, as in +01:00.
     let offset = text.len().checked_sub(6).and_then(|at| text.split_at_checked(at));
     let with_plus = offset.and_then(|(time, offset)| Some(format!("{time}+{}", offset.strip_prefix(' ')?)));
     if with_plus.is_some_and(|text| DateTime::parse_from_rfc3339(&text).is_ok()) {
-        return ParseTimestampError::PlusAsSpace(shown(text));
+        return ParseTimestampError::PlusAsSpace(excerpt(text));
     }
-    ParseTimestampError::Format(shown(text))
+    ParseTimestampError::Format(excerpt(text))
 }
 
 /// The part of a text that fits in an error message.
-fn shown(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
@@ -259,7 +259,7 @@ mod tests {
     #[case::the_end_of_the_last_day("2100-01-01T12:00:00Z", true)]
     #[case::the_start_of_the_first_day("1969-12-31T10:00:00Z", true)]
     #[case::a_date("2028-02-29", false)]
-    fn shown_timestamps_are_read_back(#[case] text: &str, #[case] is_instant: bool) {
+    fn displayed_timestamps_parse_to_the_same_instant(#[case] text: &str, #[case] is_instant: bool) {
         let json = serde_json::Value::from(text);
         let read = serde_json::from_value::<Timestamp>(json.clone());
         assert_eq!(read.ok().map(|instant| serde_json::to_value(instant).unwrap()), is_instant.then_some(json));

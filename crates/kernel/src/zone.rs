@@ -220,7 +220,7 @@ mod tests {
     #[case::half_hour_zone("Asia/Kolkata", (2026, 7, 1), (9, 0), "2026-07-01T03:30:00Z")]
     #[case::half_hour_gap("Australia/Lord_Howe", (2026, 10, 4), (2, 15), "2026-10-03T15:45:00Z")]
     #[case::midnight_is_skipped("America/Santiago", (2026, 9, 6), (0, 0), "2026-09-06T04:00:00Z")]
-    #[case::a_whole_day_is_skipped("Pacific/Apia", (2011, 12, 30), (12, 0), "2011-12-30T22:00:00Z")]
+    #[case::a_day_is_skipped("Pacific/Apia", (2011, 12, 30), (12, 0), "2011-12-30T22:00:00Z")]
     #[case::last_year("America/New_York", (2099, 7, 1), (12, 0), "2099-07-01T16:00:00Z")]
     fn civil_to_instant(
         #[case] zone: &str,

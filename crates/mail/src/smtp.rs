@@ -110,8 +110,8 @@ mod tests {
     async fn a_refusal_is_an_error_without_the_message_text() {
         let server = SmtpStandIn::start("550 no such mailbox").await;
         let error = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await.send(mail()).await.unwrap_err();
-        let shown = format!("{error:?} {error}");
-        assert!(!shown.contains("314159"), "{shown}");
+        let printed = format!("{error:?} {error}");
+        assert!(!printed.contains("314159"), "{printed}");
         assert!(server.taken().is_empty());
     }
 

@@ -180,11 +180,11 @@ mod tests {
     }
 
     #[test]
-    fn accounts_are_decoded_and_never_shown() {
+    fn accounts_are_decoded_and_never_printed() {
         let smtp: SmtpUrl = "smtps://ada%40example.com:p%3Aw%2Fd@mail.example.com".parse().unwrap();
         assert_eq!(smtp.account, Some(("ada@example.com".to_owned(), "p:w/d".to_owned())));
-        let shown = format!("{:?}", MailTransport::Smtp(smtp));
-        assert!(!shown.contains("p:w/d") && !shown.contains("ada"), "{shown}");
+        let printed = format!("{:?}", MailTransport::Smtp(smtp));
+        assert!(!printed.contains("p:w/d") && !printed.contains("ada"), "{printed}");
     }
 
     #[rstest]

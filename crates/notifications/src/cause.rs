@@ -280,13 +280,13 @@ mod tests {
             EventChange::HoldEnded(HoldEnd::Expired),
             EventChange::HoldEnded(HoldEnd::Preempted),
         ];
-        let told = |sort| changes.map(|change| EventType::of_change(change, sort).map(EventType::as_str));
+        let types = |sort| changes.map(|change| EventType::of_change(change, sort).map(EventType::as_str));
         assert_eq!(
-            told(EventSort::Plain),
+            types(EventSort::Plain),
             [Some("event.created"), Some("event.updated"), Some("event.deleted"), None, None, None, None]
         );
         assert_eq!(
-            told(EventSort::Hold),
+            types(EventSort::Hold),
             [
                 Some("event.hold_created"),
                 Some("event.updated"),
@@ -297,7 +297,7 @@ mod tests {
                 Some("event.hold_expired"),
             ]
         );
-        assert_eq!(told(EventSort::Imported), [None; 7]);
+        assert_eq!(types(EventSort::Imported), [None; 7]);
     }
 
     #[test]

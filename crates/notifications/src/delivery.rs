@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn gone_is_final() {
+    fn a_410_ends_the_delivery() {
         let failed = DeliveryState::queued(START).after(Outcome::Gone, START, [0; 4]);
         assert_eq!((failed.status, failed.next_attempt_at), (DeliveryStatus::Failed, None));
     }

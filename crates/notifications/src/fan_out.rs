@@ -126,11 +126,11 @@ mod tests {
         ];
         let (deliveries, taken) = address(&waiting, &listeners, NOW);
         assert_eq!(taken, waiting.len());
-        let told: Vec<_> = deliveries
+        let addressed: Vec<_> = deliveries
             .iter()
             .map(|delivery| (delivery.message.uuid().as_bytes()[0], delivery.webhook.uuid().as_bytes()[0]))
             .collect();
-        assert_eq!(told, [(10, 1), (11, 1), (11, 2), (13, 3)]);
+        assert_eq!(addressed, [(10, 1), (11, 1), (11, 2), (13, 3)]);
         assert!(deliveries.iter().all(|delivery| delivery.state == DeliveryState::queued(NOW)));
         assert_eq!(charged(&deliveries), BTreeMap::from([(org(1), 3), (org(2), 1)]));
     }

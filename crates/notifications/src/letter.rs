@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn debug_output_hides_recipient_and_content() {
-        let shown = format!("{:?}", claimed(0, false));
-        assert!(!shown.contains("ada") && !shown.contains("3, 3"), "{shown}");
+        let printed = format!("{:?}", claimed(0, false));
+        assert!(!printed.contains("ada") && !printed.contains("3, 3"), "{printed}");
     }
 }

@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn every_header_has_its_value() {
         let secrets = Secrets::first(Secret::generate(&Bytes(7)));
-        let told = headers(&outgoing(b"{}"), &secrets, NOW);
+        let signed = headers(&outgoing(b"{}"), &secrets, NOW);
         for (name, value) in [
             ("content-type", "application/json"),
             ("x-service-event-type", "event.created"),
@@ -254,9 +254,9 @@ mod tests {
             ("webhook-timestamp", "1614265330"),
             ("x-resource-version", "3"),
         ] {
-            assert_eq!(header(&told, name), value);
+            assert_eq!(header(&signed, name), value);
         }
-        let plain = header(&told, "x-signature");
+        let plain = header(&signed, "x-signature");
         let hex = plain.strip_prefix("sha256=").unwrap();
         assert!(hex.len() == 64 && hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')));
         let unversioned = Outgoing { resource_version: None, ..outgoing(b"{}") };
@@ -269,16 +269,16 @@ mod tests {
         let secrets = Secrets::first(old.clone()).rotate(new.clone(), NOW);
         let last = NOW + ROTATION_LASTS - SignedDuration::micros(1);
         for (at, old_signs) in [(NOW, true), (last, true), (NOW + ROTATION_LASTS, false)] {
-            let told = headers(&outgoing(b"{}"), &secrets, at);
-            let timestamp = header(&told, "x-timestamp");
+            let signed = headers(&outgoing(b"{}"), &secrets, at);
+            let timestamp = header(&signed, "x-timestamp");
             // Receivers that do not support rotations compare the whole header.
-            assert!(verify_plain(&new, &timestamp, b"{}", &header(&told, "x-signature"), at));
-            assert!(!verify_plain(&old, &timestamp, b"{}", &header(&told, "x-signature"), at));
-            let previous = told.iter().find(|(name, _)| *name == "x-signature-previous");
+            assert!(verify_plain(&new, &timestamp, b"{}", &header(&signed, "x-signature"), at));
+            assert!(!verify_plain(&old, &timestamp, b"{}", &header(&signed, "x-signature"), at));
+            let previous = signed.iter().find(|(name, _)| *name == "x-signature-previous");
             assert_eq!(previous.is_some(), old_signs);
             assert!(previous.is_none_or(|(_, value)| verify_plain(&old, &timestamp, b"{}", value, at)));
             for (secret, signs) in [(&new, true), (&old, old_signs)] {
-                let standard = header(&told, "webhook-signature");
+                let standard = header(&signed, "webhook-signature");
                 assert_eq!(verify_standard(secret, "whd_1", &timestamp, b"{}", &standard, at), signs);
             }
         }
@@ -299,10 +299,10 @@ mod tests {
     #[case("-9223372036854775808", 0, false)]
     fn only_fresh_timestamps_are_accepted(#[case] timestamp: &str, #[case] later: i64, #[case] accepted: bool) {
         let secrets = Secrets::first(Secret::generate(&Bytes(7)));
-        let told = headers(&outgoing(b"{}"), &secrets, NOW);
+        let signed = headers(&outgoing(b"{}"), &secrets, NOW);
         let at = NOW + SignedDuration::seconds(later);
-        let plain = verify_plain(&secrets.current, timestamp, b"{}", &header(&told, "x-signature"), at);
-        let standard = header(&told, "webhook-signature");
+        let plain = verify_plain(&secrets.current, timestamp, b"{}", &header(&signed, "x-signature"), at);
+        let standard = header(&signed, "webhook-signature");
         let standard = verify_standard(&secrets.current, "whd_1", timestamp, b"{}", &standard, at);
         assert_eq!((plain, standard), (accepted, accepted));
     }
@@ -317,9 +317,9 @@ mod tests {
             later in 1i64..300,
         ) {
             let secret = Secret::generate(&Bytes(7));
-            let told = headers(&outgoing(&body), &Secrets::first(secret.clone()), NOW);
-            let (plain, standard) = (header(&told, "x-signature"), header(&told, "webhook-signature"));
-            let timestamp = header(&told, "x-timestamp");
+            let signed = headers(&outgoing(&body), &Secrets::first(secret.clone()), NOW);
+            let (plain, standard) = (header(&signed, "x-signature"), header(&signed, "webhook-signature"));
+            let timestamp = header(&signed, "x-timestamp");
             prop_assert!(verify_plain(&secret, &timestamp, &body, &plain, NOW));
             prop_assert!(verify_standard(&secret, "whd_1", &timestamp, &body, &standard, NOW));
 

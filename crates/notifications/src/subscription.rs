@@ -139,7 +139,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_endpoint_hears_the_types_it_named(picked in prop::sample::subsequence(EventType::ALL, 1..18)) {
+        fn an_endpoint_gets_the_types_it_subscribed_to(picked in prop::sample::subsequence(EventType::ALL, 1..18)) {
             let names: Vec<_> = picked.iter().map(|event_type| event_type.as_str().to_owned()).collect();
             let subscription = Subscription::parse("events", &names).unwrap();
             for event_type in EventType::ALL {

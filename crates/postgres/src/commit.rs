@@ -19,10 +19,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use kalends_app::ports::{Commit, CommitError, FieldCipher};
-use kalends_app::{ApplyBatch, ChangeSet, CommitQueue};
+use kalends_app::{ApplyBatch, ChangeSet, CommitQueue, requests_of};
 use kalends_kernel::{OrgId, StoreError};
+use kalends_rows::SealedChangeSet;
 use kalends_warm_pool::WarmPool;
 use sqlx::{PgConnection, Postgres};
+use tracing::Instrument as _;
 
 use crate::PostgresStore;
 use crate::apply::{
@@ -30,7 +32,6 @@ use crate::apply::{
 };
 use crate::error::{ApplyError, failed};
 use crate::retry::retried;
-use crate::sealed::SealedChangeSet;
 use crate::transaction::in_transaction;
 
 /// How many batches are written at a time. Change-sets of one organization always use the same writer, since they
@@ -49,10 +50,11 @@ impl Commit for PostgresStore {
         }
         let (connections, cipher) = (self.connections.clone(), Arc::clone(&self.cipher));
         // Runs in a task of its own, so that a cancelled caller leaves no transaction unfinished.
-        let task = tokio::spawn(async move {
-            let sealed = SealedChangeSet::seal(Arc::new(changes), &*cipher)?;
+        let committing = async move {
+            let sealed = SealedChangeSet::seal(Arc::new(changes), &*cipher).map_err(failed)?;
             commit_together(&connections, &[sealed]).await
-        });
+        };
+        let task = tokio::spawn(committing.instrument(tracing::error_span!("commit", change_sets = 1)));
         task.await.unwrap_or_else(|error| Err(CommitError::Store(failed(error))))
     }
 }
@@ -85,7 +87,7 @@ impl ApplyBatch for Writer {
     async fn apply(&self, batch: Vec<Arc<ChangeSet>>) -> Vec<Result<(), CommitError>> {
         let (writer, count) = (self.clone(), batch.len());
         // Runs in a task of its own: a panic ends that task, and the queue continues.
-        match tokio::spawn(async move { writer.write(batch).await }).await {
+        match tokio::spawn(async move { writer.write(batch).await }.in_current_span()).await {
             Ok(outcomes) => outcomes,
             Err(error) => shared(error).map(|error| Err(StoreError::Failed(error).into())).take(count).collect(),
         }
@@ -107,7 +109,7 @@ impl Writer {
                     places.push(place);
                     sealed.push(changes);
                 }
-                Err(error) => outcomes[place] = Err(error.into()),
+                Err(error) => outcomes[place] = Err(failed(error).into()),
             }
         }
         let mut waiting = portions(&sealed);
@@ -116,8 +118,13 @@ impl Writer {
                 Ok(()) => {}
                 Err(CommitError::Store(StoreError::Unavailable(error))) => {
                     // The waiting change-sets would fail too, so all callers get the error at once.
-                    let lost = waiting.drain(..).chain([range]).flatten();
-                    for (lost, error) in lost.zip(shared(error)) {
+                    let lost: Vec<usize> = waiting.drain(..).chain([range]).flatten().collect();
+                    tracing::error!(
+                        error = &*error as &dyn StdError,
+                        requests = %requests_of(lost.iter().map(|lost| sealed[*lost].changes())),
+                        "a batch of changes was not committed"
+                    );
+                    for (lost, error) in lost.into_iter().zip(shared(error)) {
                         outcomes[places[lost]] = Err(StoreError::Unavailable(error).into());
                     }
                 }

@@ -2,16 +2,14 @@
 
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
-use kalends_accounts::oauth::{Attempt, Provider};
 use kalends_bridge::ports::ConnectAttempts;
 use kalends_bridge::{ConnectAttempt, Purpose};
-use kalends_kernel::{ConnectionId, ConnectionLinkId, OrgId, StoreError, Timestamp, UserId};
+use kalends_kernel::{StoreError, Timestamp};
 
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::rows::Located;
-use crate::sealed::{attempt_secret, open_attempt_secret};
+use crate::rows::{AttemptRow, open_attempt_secret, places};
 
 #[async_trait]
 impl ConnectAttempts for PostgresStore {
@@ -21,7 +19,7 @@ impl ConnectAttempts for PostgresStore {
             Purpose::Connect { link } => (*link, None),
             Purpose::Reauthorize { connection } => (None, Some(*connection)),
         };
-        let place = attempt_secret("connection_attempts", "verifier", oauth.key);
+        let place = places::attempt_secret("connection_attempts", "verifier", oauth.key);
         let verifier = self.cipher.seal(place, oauth.verifier.as_bytes());
         // Nothing is added to an organization whose deletion is committed. The user who completes the attempt then
         // gets the error.
@@ -46,37 +44,17 @@ impl ConnectAttempts for PostgresStore {
     }
 
     async fn use_connect_attempt(&self, key: TokenHash) -> Result<Option<ConnectAttempt>, StoreError> {
-        let row = sqlx::query!(
+        let row = sqlx::query_as!(
+            AttemptRow,
             "DELETE FROM connection_attempts WHERE state_hash = $1
              RETURNING org_id, human_id, link_id, connection_id, provider, verifier, redirect_uri, expires_at",
             key.0.as_slice(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         let Some(row) = row else { return Ok(None) };
-        let place = attempt_secret("connection_attempts", "verifier", key);
-        let Some(verifier) = open_attempt_secret(place, row.verifier, &*self.cipher) else { return Ok(None) };
-        let located = Located { table: "connection_attempts", id: "an attempt" };
-        let purpose = match (row.link_id, row.connection_id) {
-            (link, None) => Purpose::Connect { link: link.map(ConnectionLinkId::from_uuid) },
-            (None, Some(connection)) => Purpose::Reauthorize { connection: ConnectionId::from_uuid(connection) },
-            (Some(_), Some(_)) => {
-                return Err(located.corrupt("connection_id", "an attempt is for a link or a connection, not both"));
-            }
-        };
-        Ok(Some(ConnectAttempt {
-            org: OrgId::from_uuid(row.org_id),
-            human: UserId::from_uuid(row.human_id),
-            purpose,
-            oauth: Attempt {
-                key,
-                provider: located.named("provider", &row.provider, Provider::from_name)?,
-                nonce: String::new(),
-                verifier,
-                redirect_uri: row.redirect_uri,
-                terms_version: None,
-                expires_at: Timestamp::from_micros(row.expires_at),
-            },
-        }))
+        let place = places::attempt_secret("connection_attempts", "verifier", key);
+        let Some(verifier) = open_attempt_secret(place, row.verifier.clone(), &*self.cipher) else { return Ok(None) };
+        AttemptRow { verifier, ..row }.into_domain(key).map(Some)
     }
 
     async fn forget_connect_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -9,13 +9,12 @@ use kalends_kernel::{StoreError, Timestamp, UserId};
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::rows::Located;
-use crate::sealed::{attempt_secret, open_attempt_secret};
+use crate::rows::{Located, open_attempt_secret, places};
 
 #[async_trait]
 impl OauthAttempts for PostgresStore {
     async fn keep_attempt(&self, attempt: &Attempt) -> Result<(), StoreError> {
-        let place = |column| attempt_secret("oauth_attempts", column, attempt.key);
+        let place = |column| places::attempt_secret("oauth_attempts", column, attempt.key);
         let nonce = self.cipher.seal(place("nonce"), attempt.nonce.as_bytes());
         let verifier = self.cipher.seal(place("verifier"), attempt.verifier.as_bytes());
         sqlx::query!(
@@ -43,8 +42,9 @@ impl OauthAttempts for PostgresStore {
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         let Some(row) = row else { return Ok(None) };
-        let open =
-            |column, stored| open_attempt_secret(attempt_secret("oauth_attempts", column, key), stored, &*self.cipher);
+        let open = |column, stored| {
+            open_attempt_secret(places::attempt_secret("oauth_attempts", column, key), stored, &*self.cipher)
+        };
         let (Some(nonce), Some(verifier)) = (open("nonce", row.nonce), open("verifier", row.verifier)) else {
             return Ok(None);
         };

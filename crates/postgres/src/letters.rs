@@ -8,7 +8,7 @@ use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, Le
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::sealed::letter_content;
+use crate::rows::places;
 
 #[async_trait]
 impl Letters for PostgresStore {
@@ -36,8 +36,10 @@ impl Letters for PostgresStore {
         let claimed = rows.await.map_err(store_error)?.into_iter().map(|row| {
             let id = LetterId::from_uuid(row.id);
             let corrupt = |column, detail: &dyn std::fmt::Display| StoreError::corrupt("letters", column, id, detail);
-            let plain =
-                self.cipher.open(letter_content(id), &row.content).map_err(|error| corrupt("content", &error))?;
+            let plain = self
+                .cipher
+                .open(places::letter_content(id), &row.content)
+                .map_err(|error| corrupt("content", &error))?;
             let content = String::from_utf8(plain).map_err(|error| corrupt("content", &error))?;
             let letter = Letter {
                 id,

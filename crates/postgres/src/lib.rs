@@ -5,10 +5,12 @@
 //! CockroachDB also support: no exclusion constraints, no LISTEN and NOTIFY, no session state, no advisory locks, no
 //! sequences.
 //!
-//! - `read` has one module per port that reads, and `rows` turns rows into domain values.
+//! - `read` has one module per port that reads. `kalends_rows` turns rows into domain values, and `rows` names its rows
+//!   with the keys of this database.
 //! - `commit` turns a change-set into a transaction, and `apply` turns its parts into rows.
 //! - `counts` counts what plans limit, for both of them.
-//! - Text that people wrote, and whatever is derived from it, is sealed before it is stored; see `sealed`.
+//! - Text that people wrote, and whatever is derived from it, is sealed before it is stored; see
+//!   [`kalends_rows::SealedChangeSet`].
 
 mod allowances;
 mod apply;
@@ -27,7 +29,6 @@ mod retry;
 mod rows;
 #[cfg(feature = "scratch")]
 mod scratch;
-mod sealed;
 mod sending;
 mod transaction;
 

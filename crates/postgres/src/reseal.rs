@@ -4,24 +4,17 @@
 //! beginning each time would skip more and more newly sealed values. A walk that starts at the beginning and finds
 //! nothing ends the work.
 
-mod anew;
-
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use kalends_app::ports::{FieldCipher, OpenError, Place, Reseal};
-use kalends_kernel::{
-    AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
-    ProposalId, ResponseId, StoreError, SubscriptionId, WebhookId,
-};
+use kalends_app::ports::Reseal;
+use kalends_kernel::StoreError;
+use kalends_rows::{Renewed, SealedColumn};
 use uuid::Uuid;
 
-use self::anew::Anew;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::rows::located_answer;
-use crate::sealed;
 
 /// How far this process has come.
 #[derive(Debug, Default)]
@@ -41,52 +34,30 @@ impl Progress {
 
 /// A sealed column, and the key after which the walk continues.
 #[derive(Debug, Clone, PartialEq)]
-enum Position {
-    Events(Uuid, Uuid),
-    Outbox(Uuid, Uuid),
-    Webhooks(Uuid, Uuid),
-    Subscriptions(Uuid, Uuid),
-    Proposals(Uuid, Uuid),
-    Responses(Uuid, Uuid),
-    BookingPages(Uuid, Uuid),
-    Bookings(Uuid, Uuid),
-    Letters(Uuid, Uuid),
-    ConnectionLabels(Uuid, Uuid),
-    ConnectionTokens(Uuid, Uuid),
-    ExternalCalendars(Uuid, Uuid),
-    Calendars(Uuid, Uuid),
-    AgentMetadata(Uuid, Uuid),
-    CalendarMetadata(Uuid, Uuid),
-    Answers(Vec<u8>),
+struct Position {
+    column: SealedColumn,
+    org: Uuid,
+    id: Uuid,
+    /// The key in the table of stored answers, which has no organization and no identifier.
+    scope: Vec<u8>,
 }
 
 impl Default for Position {
     fn default() -> Self {
-        Self::Events(Uuid::nil(), Uuid::nil())
+        let [first, ..] = SealedColumn::ALL;
+        Self::start(first)
     }
 }
 
 impl Position {
+    const fn start(column: SealedColumn) -> Self {
+        Self { column, org: Uuid::nil(), id: Uuid::nil(), scope: Vec::new() }
+    }
+
     /// The start of the next column.
     fn next_column(&self) -> Option<Self> {
-        match self {
-            Self::Events(..) => Some(Self::Outbox(Uuid::nil(), Uuid::nil())),
-            Self::Outbox(..) => Some(Self::Webhooks(Uuid::nil(), Uuid::nil())),
-            Self::Webhooks(..) => Some(Self::Subscriptions(Uuid::nil(), Uuid::nil())),
-            Self::Subscriptions(..) => Some(Self::Proposals(Uuid::nil(), Uuid::nil())),
-            Self::Proposals(..) => Some(Self::Responses(Uuid::nil(), Uuid::nil())),
-            Self::Responses(..) => Some(Self::BookingPages(Uuid::nil(), Uuid::nil())),
-            Self::BookingPages(..) => Some(Self::Bookings(Uuid::nil(), Uuid::nil())),
-            Self::Bookings(..) => Some(Self::Letters(Uuid::nil(), Uuid::nil())),
-            Self::Letters(..) => Some(Self::ConnectionLabels(Uuid::nil(), Uuid::nil())),
-            Self::ConnectionLabels(..) => Some(Self::ConnectionTokens(Uuid::nil(), Uuid::nil())),
-            Self::ConnectionTokens(..) => Some(Self::ExternalCalendars(Uuid::nil(), Uuid::nil())),
-            Self::ExternalCalendars(..) => Some(Self::Calendars(Uuid::nil(), Uuid::nil())),
-            Self::Calendars(..) => Some(Self::AgentMetadata(Uuid::nil(), Uuid::nil())),
-            Self::AgentMetadata(..) => Some(Self::CalendarMetadata(Uuid::nil(), Uuid::nil())),
-            Self::CalendarMetadata(..) => Some(Self::Answers(Vec::new())),
-            Self::Answers(_) => None,
-        }
+        let mut columns = SealedColumn::ALL.into_iter().skip_while(|column| *column != self.column);
+        columns.nth(1).map(Self::start)
     }
 }
 
@@ -98,96 +69,12 @@ struct Old {
 }
 
 impl Old {
-    fn place(&self) -> Result<Place, StoreError> {
-        Ok(match &self.at {
-            Position::Events(_, id) => sealed::event_content(EventId::from_uuid(*id)),
-            Position::Outbox(_, id) => sealed::message_payload(MessageId::from_uuid(*id)),
-            Position::Webhooks(_, id) => sealed::webhook_content(WebhookId::from_uuid(*id)),
-            Position::Subscriptions(_, id) => sealed::subscription_content(SubscriptionId::from_uuid(*id)),
-            Position::Proposals(_, id) => sealed::proposal_content(ProposalId::from_uuid(*id)),
-            Position::Responses(_, id) => sealed::response_remark(ResponseId::from_uuid(*id)),
-            Position::BookingPages(_, id) => sealed::booking_page_content(BookingPageId::from_uuid(*id)),
-            Position::Bookings(_, id) => sealed::booking_guest(BookingId::from_uuid(*id)),
-            Position::Letters(_, id) => sealed::letter_content(LetterId::from_uuid(*id)),
-            Position::ConnectionLabels(_, id) => sealed::connection_label(ConnectionId::from_uuid(*id)),
-            Position::ConnectionTokens(_, id) => sealed::connection_tokens(ConnectionId::from_uuid(*id)),
-            Position::ExternalCalendars(_, id) => sealed::external_content(ExternalCalendarId::from_uuid(*id)),
-            Position::Calendars(_, id) => sealed::feed_token(CalendarId::from_uuid(*id)),
-            Position::AgentMetadata(_, id) => sealed::agent_metadata(AgentId::from_uuid(*id)),
-            Position::CalendarMetadata(_, id) => sealed::calendar_metadata(CalendarId::from_uuid(*id)),
-            Position::Answers(scope) => sealed::answer_body(&located_answer(scope).hash("scope", scope)?),
-        })
-    }
-
-    fn corrupt(&self, error: OpenError) -> StoreError {
-        match &self.at {
-            Position::Events(_, id) => StoreError::corrupt("events", "content", EventId::from_uuid(*id), error),
-            Position::Outbox(_, id) => StoreError::corrupt("outbox", "payload", MessageId::from_uuid(*id), error),
-            Position::Webhooks(_, id) => StoreError::corrupt("webhooks", "content", WebhookId::from_uuid(*id), error),
-            Position::Subscriptions(_, id) => {
-                StoreError::corrupt("ical_subscriptions", "content", SubscriptionId::from_uuid(*id), error)
-            }
-            Position::Proposals(_, id) => {
-                StoreError::corrupt("proposals", "content", ProposalId::from_uuid(*id), error)
-            }
-            Position::Responses(_, id) => {
-                StoreError::corrupt("proposal_participants", "remark", ResponseId::from_uuid(*id), error)
-            }
-            Position::BookingPages(_, id) => {
-                StoreError::corrupt("booking_pages", "content", BookingPageId::from_uuid(*id), error)
-            }
-            Position::Bookings(_, id) => StoreError::corrupt("bookings", "guest", BookingId::from_uuid(*id), error),
-            Position::Letters(_, id) => StoreError::corrupt("letters", "content", LetterId::from_uuid(*id), error),
-            Position::ConnectionLabels(_, id) => {
-                StoreError::corrupt("calendar_connections", "label", ConnectionId::from_uuid(*id), error)
-            }
-            Position::ConnectionTokens(_, id) => {
-                StoreError::corrupt("calendar_connections", "tokens", ConnectionId::from_uuid(*id), error)
-            }
-            Position::ExternalCalendars(_, id) => {
-                StoreError::corrupt("external_calendars", "content", ExternalCalendarId::from_uuid(*id), error)
-            }
-            Position::Calendars(_, id) => {
-                StoreError::corrupt("calendars", "feed_token", CalendarId::from_uuid(*id), error)
-            }
-            Position::AgentMetadata(_, id) => StoreError::corrupt("agents", "metadata", AgentId::from_uuid(*id), error),
-            Position::CalendarMetadata(_, id) => {
-                StoreError::corrupt("calendars", "metadata", CalendarId::from_uuid(*id), error)
-            }
-            Position::Answers(scope) => located_answer(scope).corrupt("body", error),
+    fn key(&self) -> &[u8] {
+        match self.at.column {
+            SealedColumn::Answers => &self.at.scope,
+            _ => self.at.id.as_bytes(),
         }
     }
-
-    /// The value, opened and sealed again.
-    fn renewed(&self, cipher: &dyn FieldCipher) -> Result<Renewed, StoreError> {
-        let place = self.place()?;
-        if let Position::Calendars(_, id) = self.at {
-            let token = sealed::open_feed_token(CalendarId::from_uuid(id), &self.sealed, cipher)?;
-            let sealed = cipher.seal(place, token.reveal().as_bytes());
-            return Ok(Renewed { sealed, hash: Some(token.hash().0.to_vec()) });
-        }
-        let metadata = match self.at {
-            Position::AgentMetadata(_, id) => {
-                Some(sealed::open_metadata(place, AgentId::from_uuid(id), &self.sealed, cipher)?)
-            }
-            Position::CalendarMetadata(_, id) => {
-                Some(sealed::open_metadata(place, CalendarId::from_uuid(id), &self.sealed, cipher)?)
-            }
-            _ => None,
-        };
-        if let Some(metadata) = metadata {
-            return Ok(Renewed { sealed: cipher.seal(place, metadata.to_json().as_bytes()), hash: None });
-        }
-        let plain = cipher.open(place, &self.sealed).map_err(|error| self.corrupt(error))?;
-        Ok(Renewed { sealed: cipher.seal(place, &plain), hash: None })
-    }
-}
-
-/// The value that replaces an old one.
-struct Renewed {
-    sealed: String,
-    /// The hash by which the value is found, in columns that have one.
-    hash: Option<Vec<u8>>,
 }
 
 #[async_trait]
@@ -200,7 +87,7 @@ impl Reseal for PostgresStore {
             let found = self.sealed_otherwise(&position, &prefix, i64::from(limit.max(1))).await?;
             if let Some(last) = found.last() {
                 let next = last.at.clone();
-                let failure = self.seal_anew(&found).await?;
+                let failure = self.seal_again(next.column, &found).await?;
                 self.reseal.set(&prefix, next);
                 // A value that cannot be opened is reported, but does not keep the rest from being sealed.
                 return failure.map_or(Ok(u64::try_from(found.len()).unwrap_or(u64::MAX)), Err);
@@ -224,189 +111,147 @@ impl PostgresStore {
     /// The next values after `position` in its column that do not start with `prefix`.
     async fn sealed_otherwise(&self, position: &Position, prefix: &str, limit: i64) -> Result<Vec<Old>, StoreError> {
         macro_rules! old {
-            ($column:ident, $sealed:ident, $org:ident, $id:ident, $statement:literal) => {
-                sqlx::query!($statement, $org, $id, prefix, limit)
+            ($sealed:ident, $statement:literal) => {
+                sqlx::query!($statement, position.org, position.id, prefix, limit)
                     .fetch_all(&self.connections)
                     .await
                     .map_err(store_error)?
                     .into_iter()
-                    .map(|row| Old { at: Position::$column(row.org_id, row.id), sealed: row.$sealed })
+                    .map(|row| Old {
+                        at: Position { org: row.org_id, id: row.id, ..position.clone() },
+                        sealed: row.$sealed,
+                    })
                     .collect()
             };
         }
-        let found = match position {
-            Position::Events(org, id) => old!(
-                Events,
+        let found = match position.column {
+            SealedColumn::Events => old!(
                 content,
-                org,
-                id,
                 "SELECT org_id, id, content
                  FROM events
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::Outbox(org, id) => old!(
-                Outbox,
+            SealedColumn::Outbox => old!(
                 payload,
-                org,
-                id,
                 "SELECT org_id, id, payload
                  FROM outbox
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(payload, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::Webhooks(org, id) => old!(
-                Webhooks,
+            SealedColumn::Webhooks => old!(
                 content,
-                org,
-                id,
                 "SELECT org_id, id, content
                  FROM webhooks
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::Subscriptions(org, id) => old!(
-                Subscriptions,
+            SealedColumn::Subscriptions => old!(
                 content,
-                org,
-                id,
                 "SELECT org_id, id, content
                  FROM ical_subscriptions
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::Proposals(org, id) => old!(
-                Proposals,
+            SealedColumn::Proposals => old!(
                 content,
-                org,
-                id,
                 "SELECT org_id, id, content
                  FROM proposals
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::Responses(org, id) => old!(
-                Responses,
+            SealedColumn::Responses => old!(
                 remark,
-                org,
-                id,
                 r#"SELECT org_id, response_id AS "id!", remark AS "remark!"
                  FROM proposal_participants
                  WHERE (org_id, response_id) > ($1, $2) AND NOT starts_with(remark, $3)
                  ORDER BY org_id, response_id
                  LIMIT $4"#
             ),
-            Position::BookingPages(org, id) => old!(
-                BookingPages,
+            SealedColumn::BookingPages => old!(
                 content,
-                org,
-                id,
                 "SELECT org_id, id, content
                  FROM booking_pages
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::Bookings(org, id) => old!(
-                Bookings,
+            SealedColumn::Bookings => old!(
                 guest,
-                org,
-                id,
                 "SELECT org_id, id, guest
                  FROM bookings
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(guest, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::Letters(org, id) => old!(
-                Letters,
+            SealedColumn::Letters => old!(
                 content,
-                org,
-                id,
                 "SELECT org_id, id, content
                  FROM letters
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::ConnectionLabels(org, id) => old!(
-                ConnectionLabels,
+            SealedColumn::ConnectionLabels => old!(
                 label,
-                org,
-                id,
                 r#"SELECT org_id, id, label AS "label!"
                  FROM calendar_connections
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(label, $3)
                  ORDER BY org_id, id
                  LIMIT $4"#
             ),
-            Position::ConnectionTokens(org, id) => old!(
-                ConnectionTokens,
+            SealedColumn::ConnectionTokens => old!(
                 tokens,
-                org,
-                id,
                 "SELECT org_id, id, tokens
                  FROM calendar_connections
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(tokens, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::ExternalCalendars(org, id) => old!(
-                ExternalCalendars,
+            SealedColumn::ExternalCalendars => old!(
                 content,
-                org,
-                id,
                 "SELECT org_id, id, content
                  FROM external_calendars
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(content, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::Calendars(org, id) => old!(
-                Calendars,
+            SealedColumn::FeedTokens => old!(
                 feed_token,
-                org,
-                id,
                 "SELECT org_id, id, feed_token
                  FROM calendars
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(feed_token, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::AgentMetadata(org, id) => old!(
-                AgentMetadata,
+            SealedColumn::AgentMetadata => old!(
                 metadata,
-                org,
-                id,
                 "SELECT org_id, id, metadata
                  FROM agents
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(metadata, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::CalendarMetadata(org, id) => old!(
-                CalendarMetadata,
+            SealedColumn::CalendarMetadata => old!(
                 metadata,
-                org,
-                id,
                 "SELECT org_id, id, metadata
                  FROM calendars
                  WHERE (org_id, id) > ($1, $2) AND NOT starts_with(metadata, $3)
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
-            Position::Answers(scope) => sqlx::query!(
+            SealedColumn::Answers => sqlx::query!(
                 r#"SELECT scope, body AS "body!"
                  FROM idempotent_answers
                  WHERE scope > $1 AND NOT starts_with(body, $2)
                  ORDER BY scope
                  LIMIT $3"#,
-                scope,
+                position.scope,
                 prefix,
                 limit,
             )
@@ -414,7 +259,7 @@ impl PostgresStore {
             .await
             .map_err(store_error)?
             .into_iter()
-            .map(|row| Old { at: Position::Answers(row.scope), sealed: row.body })
+            .map(|row| Old { at: Position { scope: row.scope, ..position.clone() }, sealed: row.body })
             .collect(),
         };
         Ok(found)
@@ -422,16 +267,151 @@ impl PostgresStore {
 
     /// Seals the values, all of one column, and replaces each that has not changed. Returns the error of the first
     /// value that cannot be opened.
-    async fn seal_anew(&self, found: &[Old]) -> Result<Option<StoreError>, StoreError> {
+    async fn seal_again(&self, column: SealedColumn, found: &[Old]) -> Result<Option<StoreError>, StoreError> {
         let mut failure = None;
-        let mut anew = Anew::default();
+        let mut replacements = Replacements::default();
         for old in found {
-            match old.renewed(&*self.cipher) {
-                Ok(renewed) => anew.push(old, renewed),
+            match column.renew(old.key(), &old.sealed, &*self.cipher) {
+                Ok(renewed) => replacements.push(old, renewed),
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
-        retried(|| anew.write(&self.connections)).await.map_err(store_error)?;
+        retried(|| self.replace(column, &replacements)).await.map_err(store_error)?;
         Ok(failure)
+    }
+
+    /// Replaces the values with one statement. A value that has changed in between is left alone.
+    async fn replace(&self, column: SealedColumn, rows: &Replacements<'_>) -> Result<(), sqlx::Error> {
+        let Replacements { orgs, ids, scopes, seen, renewed, hashes } = rows;
+        if seen.is_empty() {
+            return Ok(());
+        }
+        macro_rules! replaced {
+            ($statement:literal) => {
+                sqlx::query!($statement, orgs, ids, seen as &[&str], renewed).execute(&self.connections).await
+            };
+        }
+        let replaced = match column {
+            SealedColumn::Events => replaced!(
+                "UPDATE events SET content = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE events.org_id = row.org_id AND events.id = row.id AND events.content = row.seen"
+            ),
+            SealedColumn::Outbox => replaced!(
+                "UPDATE outbox SET payload = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE outbox.org_id = row.org_id AND outbox.id = row.id AND outbox.payload = row.seen"
+            ),
+            SealedColumn::Webhooks => replaced!(
+                "UPDATE webhooks SET content = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE webhooks.org_id = row.org_id AND webhooks.id = row.id AND webhooks.content = row.seen"
+            ),
+            SealedColumn::Subscriptions => replaced!(
+                "UPDATE ical_subscriptions s SET content = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE s.org_id = row.org_id AND s.id = row.id AND s.content = row.seen"
+            ),
+            SealedColumn::Proposals => replaced!(
+                "UPDATE proposals p SET content = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE p.org_id = row.org_id AND p.id = row.id AND p.content = row.seen"
+            ),
+            SealedColumn::Responses => replaced!(
+                "UPDATE proposal_participants p SET remark = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE p.org_id = row.org_id AND p.response_id = row.id AND p.remark = row.seen"
+            ),
+            SealedColumn::BookingPages => replaced!(
+                "UPDATE booking_pages b SET content = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.content = row.seen"
+            ),
+            SealedColumn::Bookings => replaced!(
+                "UPDATE bookings b SET guest = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE b.org_id = row.org_id AND b.id = row.id AND b.guest = row.seen"
+            ),
+            SealedColumn::Letters => replaced!(
+                "UPDATE letters l SET content = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE l.org_id = row.org_id AND l.id = row.id AND l.content = row.seen"
+            ),
+            SealedColumn::ConnectionLabels => replaced!(
+                "UPDATE calendar_connections k SET label = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE k.org_id = row.org_id AND k.id = row.id AND k.label = row.seen"
+            ),
+            SealedColumn::ConnectionTokens => replaced!(
+                "UPDATE calendar_connections k SET tokens = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE k.org_id = row.org_id AND k.id = row.id AND k.tokens = row.seen"
+            ),
+            SealedColumn::ExternalCalendars => replaced!(
+                "UPDATE external_calendars x SET content = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE x.org_id = row.org_id AND x.id = row.id AND x.content = row.seen"
+            ),
+            SealedColumn::AgentMetadata => replaced!(
+                "UPDATE agents a SET metadata = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE a.org_id = row.org_id AND a.id = row.id AND a.metadata = row.seen"
+            ),
+            SealedColumn::CalendarMetadata => replaced!(
+                "UPDATE calendars c SET metadata = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE c.org_id = row.org_id AND c.id = row.id AND c.metadata = row.seen"
+            ),
+            SealedColumn::FeedTokens => {
+                sqlx::query!(
+                    "UPDATE calendars SET feed_token = row.renewed, feed_token_hash = row.hash
+                     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bytea[])
+                         AS row (org_id, id, seen, renewed, hash)
+                     WHERE calendars.org_id = row.org_id AND calendars.id = row.id AND calendars.feed_token = row.seen",
+                    orgs,
+                    ids,
+                    seen as &[&str],
+                    renewed,
+                    hashes as &[Option<Vec<u8>>],
+                )
+                .execute(&self.connections)
+                .await
+            }
+            SealedColumn::Answers => {
+                sqlx::query!(
+                    "UPDATE idempotent_answers SET body = row.renewed
+                     FROM unnest($1::bytea[], $2::text[], $3::text[]) AS row (scope, seen, renewed)
+                     WHERE idempotent_answers.scope = row.scope AND idempotent_answers.body = row.seen",
+                    scopes as &[&[u8]],
+                    seen as &[&str],
+                    renewed,
+                )
+                .execute(&self.connections)
+                .await
+            }
+        };
+        replaced.map(drop)
+    }
+}
+
+/// The values of one column that are replaced: one entry per value in each list.
+#[derive(Default)]
+struct Replacements<'a> {
+    orgs: Vec<Uuid>,
+    ids: Vec<Uuid>,
+    scopes: Vec<&'a [u8]>,
+    seen: Vec<&'a str>,
+    renewed: Vec<String>,
+    hashes: Vec<Option<Vec<u8>>>,
+}
+
+impl<'a> Replacements<'a> {
+    fn push(&mut self, old: &'a Old, renewed: Renewed) {
+        self.orgs.push(old.at.org);
+        self.ids.push(old.at.id);
+        self.scopes.push(&old.at.scope);
+        self.seen.push(&old.sealed);
+        self.renewed.push(renewed.sealed);
+        self.hashes.push(renewed.hash.map(|hash| hash.to_vec()));
     }
 }

@@ -8,13 +8,11 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kalends_accounts::Organization;
-use kalends_kernel::{MessageId, OrgId, StoreError, Timestamp, Version, WebhookId};
+use kalends_kernel::{OrgId, StoreError, Timestamp, Version, WebhookId};
 use kalends_notifications::ports::{Backlog, DeliveryQueue, DueDelivery, FannedOut};
-use kalends_notifications::{
-    CLAIM_LASTS, Claim, Delivery, EventType, Fence, Listener, Message, Places, Subscription, Waiting, address, charged,
-    over_quota, skip,
-};
+use kalends_notifications::{CLAIM_LASTS, Claim, Delivery, Fence, Listener, Message, Places, Waiting};
 use kalends_quotas::{Metric, Period};
+use kalends_rows::{FanOut, fan_out};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -22,14 +20,15 @@ use crate::PostgresStore;
 use crate::counts::{count, signed};
 use crate::error::{ApplyError, store_error};
 use crate::retry::retried;
-use crate::rows::{DeliveryRow, Located, OrganizationRow};
+use crate::rows::{ListenerRow, OrganizationRow, WaitingRow, delivery_row};
 use crate::transaction::in_transaction;
 
 #[async_trait]
 impl DeliveryQueue for PostgresStore {
     async fn fan_out(&self, now: Timestamp, limit: u32) -> Result<FannedOut, StoreError> {
-        let fanned =
-            retried(|| in_transaction(&self.connections, async |connection| fan_out(connection, now, limit).await));
+        let fanned = retried(|| {
+            in_transaction(&self.connections, async |connection| fan_out(&mut Statements(connection), now, limit).await)
+        });
         fanned.await.map_err(unexpected)
     }
 
@@ -87,17 +86,7 @@ impl DeliveryQueue for PostgresStore {
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         let due = rows.into_iter().map(|row| {
             let sealed = row.payload.zip(row.resource_version).zip(row.announced_at);
-            let delivery = DeliveryRow {
-                id: row.id,
-                message_id: row.message_id,
-                event_type: row.event_type,
-                status: row.status,
-                attempts: row.attempts,
-                last_attempt_at: row.last_attempt_at,
-                next_attempt_at: row.next_attempt_at,
-                response_status: row.response_status,
-                created_at: row.created_at,
-            };
+            let delivery = delivery_row!(row);
             let delivery = delivery.into_domain(claim.org, claim.webhook)?;
             let message = sealed.map(|((payload, version), at)| {
                 Ok(Message {
@@ -158,209 +147,159 @@ pub(crate) fn unexpected(error: ApplyError) -> StoreError {
     }
 }
 
-async fn fan_out(connection: &mut PgConnection, now: Timestamp, limit: u32) -> Result<FannedOut, ApplyError> {
-    let mut waiting = waiting(connection, limit).await?;
-    if waiting.is_empty() {
-        return Ok(FannedOut::default());
+/// The statements of the transaction that addresses messages.
+struct Statements<'c>(&'c mut PgConnection);
+
+impl FanOut for Statements<'_> {
+    type Error = ApplyError;
+
+    /// Locks the messages.
+    async fn waiting(&mut self, limit: u32) -> Result<Vec<Waiting>, ApplyError> {
+        let rows = sqlx::query_as!(
+            WaitingRow,
+            "SELECT created_at, org_id, id, event_type, about FROM waiting_messages
+             ORDER BY created_at, org_id, id LIMIT $1 FOR UPDATE SKIP LOCKED",
+            i64::from(limit),
+        )
+        .fetch_all(&mut *self.0)
+        .await?;
+        Ok(rows.into_iter().map(WaitingRow::into_domain).collect::<Result<_, _>>()?)
     }
-    let organizations: BTreeSet<Uuid> = waiting.iter().map(|message| message.org.uuid()).collect();
-    let listeners = listeners(connection, organizations).await?;
-    let found = waiting.len();
-    let (mut deliveries, taken) = address(&waiting, &listeners, now);
-    waiting.truncate(taken);
-    wake(connection, &deliveries, now).await?;
-    let mut skipped = 0;
-    for (org, charge) in charged(&deliveries) {
-        let over = charge_within(connection, org, charge, now).await?;
-        skip(&mut deliveries, org, over);
-        skipped += over;
+
+    async fn listeners(&mut self, organizations: &BTreeSet<OrgId>) -> Result<Vec<Listener>, ApplyError> {
+        let organizations: Vec<Uuid> = organizations.iter().map(|org| org.uuid()).collect();
+        let rows = sqlx::query_as!(
+            ListenerRow,
+            "SELECT org_id, id, events FROM webhooks WHERE org_id = ANY($1::uuid[]) AND active ORDER BY org_id, id",
+            &organizations,
+        )
+        .fetch_all(&mut *self.0)
+        .await?;
+        Ok(rows.into_iter().map(ListenerRow::into_domain).collect::<Result<_, _>>()?)
     }
-    add(connection, &deliveries).await?;
-    remove(connection, &waiting).await?;
-    let queued = (deliveries.len() as u64).saturating_sub(skipped);
-    let more = taken < found || found == limit as usize;
-    Ok(FannedOut { messages: taken as u64, queued, skipped, more })
-}
 
-/// Locks messages that no other worker is addressing.
-async fn waiting(connection: &mut PgConnection, limit: u32) -> Result<Vec<Waiting>, ApplyError> {
-    let rows = sqlx::query!(
-        "SELECT created_at, org_id, id, event_type, about FROM waiting_messages
-         ORDER BY created_at, org_id, id LIMIT $1 FOR UPDATE SKIP LOCKED",
-        i64::from(limit),
-    )
-    .fetch_all(connection)
-    .await?;
-    let read = rows.into_iter().map(|row| {
-        let id = MessageId::from_uuid(row.id);
-        let event_type =
-            Located { table: "waiting_messages", id }.named("event_type", &row.event_type, EventType::from_stored)?;
-        Ok(Waiting {
-            created_at: Timestamp::from_micros(row.created_at),
-            org: OrgId::from_uuid(row.org_id),
-            id,
-            event_type,
-            about: row.about.map(WebhookId::from_uuid),
-        })
-    });
-    read.collect()
-}
-
-async fn listeners(connection: &mut PgConnection, organizations: BTreeSet<Uuid>) -> Result<Vec<Listener>, ApplyError> {
-    let organizations: Vec<Uuid> = organizations.into_iter().collect();
-    let rows = sqlx::query!(
-        "SELECT org_id, id, events FROM webhooks WHERE org_id = ANY($1::uuid[]) AND active ORDER BY org_id, id",
-        &organizations,
-    )
-    .fetch_all(connection)
-    .await?;
-    let read = rows.into_iter().map(|row| {
-        let id = WebhookId::from_uuid(row.id);
-        let subscription = Located { table: "webhooks", id }.named("events", &row.events, Subscription::from_json)?;
-        Ok(Listener { org: OrgId::from_uuid(row.org_id), id, subscription })
-    });
-    read.collect()
-}
-
-/// Locks the queues of all endpoints that have new deliveries, in order, and wakes them
-/// ([`kalends_notifications::Queue::wake`]).
-async fn wake(connection: &mut PgConnection, deliveries: &[Delivery], now: Timestamp) -> Result<(), ApplyError> {
-    let queues: BTreeSet<(Uuid, Uuid)> =
-        deliveries.iter().map(|delivery| (delivery.org.uuid(), delivery.webhook.uuid())).collect();
-    let (orgs, webhooks): (Vec<Uuid>, Vec<Uuid>) = queues.into_iter().unzip();
-    if orgs.is_empty() {
-        return Ok(());
+    /// Locks the queues in order.
+    async fn wake(&mut self, queues: &BTreeSet<(OrgId, WebhookId)>, now: Timestamp) -> Result<(), ApplyError> {
+        let (orgs, webhooks): (Vec<Uuid>, Vec<Uuid>) =
+            queues.iter().map(|(org, webhook)| (org.uuid(), webhook.uuid())).unzip();
+        if orgs.is_empty() {
+            return Ok(());
+        }
+        sqlx::query!(
+            "SELECT q.fence FROM webhook_queues q
+             JOIN unnest($1::uuid[], $2::uuid[]) AS row (org_id, webhook_id)
+                 ON q.org_id = row.org_id AND q.webhook_id = row.webhook_id
+             ORDER BY q.org_id, q.webhook_id FOR UPDATE OF q",
+            &orgs,
+            &webhooks,
+        )
+        .fetch_all(&mut *self.0)
+        .await?;
+        sqlx::query!(
+            "UPDATE webhook_queues q
+             SET due_at = CASE WHEN claimed_until > $3 THEN due_at ELSE LEAST(due_at, $3) END
+             FROM unnest($1::uuid[], $2::uuid[]) AS row (org_id, webhook_id)
+             WHERE q.org_id = row.org_id AND q.webhook_id = row.webhook_id",
+            &orgs,
+            &webhooks,
+            now.as_micros(),
+        )
+        .execute(&mut *self.0)
+        .await?;
+        Ok(())
     }
-    sqlx::query!(
-        "SELECT q.fence FROM webhook_queues q
-         JOIN unnest($1::uuid[], $2::uuid[]) AS row (org_id, webhook_id)
-             ON q.org_id = row.org_id AND q.webhook_id = row.webhook_id
-         ORDER BY q.org_id, q.webhook_id FOR UPDATE OF q",
-        &orgs,
-        &webhooks,
-    )
-    .fetch_all(&mut *connection)
-    .await?;
-    sqlx::query!(
-        "UPDATE webhook_queues q
-         SET due_at = CASE WHEN claimed_until > $3 THEN due_at ELSE LEAST(due_at, $3) END
-         FROM unnest($1::uuid[], $2::uuid[]) AS row (org_id, webhook_id)
-         WHERE q.org_id = row.org_id AND q.webhook_id = row.webhook_id",
-        &orgs,
-        &webhooks,
-        now.as_micros(),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
 
-/// Charges an organization up to its limit, and returns how much was over the limit and is not charged.
-async fn charge_within(
-    connection: &mut PgConnection,
-    org: OrgId,
-    charge: u64,
-    now: Timestamp,
-) -> Result<u64, ApplyError> {
-    let organization = organization(connection, org).await?;
-    let limit = match &organization {
-        Some(organization) => organization
-            .limits()
-            .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", org, error))?
-            .get(Metric::WebhookDeliveries),
-        // The organization has just been deleted, and its deliveries are removed.
-        None => Some(0),
-    };
-    let (metric, period) = (Metric::WebhookDeliveries.as_str(), Period::of(now).number());
-    let used = sqlx::query_scalar!(
-        "INSERT INTO usage_counters AS counter (org_id, metric, period, used) VALUES ($1, $2, $3, $4)
-         ON CONFLICT (org_id, metric, period) DO UPDATE SET used = counter.used + excluded.used
-         RETURNING used",
-        org.uuid(),
-        metric,
-        period,
-        signed(charge),
-    )
-    .fetch_one(&mut *connection)
-    .await?;
-    let over = over_quota(count(used), charge, limit);
-    if over > 0 {
+    async fn organization(&mut self, org: OrgId) -> Result<Option<Organization>, ApplyError> {
+        let row = sqlx::query_as!(
+            OrganizationRow,
+            "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source,
+                 accepted_terms, accepted_at, version, created_at
+             FROM organizations WHERE id = $1",
+            org.uuid(),
+        );
+        let row = row.fetch_optional(&mut *self.0).await?;
+        Ok(row.map(OrganizationRow::into_domain).transpose()?)
+    }
+
+    async fn charge(&mut self, org: OrgId, period: Period, deliveries: u64) -> Result<u64, ApplyError> {
+        let (metric, period) = (Metric::WebhookDeliveries.as_str(), period.number());
+        let used = sqlx::query_scalar!(
+            "INSERT INTO usage_counters AS counter (org_id, metric, period, used) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (org_id, metric, period) DO UPDATE SET used = counter.used + excluded.used
+             RETURNING used",
+            org.uuid(),
+            metric,
+            period,
+            signed(deliveries),
+        );
+        Ok(count(used.fetch_one(&mut *self.0).await?))
+    }
+
+    async fn refund(&mut self, org: OrgId, period: Period, deliveries: u64) -> Result<(), ApplyError> {
+        let (metric, period) = (Metric::WebhookDeliveries.as_str(), period.number());
         sqlx::query!(
             "UPDATE usage_counters SET used = used - $4 WHERE org_id = $1 AND metric = $2 AND period = $3",
             org.uuid(),
             metric,
             period,
-            signed(over),
+            signed(deliveries),
         )
-        .execute(connection)
+        .execute(&mut *self.0)
         .await?;
+        Ok(())
     }
-    Ok(over)
-}
 
-async fn organization(connection: &mut PgConnection, org: OrgId) -> Result<Option<Organization>, ApplyError> {
-    let row = sqlx::query_as!(
-        OrganizationRow,
-        "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source,
-             accepted_terms, accepted_at, version, created_at
-         FROM organizations WHERE id = $1",
-        org.uuid(),
-    );
-    let row = row.fetch_optional(connection).await?;
-    Ok(row.map(OrganizationRow::into_domain).transpose()?)
-}
-
-async fn add(connection: &mut PgConnection, deliveries: &[Delivery]) -> Result<(), ApplyError> {
-    if deliveries.is_empty() {
-        return Ok(());
+    async fn add(&mut self, deliveries: &[Delivery]) -> Result<(), ApplyError> {
+        if deliveries.is_empty() {
+            return Ok(());
+        }
+        let orgs: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.org.uuid()).collect();
+        let webhooks: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.webhook.uuid()).collect();
+        let ids: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.id.uuid()).collect();
+        let messages: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.message.uuid()).collect();
+        let types: Vec<&str> = deliveries.iter().map(|delivery| delivery.event_type.as_str()).collect();
+        let statuses: Vec<&str> = deliveries.iter().map(|delivery| delivery.state.status.as_str()).collect();
+        let next: Vec<Option<i64>> =
+            deliveries.iter().map(|delivery| delivery.state.next_attempt_at.map(Timestamp::as_micros)).collect();
+        let created: Vec<i64> = deliveries.iter().map(|delivery| delivery.created_at.as_micros()).collect();
+        sqlx::query!(
+            "INSERT INTO webhook_deliveries (org_id, webhook_id, id, message_id, event_type, status, attempts,
+                 next_attempt_at, created_at)
+             SELECT row.org_id, row.webhook_id, row.id, row.message_id, row.event_type, row.status, 0, row.next_at,
+                 row.created_at
+             FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::bigint[],
+                     $8::bigint[]) AS row (org_id, webhook_id, id, message_id, event_type, status, next_at, created_at)
+             ON CONFLICT (org_id, webhook_id, id) DO NOTHING",
+            &orgs,
+            &webhooks,
+            &ids,
+            &messages,
+            &types as &[&str],
+            &statuses as &[&str],
+            &next as &[Option<i64>],
+            &created,
+        )
+        .execute(&mut *self.0)
+        .await?;
+        Ok(())
     }
-    let orgs: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.org.uuid()).collect();
-    let webhooks: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.webhook.uuid()).collect();
-    let ids: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.id.uuid()).collect();
-    let messages: Vec<Uuid> = deliveries.iter().map(|delivery| delivery.message.uuid()).collect();
-    let types: Vec<&str> = deliveries.iter().map(|delivery| delivery.event_type.as_str()).collect();
-    let statuses: Vec<&str> = deliveries.iter().map(|delivery| delivery.state.status.as_str()).collect();
-    let next: Vec<Option<i64>> =
-        deliveries.iter().map(|delivery| delivery.state.next_attempt_at.map(Timestamp::as_micros)).collect();
-    let created: Vec<i64> = deliveries.iter().map(|delivery| delivery.created_at.as_micros()).collect();
-    sqlx::query!(
-        "INSERT INTO webhook_deliveries (org_id, webhook_id, id, message_id, event_type, status, attempts,
-             next_attempt_at, created_at)
-         SELECT row.org_id, row.webhook_id, row.id, row.message_id, row.event_type, row.status, 0, row.next_at,
-             row.created_at
-         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::bigint[],
-                 $8::bigint[]) AS row (org_id, webhook_id, id, message_id, event_type, status, next_at, created_at)
-         ON CONFLICT (org_id, webhook_id, id) DO NOTHING",
-        &orgs,
-        &webhooks,
-        &ids,
-        &messages,
-        &types as &[&str],
-        &statuses as &[&str],
-        &next as &[Option<i64>],
-        &created,
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
 
-/// Removes addressed messages from those that wait.
-async fn remove(connection: &mut PgConnection, waiting: &[Waiting]) -> Result<(), ApplyError> {
-    let created: Vec<i64> = waiting.iter().map(|message| message.created_at.as_micros()).collect();
-    let orgs: Vec<Uuid> = waiting.iter().map(|message| message.org.uuid()).collect();
-    let ids: Vec<Uuid> = waiting.iter().map(|message| message.id.uuid()).collect();
-    sqlx::query!(
-        "DELETE FROM waiting_messages w
-         USING unnest($1::bigint[], $2::uuid[], $3::uuid[]) AS row (created_at, org_id, id)
-         WHERE w.created_at = row.created_at AND w.org_id = row.org_id AND w.id = row.id",
-        &created,
-        &orgs,
-        &ids,
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
+    async fn remove(&mut self, waiting: &[Waiting]) -> Result<(), ApplyError> {
+        let created: Vec<i64> = waiting.iter().map(|message| message.created_at.as_micros()).collect();
+        let orgs: Vec<Uuid> = waiting.iter().map(|message| message.org.uuid()).collect();
+        let ids: Vec<Uuid> = waiting.iter().map(|message| message.id.uuid()).collect();
+        sqlx::query!(
+            "DELETE FROM waiting_messages w
+             USING unnest($1::bigint[], $2::uuid[], $3::uuid[]) AS row (created_at, org_id, id)
+             WHERE w.created_at = row.created_at AND w.org_id = row.org_id AND w.id = row.id",
+            &created,
+            &orgs,
+            &ids,
+        )
+        .execute(&mut *self.0)
+        .await?;
+        Ok(())
+    }
 }
 
 /// Same as [`kalends_notifications::Queue::release`].

@@ -69,16 +69,16 @@ fn made(slots: Vec<NewSlot>, participants: usize) -> Proposal {
     Proposal::create(org(), new(slots, participants), NOW, &entropy()).unwrap()
 }
 
-fn says(kind: ResponseKind, selected: Option<SlotId>) -> NewResponse {
+fn response(kind: ResponseKind, selected: Option<SlotId>) -> NewResponse {
     NewResponse { kind, selected, ..NewResponse::default() }
 }
 
 /// The proposal after these responses, in this order.
-fn after(proposal: &Proposal, said: &[(usize, ResponseKind, Option<usize>)]) -> Proposal {
+fn after(proposal: &Proposal, responses: &[(usize, ResponseKind, Option<usize>)]) -> Proposal {
     let source = Counting(AtomicU64::new(1_000));
-    said.iter().fold(proposal.clone(), |proposal, (who, kind, slot)| {
+    responses.iter().fold(proposal.clone(), |proposal, (who, kind, slot)| {
         let selected = slot.map(|index| proposal.slots[index].id);
-        proposal.respond(agent(*who), says(*kind, selected), NOW, &source).unwrap()
+        proposal.respond(agent(*who), response(*kind, selected), NOW, &source).unwrap()
     })
 }
 
@@ -104,11 +104,11 @@ use ResponseKind::{Accept, Counter, Decline};
 #[case::one_decline_does_not_cancel(&[(60, 1.0)], &[(1, Decline, None), (2, Counter, None)], Some(0))]
 fn the_best_slot(
     #[case] slots: &[(i64, f64)],
-    #[case] said: &[(usize, ResponseKind, Option<usize>)],
+    #[case] responses: &[(usize, ResponseKind, Option<usize>)],
     #[case] wins: Option<usize>,
 ) {
     let proposal = made(slots.iter().map(|(start, weight)| slot(*start, 30, *weight)).collect(), 4);
-    assert_eq!(best(&after(&proposal, said)), wins.map(|index| proposal.slots[index].id));
+    assert_eq!(best(&after(&proposal, responses)), wins.map(|index| proposal.slots[index].id));
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn texts_of_a_proposal_are_bounded(
 fn responses_are_bounded(#[case] counter_slots: usize, #[case] message: String, #[case] faults: &[&str]) {
     let proposal = made(vec![slot(60, 30, 1.0)], 1);
     let counter_slots = vec![proposal.slots[0].span; counter_slots];
-    let said = NewResponse { kind: Counter, selected: None, counter_slots, message: Some(message) };
-    let found = match proposal.respond(agent(1), said, NOW, &entropy()) {
+    let response = NewResponse { kind: Counter, selected: None, counter_slots, message: Some(message) };
+    let found = match proposal.respond(agent(1), response, NOW, &entropy()) {
         Ok(_) => Vec::new(),
         Err(ProposalError::Invalid(errors)) => errors.iter().map(|error| error.param.clone()).collect(),
         Err(error) => panic!("{error}"),
@@ -207,7 +207,7 @@ fn errors_come_in_the_documented_order() {
     let proposal = made(vec![slot(60, 30, 1.0)], 2);
     let foreign: SlotId = "slt_00000000000000000000000009".parse().unwrap();
     let respond = |proposal: &Proposal, who, kind, selected, now| {
-        proposal.respond(agent(who), says(kind, selected), now, &entropy()).map(drop)
+        proposal.respond(agent(who), response(kind, selected), now, &entropy()).map(drop)
     };
     let late = at(60);
     assert_eq!(respond(&proposal, 3, Accept, None, late), Err(ProposalError::NotParticipant));
@@ -291,14 +291,14 @@ fn settled() -> impl Strategy<Value = (Proposal, Vec<(usize, ResponseKind, Optio
             .into_iter()
             .map(|(start, length, weight)| slot(start * 30, length * 30, f64::from(weight) * 0.3))
             .collect();
-        let said = proptest::collection::vec((kinds(), proptest::option::of(0..count)), participants);
-        (Just(made(new_slots, participants)), said).prop_map(|(proposal, said)| {
-            let said = said.into_iter().enumerate().map(|(index, (kind, selected))| {
+        let responses = proptest::collection::vec((kinds(), proptest::option::of(0..count)), participants);
+        (Just(made(new_slots, participants)), responses).prop_map(|(proposal, responses)| {
+            let responses = responses.into_iter().enumerate().map(|(index, (kind, selected))| {
                 // An acceptance must select a slot.
                 let selected = if kind == Accept { Some(selected.unwrap_or(0)) } else { selected };
                 (index + 1, kind, selected)
             });
-            (proposal, said.collect())
+            (proposal, responses.collect())
         })
     })
 }
@@ -325,13 +325,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn the_winner_has_the_highest_score_and_starts_first_among_equals((proposal, said) in settled()) {
-        let settled = after(&proposal, &said);
+    fn the_winner_has_the_highest_score_and_starts_first_among_equals((proposal, responses) in settled()) {
+        let settled = after(&proposal, &responses);
         prop_assert!(settled.is_answered());
         match settled.verdict(NOW).unwrap() {
-            Verdict::AllDeclined => prop_assert!(said.iter().all(|(_, kind, _)| *kind == Decline)),
+            Verdict::AllDeclined => prop_assert!(responses.iter().all(|(_, kind, _)| *kind == Decline)),
             Verdict::Ranked(ranking) => {
-                prop_assert!(said.iter().any(|(_, kind, _)| *kind != Decline));
+                prop_assert!(responses.iter().any(|(_, kind, _)| *kind != Decline));
                 let highest = settled.slots.iter().map(|slot| settled.score(slot)).max().unwrap();
                 prop_assert_eq!(settled.score(ranking.best()), highest);
                 let equals = settled.slots.iter().filter(|slot| settled.score(slot) == highest);
@@ -360,16 +360,16 @@ proptest! {
 
     #[test]
     fn the_order_of_responses_never_matters(
-        (proposal, said, shuffled) in settled().prop_flat_map(|(proposal, said)| {
-            (Just(proposal), Just(said.clone()), Just(said).prop_shuffle())
+        (proposal, responses, shuffled) in settled().prop_flat_map(|(proposal, responses)| {
+            (Just(proposal), Just(responses.clone()), Just(responses).prop_shuffle())
         }),
     ) {
-        prop_assert_eq!(after(&proposal, &said).verdict(NOW), after(&proposal, &shuffled).verdict(NOW));
+        prop_assert_eq!(after(&proposal, &responses).verdict(NOW), after(&proposal, &shuffled).verdict(NOW));
     }
 
     #[test]
-    fn only_future_slots_are_ranked((proposal, said) in settled(), minute in 0..250_i64) {
-        let settled = Proposal { expires_at: at(300), ..after(&proposal, &said) };
+    fn only_future_slots_are_ranked((proposal, responses) in settled(), minute in 0..250_i64) {
+        let settled = Proposal { expires_at: at(300), ..after(&proposal, &responses) };
         let now = at(minute);
         let ahead = settled.slots.iter().filter(|slot| slot.span.start() > now).count();
         match settled.verdict(now) {
@@ -378,7 +378,7 @@ proptest! {
                 prop_assert_eq!(ranking.slots().count(), ahead);
                 prop_assert!(settled.confirmed(ranking.best().id, event(), now).is_ok());
             }
-            Ok(Verdict::AllDeclined) => prop_assert!(said.iter().all(|(_, kind, _)| *kind == Decline)),
+            Ok(Verdict::AllDeclined) => prop_assert!(responses.iter().all(|(_, kind, _)| *kind == Decline)),
             Err(error) => prop_assert_eq!((error, ahead), (ProposalError::NoSlotLeft, 0)),
         }
         for slot in settled.slots.iter().filter(|slot| slot.span.start() <= now) {
@@ -400,17 +400,17 @@ proptest! {
         let mut minute_before = 0;
         for step in steps {
             // Time does not run backwards.
-            let asked = match step {
+            let minute_of_step = match step {
                 Step::Respond { minute, .. } | Step::Resolve { minute } | Step::Cancel { minute } | Step::Expire { minute } => minute,
             };
-            minute_before = minute_before.max(asked);
+            minute_before = minute_before.max(minute_of_step);
             let now = at(minute_before);
             let status = ended.unwrap_or(if minute_before >= ends { Status::Expired } else { Status::Pending });
             let before = proposal.clone();
             let done = match step {
                 Step::Respond { who, kind, slot, .. } => {
                     let selected = proposal.slots[slot].id;
-                    let result = proposal.respond(agent(who), says(kind, Some(selected)), now, &source);
+                    let result = proposal.respond(agent(who), response(kind, Some(selected)), now, &source);
                     let expected = match (who, status) {
                         (0, _) => Err(ProposalError::NotParticipant),
                         (_, Status::Pending) if responded.contains(&who) => Err(ProposalError::Duplicate(agent(who))),
@@ -480,8 +480,8 @@ proptest! {
                 prop_assert_eq!(done.responses.len(), responded.len());
                 proposal = done;
             }
-            let shown = ended.unwrap_or(if minute_before >= ends { Status::Expired } else { Status::Pending });
-            prop_assert_eq!(proposal.state_at(now).status(), shown);
+            let expected = ended.unwrap_or(if minute_before >= ends { Status::Expired } else { Status::Pending });
+            prop_assert_eq!(proposal.state_at(now).status(), expected);
         }
     }
 }

@@ -63,8 +63,8 @@ pub enum Verdict {
 impl Proposal {
     /// The score of a slot.
     pub fn score(&self, slot: &Slot) -> Score {
-        let said = self.responses.iter().filter(|response| response.selected == Some(slot.id));
-        Score(u64::from(slot.weight.millionths()) + said.map(|response| Score::of(response.kind)).sum::<u64>())
+        let selecting = self.responses.iter().filter(|response| response.selected == Some(slot.id));
+        Score(u64::from(slot.weight.millionths()) + selecting.map(|response| Score::of(response.kind)).sum::<u64>())
     }
 
     /// The ranking of the slots that start after `now`; `None` if there are none.

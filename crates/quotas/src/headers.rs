@@ -98,10 +98,10 @@ mod tests {
         #[case] policy: &str,
         #[case] left: &str,
     ) {
-        let says = monthly_policy(limit, &[0xff; 16]).unwrap();
-        let says_left = monthly_limit(limit, remaining, at("2026-11-30T23:59:59.5Z")).unwrap().to_string();
-        assert!(says.contains(policy) && says.ends_with("pk=://///////////////////w==:"));
-        assert!(says_left.contains(left) && says_left.ends_with("t=1"), "the last half second is rounded up");
+        let policy_field = monthly_policy(limit, &[0xff; 16]).unwrap();
+        let limit_field = monthly_limit(limit, remaining, at("2026-11-30T23:59:59.5Z")).unwrap().to_string();
+        assert!(policy_field.contains(policy) && policy_field.ends_with("pk=://///////////////////w==:"));
+        assert!(limit_field.contains(left) && limit_field.ends_with("t=1"), "the last half second is rounded up");
     }
 
     #[test]

@@ -114,10 +114,10 @@ impl IpLimits {
         };
         let mut named = Vec::new();
         for entry in text.split(',').map(str::trim) {
-            let (name, value) = entry.split_once('=').ok_or_else(|| IpLimitsError::Form(shown(entry)))?;
+            let (name, value) = entry.split_once('=').ok_or_else(|| IpLimitsError::Form(excerpt(entry)))?;
             let (name, value) = (name.trim(), value.trim());
             let lane = IpLane::from_name(name).ok_or_else(|| IpLimitsError::Unknown {
-                name: shown(name),
+                name: excerpt(name),
                 known: IpLane::ALL.map(IpLane::as_str).join(", "),
             })?;
             if named.contains(&lane) {
@@ -128,7 +128,7 @@ impl IpLimits {
                 None
             } else {
                 let number = value.parse().ok().filter(|number| (1..=Self::PER_MINUTE_MAX).contains(number));
-                Some(number.ok_or_else(|| IpLimitsError::Number { name: lane.as_str(), got: shown(value) })?)
+                Some(number.ok_or_else(|| IpLimitsError::Number { name: lane.as_str(), got: excerpt(value) })?)
             };
         }
         Ok(limits)
@@ -140,7 +140,7 @@ impl IpLimits {
     }
 }
 
-fn shown(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[rstest]
-    #[case::v4_whole("203.0.113.7", "203.0.113.8", false)]
+    #[case::v4_every_bit("203.0.113.7", "203.0.113.8", false)]
     #[case::one_v4("203.0.113.7", "203.0.113.7", true)]
     #[case::mapped("203.0.113.7", "::ffff:203.0.113.7", true)]
     #[case::mapped_ones_differ("::ffff:203.0.113.7", "::ffff:203.0.113.8", false)]

@@ -57,11 +57,11 @@ impl MailLimits {
         }
         let (mut org, mut recipient) = (None, None);
         for entry in text.split(',').map(str::trim) {
-            let (name, value) = entry.split_once('=').ok_or_else(|| MailLimitsError::Form(shown(entry)))?;
+            let (name, value) = entry.split_once('=').ok_or_else(|| MailLimitsError::Form(excerpt(entry)))?;
             let (name, limit) = match name.trim() {
                 "org" => ("org", &mut org),
                 "recipient" => ("recipient", &mut recipient),
-                other => return Err(MailLimitsError::Unknown(shown(other))),
+                other => return Err(MailLimitsError::Unknown(excerpt(other))),
             };
             if limit.is_some() {
                 return Err(MailLimitsError::Twice(name));
@@ -71,7 +71,7 @@ impl MailLimits {
             *limit = match (value, number) {
                 ("off", _) => Some(None),
                 (_, Some(number)) => Some(Some(number)),
-                (_, None) => return Err(MailLimitsError::Number { name, got: shown(value) }),
+                (_, None) => return Err(MailLimitsError::Number { name, got: excerpt(value) }),
             };
         }
         let default = Self::default();
@@ -79,7 +79,7 @@ impl MailLimits {
     }
 }
 
-fn shown(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }
 

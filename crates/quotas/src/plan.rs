@@ -161,7 +161,7 @@ impl Plan {
 
     /// The name in `X-Service-Plan` and in usage reports. The three free plans share one name, and `custom` is shown
     /// as `scale`.
-    pub const fn shown(self) -> &'static str {
+    pub const fn public_name(self) -> &'static str {
         match self {
             Self::FreeAgentUnverified | Self::FreeAgent | Self::Free => "free",
             Self::Pro => "pro",

@@ -161,8 +161,8 @@ mod tests {
         fn no_text_makes_the_walk_panic(sent in "\\PC{0,80}", peer in any::<u128>()) {
             let peer = IpAddr::V6(peer.into());
             let all = TrustedProxies::new(["0.0.0.0/0".parse().unwrap(), "::/0".parse().unwrap()]);
-            let told = all.client(peer, [sent.as_str()]);
-            prop_assert_eq!(told, told.to_canonical());
+            let client = all.client(peer, [sent.as_str()]);
+            prop_assert_eq!(client, client.to_canonical());
         }
     }
 }

@@ -34,7 +34,7 @@ pub struct UsageReport {
 impl UsageReport {
     /// A report at `now` in which nothing is used. `limits` are those of the plan with the organization's overrides.
     pub fn new(plan: Plan, limits: Limits, now: Timestamp) -> Self {
-        Self { plan: plan.shown(), period: Period::of(now), limits, used: [0; Metric::ALL.len()] }
+        Self { plan: plan.public_name(), period: Period::of(now), limits, used: [0; Metric::ALL.len()] }
     }
 
     /// Records the use of a metric. For units on lease ([`crate::Lease`]), first subtract those that are debited but
@@ -106,8 +106,8 @@ mod tests {
         for (count, metric) in (1..).zip(Metric::ALL) {
             report.note(metric, count);
         }
-        let told: Vec<_> = report.iter().map(|(metric, used)| (metric, used.used)).collect();
-        assert_eq!(told, Metric::ALL.into_iter().zip(1..).collect::<Vec<_>>());
+        let used_by_metric: Vec<_> = report.iter().map(|(metric, used)| (metric, used.used)).collect();
+        assert_eq!(used_by_metric, Metric::ALL.into_iter().zip(1..).collect::<Vec<_>>());
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! Expansion is arithmetic on bit sets of days that jumps to the window: the cost depends on the occurrences inside
 //! the window, not on their distance from the start. The iterators [`Occurrences`] and [`Starts`] do not allocate.
 //!
-//! Everything is pure and synchronous. `docs/recurrence.md` describes what is supported and how each edge case is
+//! Everything is pure and synchronous. `docs/use/recurrence.md` describes what is supported and how each edge case is
 //! decided.
 //!
 //! ```

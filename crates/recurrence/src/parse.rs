@@ -171,13 +171,13 @@ impl<'a> Values<'a> {
             return Err(RuleError::MissingFrequency);
         }
         for piece in text.split(';') {
-            let not_a_part = || RuleError::NotAPart { got: shown(piece) };
+            let not_a_part = || RuleError::NotAPart { got: excerpt(piece) };
             let (name, value) = piece.split_once('=').ok_or_else(not_a_part)?;
             if name.is_empty() || value.is_empty() {
                 return Err(not_a_part());
             }
             let index = Part::ALL.iter().position(|part| part.as_str() == name);
-            let index = index.ok_or_else(|| RuleError::Unsupported { name: shown(name) })?;
+            let index = index.ok_or_else(|| RuleError::Unsupported { name: excerpt(name) })?;
             if values[index].replace(value).is_some() {
                 return Err(RuleError::Repeated { part: Part::ALL[index] });
             }
@@ -239,10 +239,10 @@ fn by_day(value: &str, frequency: Frequency, has_month: bool) -> Result<ByDay, R
             wrong(Part::ByDay, format!("{}, ordinals from 1 to {YEARS_WEEKS} or -{YEARS_WEEKS} to -1", allowed()), text)
         })?;
         if matches!(frequency, Frequency::Daily | Frequency::Weekly) {
-            return Err(RuleError::OrdinalFrequency { frequency, got: shown(text) });
+            return Err(RuleError::OrdinalFrequency { frequency, got: excerpt(text) });
         }
         if within_month && place.number > MONTHS_WEEKS {
-            return Err(RuleError::OrdinalOfMonth { got: shown(text) });
+            return Err(RuleError::OrdinalOfMonth { got: excerpt(text) });
         }
         days.numbered |= 1 << weekday;
         days.ordinals[weekday].insert(place);
@@ -314,10 +314,10 @@ fn digits(text: &str, most: u16) -> Option<u16> {
 }
 
 fn wrong(part: Part, allowed: String, got: &str) -> RuleError {
-    RuleError::Value { part, allowed, got: shown(got) }
+    RuleError::Value { part, allowed, got: excerpt(got) }
 }
 
-fn shown(text: &str) -> String {
+fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }
 

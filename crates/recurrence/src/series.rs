@@ -289,13 +289,13 @@ impl Series {
         }
     }
 
-    /// The end of the occurrence that starts at `start`, when the wall clock shows `shown`.
-    fn end_of(&self, start: i64, shown: i64, clock: &mut Clock) -> i64 {
+    /// The end of the occurrence that starts at `start`, when the wall clock shows `local_start`.
+    fn end_of(&self, start: i64, local_start: i64, clock: &mut Clock) -> i64 {
         match self.length.0 {
             Lasts::Time(micros) => start.saturating_add(micros),
             Lasts::Days(days) => {
                 // If a date is skipped, its occurrence is that of the next date.
-                let date = shown.div_euclid(MICROS_A_DAY);
+                let date = local_start.div_euclid(MICROS_A_DAY);
                 clock.instant((date + i64::from(days)) * MICROS_A_DAY)
             }
         }

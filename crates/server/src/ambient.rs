@@ -16,21 +16,21 @@ const CORRECTION: SignedDuration = SignedDuration::micros(100_000);
 pub(crate) struct SystemClock {
     offset: SignedDuration,
     /// The last value returned, in microseconds without the offset.
-    told: AtomicI64,
+    last_returned: AtomicI64,
 }
 
 impl SystemClock {
     pub(crate) const fn new(offset: SignedDuration) -> Self {
-        Self { offset, told: AtomicI64::new(i64::MIN) }
+        Self { offset, last_returned: AtomicI64::new(i64::MIN) }
     }
 
     /// The value to return when the system clock reads `micros`.
     fn steady(&self, micros: i64) -> i64 {
-        let told = self.told.load(Ordering::Relaxed);
-        if micros < told && told.saturating_sub(micros) <= CORRECTION.as_micros() {
-            return told;
+        let last_returned = self.last_returned.load(Ordering::Relaxed);
+        if micros < last_returned && last_returned.saturating_sub(micros) <= CORRECTION.as_micros() {
+            return last_returned;
         }
-        self.told.store(micros, Ordering::Relaxed);
+        self.last_returned.store(micros, Ordering::Relaxed);
         micros
     }
 }
@@ -75,9 +75,9 @@ mod tests {
     fn a_small_correction_does_not_turn_time_back() {
         let clock = SystemClock::new(SignedDuration::ZERO);
         let most = CORRECTION.as_micros();
-        let says = [5 * most, 5 * most - 1, 4 * most, 5 * most + 1, 4 * most, 9 * most];
-        let told = says.map(|at| clock.steady(at));
-        assert_eq!(told, [5 * most, 5 * most, 5 * most, 5 * most + 1, 4 * most, 9 * most]);
+        let system = [5 * most, 5 * most - 1, 4 * most, 5 * most + 1, 4 * most, 9 * most];
+        let returned = system.map(|at| clock.steady(at));
+        assert_eq!(returned, [5 * most, 5 * most, 5 * most, 5 * most + 1, 4 * most, 9 * most]);
     }
 
     #[test]

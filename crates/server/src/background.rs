@@ -20,12 +20,12 @@ const KEY_RING_REST: Duration = Duration::from_millis(50);
 
 /// Starts the loops. They end when `stop` is cancelled.
 pub(crate) fn start(app: &Arc<App>, ring: &Arc<KeyRing>, tasks: &TaskTracker, stop: &CancellationToken) {
-    let beside = |duty: BoxFuture<'static, ()>| {
+    let spawn = |duty: BoxFuture<'static, ()>| {
         let ended = stop.clone();
         tasks.spawn(async move { ended.run_until_cancelled(duty).await });
     };
-    beside(Box::pin(keep_principals_fresh(Arc::clone(app))));
-    beside(Box::pin(keep_ring_fresh(Arc::clone(ring))));
+    spawn(Box::pin(keep_principals_fresh(Arc::clone(app))));
+    spawn(Box::pin(keep_ring_fresh(Arc::clone(ring))));
     // This loop is not cancelled in the middle: units that were taken out have to be returned.
     let (leasing, ended) = (Arc::clone(app), stop.clone());
     tasks.spawn(async move {

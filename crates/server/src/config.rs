@@ -89,6 +89,10 @@ pub struct Config {
     pub log_is_chosen: bool,
     /// The format of log lines.
     pub log_format: LogFormat,
+    /// Whether each request has a line in the log.
+    pub log_requests: bool,
+    /// The collector that spans are sent to, without a trailing slash.
+    pub otlp_endpoint: Option<String>,
 }
 
 impl Config {
@@ -133,6 +137,8 @@ impl Config {
         let metrics_listen = reader.optional(&keys::METRICS_LISTEN, values::address);
         let log = reader.read(&keys::LOG, values::log_filter);
         let log_format = reader.read(&keys::LOG_FORMAT, str::parse);
+        let log_requests = reader.read(&keys::LOG_REQUESTS, values::flag);
+        let otlp_endpoint = reader.optional(&keys::OTLP_ENDPOINT, values::web_address);
 
         let config = || {
             Some(Self {
@@ -167,6 +173,8 @@ impl Config {
                 log: log?,
                 log_is_chosen: given.find(&keys::LOG).is_some(),
                 log_format: log_format?,
+                log_requests: log_requests?,
+                otlp_endpoint,
             })
         };
         match config() {
@@ -231,7 +239,7 @@ impl Reader<'_> {
         parse(text)
             .map_err(|wrong| {
                 // Only values that may be shown are quoted.
-                let got = match key.shown {
+                let got = match key.visibility {
                     keys::Visibility::Plain => format!(", got {text:?}"),
                     keys::Visibility::Address | keys::Visibility::Secret => String::new(),
                 };
@@ -256,7 +264,7 @@ mod tests {
         assert_eq!(config.data_dir, PathBuf::from("kalends-data"));
         assert!(matches!(&config.database, DatabaseUrl::Sqlite(path) if path.ends_with("kalends-data/kalends.db")));
         assert_eq!(config.mail, MailTransport::File);
-        assert!(config.migrate && config.terms_material);
+        assert!(config.migrate && config.terms_material && config.log_requests);
         assert_eq!(config.terms_version, "2026-01-01");
         assert_eq!(config.terms_effective_at.to_string(), "2026-01-01");
         assert_eq!(config.base_url(None), "http://127.0.0.1:8080");
@@ -265,7 +273,7 @@ mod tests {
         assert_eq!(config.ip_limits, IpLimits::default());
         assert_eq!(config.mail_limits, MailLimits::default());
         assert_eq!(config.public_mail_domains, PublicMailDomains::default());
-        assert!(config.admin_token.is_none() && config.metrics_listen.is_none());
+        assert!(config.admin_token.is_none() && config.metrics_listen.is_none() && config.otlp_endpoint.is_none());
         assert_eq!(config.egress_per_host.get(), 8);
         assert!(config.cors_origins.is_empty());
         assert_eq!((config.sign_up_plan, config.upgrade_url), (Plan::Free, None));
@@ -304,11 +312,14 @@ mod tests {
             ("KALENDS_METRICS_LISTEN", "127.0.0.1:9090"),
             ("KALENDS_LOG", "info,kalends_app=debug"),
             ("KALENDS_LOG_FORMAT", "json"),
+            ("KALENDS_LOG_REQUESTS", "false"),
+            ("KALENDS_OTLP_ENDPOINT", "http://localhost:4318/"),
         ])
         .unwrap();
         assert!(matches!(config.database, DatabaseUrl::Postgres(_)));
         assert_eq!(config.database_connections, 40);
-        assert!(!config.migrate && !config.terms_material);
+        assert!(!config.migrate && !config.terms_material && !config.log_requests);
+        assert_eq!(config.otlp_endpoint.as_deref(), Some("http://localhost:4318"));
         assert_eq!(config.base_url(None), "https://cal.example");
         assert_eq!(config.console_url("x"), "https://console.example");
         assert_eq!(config.terms_url("x"), "https://cal.example/tos");
@@ -348,7 +359,7 @@ mod tests {
 
     #[test]
     fn debug_output_has_no_secrets() {
-        let shown = format!(
+        let printed = format!(
             "{:?}",
             parse(&[
                 ("KALENDS_DATABASE_URL", "postgres://u:hunter2@db/kalends"),
@@ -356,7 +367,7 @@ mod tests {
                 ("KALENDS_ADMIN_TOKEN", "hunter2hunter2hunter2"),
             ])
         );
-        assert!(!shown.contains("hunter2"), "{shown}");
+        assert!(!printed.contains("hunter2"), "{printed}");
     }
 
     #[test]

@@ -15,12 +15,13 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, extract::ConnectInfo};
+use axum::{Router, extract::ConnectInfo, http::StatusCode};
 use hyper::{Request, body::Incoming, service::service_fn};
 use hyper_util::{
     rt::{TokioExecutor, TokioIo, TokioTimer},
     server::conn::auto,
 };
+use kalends_http::{RequestLine, RequestLog};
 use kalends_kernel::{Clock as _, RequestId, SignedDuration};
 use kalends_quotas::TrustedProxies;
 use tokio::{
@@ -82,15 +83,23 @@ pub(crate) struct Connections {
     refusing: Arc<Semaphore>,
     /// When a refused connection was last logged.
     refused_at: Mutex<Option<Instant>>,
+    /// Takes the lines of requests that are refused with an answer.
+    log: Option<Arc<dyn RequestLog>>,
     /// Makes each connection close once its requests are answered.
     stop: CancellationToken,
     tasks: TaskTracker,
 }
 
 impl Connections {
-    /// Serves up to `limits` connections. Only the total applies to addresses in `trusted`.
-    pub(crate) fn new(router: Router, limits: ConnectionLimits, trusted: TrustedProxies) -> Self {
-        Self::with_patience(router, Places::new(limits, trusted), HEAD, PATIENCE)
+    /// Serves up to `limits` connections. Only the total applies to addresses in `trusted`. `log` takes the lines of
+    /// requests that are refused because there are too many.
+    pub(crate) fn new(
+        router: Router,
+        limits: ConnectionLimits,
+        trusted: TrustedProxies,
+        log: Option<Arc<dyn RequestLog>>,
+    ) -> Self {
+        Self { log, ..Self::with_patience(router, Places::new(limits, trusted), HEAD, PATIENCE) }
     }
 
     fn with_patience(router: Router, places: Arc<Places>, head: Duration, patience: Patience) -> Self {
@@ -116,6 +125,7 @@ impl Connections {
             patience,
             refusing: Arc::new(Semaphore::new(REFUSED_AT_ONCE)),
             refused_at: Mutex::new(None),
+            log: None,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         }
@@ -205,12 +215,18 @@ impl Connections {
             }
         }
         let Ok(place) = Arc::clone(&self.refusing).try_acquire_owned() else { return };
+        let log = self.log.clone();
         self.tasks.spawn(async move {
             let _place = place;
             let answered = timeout(REFUSED_WITHIN, async {
                 let mut head = [0; 4096];
                 if stream.read(&mut head).await? > 0 {
-                    stream.write_all(refusal(full).as_bytes()).await?;
+                    let began = Instant::now();
+                    let (line, answer) = refusal(full);
+                    stream.write_all(answer.as_bytes()).await?;
+                    if let Some(log) = log {
+                        log.note(RequestLine { took: began.elapsed(), ..line });
+                    }
                 }
                 stream.shutdown().await
             });
@@ -219,15 +235,27 @@ impl Connections {
     }
 }
 
-/// The answer to a connection that is refused before its request is read.
-fn refusal(full: Full) -> String {
+/// The answer to a connection that is refused before its request is read, with the line for the log.
+fn refusal(full: Full) -> (RequestLine, String) {
     let id = RequestId::new(SystemClock::new(SignedDuration::ZERO).now(), &SystemEntropy);
     let body = kalends_http::refused_connection(&full.to_string(), id);
-    format!(
+    let line = RequestLine {
+        request: id,
+        operation: None,
+        method: None,
+        status: Some(StatusCode::SERVICE_UNAVAILABLE),
+        took: Duration::ZERO,
+        bytes: u64::try_from(body.len()).unwrap_or(u64::MAX),
+        organization: None,
+        key: None,
+        tool: None,
+    };
+    let answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {}\r\nretry-after: 1\r\n\
          x-request-id: {id}\r\nx-content-type-options: nosniff\r\nconnection: close\r\n\r\n{body}",
         body.len()
-    )
+    );
+    (line, answer)
 }
 
 /// Ignores connections that were reset before they were accepted. After any other error, such as a lack of file

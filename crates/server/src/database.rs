@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context;
-use kalends_app::ports::{FieldCipher, HumanCalendars, KeyTable, Reseal, Store};
+use kalends_app::ports::{FieldCipher, KeyTable, Reseal, Store};
 use kalends_kernel::StoreError;
 use kalends_postgres::PostgresStore;
 use kalends_sqlite::SqliteStore;
@@ -19,11 +19,6 @@ use crate::{
 pub(crate) enum Database {
     Sqlite(kalends_sqlite::Database),
     Postgres(kalends_postgres::Database),
-}
-
-/// One store as both of its ports.
-fn both<S: Store + HumanCalendars + 'static>(store: Arc<S>) -> (Arc<dyn Store>, Arc<dyn HumanCalendars>) {
-    (Arc::<S>::clone(&store), store)
 }
 
 impl Database {
@@ -86,11 +81,11 @@ impl Database {
         }
     }
 
-    /// The store, which starts its writer, and the human calendars' side of it.
-    pub(crate) fn store(&self, cipher: Arc<dyn FieldCipher>) -> (Arc<dyn Store>, Arc<dyn HumanCalendars>) {
+    /// The store, which starts its writer.
+    pub(crate) fn store(&self, cipher: Arc<dyn FieldCipher>) -> Arc<dyn Store> {
         match self {
-            Self::Sqlite(database) => both(Arc::new(SqliteStore::new(database.clone(), cipher))),
-            Self::Postgres(database) => both(Arc::new(PostgresStore::new(database.clone(), cipher))),
+            Self::Sqlite(database) => Arc::new(SqliteStore::new(database.clone(), cipher)),
+            Self::Postgres(database) => Arc::new(PostgresStore::new(database.clone(), cipher)),
         }
     }
 

@@ -45,13 +45,13 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 
 /// The error and its causes, without causes that the previous message already ends with, as drivers often do.
 fn chain(error: &anyhow::Error) -> String {
-    let mut said: Vec<String> = Vec::new();
+    let mut messages: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
-        if said.last().is_none_or(|last| !last.ends_with(&cause)) {
-            said.push(cause);
+        if messages.last().is_none_or(|last| !last.ends_with(&cause)) {
+            messages.push(cause);
         }
     }
-    said.join(": ")
+    messages.join(": ")
 }
 
 fn one_line(text: &str) -> String {

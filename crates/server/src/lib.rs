@@ -19,8 +19,10 @@ mod metrics;
 mod open_files;
 pub mod outgoing;
 mod output;
+mod request_log;
 mod service;
 mod signals;
+mod traces;
 
 use std::{path::Path, process::ExitCode, time::Duration};
 
@@ -52,7 +54,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
         return commands::config(&given);
     }
     let config = Config::parse(&given).map_err(Failure::Configuration)?;
-    logging::start(&config, matches!(command, Command::Serve(_)))?;
+    let traces = logging::start(&config, matches!(command, Command::Serve(_)))?;
 
     // Only the server benefits from one thread per core.
     let mut builder = match command {
@@ -66,7 +68,7 @@ fn dispatch(command: Command) -> Result<(), Failure> {
                 for hint in given.hints() {
                     tracing::warn!("{hint}");
                 }
-                commands::serve(&config, part).await
+                commands::serve(&config, part, traces).await
             }
             Command::Migrate => commands::migrate(&config).await,
             Command::Config => Ok(()),

@@ -109,15 +109,15 @@ mod tests {
         let key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
         let postgres = ("KALENDS_DATABASE_URL", "postgres://localhost/kalends");
         let (master, session) = (("KALENDS_MASTER_KEY", key), ("KALENDS_SESSION_KEY", key));
-        let said = |pairs: &[(&str, &str)]| match require_given(&config(pairs)) {
+        let error_text = |pairs: &[(&str, &str)]| match require_given(&config(pairs)) {
             Ok(()) => String::new(),
             Err(Failure::Configuration(lines)) if lines.len() == 1 => lines.concat(),
             Err(other) => panic!("{other:?}"),
         };
-        assert!(said(&[postgres]).starts_with("KALENDS_MASTER_KEY and KALENDS_SESSION_KEY must be set"));
-        assert!(said(&[postgres, master]).starts_with("KALENDS_SESSION_KEY must"));
-        assert!(said(&[postgres, session]).starts_with("KALENDS_MASTER_KEY must"));
-        assert_eq!(said(&[postgres, master, session]), "");
-        assert_eq!(said(&[]), "");
+        assert!(error_text(&[postgres]).starts_with("KALENDS_MASTER_KEY and KALENDS_SESSION_KEY must be set"));
+        assert!(error_text(&[postgres, master]).starts_with("KALENDS_SESSION_KEY must"));
+        assert!(error_text(&[postgres, session]).starts_with("KALENDS_MASTER_KEY must"));
+        assert_eq!(error_text(&[postgres, master, session]), "");
+        assert_eq!(error_text(&[]), "");
     }
 }

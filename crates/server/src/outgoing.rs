@@ -11,7 +11,14 @@ use crate::config::Config;
 /// # Errors
 /// If TLS cannot be set up.
 pub fn egress(config: &Config) -> Result<Egress, StartError> {
-    let allowed = Allowed::new(config.egress_allow.iter().map(|at| (at.host.clone(), at.port)));
+    client(config, Allowed::new(config.egress_allow.iter().map(|at| (at.host.clone(), at.port))))
+}
+
+/// Builds a client that reaches the public internet and what is `allowed`.
+///
+/// # Errors
+/// If TLS cannot be set up.
+pub(crate) fn client(config: &Config, allowed: Allowed) -> Result<Egress, StartError> {
     let settings = Settings {
         // Shows the operator at the other end where the call comes from.
         user_agent: concat!("Kalends/", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -60,7 +60,7 @@ impl Service {
             upgrade_url: config.upgrade_url.clone(),
             base_url,
         };
-        let (store, human) = database.store(Arc::<KeyRing>::clone(&ring));
+        let store = database.store(Arc::<KeyRing>::clone(&ring));
         let limiter = Arc::new(MemoryRateLimiter::default());
         let passwords =
             Arc::new(Argon2Hasher::new(Arc::clone(&entropy)).context("cannot set up the hashing of passwords")?);
@@ -76,7 +76,6 @@ impl Service {
             clock,
             entropy,
             mailer,
-            human,
             calendar_providers,
             limiter,
             passwords,

@@ -197,12 +197,12 @@ mod tests {
     #[case::microsoft_with_the_claim_of_google(Provider::Microsoft, json!({ "email_verified": true }), false)]
     fn only_an_authoritative_provider_verifies_an_address(
         #[case] provider: Provider,
-        #[case] says: Value,
+        #[case] changed: Value,
         #[case] vouched: bool,
     ) {
         let mut claims = google();
         claims.as_object_mut().unwrap().remove("email_verified");
-        claims.as_object_mut().unwrap().extend(says.as_object().unwrap().clone());
+        claims.as_object_mut().unwrap().extend(changed.as_object().unwrap().clone());
         assert_eq!(read(provider, 200, &answer(&claims)).unwrap().email_verified, vouched);
     }
 

@@ -16,13 +16,14 @@ use futures::FutureExt as _;
 use kalends_app::{
     ApplyBatch, ChangeSet,
     ports::{Commit, CommitError, FieldCipher},
+    requests_of,
 };
 use kalends_kernel::StoreError;
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
 use crate::{
-    SqliteStore,
-    apply::{self, Sealed},
+    SqliteStore, apply,
     error::{Failure, failed, for_each_caller, store_error},
     writer::Writer,
 };
@@ -68,9 +69,9 @@ impl BatchWriter {
         let mut outcomes: Vec<Outcome> = Vec::with_capacity(batch.len());
         let mut sealed = Vec::with_capacity(batch.len());
         for changes in batch {
-            let (entry, outcome) = match Sealed::new(changes, self.cipher.as_ref()) {
+            let (entry, outcome) = match SealedChangeSet::seal(Arc::clone(changes), self.cipher.as_ref()) {
                 Ok(entry) => (Some(entry), Ok(())),
-                Err(error) => (None, Err(CommitError::Store(store_error(error)))),
+                Err(error) => (None, Err(CommitError::Store(failed(error)))),
             };
             sealed.push(entry);
             outcomes.push(outcome);
@@ -83,7 +84,11 @@ impl BatchWriter {
                 Ok(outcomes)
             }
             Err(failure) => {
-                tracing::error!(error = &failure as &dyn std::error::Error, "a batch of changes was not committed");
+                tracing::error!(
+                    error = &failure as &dyn std::error::Error,
+                    requests = %requests_of(batch.iter().map(|changes| &**changes)),
+                    "a batch of changes was not committed"
+                );
                 // It is unclear whether SQLite has ended the transaction. A new connection has none open.
                 writing.close().await;
                 Err(failure)
@@ -100,7 +105,7 @@ async fn run(connection: &mut SqliteConnection, statement: &'static str) -> Resu
 /// Applies the sealed change-sets in one transaction, and sets the outcome of each that cannot be applied.
 async fn transact(
     connection: &mut SqliteConnection,
-    sealed: &[Option<Sealed>],
+    sealed: &[Option<SealedChangeSet>],
     outcomes: &mut [Outcome],
 ) -> Result<(), StoreError> {
     let mut waiting = groups(sealed);
@@ -146,13 +151,14 @@ type Group = Vec<usize>;
 
 /// One group for all change-sets that only add events, and one for each other change-set. The last group is applied
 /// first.
-fn groups(sealed: &[Option<Sealed>]) -> Vec<Group> {
+fn groups(sealed: &[Option<SealedChangeSet>]) -> Vec<Group> {
     let entries = || sealed.iter().enumerate().filter_map(|(index, entry)| Some((index, entry.as_ref()?)));
-    let (mut additions, others): (Vec<_>, Vec<_>) = entries().partition(|(_, entry)| entry.changes.only_adds_events());
+    let (mut additions, others): (Vec<_>, Vec<_>) =
+        entries().partition(|(_, entry)| entry.changes().only_adds_events());
     let mut groups: Vec<Group> = others.into_iter().rev().map(|(index, _)| vec![index]).collect();
     if !additions.is_empty() {
         // Change-sets of one organization stay together: most are refused because their organization is at a limit.
-        additions.sort_by_key(|(_, entry)| entry.changes.org);
+        additions.sort_by_key(|(_, entry)| entry.changes().org);
         groups.push(additions.into_iter().map(|(index, _)| index).collect());
     }
     groups
@@ -173,10 +179,10 @@ fn refuse(outcomes: &mut [Outcome], group: &[usize], error: CommitError) {
 
 async fn apply_group(
     connection: &mut SqliteConnection,
-    sealed: &[Option<Sealed>],
+    sealed: &[Option<SealedChangeSet>],
     group: &[usize],
 ) -> Result<(), Failure> {
-    let group: Vec<&Sealed> = group.iter().filter_map(|index| sealed.get(*index)?.as_ref()).collect();
+    let group: Vec<&SealedChangeSet> = group.iter().filter_map(|index| sealed.get(*index)?.as_ref()).collect();
     apply::answers::store_answers(connection, &group).await?;
     apply::accounts::check_organizations(connection, &group).await?;
     apply::calendars::check_guards(connection, &group).await?;

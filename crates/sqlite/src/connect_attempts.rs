@@ -8,7 +8,7 @@ use kalends_kernel::{StoreError, Timestamp};
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{attempt_secret, connection_link::AttemptRow, open_attempt_secret},
+    rows::{AttemptRow, open_attempt_secret, places},
 };
 
 #[async_trait]
@@ -20,7 +20,7 @@ impl ConnectAttempts for SqliteStore {
             Purpose::Reauthorize { connection } => (None, Some(connection.uuid())),
         };
         let (provider, expires_at) = (attempt.oauth.provider.as_str(), attempt.oauth.expires_at.as_micros());
-        let place = attempt_secret("connection_attempts", "verifier", attempt.oauth.key);
+        let place = places::attempt_secret("connection_attempts", "verifier", attempt.oauth.key);
         let verifier = self.cipher.seal(place, attempt.oauth.verifier.as_bytes());
         let mut writing = self.database.writer.take().await?;
         // Nothing is added to an account that has been deleted in the meantime.
@@ -64,11 +64,11 @@ impl ConnectAttempts for SqliteStore {
         if writing.done(used).await? == 0 {
             return Ok(None);
         }
-        let place = attempt_secret("connection_attempts", "verifier", key);
+        let place = places::attempt_secret("connection_attempts", "verifier", key);
         let Some(verifier) = open_attempt_secret(place, row.verifier.clone(), self.cipher.as_ref()) else {
             return Ok(None);
         };
-        AttemptRow { verifier, ..row }.read(key).map(Some)
+        AttemptRow { verifier, ..row }.into_domain(key).map(Some)
     }
 
     async fn forget_connect_attempts(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {

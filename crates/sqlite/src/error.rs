@@ -107,6 +107,17 @@ pub(crate) fn for_each_caller(count: usize, failure: StoreError) -> Vec<Result<(
         .collect()
 }
 
+/// Translates a duplicate address; returns any other error unchanged.
+pub(crate) fn email_taken(error: sqlx::Error) -> Failure {
+    let taken = ["organizations.email", "users.email"].into_iter().any(|column| is_duplicate_of(&error, column));
+    if taken { CommitError::EmailTaken.into() } else { error.into() }
+}
+
+/// Returns `Ok` if all the rows are still as the decision saw them.
+pub(crate) fn fresh(written: u64, expected: u64) -> Result<(), Failure> {
+    if written == expected { Ok(()) } else { Err(CommitError::Stale.into()) }
+}
+
 /// A failure that does not come from the driver.
 pub(crate) fn failed(error: impl Error + Send + Sync + 'static) -> StoreError {
     StoreError::Failed(Box::new(error))

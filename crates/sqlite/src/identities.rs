@@ -11,7 +11,7 @@ use kalends_kernel::{StoreError, Timestamp, UserId};
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{Row, attempt_secret, open_attempt_secret},
+    rows::{Located, open_attempt_secret, places},
 };
 
 #[async_trait]
@@ -19,7 +19,7 @@ impl OauthAttempts for SqliteStore {
     async fn keep_attempt(&self, attempt: &Attempt) -> Result<(), StoreError> {
         let (key, provider) = (attempt.key.0.as_slice(), attempt.provider.as_str());
         let expires_at = attempt.expires_at.as_micros();
-        let place = |column| attempt_secret("oauth_attempts", column, attempt.key);
+        let place = |column| places::attempt_secret("oauth_attempts", column, attempt.key);
         let nonce = self.cipher.seal(place("nonce"), attempt.nonce.as_bytes());
         let verifier = self.cipher.seal(place("verifier"), attempt.verifier.as_bytes());
         let mut writing = self.database.writer.take().await?;
@@ -60,15 +60,15 @@ impl OauthAttempts for SqliteStore {
             return Ok(None);
         }
         let open = |column, stored| {
-            open_attempt_secret(attempt_secret("oauth_attempts", column, key), stored, self.cipher.as_ref())
+            open_attempt_secret(places::attempt_secret("oauth_attempts", column, key), stored, self.cipher.as_ref())
         };
         let (Some(nonce), Some(verifier)) = (open("nonce", row.nonce), open("verifier", row.verifier)) else {
             return Ok(None);
         };
-        let located = Row { table: "oauth_attempts", id: &"an attempt" };
+        let located = Located { table: "oauth_attempts", id: &"an attempt" };
         Ok(Some(Attempt {
             key,
-            provider: located.named("provider", Provider::from_name, &row.provider)?,
+            provider: located.named("provider", &row.provider, Provider::from_name)?,
             nonce,
             verifier,
             redirect_uri: row.redirect_uri,
@@ -105,9 +105,9 @@ impl Identities for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        let located = Row { table: "user_identities", id: &user };
+        let located = Located { table: "user_identities", id: &user };
         let identities = rows.into_iter().map(|row| {
-            let provider = located.named("provider", Provider::from_name, &row.provider)?;
+            let provider = located.named("provider", &row.provider, Provider::from_name)?;
             let (issuer, subject, since) = (row.issuer, row.subject, Timestamp::from_micros(row.since));
             Ok(KnownIdentity { provider, issuer, subject, user, since })
         });
@@ -131,7 +131,7 @@ impl Identities for SqliteStore {
         .await
         .map_err(store_error)?;
         let Some(row) = row else { return Ok(None) };
-        let located = Row { table: "user_identities", id: &subject };
+        let located = Located { table: "user_identities", id: &subject };
         Ok(Some(KnownIdentity {
             provider,
             issuer: issuer.to_owned(),

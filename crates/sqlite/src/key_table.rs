@@ -7,7 +7,7 @@ use kalends_kernel::{DataKeyId, StoreError};
 use crate::{
     Database,
     error::{failed, store_error},
-    rows::data_key::{DataKeyRow, state_name},
+    rows::{DataKeyRow, state_name},
 };
 
 /// The data keys of a database. Needs no cipher, since the cipher is made from these keys.
@@ -47,7 +47,7 @@ impl KeyTable for SqliteKeyTable {
         .await
         .map_err(store_error)?
         .into_iter()
-        .map(DataKeyRow::read)
+        .map(DataKeyRow::into_domain)
         .collect()
     }
 

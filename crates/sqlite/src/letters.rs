@@ -1,16 +1,14 @@
 //! Letters (outgoing mail): how workers claim and end them.
 
 use async_trait::async_trait;
-use kalends_app::ports::Place;
 use kalends_kernel::{EventId, LetterId, OrgId, StoreError, Timestamp};
 use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
 
-use crate::{SqliteStore, error::store_error, rows::row_id};
-
-/// Where the sealed content of a letter is stored.
-pub(crate) const fn place(id: LetterId) -> Place {
-    Place { table: "letters", column: "content", id: id.uuid() }
-}
+use crate::{
+    SqliteStore,
+    error::store_error,
+    rows::{places, row_id},
+};
 
 #[async_trait]
 impl Letters for SqliteStore {
@@ -56,7 +54,10 @@ impl Letters for SqliteStore {
         let claimed = rows.into_iter().map(|row| {
             let id = LetterId::from_uuid(row_id("letters", "id", &row.id)?);
             let corrupt = |column, detail: &dyn std::fmt::Display| StoreError::corrupt("letters", column, id, detail);
-            let plain = self.cipher.open(place(id), &row.content).map_err(|error| corrupt("content", &error))?;
+            let plain = self
+                .cipher
+                .open(places::letter_content(id), &row.content)
+                .map_err(|error| corrupt("content", &error))?;
             let content = String::from_utf8(plain).map_err(|error| corrupt("content", &error))?;
             let letter = Letter {
                 id,

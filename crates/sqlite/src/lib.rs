@@ -9,6 +9,7 @@
 
 mod allowances;
 mod apply;
+mod busy_text;
 mod commit;
 mod connect_attempts;
 mod counts;

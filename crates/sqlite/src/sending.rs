@@ -8,14 +8,13 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kalends_accounts::Organization;
-use kalends_kernel::{MessageId, OrgId, StoreError, Timestamp, Version, WebhookId};
+use kalends_kernel::{OrgId, StoreError, Timestamp, Version, WebhookId};
 use kalends_notifications::{
-    CLAIM_LASTS, Claim, Delivery, EventType, Fence, Listener, Message, Places, Subscription, Waiting, address, charged,
-    over_quota,
+    CLAIM_LASTS, Claim, Delivery, Fence, Listener, Message, Places, Waiting,
     ports::{Backlog, DeliveryQueue, DueDelivery, FannedOut},
-    skip,
 };
 use kalends_quotas::{Metric, Period};
+use kalends_rows::{FanOut, fan_out};
 use sqlx::SqliteConnection;
 
 use crate::{
@@ -23,7 +22,7 @@ use crate::{
     error::store_error,
     json::{self, Hex},
     read::count,
-    rows::{Row, organization::OrganizationRow, row_id, webhook::DeliveryRow},
+    rows::{ListenerRow, OrganizationRow, WaitingRow, delivery_row, row_id},
 };
 
 /// Runs a statement that the driver keeps prepared like any other.
@@ -102,27 +101,7 @@ impl DeliveryQueue for SqliteStore {
         if !any {
             return Ok(FannedOut::default());
         }
-        self.written(async |connection| {
-            let mut waiting = waiting(connection, limit).await?;
-            let organizations: BTreeSet<OrgId> = waiting.iter().map(|message| message.org).collect();
-            let listeners = listeners(connection, &organizations).await?;
-            let found = waiting.len();
-            let (mut deliveries, taken) = address(&waiting, &listeners, now);
-            waiting.truncate(taken);
-            wake(connection, &deliveries, now).await?;
-            let mut skipped = 0;
-            for (org, charge) in charged(&deliveries) {
-                let over = charge_within(connection, org, charge, now).await?;
-                skip(&mut deliveries, org, over);
-                skipped += over;
-            }
-            add(connection, &deliveries).await?;
-            remove(connection, &waiting).await?;
-            let queued = (deliveries.len() as u64).saturating_sub(skipped);
-            let more = taken < found || found == limit as usize;
-            Ok(FannedOut { messages: taken as u64, queued, skipped, more })
-        })
-        .await
+        self.written(async |connection| fan_out(&mut Statements(connection), now, limit).await).await
     }
 
     async fn claim_webhooks(&self, now: Timestamp, places: Places) -> Result<Vec<Claim>, StoreError> {
@@ -190,18 +169,8 @@ impl DeliveryQueue for SqliteStore {
         .map_err(store_error)?;
         let due = rows.into_iter().map(|row| {
             let sealed = row.payload.zip(row.resource_version).zip(row.announced_at);
-            let delivery = DeliveryRow {
-                id: row.id,
-                message_id: row.message_id,
-                event_type: row.event_type,
-                status: row.status,
-                attempts: row.attempts,
-                last_attempt_at: row.last_attempt_at,
-                next_attempt_at: row.next_attempt_at,
-                response_status: row.response_status,
-                created_at: row.created_at,
-            };
-            let delivery = delivery.read(claim.org, claim.webhook)?;
+            let delivery = delivery_row!(row);
+            let delivery = delivery.into_domain(claim.org, claim.webhook)?;
             let message = sealed
                 .map(|((payload, version), at)| {
                     Ok(Message {
@@ -273,107 +242,90 @@ impl DeliveryQueue for SqliteStore {
     }
 }
 
-async fn waiting(connection: &mut SqliteConnection, limit: u32) -> Result<Vec<Waiting>, StoreError> {
-    let rows = sqlx::query!(
-        "select created_at, org_id, id, event_type, about from waiting_messages
-         order by created_at, org_id, id limit ?1",
-        limit
-    )
-    .fetch_all(connection)
-    .await
-    .map_err(store_error)?;
-    let read = rows.into_iter().map(|row| {
-        let id = MessageId::from_uuid(row_id("waiting_messages", "id", &row.id)?);
-        let table = Row { table: "waiting_messages", id: &id };
-        let about = row.about.map(|about| table.uuid("about", &about)).transpose()?;
-        Ok(Waiting {
-            created_at: Timestamp::from_micros(row.created_at),
-            org: OrgId::from_uuid(table.uuid("org_id", &row.org_id)?),
-            id,
-            event_type: table.named("event_type", EventType::from_stored, &row.event_type)?,
-            about: about.map(WebhookId::from_uuid),
-        })
-    });
-    read.collect()
-}
+/// The statements of the transaction that addresses messages.
+struct Statements<'c>(&'c mut SqliteConnection);
 
-async fn listeners(
-    connection: &mut SqliteConnection,
-    organizations: &BTreeSet<OrgId>,
-) -> Result<Vec<Listener>, StoreError> {
-    let wanted: Vec<_> = organizations.iter().map(|org| Hex(org.uuid())).collect();
-    let wanted = json::rows(&wanted).map_err(store_error)?;
-    let rows = sqlx::query!(
-        "select w.org_id, w.id, w.events from json_each(?1) join webhooks w on w.org_id = unhex(value) and w.active
-         order by w.org_id, w.id",
-        wanted
-    )
-    .fetch_all(connection)
-    .await
-    .map_err(store_error)?;
-    let read = rows.into_iter().map(|row| {
-        let id = WebhookId::from_uuid(row_id("webhooks", "id", &row.id)?);
-        let table = Row { table: "webhooks", id: &id };
-        Ok(Listener {
-            org: OrgId::from_uuid(table.uuid("org_id", &row.org_id)?),
-            id,
-            subscription: table.named("events", Subscription::from_json, &row.events)?,
-        })
-    });
-    read.collect()
-}
+impl FanOut for Statements<'_> {
+    type Error = StoreError;
 
-/// Wakes the queues of all endpoints that have new deliveries ([`kalends_notifications::Queue::wake`]).
-async fn wake(connection: &mut SqliteConnection, deliveries: &[Delivery], now: Timestamp) -> Result<(), StoreError> {
-    let queues: BTreeSet<_> = deliveries.iter().map(|delivery| (delivery.org, delivery.webhook)).collect();
-    let queues: Vec<_> = queues.iter().map(|(org, webhook)| (Hex(org.uuid()), Hex(webhook.uuid()))).collect();
-    let (queues, now) = (json::rows(&queues).map_err(store_error)?, now.as_micros());
-    sqlx::query!(
-        "update webhook_queues
-         set due_at = case when claimed_until > ?2 then due_at else min(coalesce(due_at, ?2), ?2) end
-         from json_each(?1) where org_id = unhex(value ->> 0) and webhook_id = unhex(value ->> 1)",
-        queues,
-        now
-    )
-    .execute(connection)
-    .await
-    .map_err(store_error)?;
-    Ok(())
-}
+    async fn waiting(&mut self, limit: u32) -> Result<Vec<Waiting>, StoreError> {
+        let rows = sqlx::query_as!(
+            WaitingRow,
+            "select created_at, org_id, id, event_type, about from waiting_messages
+             order by created_at, org_id, id limit ?1",
+            limit
+        )
+        .fetch_all(&mut *self.0)
+        .await
+        .map_err(store_error)?;
+        rows.into_iter().map(WaitingRow::into_domain).collect()
+    }
 
-/// Charges an organization up to its limit, and returns how much was over the limit and is not charged.
-async fn charge_within(
-    connection: &mut SqliteConnection,
-    org: OrgId,
-    charge: u64,
-    now: Timestamp,
-) -> Result<u64, StoreError> {
-    let organization = organization(connection, org).await?;
-    let limit = match &organization {
-        Some(organization) => organization
-            .limits()
-            .map_err(|error| StoreError::corrupt("organizations", "limit_overrides", org, error))?
-            .get(Metric::WebhookDeliveries),
-        // The organization has just been deleted, and its deliveries are removed.
-        None => Some(0),
-    };
-    let (org_id, metric, period) = (org.uuid(), Metric::WebhookDeliveries.as_str(), Period::of(now).number());
-    let amount = i64::try_from(charge).unwrap_or(i64::MAX);
-    let used = sqlx::query_scalar!(
-        r#"insert into usage_counters (org_id, metric, period, used) values (?1, ?2, ?3, ?4)
-         on conflict (org_id, metric, period) do update set used = used + excluded.used
-         returning used as "used!""#,
-        org_id,
-        metric,
-        period,
-        amount
-    )
-    .fetch_one(&mut *connection)
-    .await
-    .map_err(store_error)?;
-    let over = over_quota(count(used), charge, limit);
-    if over > 0 {
-        let back = i64::try_from(over).unwrap_or(i64::MAX);
+    async fn listeners(&mut self, organizations: &BTreeSet<OrgId>) -> Result<Vec<Listener>, StoreError> {
+        let wanted: Vec<_> = organizations.iter().map(|org| Hex(org.uuid())).collect();
+        let wanted = json::rows(&wanted).map_err(store_error)?;
+        let rows = sqlx::query_as!(
+            ListenerRow,
+            "select w.org_id, w.id, w.events from json_each(?1) join webhooks w on w.org_id = unhex(value) and w.active
+             order by w.org_id, w.id",
+            wanted
+        )
+        .fetch_all(&mut *self.0)
+        .await
+        .map_err(store_error)?;
+        rows.into_iter().map(ListenerRow::into_domain).collect()
+    }
+
+    async fn wake(&mut self, queues: &BTreeSet<(OrgId, WebhookId)>, now: Timestamp) -> Result<(), StoreError> {
+        let queues: Vec<_> = queues.iter().map(|(org, webhook)| (Hex(org.uuid()), Hex(webhook.uuid()))).collect();
+        let (queues, now) = (json::rows(&queues).map_err(store_error)?, now.as_micros());
+        sqlx::query!(
+            "update webhook_queues
+             set due_at = case when claimed_until > ?2 then due_at else min(coalesce(due_at, ?2), ?2) end
+             from json_each(?1) where org_id = unhex(value ->> 0) and webhook_id = unhex(value ->> 1)",
+            queues,
+            now
+        )
+        .execute(&mut *self.0)
+        .await
+        .map_err(store_error)?;
+        Ok(())
+    }
+
+    async fn organization(&mut self, org: OrgId) -> Result<Option<Organization>, StoreError> {
+        let id = org.uuid();
+        sqlx::query_as!(
+            OrganizationRow,
+            "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source,
+                accepted_terms, accepted_at, version, created_at
+             from organizations where id = ?1",
+            id
+        )
+        .fetch_optional(&mut *self.0)
+        .await
+        .map_err(store_error)?
+        .map(OrganizationRow::into_domain)
+        .transpose()
+    }
+
+    async fn charge(&mut self, org: OrgId, period: Period, deliveries: u64) -> Result<u64, StoreError> {
+        let (org_id, metric, period) = (org.uuid(), Metric::WebhookDeliveries.as_str(), period.number());
+        let amount = i64::try_from(deliveries).unwrap_or(i64::MAX);
+        let used = sqlx::query_scalar!(
+            r#"insert into usage_counters (org_id, metric, period, used) values (?1, ?2, ?3, ?4)
+             on conflict (org_id, metric, period) do update set used = used + excluded.used
+             returning used as "used!""#,
+            org_id,
+            metric,
+            period,
+            amount
+        );
+        used.fetch_one(&mut *self.0).await.map(count).map_err(store_error)
+    }
+
+    async fn refund(&mut self, org: OrgId, period: Period, deliveries: u64) -> Result<(), StoreError> {
+        let (org_id, metric, period) = (org.uuid(), Metric::WebhookDeliveries.as_str(), period.number());
+        let back = i64::try_from(deliveries).unwrap_or(i64::MAX);
         sqlx::query!(
             "update usage_counters set used = used - ?4 where org_id = ?1 and metric = ?2 and period = ?3",
             org_id,
@@ -381,73 +333,56 @@ async fn charge_within(
             period,
             back
         )
-        .execute(connection)
+        .execute(&mut *self.0)
         .await
         .map_err(store_error)?;
+        Ok(())
     }
-    Ok(over)
-}
 
-async fn organization(connection: &mut SqliteConnection, org: OrgId) -> Result<Option<Organization>, StoreError> {
-    let id = org.uuid();
-    sqlx::query_as!(
-        OrganizationRow,
-        "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source,
-            accepted_terms, accepted_at, version, created_at
-         from organizations where id = ?1",
-        id
-    )
-    .fetch_optional(connection)
-    .await
-    .map_err(store_error)?
-    .map(OrganizationRow::read)
-    .transpose()
-}
+    async fn add(&mut self, deliveries: &[Delivery]) -> Result<(), StoreError> {
+        let rows: Vec<_> = deliveries
+            .iter()
+            .map(|delivery| {
+                (
+                    Hex(delivery.org.uuid()),
+                    Hex(delivery.webhook.uuid()),
+                    Hex(delivery.id.uuid()),
+                    Hex(delivery.message.uuid()),
+                    delivery.event_type.as_str(),
+                    delivery.state.status.as_str(),
+                    delivery.state.next_attempt_at.map(Timestamp::as_micros),
+                    delivery.created_at.as_micros(),
+                )
+            })
+            .collect();
+        let rows = json::rows(&rows).map_err(store_error)?;
+        sqlx::query!(
+            "insert into webhook_deliveries (org_id, webhook_id, id, message_id, event_type, status, attempts,
+                next_attempt_at, created_at)
+             select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), unhex(value ->> 3), value ->> 4,
+                value ->> 5, 0, value ->> 6, value ->> 7
+             from json_each(?1) where true
+             on conflict (org_id, webhook_id, id) do nothing",
+            rows
+        )
+        .execute(&mut *self.0)
+        .await
+        .map_err(store_error)?;
+        Ok(())
+    }
 
-async fn add(connection: &mut SqliteConnection, deliveries: &[Delivery]) -> Result<(), StoreError> {
-    let rows: Vec<_> = deliveries
-        .iter()
-        .map(|delivery| {
-            (
-                Hex(delivery.org.uuid()),
-                Hex(delivery.webhook.uuid()),
-                Hex(delivery.id.uuid()),
-                Hex(delivery.message.uuid()),
-                delivery.event_type.as_str(),
-                delivery.state.status.as_str(),
-                delivery.state.next_attempt_at.map(Timestamp::as_micros),
-                delivery.created_at.as_micros(),
-            )
-        })
-        .collect();
-    let rows = json::rows(&rows).map_err(store_error)?;
-    sqlx::query!(
-        "insert into webhook_deliveries (org_id, webhook_id, id, message_id, event_type, status, attempts,
-            next_attempt_at, created_at)
-         select unhex(value ->> 0), unhex(value ->> 1), unhex(value ->> 2), unhex(value ->> 3), value ->> 4,
-            value ->> 5, 0, value ->> 6, value ->> 7
-         from json_each(?1) where true
-         on conflict (org_id, webhook_id, id) do nothing",
-        rows
-    )
-    .execute(connection)
-    .await
-    .map_err(store_error)?;
-    Ok(())
-}
-
-/// Removes addressed messages from those that wait.
-async fn remove(connection: &mut SqliteConnection, waiting: &[Waiting]) -> Result<(), StoreError> {
-    let key = |message: &Waiting| (message.created_at.as_micros(), Hex(message.org.uuid()), Hex(message.id.uuid()));
-    let rows: Vec<_> = waiting.iter().map(key).collect();
-    let rows = json::rows(&rows).map_err(store_error)?;
-    sqlx::query!(
-        "delete from waiting_messages where (created_at, org_id, id) in (
-            select value ->> 0, unhex(value ->> 1), unhex(value ->> 2) from json_each(?1))",
-        rows
-    )
-    .execute(connection)
-    .await
-    .map_err(store_error)?;
-    Ok(())
+    async fn remove(&mut self, waiting: &[Waiting]) -> Result<(), StoreError> {
+        let key = |message: &Waiting| (message.created_at.as_micros(), Hex(message.org.uuid()), Hex(message.id.uuid()));
+        let rows: Vec<_> = waiting.iter().map(key).collect();
+        let rows = json::rows(&rows).map_err(store_error)?;
+        sqlx::query!(
+            "delete from waiting_messages where (created_at, org_id, id) in (
+                select value ->> 0, unhex(value ->> 1), unhex(value ->> 2) from json_each(?1))",
+            rows
+        )
+        .execute(&mut *self.0)
+        .await
+        .map_err(store_error)?;
+        Ok(())
+    }
 }

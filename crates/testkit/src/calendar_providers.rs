@@ -163,17 +163,17 @@ impl CalendarProviders for TestCalendarProviders {
         window: Span,
     ) -> Result<Vec<TheirBusy>, ProviderError> {
         let account = self.opened(tokens)?;
-        let told = |reference: &String| {
+        let busy_of = |reference: &String| {
             if account.hushed.contains(reference) {
-                return TheirBusy::Untold("forbidden".to_owned());
+                return TheirBusy::Unknown("forbidden".to_owned());
             }
             if !account.calendars.iter().any(|calendar| calendar.reference == *reference) {
-                return TheirBusy::Untold("notFound".to_owned());
+                return TheirBusy::Unknown("notFound".to_owned());
             }
             let spans = account.busy.get(reference).cloned().unwrap_or_default();
             TheirBusy::Known(spans.into_iter().filter(|span| span.overlaps(window)).collect())
         };
-        Ok(references.iter().map(told).collect())
+        Ok(references.iter().map(busy_of).collect())
     }
 
     async fn revoke(&self, _: Provider, tokens: &Tokens) -> Result<(), ProviderError> {

@@ -42,10 +42,10 @@ mod tests {
     #[test]
     fn clones_show_the_same_time() {
         let clock = ManualClock::new(Timestamp::from_micros(5));
-        let shown = clock.clone();
+        let same = clock.clone();
         assert_eq!(clock.advance(SignedDuration::micros(2)), Timestamp::from_micros(7));
-        assert_eq!(shown.now(), Timestamp::from_micros(7));
-        shown.set(Timestamp::from_micros(1));
+        assert_eq!(same.now(), Timestamp::from_micros(7));
+        same.set(Timestamp::from_micros(1));
         assert_eq!(clock.now(), Timestamp::from_micros(1));
     }
 }

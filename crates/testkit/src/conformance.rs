@@ -61,19 +61,14 @@ pub mod webhooks;
 
 use std::{any::Any, fmt, sync::Arc};
 
-use kalends_app::ports::{HumanCalendars, Store};
+use kalends_app::ports::Store;
 
 use crate::Inspect;
-
-/// All ports of a store.
-pub trait WholeStore: Store + HumanCalendars {}
-
-impl<T: Store + HumanCalendars> WholeStore for T {}
 
 /// A store, and what a case needs in addition to it.
 pub struct StoreUnderTest {
     /// The store, empty.
-    pub store: Arc<dyn WholeStore>,
+    pub store: Arc<dyn Store>,
     /// Looks behind the store's ports.
     pub inspect: Arc<dyn Inspect>,
     /// Lives as long as the case, such as a temporary directory or a guard that drops the database.
@@ -321,7 +316,7 @@ macro_rules! conformance_cases {
                 nothing_outlives_its_agent,
                 nothing_outlives_its_calendar,
                 concurrent_outcomes_stay_separate,
-                readers_see_whole_change_sets,
+                readers_see_complete_change_sets,
             }
             holds {
                 holds_round_trip,

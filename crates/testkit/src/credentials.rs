@@ -22,7 +22,7 @@ struct Counts {
 
 impl TestPasswords {
     /// How many passwords were hashed, and how many were checked.
-    pub fn asked(&self) -> (u32, u32) {
+    pub fn counts(&self) -> (u32, u32) {
         (self.0.hashes.load(Ordering::Relaxed), self.0.checks.load(Ordering::Relaxed))
     }
 

@@ -42,13 +42,13 @@ impl TestHumans {
         connected.sources.retain(|other| other.source != source);
     }
 
-    fn seen(&self, asked: &[HumanFor]) -> Vec<HumanSeen> {
+    fn seen(&self, owners: &[HumanFor]) -> Vec<HumanSeen> {
         let connected = self.lock();
         let seen = |(of, source): &(HumanFor, HumanSource)| {
-            let said = connected.sources.iter().find(|said| said.source == *source)?;
-            Some(HumanSeen { of: *of, source: *source, revision: said.revision, read_at: said.read_at })
+            let known = connected.sources.iter().find(|known| known.source == *source)?;
+            Some(HumanSeen { of: *of, source: *source, revision: known.revision, read_at: known.read_at })
         };
-        connected.counts.iter().filter(|(of, _)| asked.contains(of)).filter_map(seen).collect()
+        connected.counts.iter().filter(|(of, _)| owners.contains(of)).filter_map(seen).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Connected> {
@@ -59,7 +59,7 @@ impl TestHumans {
 #[async_trait]
 impl HumanCalendars for TestHumans {
     async fn human_sources(&self, _: OrgId, calendars: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError> {
-        Ok(self.seen(&calendars.iter().map(|asked| asked.calendar.into()).collect::<Vec<_>>()))
+        Ok(self.seen(&calendars.iter().map(|calendar| calendar.calendar.into()).collect::<Vec<_>>()))
     }
 
     async fn human_sources_of_agents(&self, _: OrgId, agents: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
@@ -68,8 +68,8 @@ impl HumanCalendars for TestHumans {
 
     async fn human_busy(&self, _: OrgId, sources: &[HumanSource], window: Span) -> Result<Vec<HumanBusy>, StoreError> {
         let connected = self.lock();
-        let asked = connected.sources.iter().filter(|said| sources.contains(&said.source));
+        let queried = connected.sources.iter().filter(|known| sources.contains(&known.source));
         // Clipped to the window, so that a caller that needs more must ask for it.
-        Ok(asked.map(|said| HumanBusy { spans: said.spans.clip(window), ..said.clone() }).collect())
+        Ok(queried.map(|known| HumanBusy { spans: known.spans.clip(window), ..known.clone() }).collect())
     }
 }

@@ -1,7 +1,8 @@
 //! Support for the tests of every other crate. A dev-dependency only.
 //!
 //! - [`ManualClock`], [`SeededEntropy`], [`Mailbox`], [`TestCipher`], [`TestCalendarProviders`], [`TestHumans`],
-//!   [`TestPasswords`] and [`TestTokens`] implement the outgoing ports.
+//!   [`TestPasswords`] and [`TestTokens`] implement the outgoing ports. [`NoCalendarProviders`], [`NoFetcher`],
+//!   [`NoProviders`] and [`NoSender`] implement those that a test does not use.
 //! - [`MemoryStore`] is the reference store, written as plainly as possible.
 //! - [`conformance_suite!`] runs the [`conformance`] suite on any store.
 //! - [`histories`] replays random histories of bookings and holds on any store, against a plain model.
@@ -12,6 +13,7 @@
 //! A crate that this one depends on can use it only from its own `tests` directory. In such a crate's unit tests, its
 //! types and the ones that this crate sees would be different types.
 
+mod absent;
 mod calendar_providers;
 mod cipher;
 mod clock;
@@ -27,6 +29,7 @@ mod memory;
 mod round_trips;
 mod statements;
 
+pub use absent::{NoCalendarProviders, NoFetcher, NoProviders, NoSender};
 pub use calendar_providers::{Failing, TestCalendarProviders};
 pub use cipher::TestCipher;
 pub use clock::ManualClock;

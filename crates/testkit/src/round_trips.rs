@@ -153,7 +153,7 @@ mod tests {
     fn startup_parsing_and_pings_do_not_count() {
         let ready = message(READY, b"I");
         let rows = message(b'D', &[READY; 300]);
-        let said = [
+        let replies = [
             message(b'R', &[0; 4]),
             ready.clone(),
             // A statement is parsed, then run, then run again.
@@ -165,9 +165,9 @@ mod tests {
             ready,
         ]
         .concat();
-        for size in [1, 3, 7, said.len()] {
+        for size in [1, 3, 7, replies.len()] {
             let mut reader = Reader::default();
-            let counted: u64 = said.chunks(size).map(|bytes| reader.round_trips(bytes)).sum();
+            let counted: u64 = replies.chunks(size).map(|bytes| reader.round_trips(bytes)).sum();
             assert_eq!(counted, 2, "in pieces of {size}");
         }
     }

@@ -26,7 +26,7 @@ const DRIVER: &str = "sqlx::query";
 /// The statements of every span that is watched.
 static SEEN: Mutex<BTreeMap<u64, Vec<String>>> = Mutex::new(BTreeMap::new());
 
-/// Returns the output of `asked` and the statements that it ran, in order. Statements that begin or end a transaction
+/// Returns the output of `operation` and the statements that it ran, in order. Statements that begin or end a transaction
 /// are left out.
 ///
 /// Becomes the subscriber of the process, which must have no other.
@@ -34,12 +34,12 @@ static SEEN: Mutex<BTreeMap<u64, Vec<String>>> = Mutex::new(BTreeMap::new());
 /// # Panics
 /// If the process has another subscriber, since nothing would be seen.
 #[expect(clippy::expect_used, reason = "a test that captures nothing must not pass")]
-pub async fn statements_of<T>(asked: impl Future<Output = T>) -> (T, Vec<String>) {
+pub async fn statements_of<T>(operation: impl Future<Output = T>) -> (T, Vec<String>) {
     become_subscriber();
     let span = tracing::info_span!("statements");
     let id = span.id().as_ref().map(Id::into_u64).expect("a span of the subscriber above");
     seen().insert(id, Vec::new());
-    let answer = asked.instrument(span).await;
+    let answer = operation.instrument(span).await;
     (answer, seen().remove(&id).unwrap_or_default())
 }
 
@@ -118,12 +118,12 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Watch {
 #[derive(Debug, Default)]
 struct Statement {
     summary: String,
-    whole: String,
+    full: String,
 }
 
 impl Statement {
     fn text(self) -> String {
-        let text = if self.whole.trim().is_empty() { self.summary } else { self.whole };
+        let text = if self.full.trim().is_empty() { self.summary } else { self.full };
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }
@@ -132,7 +132,7 @@ impl Visit for Statement {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             "summary" => value.clone_into(&mut self.summary),
-            "db.statement" => value.clone_into(&mut self.whole),
+            "db.statement" => value.clone_into(&mut self.full),
             _ => {}
         }
     }
@@ -150,7 +150,7 @@ mod tests {
 
     #[tokio::test]
     async fn statements_belong_to_the_span_of_the_caller() {
-        let asked = async {
+        let operation = async {
             driver("");
             let span = tracing::Span::current();
             // On another thread, as the driver's own threads do.
@@ -159,7 +159,7 @@ mod tests {
             Ok::<_, &str>(3)
         };
         let nobody = async { driver("SELECT 3") };
-        let ((answer, statements), ()) = tokio::join!(statements_of(asked), nobody);
+        let ((answer, statements), ()) = tokio::join!(statements_of(operation), nobody);
         assert_eq!(answer, Ok(3));
         assert_eq!(statements, ["SELECT 1", "SELECT 2"]);
         assert_eq!(statements_of(async {}).await.1, Vec::<String>::new());

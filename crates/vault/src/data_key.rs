@@ -5,16 +5,16 @@ use chacha20poly1305::{
     KeyInit, XChaCha20Poly1305, XNonce,
     aead::{Aead, Payload},
 };
-use kalends_app::ports::{DataKeyState, WrappedDataKey};
+use kalends_app::ports::{DataKeyState, SEALED, WrappedDataKey};
 use kalends_kernel::{DataKeyId, Entropy, Timestamp, random_bytes};
 use zeroize::Zeroizing;
 
-use crate::{
-    MasterKeys, VaultError,
-    master::MasterKey,
-    sealed::{NONCE, VERSION},
-};
+use crate::{MasterKeys, VaultError, master::MasterKey};
 
+/// The prefix of every sealed value and every wrapped key.
+pub(crate) const VERSION: &str = SEALED;
+/// The length of a nonce in bytes.
+pub(crate) const NONCE: usize = 24;
 /// The length of a data key in bytes.
 const KEY: usize = 32;
 
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_for_an_unknown_master_says_what_to_do() {
+    fn the_error_for_an_unknown_master_names_the_remedy() {
         let message = unwrap(&row(), &masters("b")).err().unwrap().to_string();
         assert!(message.contains("KALENDS_MASTER_KEY") && message.contains("new,old"), "{message}");
     }

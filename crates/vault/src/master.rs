@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn debug_output_has_no_keys() {
-        let shown = format!("{:?}", MasterKeys::parse(ONES).unwrap());
-        assert_eq!(shown, "MasterKeys(…)");
+        let printed = format!("{:?}", MasterKeys::parse(ONES).unwrap());
+        assert_eq!(printed, "MasterKeys(…)");
     }
 }

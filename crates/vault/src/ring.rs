@@ -172,7 +172,7 @@ impl FieldCipher for KeyRing {
     }
 
     fn writing_prefix(&self) -> String {
-        format!("{}{}.", sealed::VERSION, self.present().writing.name)
+        format!("{}{}.", data_key::VERSION, self.present().writing.name)
     }
 }
 

@@ -4,15 +4,11 @@ use std::{cell::RefCell, io::Write};
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 use chacha20poly1305::{AeadInOut, Tag, XNonce};
-use kalends_app::ports::{OpenError, Place, SEALED};
+use kalends_app::ports::{OpenError, Place};
 use kalends_kernel::{DataKeyId, Entropy};
 
-use crate::data_key::DataKey;
+use crate::data_key::{DataKey, NONCE, VERSION};
 
-/// The prefix of every sealed value and every wrapped key.
-pub(crate) const VERSION: &str = SEALED;
-/// The length of a nonce in bytes.
-pub(crate) const NONCE: usize = 24;
 /// The length of a tag in bytes.
 const TAG: usize = 16;
 /// The most bytes that a thread keeps allocated for its next value.

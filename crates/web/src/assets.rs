@@ -7,6 +7,12 @@ use sha2::{Digest as _, Sha256};
 /// The path prefix of the files. It cannot collide with a slug: slugs are longer, and random.
 pub const PREFIX: &str = "/book/assets/";
 
+/// The colours that all pages share, as the custom properties of a style sheet.
+pub const COLOURS: &str = include_str!("../assets/colours.css");
+
+/// The icon of every page, as SVG.
+pub const ICON: &str = include_str!("../assets/booking.svg");
+
 /// A file of the pages.
 #[derive(Debug, Clone)]
 pub struct Asset {
@@ -21,9 +27,14 @@ pub struct Asset {
 /// Every file.
 pub static ALL: LazyLock<[Asset; 4]> = LazyLock::new(|| {
     [
-        asset("booking", "css", "text/css; charset=utf-8", include_str!("../assets/booking.css")),
+        asset(
+            "booking",
+            "css",
+            "text/css; charset=utf-8",
+            concat!(include_str!("../assets/colours.css"), include_str!("../assets/booking.css")),
+        ),
         asset("booking", "js", "text/javascript; charset=utf-8", include_str!("../assets/booking.js")),
-        asset("booking", "svg", "image/svg+xml", include_str!("../assets/booking.svg")),
+        asset("booking", "svg", "image/svg+xml", ICON),
         asset("connect", "js", "text/javascript; charset=utf-8", include_str!("../assets/connect.js")),
     ]
 });

@@ -142,7 +142,7 @@ mod tests {
     #[case("must have 1 to 200 characters, got none", "This must have 1 to 200 characters.")]
     #[case("is required", "This is required.")]
     #[case("Too long.", "Too long.")]
-    fn clauses_become_sentences(#[case] clause: &str, #[case] shown: &str) {
-        assert_eq!(sentence(&FieldError::new("name", clause)), shown);
+    fn clauses_become_sentences(#[case] clause: &str, #[case] expected: &str) {
+        assert_eq!(sentence(&FieldError::new("name", clause)), expected);
     }
 }

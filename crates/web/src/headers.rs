@@ -5,13 +5,6 @@
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The policy of the documentation's page. Its scripts are files, like those of every page. Its style sheet contains
-/// images as `data:` URLs. The hash is that of the one style sheet that it writes into the page: the colours of its
-/// logo, which would otherwise be black on black.
-const DOCUMENTATION_POLICY: &str = "default-src 'none'; script-src 'self'; \
-     style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='; img-src 'self' data:; \
-     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
 /// The headers of every page, and of every other text that a browser might show as a page, in lower case. A header
 /// that an answer already has is not replaced.
 ///
@@ -34,9 +27,9 @@ pub const PAGE: [(&str, &str); 5] = [
     ("vary", "Accept, Accept-Language"),
 ];
 
-/// The headers of the documentation's page and its files.
+/// The headers of the pages of the documentation. They change with a release, so a cache must revalidate.
 pub const DOCUMENTATION: [(&str, &str); 4] = [
-    ("content-security-policy", DOCUMENTATION_POLICY),
+    ("content-security-policy", CONTENT_SECURITY_POLICY),
     ("referrer-policy", "same-origin"),
     ("cache-control", "public, no-cache"),
     ("cross-origin-opener-policy", "same-origin"),

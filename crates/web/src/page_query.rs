@@ -30,20 +30,20 @@ pub enum ChosenSlot {
 impl PageQuery {
     /// Reads the decoded parameters of a query. Unknown ones are ignored. If one is repeated, the first one counts.
     pub fn read<'a>(parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut asked = Self::default();
+        let mut query = Self::default();
         for (name, value) in parameters {
             match name {
-                "month" => asked.month = asked.month.or_else(|| value.parse().ok()),
-                "day" => asked.day = asked.day.or_else(|| value.parse().ok()),
-                "tz" => asked.zone = asked.zone.or_else(|| value.parse().ok()),
+                "month" => query.month = query.month.or_else(|| value.parse().ok()),
+                "day" => query.day = query.day.or_else(|| value.parse().ok()),
+                "tz" => query.zone = query.zone.or_else(|| value.parse().ok()),
                 "slot" => {
                     let slot = value.parse().map_or(ChosenSlot::Nonsense, ChosenSlot::At);
-                    asked.slot = asked.slot.or(Some(slot));
+                    query.slot = query.slot.or(Some(slot));
                 }
                 _ => {}
             }
         }
-        asked
+        query
     }
 
     /// The month to show in the zone: the requested one, else the month of the requested day, else that of the first
@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn invalid_parameters_count_as_missing() {
-        let asked = PageQuery::read([("month", "March"), ("day", "2026-02-30"), ("tz", "Mars/Olympus"), ("utm", "x")]);
-        assert_eq!(asked, PageQuery::default());
+        let read = PageQuery::read([("month", "March"), ("day", "2026-02-30"), ("tz", "Mars/Olympus"), ("utm", "x")]);
+        assert_eq!(read, PageQuery::default());
     }
 
     #[test]
@@ -102,8 +102,8 @@ mod tests {
         // The window is from March to May in Berlin, and from February to April in UTC.
         let bookable = span("2026-02-28T23:00:00Z", "2026-04-30T23:00:00Z");
         let offer = offer.map(|at| span(at, "2026-04-30T23:00:00Z"));
-        let asked = PageQuery::read(query.iter().copied());
-        assert_eq!(asked.month_to_show(zone, bookable, offer).to_string(), expected);
+        let read = PageQuery::read(query.iter().copied());
+        assert_eq!(read.month_to_show(zone, bookable, offer).to_string(), expected);
     }
 
     #[test]

@@ -54,8 +54,8 @@ struct Shape<'a> {
     zones: Vec<Group>,
     zone: String,
     own_zone: Option<Elsewhere>,
-    month_asked: Month,
-    day_asked: Option<CivilDate>,
+    requested_month: Month,
+    requested_day: Option<CivilDate>,
 }
 
 /// The link to the previous or next month, with its name and the shape of its arrow.
@@ -126,8 +126,8 @@ impl Picker<'_> {
         let Self { page, shown, .. } = self;
         let offers = self.local_offers();
         let of_month: Vec<Local> = offers.into_iter().filter(|one| Month::of(one.date) == Some(self.month)).collect();
-        let asked = self.day.filter(|day| Month::of(*day) == Some(self.month));
-        let selected = asked.or_else(|| of_month.first().map(|one| one.date));
+        let requested_day = self.day.filter(|day| Month::of(*day) == Some(self.month));
+        let selected = requested_day.or_else(|| of_month.first().map(|one| one.date));
         let free_days = of_month.chunk_by(|one, next| one.date == next.date).count();
         // Offsets are those of the day that is shown, or else of the beginning of the month.
         let when = of_month.iter().find(|one| Some(one.date) == selected).map(|one| one.at);
@@ -156,14 +156,14 @@ impl Picker<'_> {
             zones: zones::choices(shown.zone, page.zone, when),
             zone: zone_label(shown.zone, when),
             own_zone: (page.zone != shown.zone).then(|| Elsewhere {
-                href: asked.map_or_else(
+                href: requested_day.map_or_else(
                     || page.path.with(&[("month", &self.month), ("tz", &page.zone)]),
                     |day| self.day_href(day, page.zone),
                 ),
                 label: zone_label(page.zone, when),
             }),
-            month_asked: self.month,
-            day_asked: asked,
+            requested_month: self.month,
+            requested_day,
         }
     }
 

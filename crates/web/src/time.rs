@@ -257,9 +257,9 @@ mod tests {
     #[case("1970-01", None, Some("1970-02"))]
     #[case("2099-12", Some("2099-11"), None)]
     fn months_end_at_the_limits(#[case] month: Named, #[case] previous: Option<&str>, #[case] next: Option<&str>) {
-        let shown = |month: Option<Month>| month.map(|month| month.to_string());
-        assert_eq!(shown(month.0.previous()), previous.map(str::to_owned));
-        assert_eq!(shown(month.0.next()), next.map(str::to_owned));
+        let name = |month: Option<Month>| month.map(|month| month.to_string());
+        assert_eq!(name(month.0.previous()), previous.map(str::to_owned));
+        assert_eq!(name(month.0.next()), next.map(str::to_owned));
     }
 
     /// A month in a table of cases.

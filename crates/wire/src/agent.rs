@@ -1,18 +1,19 @@
 //! Agents.
 
-use kalends_calendars::{self as domain, NAME_MAX, ports::AgentFilter};
-use kalends_kernel::{AgentId, FieldError, FieldErrors, Metadata, OrgId, Page, Timestamp, bounded_text, optional_text};
+use kalends_kernel::{AgentId, OrgId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     AgentStatus, AgentType,
-    patch::{Given, given, nothing_to_change, set, set_or_clear},
+    derives::{IntoParams, ToSchema},
+    patch::{Given, given},
 };
 
-/// The maximum length of an agent's description, in characters.
-const DESCRIPTION_MAX: usize = 5_000;
+#[cfg(feature = "parse")]
+mod parse;
+#[cfg(feature = "parse")]
+pub(crate) use parse::{metadata, name};
 
 /// An agent.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -48,22 +49,6 @@ pub struct Agent {
     pub updated_at: Timestamp,
 }
 
-impl From<domain::Agent> for Agent {
-    fn from(agent: domain::Agent) -> Self {
-        Self {
-            id: agent.id,
-            org_id: agent.org,
-            name: agent.name,
-            r#type: agent.kind.into(),
-            description: agent.description,
-            status: agent.status.into(),
-            metadata: agent.metadata.into_map(),
-            created_at: agent.created_at,
-            updated_at: agent.updated_at,
-        }
-    }
-}
-
 /// The fields of a new agent.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -82,25 +67,6 @@ pub struct CreateAgent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
-}
-
-impl CreateAgent {
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// Lists every invalid field.
-    pub fn parse(self) -> Result<domain::NewAgent, FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let name = errors.take(name(&self.name));
-        let description = errors.take(optional_text("description", self.description.as_deref(), DESCRIPTION_MAX));
-        let metadata = errors.take(metadata(self.metadata));
-        match (name, description, metadata) {
-            (Some(name), Some(description), Some(metadata)) => {
-                Ok(domain::NewAgent { name, kind: self.r#type.into(), description, metadata })
-            }
-            _ => Err(errors),
-        }
-    }
 }
 
 /// The fields of an agent that a PATCH can change. At least one is required.
@@ -126,35 +92,6 @@ pub struct UpdateAgent {
     pub status: Given<AgentStatus>,
 }
 
-impl UpdateAgent {
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// Lists every invalid field, or reports that no field was sent.
-    pub fn parse(self) -> Result<domain::AgentPatch, FieldErrors> {
-        if let Self { name: None, description: None, metadata: None, status: None } = self {
-            return Err(nothing_to_change("name, description, metadata, status").into());
-        }
-        let mut errors = FieldErrors::default();
-        let name = errors.take(set("name", self.name, |text| name(&text)));
-        let description =
-            errors.take(set_or_clear(self.description, |text| bounded_text("description", &text, 0, DESCRIPTION_MAX)));
-        let metadata = errors.take(set("metadata", self.metadata, |value| Metadata::parse("metadata", value)));
-        let status = errors.take(set("status", self.status, |status| match status {
-            AgentStatus::Active | AgentStatus::Paused => Ok(status.into()),
-            AgentStatus::Decommissioned => {
-                Err(FieldError::new("status", "must be active or paused; decommission an agent with DELETE"))
-            }
-        }));
-        match (name, description, metadata, status) {
-            (Some(name), Some(description), Some(metadata), Some(status)) => {
-                Ok(domain::AgentPatch { name, description, metadata, status })
-            }
-            _ => Err(errors),
-        }
-    }
-}
-
 /// Filters a list of agents.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -170,24 +107,4 @@ pub struct ListAgents {
     /// The number of entries to skip.
     #[param(minimum = 0, default = 0)]
     pub offset: Option<i64>,
-}
-
-impl ListAgents {
-    /// Checks the bounds.
-    ///
-    /// # Errors
-    /// Lists each parameter that is out of bounds.
-    pub fn parse(&self) -> Result<(AgentFilter, Page), FieldErrors> {
-        let filter = AgentFilter { kind: self.r#type.map(Into::into), status: self.status.map(Into::into) };
-        Ok((filter, Page::parse(self.limit, self.offset)?))
-    }
-}
-
-pub(crate) fn name(text: &str) -> Result<String, FieldError> {
-    bounded_text("name", text, 1, NAME_MAX)
-}
-
-/// Parses the metadata of a new resource. Absent and null mean the empty object.
-pub(crate) fn metadata(value: Option<Value>) -> Result<Metadata, FieldError> {
-    value.map_or_else(|| Ok(Metadata::default()), |value| Metadata::parse("metadata", value))
 }

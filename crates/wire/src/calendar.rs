@@ -2,19 +2,20 @@
 
 use std::borrow::Cow;
 
-use kalends_calendars::{self as domain, Reminders, ports::CalendarFilter};
-use kalends_kernel::{
-    AgentId, CalendarId, Code, FieldError, FieldErrors, Metadata, OrgId, Page, Timestamp, Zone, ZoneError,
-};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use utoipa::{IntoParams, ToSchema};
 
 use crate::{
     AgentActivity, Provider,
-    agent::{metadata, name},
-    patch::{Given, given, nothing_to_change, set, set_or_clear},
+    derives::{IntoParams, ToSchema},
+    patch::{Given, given},
 };
+
+#[cfg(feature = "parse")]
+mod parse;
+#[cfg(feature = "parse")]
+pub(crate) use parse::zone;
 
 /// A calendar.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -68,28 +69,6 @@ pub struct Calendar {
     pub ical_url: String,
 }
 
-impl Calendar {
-    /// Builds the answer. Feed addresses start with `base_url`.
-    pub fn new(calendar: domain::Calendar, base_url: &str) -> Self {
-        Self {
-            id: calendar.id,
-            org_id: calendar.org,
-            agent_id: calendar.agent,
-            name: calendar.name,
-            timezone: calendar.zone.name().into(),
-            metadata: calendar.metadata.into_map(),
-            external_id: calendar.external_id,
-            provider: calendar.provider.map(Into::into),
-            deleted_at: calendar.deleted_at,
-            created_at: calendar.created_at,
-            updated_at: calendar.updated_at,
-            agent_status: calendar.activity.into(),
-            default_reminders: calendar.default_reminders.map(|reminders| reminders.minutes().to_vec()),
-            ical_url: format!("{base_url}/ical/{}.ics", calendar.feed_token.reveal()),
-        }
-    }
-}
-
 /// The fields of a new calendar.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -111,31 +90,6 @@ pub struct CreateCalendar {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Value>,
-}
-
-impl CreateCalendar {
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// Lists every invalid field.
-    pub fn parse(self) -> Result<domain::NewCalendar, FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let name = errors.take(name(&self.name));
-        let zone = errors.take(zone("timezone", &self.timezone));
-        let default_reminders = errors
-            .take(self.default_reminders.map(|minutes| Reminders::parse("default_reminders", &minutes)).transpose());
-        let metadata = errors.take(metadata(self.metadata));
-        match (name, zone, default_reminders, metadata) {
-            (Some(name), Some(zone), Some(default_reminders), Some(metadata)) => Ok(domain::NewCalendar {
-                name,
-                zone,
-                activity: self.agent_status.map_or(domain::AgentActivity::Idle, Into::into),
-                default_reminders,
-                metadata,
-            }),
-            _ => Err(errors),
-        }
-    }
 }
 
 /// The fields of a calendar that a PATCH can change. At least one is required.
@@ -165,31 +119,6 @@ pub struct UpdateCalendar {
     pub metadata: Given<Value>,
 }
 
-impl UpdateCalendar {
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// Lists every invalid field, or reports that no field was sent.
-    pub fn parse(self) -> Result<domain::CalendarPatch, FieldErrors> {
-        if let Self { name: None, timezone: None, agent_status: None, default_reminders: None, metadata: None } = self {
-            return Err(nothing_to_change("name, timezone, agent_status, default_reminders, metadata").into());
-        }
-        let mut errors = FieldErrors::default();
-        let name = errors.take(set("name", self.name, |text| name(&text)));
-        let zone = errors.take(set("timezone", self.timezone, |text| zone("timezone", &text)));
-        let activity = errors.take(set("agent_status", self.agent_status, |activity| Ok(activity.into())));
-        let default_reminders = errors
-            .take(set_or_clear(self.default_reminders, |minutes| Reminders::parse("default_reminders", &minutes)));
-        let metadata = errors.take(set("metadata", self.metadata, |value| Metadata::parse("metadata", value)));
-        match (name, zone, activity, default_reminders, metadata) {
-            (Some(name), Some(zone), Some(activity), Some(default_reminders), Some(metadata)) => {
-                Ok(domain::CalendarPatch { name, zone, activity, default_reminders, metadata })
-            }
-            _ => Err(errors),
-        }
-    }
-}
-
 /// Which calendars a list contains in addition to those of agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -213,20 +142,6 @@ pub struct ListCalendars {
     pub offset: Option<i64>,
 }
 
-impl ListCalendars {
-    /// Checks the bounds.
-    ///
-    /// # Errors
-    /// Lists each parameter that is out of bounds.
-    pub fn parse(&self) -> Result<(CalendarFilter, Page), FieldErrors> {
-        let filter = match self.include {
-            None => CalendarFilter::OfAgents,
-            Some(IncludeCalendars::All) => CalendarFilter::All,
-        };
-        Ok((filter, Page::parse(self.limit, self.offset)?))
-    }
-}
-
 /// The options of a deletion.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -235,8 +150,4 @@ pub struct DeleteCalendar {
     /// Whether to refuse the deletion if the calendar still has events.
     #[param(default = false)]
     pub if_empty: Option<bool>,
-}
-
-pub(crate) fn zone(param: &str, text: &str) -> Result<Zone, FieldError> {
-    text.parse().map_err(|error: ZoneError| FieldError::new(param, error.to_string()).with_code(Code::InvalidTimezone))
 }

@@ -1,14 +1,14 @@
 //! Claims of users on organizations that agents signed up.
 
-use kalends_accounts::{Claim, ClaimState, Code, Email};
-use kalends_kernel::{ClaimId, FieldError, FieldErrors, OrgId, Timestamp, bounded_text};
+use kalends_kernel::{ClaimId, OrgId, Timestamp};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
+use crate::derives::ToSchema;
+#[cfg(feature = "schema")]
 use crate::schemas::{ClaimStatusName, RevokedStatus};
 
-/// The maximum length of a revocation token, in characters. Ours have 43.
-const TOKEN_MAX: usize = 256;
+#[cfg(feature = "parse")]
+mod parse;
 
 /// The organization to claim.
 #[derive(Deserialize, ToSchema)]
@@ -18,16 +18,6 @@ pub struct InitiateClaim {
     /// The address with which the agent signed up.
     #[schema(max_length = 320, format = Email)]
     pub email: String,
-}
-
-impl InitiateClaim {
-    /// Checks the address.
-    ///
-    /// # Errors
-    /// If the address is invalid.
-    pub fn parse(&self) -> Result<Email, FieldErrors> {
-        Ok(Email::parse("email", &self.email)?)
-    }
 }
 
 /// The answer to a new claim. It is the same for every address, whether or not an organization can be claimed.
@@ -59,18 +49,6 @@ pub struct VerifyClaim {
     pub otp: String,
 }
 
-impl VerifyClaim {
-    /// Checks the format of the code. A text that is not an identifier counts as an unknown claim, `None`.
-    ///
-    /// # Errors
-    /// If the code is not six digits.
-    pub fn parse(&self) -> Result<(Option<ClaimId>, Code), FieldErrors> {
-        let code =
-            Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits from the mail"))?;
-        Ok((self.claim_id.parse().ok(), code))
-    }
-}
-
 /// The token that revokes a held claim.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -79,16 +57,6 @@ pub struct RevokeClaim {
     /// The token from the mail.
     #[schema(min_length = 1, max_length = 256)]
     pub revocation_token: String,
-}
-
-impl RevokeClaim {
-    /// Checks the bounds.
-    ///
-    /// # Errors
-    /// If the token is empty or too long.
-    pub fn parse(&self) -> Result<String, FieldErrors> {
-        Ok(bounded_text("revocation_token", &self.revocation_token, 1, TOKEN_MAX)?)
-    }
 }
 
 /// A claim, as shown to the user who made it.
@@ -129,28 +97,6 @@ pub struct AccountClaim {
     pub ended_at: Option<Timestamp>,
 }
 
-impl AccountClaim {
-    /// The claim as shown at `now`.
-    pub fn new(claim: &Claim, now: Timestamp) -> Self {
-        let (expires_at, takes_effect_at, ended_at) = match claim.state {
-            ClaimState::Initiated { expires_at, .. } => (Some(expires_at), None, None),
-            ClaimState::Held { until, .. } => (None, Some(until), None),
-            ClaimState::Effective { at, .. } | ClaimState::Revoked { at, .. } | ClaimState::Void { at } => {
-                (None, None, Some(at))
-            }
-        };
-        Self {
-            id: claim.id,
-            status: claim.status(now).as_str(),
-            org_id: claim.proved_org(),
-            created_at: claim.created_at,
-            expires_at,
-            takes_effect_at,
-            ended_at,
-        }
-    }
-}
-
 /// A claim in an export, as its user sees it, with the token masked.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedClaim {
@@ -159,14 +105,6 @@ pub struct ExportedClaim {
     pub claim: AccountClaim,
     /// `***` if there is a token, which is only ever sent to the organization's mailbox. Otherwise null.
     pub revocation_token: Option<&'static str>,
-}
-
-impl ExportedClaim {
-    /// The claim as exported at `now`.
-    pub fn new(claim: &Claim, now: Timestamp) -> Self {
-        let has_token = claim.state.stored().revocation.is_some();
-        Self { claim: AccountClaim::new(claim, now), revocation_token: has_token.then_some("***") }
-    }
 }
 
 /// The answer to a revocation.

@@ -1,19 +1,20 @@
 //! Users in the console: sign-up, sign-in, their account and their organizations.
 
-use kalends_accounts::{self as accounts, Email, OrgName, Organization, Password, UserName, Waitlist};
-use kalends_calendars::Patch;
-use kalends_kernel::{FieldErrors, OrgId, Timestamp, UserId, bounded_text};
+use kalends_kernel::{OrgId, Timestamp, UserId};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
-use utoipa::ToSchema;
 
+#[cfg(feature = "schema")]
+use crate::schemas::ShownPlan;
 use crate::{
-    patch::{Given, given, nothing_to_change, set},
-    schemas::ShownPlan,
+    derives::ToSchema,
+    patch::{Given, given},
 };
 
-/// The maximum length of a password reset token, in characters. Ours have 43.
-const RESET_TOKEN_MAX: usize = 256;
+#[cfg(feature = "parse")]
+mod parse;
+#[cfg(feature = "parse")]
+pub use parse::CheckedConsoleSignUp;
 
 /// Reads a text that no error message may repeat.
 fn secret<'de, D: Deserializer<'de>>(field: D) -> Result<String, D::Error> {
@@ -48,43 +49,6 @@ pub struct ConsoleSignUp {
     pub tos_version: String,
 }
 
-/// A sign-up with checked fields. The terms are checked later.
-#[derive(Debug, Clone)]
-pub struct CheckedConsoleSignUp {
-    /// The address.
-    pub email: Email,
-    /// The password.
-    pub password: Password,
-    /// The user's name.
-    pub name: UserName,
-    /// The organization's name.
-    pub org_name: Option<OrgName>,
-    /// The version of the accepted terms.
-    pub tos_version: String,
-}
-
-impl ConsoleSignUp {
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// Lists every invalid field.
-    pub fn parse(self) -> Result<CheckedConsoleSignUp, FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let email = errors.take(Email::parse("email", &self.email));
-        let password = errors.take(Password::parse("password", self.password));
-        let name = errors.take(UserName::parse("name", &self.name));
-        let org_name = self.org_name.as_deref().map(|name| OrgName::parse("org_name", name)).transpose();
-        let org_name = errors.take(org_name);
-        let tos_version = errors.take(bounded_text("tos_version", &self.tos_version, 1, 64));
-        match (email, password, name, org_name, tos_version) {
-            (Some(email), Some(password), Some(name), Some(org_name), Some(tos_version)) => {
-                Ok(CheckedConsoleSignUp { email, password, name, org_name, tos_version })
-            }
-            _ => Err(errors),
-        }
-    }
-}
-
 /// The fields of a sign-in.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -97,16 +61,6 @@ pub struct SignIn {
     #[serde(deserialize_with = "secret")]
     #[schema(format = Password)]
     pub password: String,
-}
-
-impl SignIn {
-    /// Returns the address and the password to try. The password is `None` if it is too long to be anyone's.
-    ///
-    /// # Errors
-    /// If the address is invalid.
-    pub fn parse(self) -> Result<(Email, Option<Password>), FieldErrors> {
-        Ok((Email::parse("email", &self.email)?, Password::attempt(self.password)))
-    }
 }
 
 /// The fields of a change of password.
@@ -126,17 +80,6 @@ pub struct ChangePassword {
     pub new_password: String,
 }
 
-impl ChangePassword {
-    /// Returns the current password to try, and the new one.
-    ///
-    /// # Errors
-    /// If the new password is out of bounds.
-    pub fn parse(self) -> Result<(Option<Password>, Password), FieldErrors> {
-        let new = Password::parse("new_password", self.new_password)?;
-        Ok((Password::attempt(self.current_password), new))
-    }
-}
-
 /// The address of an account whose password is forgotten.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -145,16 +88,6 @@ pub struct ForgotPassword {
     /// The address to sign in with.
     #[schema(max_length = 320, format = Email)]
     pub email: String,
-}
-
-impl ForgotPassword {
-    /// Checks the address.
-    ///
-    /// # Errors
-    /// If the address is invalid.
-    pub fn parse(&self) -> Result<Email, FieldErrors> {
-        Ok(Email::parse("email", &self.email)?)
-    }
 }
 
 /// The answer, which is the same whether or not there is an account.
@@ -184,22 +117,6 @@ pub struct ResetPassword {
     pub password: String,
 }
 
-impl ResetPassword {
-    /// Returns the token and the password.
-    ///
-    /// # Errors
-    /// Lists every invalid field.
-    pub fn parse(self) -> Result<(String, Password), FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let token = errors.take(bounded_text("token", &self.token, 1, RESET_TOKEN_MAX));
-        let password = errors.take(Password::parse("password", self.password));
-        match (token, password) {
-            (Some(token), Some(password)) => Ok((token, password)),
-            _ => Err(errors),
-        }
-    }
-}
-
 /// The fields of your own account that a PATCH can change.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -209,19 +126,6 @@ pub struct UpdateMe {
     #[serde(default, deserialize_with = "given")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 100)]
     pub name: Given<String>,
-}
-
-impl UpdateMe {
-    /// Returns the new name.
-    ///
-    /// # Errors
-    /// If the field is missing or invalid.
-    pub fn parse(self) -> Result<UserName, FieldErrors> {
-        match set("name", self.name, |name: String| UserName::parse("name", &name))? {
-            Patch::Set(name) => Ok(name),
-            Patch::Keep => Err(nothing_to_change("name").into()),
-        }
-    }
 }
 
 /// A user.
@@ -249,20 +153,6 @@ pub struct User {
     pub updated_at: Timestamp,
 }
 
-impl From<&accounts::User> for User {
-    fn from(user: &accounts::User) -> Self {
-        Self {
-            id: user.id,
-            email: user.email.as_str().to_owned(),
-            email_verified: user.email_verified_at.is_some(),
-            name: user.name.as_str().to_owned(),
-            has_password: user.password.is_some(),
-            created_at: user.created_at,
-            updated_at: user.updated_at,
-        }
-    }
-}
-
 /// An organization, as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Org {
@@ -281,18 +171,6 @@ pub struct Org {
     /// When the organization was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-}
-
-impl From<&Organization> for Org {
-    fn from(organization: &Organization) -> Self {
-        Self {
-            id: organization.id,
-            name: organization.name.as_str().to_owned(),
-            plan: organization.plan.shown(),
-            is_waitlisted: organization.waitlist != Waitlist::Active,
-            created_at: organization.created_at,
-        }
-    }
 }
 
 /// The answer to a user's sign-up. The key is shown only in this answer.
@@ -332,18 +210,6 @@ pub struct Me {
     /// The version of the terms that the organization accepted last. Null if it never did.
     #[schema(example = "2026-01-01")]
     pub accepted_terms_version: Option<String>,
-}
-
-impl Me {
-    /// Builds the answer from the user and the organization that the session is switched to.
-    pub fn new(user: &accounts::User, organization: &Organization) -> Self {
-        Self {
-            user: user.into(),
-            org: organization.into(),
-            plan: organization.plan.shown(),
-            accepted_terms_version: organization.accepted.as_ref().map(|accepted| accepted.version.clone()),
-        }
-    }
 }
 
 /// An organization that the user owns.

@@ -1,11 +1,12 @@
 //! The context of a calendar.
 
-use kalends_calendars as domain;
 use kalends_kernel::{CalendarId, Timestamp};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use crate::{AgentActivity, Event};
+use crate::{AgentActivity, Event, derives::ToSchema};
+
+#[cfg(feature = "parse")]
+mod parse;
 
 /// What an agent needs to know about its calendar right now. Cancelled events are left out.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -26,24 +27,4 @@ pub struct CalendarContext {
     pub recent_events: Vec<Event>,
     /// Up to 5 events that start within 24 hours, earliest first.
     pub upcoming: Vec<Event>,
-}
-
-impl CalendarContext {
-    /// Builds the context. With `local`, events also show their times in the calendar's zone.
-    pub fn new(context: domain::Context, local: bool) -> Self {
-        let (events, zone) = (context.events, context.calendar.zone);
-        let shown = |event: domain::Event| {
-            let event = Event::from(event);
-            if local { event.with_local(zone) } else { event }
-        };
-        Self {
-            calendar_id: context.calendar.id,
-            now: context.now,
-            agent_status: context.calendar.activity.into(),
-            current_event: events.current.map(shown),
-            next_event: events.next.map(shown),
-            recent_events: events.recent.into_iter().map(shown).collect(),
-            upcoming: events.upcoming.into_iter().map(shown).collect(),
-        }
-    }
 }

@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::{
-    Conflict, ErrorCode, Slot,
-    patch::given,
-    schemas::{FeatureName, RequiredPlan},
-};
+#[cfg(feature = "parse")]
+use crate::ErrorCode;
+#[cfg(feature = "schema")]
+use crate::schemas::{FeatureName, RequiredPlan};
+use crate::{Conflict, Slot, derives::ToSchema, patch::given};
 
 /// The body of every error response.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -124,10 +123,11 @@ pub struct ErrorBody {
 
 /// Reads the conflicts of a known kind and drops the others, so that an error of a newer service stays readable.
 fn known<'de, D: Deserializer<'de>>(field: D) -> Result<Option<Vec<Conflict>>, D::Error> {
-    let told = Option::<Vec<Value>>::deserialize(field)?;
-    Ok(told.map(|all| all.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect()))
+    let entries = Option::<Vec<Value>>::deserialize(field)?;
+    Ok(entries.map(|all| all.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect()))
 }
 
+#[cfg(feature = "parse")]
 impl ErrorBody {
     /// Builds an error without the optional fields.
     pub fn new(r#type: ErrorType, code: ErrorCode, message: String, request_id: String) -> Self {
@@ -160,10 +160,10 @@ mod tests {
         });
         let mut unknown = known.clone();
         unknown["kind"] = "meteor".into();
-        let told = serde_json::json!({
+        let body = serde_json::json!({
             "type": "conflict", "message": "…", "request_id": "req_1", "code": "slot_taken", "conflicts": [unknown, known]
         });
-        let read: ErrorBody = serde_json::from_value(told).unwrap();
+        let read: ErrorBody = serde_json::from_value(body).unwrap();
         assert_eq!((read.code.as_deref(), read.conflicts.map(|all| all.len())), (Some("slot_taken"), Some(1)));
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use kalends_kernel::Code;
 use kalends_quotas::Metric;
+#[cfg(feature = "schema")]
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
@@ -279,6 +280,7 @@ impl From<Code> for ErrorCode {
     }
 }
 
+#[cfg(feature = "schema")]
 impl PartialSchema for ErrorCode {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
@@ -290,6 +292,7 @@ impl PartialSchema for ErrorCode {
     }
 }
 
+#[cfg(feature = "schema")]
 impl ToSchema for ErrorCode {
     fn name() -> Cow<'static, str> {
         "ErrorCode".into()

@@ -1,15 +1,17 @@
 //! The export of an account.
 
-use kalends_accounts::{Acceptance, KeyView};
 use kalends_kernel::{AgentId, KeyId, OrgId, ProposalId, Timestamp};
 use serde::Serialize;
-use utoipa::ToSchema;
 
+#[cfg(feature = "schema")]
+use crate::schemas::{MetricName, ShownPlan, SignUpSourceName};
 use crate::{
     Agent, AvailabilityGrant, AvailabilityRules, Calendar, CalendarConnection, Event, ExportedClaim, ExportedWebhook,
-    ExternalCalendar, ProposalResponse, ProposalSlot, ProposalSummary, Subscription,
-    schemas::{MetricName, ShownPlan, SignUpSourceName},
+    ExternalCalendar, ProposalResponse, ProposalSlot, ProposalSummary, Subscription, derives::ToSchema,
 };
+
+#[cfg(feature = "parse")]
+mod parse;
 
 /// All data of an organization. It is written piece by piece; this schema describes the whole.
 #[derive(Debug, Serialize, ToSchema)]
@@ -69,13 +71,6 @@ pub struct ExportedSlot {
     pub slot: ProposalSlot,
 }
 
-impl ExportedSlot {
-    /// Builds the exported form of a slot.
-    pub fn of(proposal: &kalends_proposals::Proposal, slot: &kalends_proposals::Slot) -> Self {
-        Self { proposal_id: proposal.id, slot: slot.into() }
-    }
-}
-
 /// A participant's response to a proposal.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedResponse {
@@ -85,13 +80,6 @@ pub struct ExportedResponse {
     /// The response.
     #[serde(flatten)]
     pub response: ProposalResponse,
-}
-
-impl ExportedResponse {
-    /// Builds the exported form of a response.
-    pub fn of(proposal: &kalends_proposals::Proposal, response: &kalends_proposals::Response) -> Self {
-        Self { proposal_id: proposal.id, response: response.into() }
-    }
 }
 
 /// A connected account of a user, with its calendars.
@@ -164,18 +152,6 @@ pub struct ExportedKey {
     pub created_at: Timestamp,
 }
 
-impl From<KeyView> for ExportedKey {
-    fn from(key: KeyView) -> Self {
-        Self {
-            id: key.id,
-            key_prefix: key.prefix,
-            agent_id: key.agent,
-            label: key.label.map(|label| label.as_str().to_owned()),
-            created_at: key.created_at,
-        }
-    }
-}
-
 /// The usage of a metric in a month.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportedUse {
@@ -206,10 +182,4 @@ pub struct ExportedAcceptance {
     /// When the terms were accepted.
     #[schema(value_type = String, format = DateTime)]
     pub accepted_at: Timestamp,
-}
-
-impl From<Acceptance> for ExportedAcceptance {
-    fn from(acceptance: Acceptance) -> Self {
-        Self { version: acceptance.version, accepted_at: acceptance.at }
-    }
 }

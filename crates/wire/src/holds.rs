@@ -1,65 +1,16 @@
 //! Holds and hold sets.
 
-use kalends_availability::Block;
-use kalends_calendars::{self as domain, AsOf, HOLD_PRIORITY_MAX, HOLD_SET_MAX, NewHold, TITLE_MAX};
-use kalends_kernel::{CalendarId, FieldError, FieldErrors, HoldSetId, Span, Timestamp, bounded_text};
+use kalends_kernel::{CalendarId, HoldSetId, Timestamp};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use crate::{Event, EventStatus, HoldEnd, HoldScope, ReasonKind, Slot, event::instant};
+use crate::{Event, HoldEnd, ReasonKind, derives::ToSchema};
 
-/// Builds a hold from the fields of an event, if they describe one.
-pub(crate) fn hold(
-    status: Option<EventStatus>,
-    expires_at: Option<&str>,
-    priority: Option<i64>,
-    scope: Option<HoldScope>,
-    if_as_of: Option<&str>,
-) -> Result<Option<NewHold>, FieldErrors> {
-    let mut errors = FieldErrors::default();
-    if status != Some(EventStatus::Hold) && expires_at.is_none() {
-        let given =
-            [("hold_priority", priority.is_some()), ("scope", scope.is_some()), ("if_as_of", if_as_of.is_some())];
-        for (param, given) in given {
-            if given {
-                errors.push(FieldError::new(param, "is for holds only; send hold_expires_at too, or leave it out"));
-            }
-        }
-        errors.finish()?;
-        return Ok(None);
-    }
-    let is_hold = errors.take(no_other_status(status));
-    let missing = || FieldError::new("hold_expires_at", "is required for a hold: 30 seconds to 15 minutes ahead");
-    let expires_at = errors.take(expires_at.ok_or_else(missing).and_then(|text| instant("hold_expires_at", text)));
-    let priority = errors.take(hold_priority(priority));
-    let if_as_of = errors.take(if_as_of.map(|text| AsOf::parse("if_as_of", text)).transpose());
-    match (is_hold, expires_at, priority, if_as_of) {
-        (Some(()), Some(expires_at), Some(priority), Some(if_as_of)) => {
-            let hold = domain::Hold { expires_at, priority, scope: scope.map(Into::into).unwrap_or_default() };
-            Ok(Some(NewHold { hold, if_as_of }))
-        }
-        _ => Err(errors),
-    }
-}
-
-fn no_other_status(status: Option<EventStatus>) -> Result<(), FieldError> {
-    match status.map(domain::EventStatus::from) {
-        None | Some(domain::EventStatus::Hold) => Ok(()),
-        Some(other) => {
-            let message = format!("must be hold, or left out, with hold_expires_at; got {}", other.as_str());
-            Err(FieldError::new("status", message))
-        }
-    }
-}
-
-/// Null counts as 0.
-fn hold_priority(given: Option<i64>) -> Result<u8, FieldError> {
-    let priority = given.unwrap_or(0);
-    u8::try_from(priority)
-        .ok()
-        .filter(|priority| *priority <= HOLD_PRIORITY_MAX)
-        .ok_or_else(|| FieldError::new("hold_priority", format!("must be 0 to {HOLD_PRIORITY_MAX}, got {priority}")))
-}
+#[cfg(feature = "parse")]
+mod parse;
+#[cfg(feature = "parse")]
+pub use parse::NewHoldSet;
+#[cfg(feature = "parse")]
+pub(crate) use parse::hold;
 
 /// The fields of a new hold set. Either all of its holds are placed or none.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -92,63 +43,6 @@ pub struct CreateHoldSet {
     /// The `as_of` of an availability answer. It works as in the creation of an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_as_of: Option<String>,
-}
-
-/// A checked request for a hold set.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewHoldSet {
-    /// The title of every hold.
-    pub title: String,
-    /// The time of the holds.
-    pub span: Span,
-    /// The calendars as written, without duplicates.
-    pub calendars: Vec<String>,
-    /// The expiry, the priority and the scope of the holds.
-    pub hold: NewHold,
-}
-
-impl CreateHoldSet {
-    /// Checks every field that can be checked without the calendars and the clock.
-    ///
-    /// # Errors
-    /// Lists every invalid field.
-    pub fn parse(self) -> Result<NewHoldSet, FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let title = errors.take(bounded_text("title", &self.title, 1, TITLE_MAX));
-        let start = errors.take(instant("start_time", &self.start_time));
-        let end = errors.take(instant("end_time", &self.end_time));
-        let span = match (start, end) {
-            (Some(start), Some(end)) => errors.take(Span::new(start, end).map_err(|error| {
-                FieldError::new("end_time", error.to_string()).with_code(kalends_kernel::Code::EndBeforeStart)
-            })),
-            _ => None,
-        };
-        let calendars = errors.take(calendars(self.calendar_ids));
-        let hold = errors.take_all(hold(
-            Some(EventStatus::Hold),
-            Some(&self.hold_expires_at),
-            self.hold_priority,
-            None,
-            self.if_as_of.as_deref(),
-        ));
-        match (title, span, calendars, hold.flatten()) {
-            (Some(title), Some(span), Some(calendars), Some(hold)) => Ok(NewHoldSet { title, span, calendars, hold }),
-            _ => Err(errors),
-        }
-    }
-}
-
-fn calendars(ids: Vec<String>) -> Result<Vec<String>, FieldError> {
-    if !(1..=HOLD_SET_MAX).contains(&ids.len()) {
-        let message = format!("must name 1 to {HOLD_SET_MAX} calendars, got {}", ids.len());
-        return Err(FieldError::new("calendar_ids", message));
-    }
-    // An identifier has only one written form, so equal texts mean equal calendars.
-    let repeated = ids.iter().enumerate().find(|(index, id)| ids.iter().take(*index).any(|earlier| earlier == *id));
-    match repeated {
-        Some((index, _)) => Err(FieldError::new(format!("calendar_ids[{index}]"), "repeats a calendar")),
-        None => Ok(ids),
-    }
 }
 
 /// Holds that were placed together.
@@ -185,18 +79,4 @@ pub struct Conflict {
     /// The end of what blocks it.
     #[schema(value_type = String, format = DateTime)]
     pub end: Timestamp,
-}
-
-impl Conflict {
-    /// Builds the conflict of a calendar with a block.
-    pub fn new(calendar: CalendarId, block: Block) -> Self {
-        let kind = kalends_availability::ReasonKind::from(block.kind).into();
-        Self { calendar_id: calendar, kind, start: block.span.start(), end: block.span.end() }
-    }
-}
-
-impl From<Span> for Slot {
-    fn from(span: Span) -> Self {
-        Self { start: span.start(), end: span.end() }
-    }
 }

@@ -1,10 +1,12 @@
 //! Keys that are scoped to one agent.
 
-use kalends_accounts as domain;
-use kalends_accounts::KeyLabel;
-use kalends_kernel::{AgentId, FieldErrors, KeyId, Timestamp};
+use kalends_kernel::{AgentId, KeyId, Timestamp};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+
+use crate::derives::ToSchema;
+
+#[cfg(feature = "parse")]
+mod parse;
 
 /// A key that is scoped to one agent. The secret itself was shown once, when the key was created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -67,41 +69,4 @@ pub struct CreateScopedKey {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 100, example = "laptop")]
     pub label: Option<String>,
-}
-
-impl From<domain::ScopedKey> for ScopedKey {
-    fn from(key: domain::ScopedKey) -> Self {
-        Self {
-            id: key.id,
-            key_prefix: key.prefix,
-            agent_id: key.agent,
-            label: key.label.map(|label| label.as_str().to_owned()),
-            created_at: key.created_at,
-        }
-    }
-}
-
-impl From<Vec<domain::ScopedKey>> for ScopedKeys {
-    fn from(keys: Vec<domain::ScopedKey>) -> Self {
-        Self { keys: keys.into_iter().map(Into::into).collect() }
-    }
-}
-
-impl NewScopedKey {
-    /// Builds the answer that contains the secret.
-    pub fn new(fresh: &domain::NewScopedKey) -> Self {
-        let ScopedKey { id, key_prefix, agent_id, label, created_at } = fresh.key.clone().into();
-        Self { id, key: fresh.text.clone(), key_prefix, agent_id, label, created_at }
-    }
-}
-
-impl CreateScopedKey {
-    /// Returns the agent's identifier as written, and the label.
-    ///
-    /// # Errors
-    /// Lists every invalid field.
-    pub fn parse(self) -> Result<(String, Option<KeyLabel>), FieldErrors> {
-        let label = self.label.as_deref().map(|label| KeyLabel::parse("label", label)).transpose()?;
-        Ok((self.agent_id, label))
-    }
 }

@@ -7,6 +7,9 @@
 //! reaches, such as claims and the console, go one way only. A client ignores unknown fields in an answer, because a
 //! newer service may send more. The service rejects unknown fields in a request.
 //!
+//! The feature `parse` adds what the service does with the types: parsing requests into domain commands and building
+//! answers from domain values. `schema` adds their OpenAPI schemas. A client needs neither.
+//!
 //! Agents, calendars and events use camelCase in answers and snake_case in requests.
 
 mod agent;
@@ -21,7 +24,9 @@ mod connection_links;
 mod connections;
 mod console;
 mod context;
+mod derives;
 mod error;
+#[cfg(feature = "parse")]
 mod error_codes;
 mod event;
 mod explain;
@@ -33,12 +38,16 @@ mod local;
 mod names;
 mod oauth;
 mod patch;
+#[cfg(feature = "schema")]
 mod payloads;
 mod plan;
 mod proposals;
+// Two attributes, because clippy only knows the first form as a test.
 #[cfg(test)]
+#[cfg(feature = "schema")]
 mod round_trips;
 mod rules;
+#[cfg(feature = "schema")]
 mod schemas;
 mod sign_up;
 mod subscriptions;
@@ -48,40 +57,36 @@ mod waitlist;
 mod webhooks;
 
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
-pub use audit::{AuditEntry, AuditLog, AuditPagination, AuditQuery, ListAudit};
+pub use audit::{AuditEntry, AuditLog, AuditPagination, ListAudit};
 pub use availability::{
-    Across, AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Found, LISTS, Of,
-    Slot, SlotsRequest, render,
+    AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Slot,
 };
 pub use booking_pages::{BookingPage, CreateBookingPage, UpdateBookingPage};
 pub use bookings::{
-    AskedTime, Booked, BookedEvent, BookingLinks, BookingSlots, GuestBooking, GuestEvent, MoveBooking, OpenPage,
-    PageNotice, SlotsOfPage, SubmitBooking,
+    Booked, BookedEvent, BookingLinks, BookingSlots, GuestBooking, GuestEvent, MoveBooking, OpenPage, PageNotice,
+    SlotsOfPage, SubmitBooking,
 };
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
-pub use changes::{Change, Changes, ChangesQuery, Deleted, ListChanges};
+pub use changes::{Change, Changes, Deleted, ListChanges};
 pub use claims::{AccountClaim, ClaimInitiated, ClaimRevoked, ExportedClaim, InitiateClaim, RevokeClaim, VerifyClaim};
 pub use connection_links::{ConnectionLink, CreateConnectionLink, FollowedLink, NewConnectionLink, OpenConnectionLink};
 pub use connections::{
     AvailabilityGrant, CalendarConnection, ConsentBegun, CreateGrant, ExternalCalendar, ExternalCalendars, Refreshing,
-    StartConnection, UpdateConnection, WantedGrant, provider_names,
+    StartConnection, UpdateConnection,
 };
 pub use console::{
-    ChangePassword, CheckedConsoleSignUp, ConsoleSignUp, ConsoleSignedUp, ForgotPassword, Me, Org, OwnedOrg, OwnedOrgs,
-    PasswordForgotten, RegeneratedKey, ResetPassword, SignIn, SignedIn, UpdateMe, User,
+    ChangePassword, ConsoleSignUp, ConsoleSignedUp, ForgotPassword, Me, Org, OwnedOrg, OwnedOrgs, PasswordForgotten,
+    RegeneratedKey, ResetPassword, SignIn, SignedIn, UpdateMe, User,
 };
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope, ErrorType};
-pub use error_codes::ErrorCode;
-pub use event::{
-    CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Listing, UpdateEvent,
-};
-pub use explain::{ExplainAsked, ExplainAvailability, ExplainOf, Explanation, Reason, ReasonKind};
+pub use event::{CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, UpdateEvent};
+pub use explain::{ExplainAvailability, Explanation, Reason, ReasonKind};
 pub use export::{
     Export, ExportedAcceptance, ExportedCalendar, ExportedConnection, ExportedCounter, ExportedKey, ExportedOrg,
     ExportedResponse, ExportedSlot, ExportedUse,
 };
-pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, NewHoldSet};
+pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet};
 pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
 pub use list::{List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
@@ -89,15 +94,16 @@ pub use names::{
     AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, HoldEnd, HoldScope, Provider,
 };
 pub use oauth::{SignInAnswer, SignInWith};
+#[cfg(feature = "schema")]
 pub use payloads::payload_of;
 pub use plan::{Plan, PlanLimits, Plans};
 pub use proposals::{
-    CounterSlot, CreateProposal, ListProposals, OfferedCounterSlot, OfferedSlot, PROPOSAL_ID, Proposal,
-    ProposalCancelled, ProposalConfirmed, ProposalExpired, ProposalResponded, ProposalResponse, ProposalSlot,
-    ProposalSummary, Resolution, RespondToProposal, WantedProposal, WantedProposals, WantedSlot,
+    CounterSlot, CreateProposal, ListProposals, OfferedCounterSlot, OfferedSlot, Proposal, ProposalCancelled,
+    ProposalConfirmed, ProposalExpired, ProposalResponded, ProposalResponse, ProposalSlot, ProposalSummary, Resolution,
+    RespondToProposal,
 };
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
-pub use sign_up::{CheckedSignUp, SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
+pub use sign_up::{SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use subscriptions::{
     CreateSubscription, DeleteSubscription, ImportReport, ListSubscriptions, SkippedEvent, Subscription, SyncReport,
     Syncing, UpdateSubscription,
@@ -105,13 +111,30 @@ pub use subscriptions::{
 pub use system::Health;
 pub use usage::{Usage, Used, UsedCalls};
 pub use waitlist::{
-    AcceptTerms, Accepted, AcceptedTerms, CheckedFeedback, CheckedJoin, Feedback, FeedbackType, JoinWaitlist,
-    JoinedWaitlist, TermsAccepted, WaitlistEntry,
+    AcceptTerms, Accepted, AcceptedTerms, Feedback, FeedbackType, JoinWaitlist, JoinedWaitlist, TermsAccepted,
+    WaitlistEntry,
 };
 
 pub use webhooks::{
     CreateWebhook, Delivery, DeliveryList, DeliveryStats, DeliveryStatus, ExportedWebhook, ListDeliveries, NewWebhook,
     TestedDelivery, UpdateWebhook, Webhook, WebhookDeactivated, WebhookPaging, WebhookSecret,
+};
+
+#[cfg(feature = "parse")]
+pub use {
+    audit::AuditQuery,
+    availability::{Across, Found, LISTS, Of, SlotsRequest, render},
+    bookings::SlotRange,
+    changes::ChangesQuery,
+    connections::{WantedGrant, provider_names},
+    console::CheckedConsoleSignUp,
+    error_codes::ErrorCode,
+    event::Listing,
+    explain::{ExplainOf, ExplainQuery},
+    holds::NewHoldSet,
+    proposals::{PROPOSAL_ID, WantedProposal, WantedProposals, WantedSlot},
+    sign_up::CheckedSignUp,
+    waitlist::{CheckedFeedback, CheckedJoin},
 };
 
 /// Why a request is invalid: every invalid field.

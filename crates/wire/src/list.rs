@@ -2,11 +2,12 @@
 
 use kalends_kernel::{FieldErrors, Listed, Page};
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+
+use crate::derives::{IntoParams, ToSchema};
 
 /// One page of a list.
 ///
-/// A page is at most 8 MiB ([`PAGE_BYTES_MAX`](kalends_kernel::PAGE_BYTES_MAX)). A page that would be larger ends
+/// A page is at most 8 MiB. A page that would be larger ends
 /// early: `limit` is then the number of entries on it, `has_more` is true, and the next page begins at `offset` plus
 /// `limit`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

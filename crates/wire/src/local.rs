@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+
+use crate::derives::{IntoParams, ToSchema};
 
 /// Selects how events are shown.
 #[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, IntoParams)]
@@ -74,7 +75,7 @@ impl Local {
             Weekday::Friday,
             Weekday::Saturday,
         ];
-        let weekday = usize::from(shown(span.start(), zone).0.utc_date().weekday());
+        let weekday = usize::from(wall_clock(span.start(), zone).0.utc_date().weekday());
         Self {
             start: with_offset(span.start(), zone),
             end: with_offset(span.end(), zone),
@@ -87,13 +88,13 @@ impl Local {
 /// Returns the wall clock time in the zone, as if it were UTC, and the offset in minutes. RFC 3339 offsets have no
 /// seconds, so an offset with a fraction of a minute (the last one ended in 1972) is rounded down. The text still
 /// denotes the same instant.
-fn shown(instant: Timestamp, zone: Zone) -> (Timestamp, i64) {
+fn wall_clock(instant: Timestamp, zone: Zone) -> (Timestamp, i64) {
     let minutes = zone.offset_at(instant).as_seconds().div_euclid(60);
     (instant + SignedDuration::minutes(minutes), minutes)
 }
 
 fn with_offset(instant: Timestamp, zone: Zone) -> String {
-    let (clock, minutes) = shown(instant, zone);
+    let (clock, minutes) = wall_clock(instant, zone);
     let mut text = clock.to_string();
     // Replace the `Z` with the offset.
     text.pop();
@@ -144,11 +145,11 @@ mod tests {
     fn local_times_follow_the_zone(
         #[case] zone: &str,
         #[case] start: &str,
-        #[case] shown: &str,
+        #[case] expected: &str,
         #[case] weekday: Weekday,
     ) {
-        let told = local(zone, start, "2099-12-31T23:00:00Z");
-        assert_eq!((told.start.as_str(), told.weekday, &*told.timezone), (shown, weekday, zone));
+        let local = local(zone, start, "2099-12-31T23:00:00Z");
+        assert_eq!((local.start.as_str(), local.weekday, &*local.timezone), (expected, weekday, zone));
     }
 
     #[test]
@@ -167,11 +168,11 @@ mod tests {
             zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "Africa/Monrovia", "Pacific/Apia", "America/Caracas"]),
         ) {
             let (start, end) = (Timestamp::from_micros(micros), Timestamp::from_micros(micros + 1));
-            let told = Local::of(Span::new(start, end).unwrap(), zone.parse().unwrap());
+            let local = Local::of(Span::new(start, end).unwrap(), zone.parse().unwrap());
             // Local times before 1970 can be written, but a request cannot contain them.
-            if !told.start.starts_with("1969") && !told.end.starts_with("1969") {
-                prop_assert_eq!(told.start.parse(), Ok(start));
-                prop_assert_eq!(told.end.parse(), Ok(end));
+            if !local.start.starts_with("1969") && !local.end.starts_with("1969") {
+                prop_assert_eq!(local.start.parse(), Ok(start));
+                prop_assert_eq!(local.end.parse(), Ok(end));
             }
         }
     }

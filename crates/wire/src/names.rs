@@ -1,7 +1,8 @@
 //! The enumerations of the domain as JSON names. A value that is added to the domain but not here fails to compile.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+
+use crate::derives::ToSchema;
 
 macro_rules! mirror {
     ($($(#[$about:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident,)* })*) => {$(
@@ -10,12 +11,14 @@ macro_rules! mirror {
         #[serde(rename_all = "snake_case")]
         pub enum $name { $($(#[$value_doc])* $value,)* }
 
+        #[cfg(feature = "parse")]
         impl From<kalends_calendars::$name> for $name {
             fn from(value: kalends_calendars::$name) -> Self {
                 match value { $(kalends_calendars::$name::$value => Self::$value,)* }
             }
         }
 
+        #[cfg(feature = "parse")]
         impl From<$name> for kalends_calendars::$name {
             fn from(value: $name) -> Self {
                 match value { $($name::$value => Self::$value,)* }

@@ -1,9 +1,11 @@
 //! Sign-in with a provider.
 
-use kalends_accounts::oauth::{ReturnTo, parse_terms_version};
-use kalends_kernel::FieldErrors;
 use serde::Deserialize;
-use utoipa::IntoParams;
+
+use crate::derives::IntoParams;
+
+#[cfg(feature = "parse")]
+mod parse;
 
 /// The parameters that start a sign-in with a provider.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -16,18 +18,6 @@ pub struct SignInWith {
     /// The page to return to: `connect` or `connections`. Defaults to the console.
     #[param(example = "connect", pattern = "^(connect|connections)$")]
     pub return_to: Option<String>,
-}
-
-impl SignInWith {
-    /// Returns the version of the terms and the page to return to.
-    ///
-    /// # Errors
-    /// If the version is out of bounds or the page is unknown.
-    pub fn parse(&self) -> Result<(Option<String>, Option<ReturnTo>), FieldErrors> {
-        let terms = self.tos_version.as_deref().map(parse_terms_version).transpose()?;
-        let page = self.return_to.as_deref().map(|name| ReturnTo::parse("return_to", name)).transpose()?;
-        Ok((terms, page))
-    }
 }
 
 /// The parameters with which a provider redirects the browser back.

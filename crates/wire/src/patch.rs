@@ -1,8 +1,11 @@
 //! The fields of a PATCH: absent, null or given.
 
-use kalends_calendars::Patch;
-use kalends_kernel::FieldError;
 use serde::{Deserialize, Deserializer};
+
+#[cfg(feature = "parse")]
+mod parse;
+#[cfg(feature = "parse")]
+pub(crate) use parse::{nothing_to_change, set, set_or_clear};
 
 /// A field of a PATCH as it was sent. `None` is absent, `Some(None)` is null.
 pub(crate) type Given<T> = Option<Option<T>>;
@@ -10,34 +13,4 @@ pub(crate) type Given<T> = Option<Option<T>>;
 /// Distinguishes a field that is null from one that is absent.
 pub(crate) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Given<T>, D::Error> {
     Option::deserialize(field).map(Some)
-}
-
-/// A field that cannot be cleared.
-pub(crate) fn set<T, U>(
-    param: &str,
-    field: Given<T>,
-    parse: impl FnOnce(T) -> Result<U, FieldError>,
-) -> Result<Patch<U>, FieldError> {
-    match field {
-        None => Ok(Patch::Keep),
-        Some(None) => Err(FieldError::new(param, "must not be null; leave the field out to keep its value")),
-        Some(Some(value)) => parse(value).map(Patch::Set),
-    }
-}
-
-/// A field that null clears.
-pub(crate) fn set_or_clear<T, U>(
-    field: Given<T>,
-    parse: impl FnOnce(T) -> Result<U, FieldError>,
-) -> Result<Patch<Option<U>>, FieldError> {
-    match field {
-        None => Ok(Patch::Keep),
-        Some(None) => Ok(Patch::Set(None)),
-        Some(Some(value)) => parse(value).map(|value| Patch::Set(Some(value))),
-    }
-}
-
-/// The error for a PATCH without fields.
-pub(crate) fn nothing_to_change(fields: &str) -> FieldError {
-    FieldError::new("body", format!("must contain at least one of {fields}"))
 }

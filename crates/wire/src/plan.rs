@@ -2,12 +2,15 @@
 
 use std::borrow::Cow;
 
-use kalends_quotas::{Plan as Domain, PublicPlan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use crate::{patch::given, schemas::PublicPlanName};
+#[cfg(feature = "schema")]
+use crate::schemas::PublicPlanName;
+use crate::{derives::ToSchema, patch::given};
+
+#[cfg(feature = "parse")]
+mod parse;
 
 /// The public plans.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -52,29 +55,4 @@ pub struct Plan {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub contact_url: Option<Option<String>>,
-}
-
-impl Plans {
-    /// Lists the public plans. `contact_url` is the page for questions about the custom plan, if there is one.
-    pub fn public(contact_url: Option<&str>) -> Self {
-        Self { plans: Domain::PUBLIC.into_iter().map(|plan| Plan::new(plan, contact_url)).collect() }
-    }
-}
-
-impl Plan {
-    fn new(public: PublicPlan, contact_url: Option<&str>) -> Self {
-        let custom = public.plan == Domain::Custom;
-        Self {
-            id: public.plan.as_str().into(),
-            name: public.name.into(),
-            tagline: public.tagline.into(),
-            price: public.price,
-            currency: public.currency.map(Cow::Borrowed),
-            limits: (!custom).then(|| PlanLimits(public.plan.limits().public())),
-            display_features: public.display_features.iter().copied().map(Cow::Borrowed).collect(),
-            recommended: public.recommended,
-            custom_pricing: custom.then_some(true),
-            contact_url: custom.then(|| contact_url.map(str::to_owned)),
-        }
-    }
 }

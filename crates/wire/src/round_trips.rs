@@ -35,22 +35,22 @@ fn is_sent<T: PartialSchema + Serialize + DeserializeOwned>() {
     contains(&sent, &example);
 }
 
-fn contains(sent: &Value, told: &Value) {
-    match (sent, told) {
-        (Value::Object(sent), Value::Object(told)) => {
+fn contains(sent: &Value, returned: &Value) {
+    match (sent, returned) {
+        (Value::Object(sent), Value::Object(returned)) => {
             for (name, value) in sent {
-                match told.get(name) {
-                    Some(told) => contains(value, told),
+                match returned.get(name) {
+                    Some(returned) => contains(value, returned),
                     None => assert_eq!(value, &Value::Bool(false), "{name} is not in the example"),
                 }
             }
-            assert!(told.keys().all(|name| sent.contains_key(name)), "{sent:?} lacks some of {told:?}");
+            assert!(returned.keys().all(|name| sent.contains_key(name)), "{sent:?} lacks some of {returned:?}");
         }
-        (Value::Array(sent), Value::Array(told)) => {
-            assert_eq!(sent.len(), told.len());
-            sent.iter().zip(told).for_each(|(sent, told)| contains(sent, told));
+        (Value::Array(sent), Value::Array(returned)) => {
+            assert_eq!(sent.len(), returned.len());
+            sent.iter().zip(returned).for_each(|(sent, returned)| contains(sent, returned));
         }
-        (sent, told) => assert_eq!(sent, told),
+        (sent, returned) => assert_eq!(sent, returned),
     }
 }
 
@@ -181,9 +181,9 @@ fn composed_answers_round_trip() {
     });
     let mut bounded = plan.clone();
     bounded["limits"] = json!({ "agents": 3, "events": null });
-    let mut unasked = plan.clone();
-    unasked["contact_url"] = Value::Null;
-    returns::<Plans>(&json!({ "plans": [bounded, plan, unasked] }));
+    let mut without_contact = plan.clone();
+    without_contact["contact_url"] = Value::Null;
+    returns::<Plans>(&json!({ "plans": [bounded, plan, without_contact] }));
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn returns_strict(json: &Value) {
 #[case(2, 1, 3, None)]
 #[case(0, 0, 0, None)]
 #[case::past_the_end(9, 0, 3, None)]
-fn pages_follow_each_other(#[case] offset: u32, #[case] shown: usize, #[case] total: u64, #[case] next: Option<i64>) {
-    let list = List { data: vec![(); shown], total, limit: 2, offset, has_more: None };
+fn pages_follow_each_other(#[case] offset: u32, #[case] count: usize, #[case] total: u64, #[case] next: Option<i64>) {
+    let list = List { data: vec![(); count], total, limit: 2, offset, has_more: None };
     assert_eq!(list.next_offset(), next);
 }

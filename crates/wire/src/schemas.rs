@@ -95,7 +95,7 @@ closed_sets! {
     /// The status that a caller can give a subscription.
     WantedSubscriptionStatus = [SubscriptionStatus::Paused, SubscriptionStatus::Active].map(SubscriptionStatus::as_str);
     /// A plan, as usage shows it.
-    ShownPlan = [Plan::Free, Plan::Pro, Plan::Custom].map(Plan::shown);
+    ShownPlan = [Plan::Free, Plan::Pro, Plan::Custom].map(Plan::public_name);
     /// A public plan.
     PublicPlanName = Plan::PUBLIC.map(|public| public.plan.as_str());
     /// A plan with a feature that smaller plans lack.
@@ -186,36 +186,36 @@ mod tests {
     use super::*;
     use crate::{CreateConnectionLink, CreateEventBatch, CreateWebhook, RespondToProposal, UpdateEvent, UpdateWebhook};
 
-    fn shown<T: PartialSchema>() -> Value {
+    fn schema_of<T: PartialSchema>() -> Value {
         serde_json::to_value(T::schema()).unwrap()
     }
 
     #[test]
     fn schemas_list_the_names_that_are_parsed() {
         let names = |schema: Value| schema["enum"].as_array().unwrap().clone();
-        let events = names(shown::<EventName>());
+        let events = names(schema_of::<EventName>());
         assert_eq!((events.len(), &events[0], &events[18]), (19, &json!("event.created"), &json!("*")));
-        assert_eq!(names(shown::<ResponseName>()), ["accept", "decline", "counter"]);
-        assert_eq!(names(shown::<CapabilityName>()), ["availability", "publishing"]);
-        assert_eq!(names(shown::<PolicyName>()), ["none", "confirmed", "confirmed_tentative"]);
-        assert_eq!(names(shown::<SettledStatus>()), ["confirmed", "tentative", "cancelled"]);
+        assert_eq!(names(schema_of::<ResponseName>()), ["accept", "decline", "counter"]);
+        assert_eq!(names(schema_of::<CapabilityName>()), ["availability", "publishing"]);
+        assert_eq!(names(schema_of::<PolicyName>()), ["none", "confirmed", "confirmed_tentative"]);
+        assert_eq!(names(schema_of::<SettledStatus>()), ["confirmed", "tentative", "cancelled"]);
     }
 
     #[test]
     fn request_schemas_list_the_accepted_values() {
         for (schema, place, name) in [
-            (shown::<CreateWebhook>(), "/properties/events/items", "EventName"),
-            (shown::<UpdateWebhook>(), "/properties/events/items", "EventName"),
-            (shown::<RespondToProposal>(), "/properties/response", "ResponseName"),
-            (shown::<CreateConnectionLink>(), "/properties/capabilities/items", "CapabilityName"),
-            (shown::<CreateConnectionLink>(), "/properties/publication_policy", "PolicyName"),
-            (shown::<UpdateEvent>(), "/properties/status", "SettledStatus"),
-            (shown::<CreateEventBatch>(), "/properties/events/items", "BatchedEvent"),
+            (schema_of::<CreateWebhook>(), "/properties/events/items", "EventName"),
+            (schema_of::<UpdateWebhook>(), "/properties/events/items", "EventName"),
+            (schema_of::<RespondToProposal>(), "/properties/response", "ResponseName"),
+            (schema_of::<CreateConnectionLink>(), "/properties/capabilities/items", "CapabilityName"),
+            (schema_of::<CreateConnectionLink>(), "/properties/publication_policy", "PolicyName"),
+            (schema_of::<UpdateEvent>(), "/properties/status", "SettledStatus"),
+            (schema_of::<CreateEventBatch>(), "/properties/events/items", "BatchedEvent"),
         ] {
-            let told = schema.pointer(place).map(Value::to_string).unwrap_or_default();
-            assert!(told.contains(&format!("#/components/schemas/{name}\"")), "{name}: {told}");
+            let reference = schema.pointer(place).map(Value::to_string).unwrap_or_default();
+            assert!(reference.contains(&format!("#/components/schemas/{name}\"")), "{name}: {reference}");
         }
-        let (alone, batched) = (shown::<CreateEvent>(), shown::<BatchedEvent>());
+        let (alone, batched) = (schema_of::<CreateEvent>(), schema_of::<BatchedEvent>());
         for of_holds in OF_HOLDS {
             assert!(alone["properties"][of_holds].is_object() && batched["properties"].get(of_holds).is_none());
         }

@@ -2,10 +2,15 @@
 
 use std::borrow::Cow;
 
-use kalends_accounts::{self as accounts, AGENT_NAME_MAX, Code, Email};
-use kalends_kernel::{AgentId, FieldError, FieldErrors, OrgId, bounded_text};
+use kalends_kernel::{AgentId, OrgId};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+
+use crate::derives::ToSchema;
+
+#[cfg(feature = "parse")]
+mod parse;
+#[cfg(feature = "parse")]
+pub use parse::CheckedSignUp;
 
 /// The fields of a sign-up.
 #[derive(Serialize, Deserialize, ToSchema)]
@@ -20,34 +25,6 @@ pub struct SignUp {
     pub agent_name: String,
     /// The version of the current terms (`GET /v1/auth/terms/current`). Signing up accepts them.
     pub tos_version: String,
-}
-
-/// A sign-up with checked fields. The terms are checked later.
-#[derive(Debug, Clone)]
-pub struct CheckedSignUp {
-    /// The address.
-    pub email: Email,
-    /// The agent's name.
-    pub agent_name: String,
-    /// The version of the accepted terms.
-    pub tos_version: String,
-}
-
-impl SignUp {
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// Lists every invalid field.
-    pub fn parse(self) -> Result<CheckedSignUp, FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let email = errors.take(Email::parse("email", &self.email));
-        let agent_name = errors.take(bounded_text("agent_name", &self.agent_name, 1, AGENT_NAME_MAX));
-        let tos_version = errors.take(bounded_text("tos_version", &self.tos_version, 1, 64));
-        match (email, agent_name, tos_version) {
-            (Some(email), Some(agent_name), Some(tos_version)) => Ok(CheckedSignUp { email, agent_name, tos_version }),
-            _ => Err(errors),
-        }
-    }
 }
 
 /// The answer to the first sign-up with an address. The key is shown only in this answer.
@@ -96,16 +73,6 @@ pub struct Verify {
     pub otp: String,
 }
 
-impl Verify {
-    /// Checks the format.
-    ///
-    /// # Errors
-    /// If it is not six digits.
-    pub fn parse(&self) -> Result<Code, FieldErrors> {
-        Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits from the mail").into())
-    }
-}
-
 /// The answer to a correct code.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub struct Verified {
@@ -130,15 +97,4 @@ pub struct Terms {
     pub url: String,
     /// Whether the change is material: organizations that accepted another version are then notified.
     pub material: bool,
-}
-
-impl From<&accounts::Terms> for Terms {
-    fn from(terms: &accounts::Terms) -> Self {
-        Self {
-            version: terms.version.clone(),
-            effective_at: terms.effective_at.to_string(),
-            url: terms.url.clone(),
-            material: terms.material,
-        }
-    }
 }

@@ -2,27 +2,20 @@
 
 use std::borrow::Cow;
 
-use kalends_feeds::{
-    self as domain, LABEL_MAX, NewSubscription, Remains, SubscriptionPatch, SubscriptionStatus,
-    sync::{Counts, SyncDetails},
-};
-use kalends_kernel::{
-    AgentId, CalendarId, FieldError, FieldErrors, Page, RemoteUrl, SubscriptionId, Timestamp, bounded_text,
-};
+use kalends_kernel::{AgentId, CalendarId, SubscriptionId, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use utoipa::{
-    IntoParams, ToSchema,
-    openapi::{
-        Schema,
-        schema::{ObjectBuilder, Type},
-    },
+
+#[cfg(feature = "schema")]
+use crate::schemas::{SubscriptionStatusName, SyncingStatus, WantedSubscriptionStatus};
+use crate::{
+    derives::{IntoParams, ToSchema},
+    patch::{Given, given},
 };
 
-use crate::{
-    patch::{Given, given, nothing_to_change, set, set_or_clear},
-    schemas::{SubscriptionStatusName, SyncingStatus, WantedSubscriptionStatus},
-};
+#[cfg(feature = "parse")]
+mod parse;
+#[cfg(feature = "schema")]
+use parse::remains;
 
 /// A calendar's subscription to a feed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -98,39 +91,6 @@ pub struct SkippedEvent {
     pub reason: String,
 }
 
-impl From<(String, String)> for SkippedEvent {
-    fn from((uid, reason): (String, String)) -> Self {
-        Self { uid, reason }
-    }
-}
-
-impl From<domain::sync::Report> for SyncReport {
-    fn from(report: domain::sync::Report) -> Self {
-        let domain::sync::Report { counts, skipped, withheld, told: SyncDetails { skipped: first, warnings } } = report;
-        let Counts { created, updated, deleted, untouched } = counts;
-        let skipped_events = first.into_iter().map(SkippedEvent::from).collect();
-        Self { created, updated, deleted, untouched, skipped, withheld, skipped_events, warnings }
-    }
-}
-
-impl From<&domain::Subscription> for Subscription {
-    fn from(subscription: &domain::Subscription) -> Self {
-        Self {
-            id: subscription.id,
-            agent_id: subscription.agent,
-            calendar_id: subscription.calendar,
-            url: subscription.url.as_str().to_owned(),
-            label: subscription.label.clone(),
-            status: subscription.status().as_str().into(),
-            last_synced_at: subscription.state.last_synced_at,
-            last_error: subscription.state.last_error.clone(),
-            last_sync: subscription.state.memory.report.clone().map(SyncReport::from),
-            created_at: subscription.created_at,
-            updated_at: subscription.updated_at,
-        }
-    }
-}
-
 /// The answer to a request for a sync.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Syncing {
@@ -145,18 +105,6 @@ impl Default for Syncing {
     }
 }
 
-/// `events`: leave them as they are.
-const KEEP: &str = "keep";
-/// `events`: delete them too.
-const DELETE: &str = "delete";
-
-/// The values of `events`. No body contains them, so they are not among the schemas of the components and are written
-/// here.
-fn remains() -> Schema {
-    let values = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([KEEP, DELETE]));
-    values.default(Some(json!(KEEP))).build().into()
-}
-
 /// The options of a deletion.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -165,20 +113,6 @@ pub struct DeleteSubscription {
     /// What happens to the imported events: `keep` (the default) leaves them as they are, `delete` deletes them too.
     #[param(schema_with = remains, required = false)]
     pub events: Option<String>,
-}
-
-impl DeleteSubscription {
-    /// Parses the option.
-    ///
-    /// # Errors
-    /// Names the parameter and its allowed values.
-    pub fn parse(&self) -> Result<Remains, FieldError> {
-        match self.events.as_deref() {
-            None | Some(KEEP) => Ok(Remains::Kept),
-            Some(DELETE) => Ok(Remains::Removed),
-            Some(other) => Err(FieldError::new("events", format!("must be {KEEP} or {DELETE}, got {other:?}"))),
-        }
-    }
 }
 
 /// The fields of a new subscription.
@@ -197,26 +131,6 @@ pub struct CreateSubscription {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 255)]
     pub label: Option<String>,
-}
-
-fn label(text: &str) -> Result<String, FieldError> {
-    bounded_text("label", text, 1, LABEL_MAX)
-}
-
-impl CreateSubscription {
-    /// Checks every field. `exempt` decides which private host and port may be reached anyway.
-    ///
-    /// # Errors
-    /// Lists every invalid field.
-    pub fn parse(self, exempt: impl Fn(&str, u16) -> bool) -> Result<(String, NewSubscription), FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let url = errors.take(RemoteUrl::parse("url", &self.url, exempt));
-        let label = errors.take(self.label.as_deref().map(label).transpose());
-        match (url, label) {
-            (Some(url), Some(label)) => Ok((self.calendar_id, NewSubscription { url, label })),
-            _ => Err(errors),
-        }
-    }
 }
 
 /// The fields of a subscription that a PATCH can change. At least one is required.
@@ -238,41 +152,6 @@ pub struct UpdateSubscription {
     pub status: Given<String>,
 }
 
-/// Whether the status in a PATCH pauses the subscription. A caller cannot set `error`.
-fn paused(status: &str) -> Result<bool, FieldError> {
-    match SubscriptionStatus::from_name(status) {
-        Some(SubscriptionStatus::Paused) => Ok(true),
-        Some(SubscriptionStatus::Active) => Ok(false),
-        Some(SubscriptionStatus::Error) | None => {
-            Err(FieldError::new("status", format!("must be paused or active, got {status:?}")))
-        }
-    }
-}
-
-impl UpdateSubscription {
-    /// Whether the request sets the address to null.
-    pub const fn clears_url(&self) -> bool {
-        matches!(self.url, Some(None))
-    }
-
-    /// Checks every field. `exempt` decides which private host and port may be reached anyway.
-    ///
-    /// # Errors
-    /// Lists every invalid field, or reports that no field was sent.
-    pub fn parse(self, exempt: impl Fn(&str, u16) -> bool) -> Result<SubscriptionPatch, FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let url = errors.take(set("url", self.url, |url| RemoteUrl::parse("url", &url, exempt)));
-        let label = errors.take(set_or_clear(self.label, |text| label(&text)));
-        let paused = errors.take(set("status", self.status, |status| paused(&status)));
-        let (Some(url), Some(label), Some(paused)) = (url, label, paused) else { return Err(errors) };
-        let patch = SubscriptionPatch { url, label, paused };
-        if patch == SubscriptionPatch::default() {
-            return Err(nothing_to_change("url, label, status").into());
-        }
-        Ok(patch)
-    }
-}
-
 /// Filters a list of subscriptions.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -287,32 +166,6 @@ pub struct ListSubscriptions {
     /// The number of entries to skip.
     #[param(minimum = 0)]
     pub offset: Option<i64>,
-}
-
-impl ListSubscriptions {
-    /// Checks every parameter.
-    ///
-    /// # Errors
-    /// Lists every invalid parameter.
-    pub fn parse(self) -> Result<(Option<SubscriptionStatus>, Page), FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let status = self.status.map(|name| {
-            SubscriptionStatus::from_name(&name)
-                .ok_or_else(|| FieldError::new("status", format!("must be active, error or paused, got {name:?}")))
-        });
-        let status = errors.take(status.transpose());
-        let page = match Page::parse(self.limit, self.offset) {
-            Ok(page) => Some(page),
-            Err(wrong) => {
-                errors.extend(&wrong);
-                None
-            }
-        };
-        match (status, page) {
-            (Some(status), Some(page)) => Ok((status, page)),
-            _ => Err(errors),
-        }
-    }
 }
 
 /// The result of an import of a file.
@@ -330,11 +183,4 @@ pub struct ImportReport {
     pub skipped_events: Vec<SkippedEvent>,
     /// The first 100 warnings about events that could be imported only in part.
     pub warnings: Vec<String>,
-}
-
-impl From<domain::sync::Report> for ImportReport {
-    fn from(report: domain::sync::Report) -> Self {
-        let SyncReport { created, updated, untouched, skipped, skipped_events, warnings, .. } = report.into();
-        Self { created, updated, untouched, skipped, skipped_events, warnings }
-    }
 }

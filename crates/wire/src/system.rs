@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use kalends_kernel::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
+use crate::derives::ToSchema;
+#[cfg(feature = "schema")]
 use crate::schemas::HealthStatus;
 
 /// The answer of `GET /health`.

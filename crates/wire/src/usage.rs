@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 
 use kalends_kernel::Timestamp;
-use kalends_quotas::{Metric, UsageReport};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
+use crate::derives::ToSchema;
+#[cfg(feature = "schema")]
 use crate::schemas::ShownPlan;
+
+#[cfg(feature = "parse")]
+mod parse;
 
 /// The usage of one metric that a plan limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -74,32 +77,4 @@ pub struct Usage {
     /// Stored events that were imported from feeds. Events of deleted subscriptions count too, and deleted events
     /// count for 30 days.
     pub imported_events: Used,
-}
-
-impl From<&UsageReport> for Usage {
-    fn from(report: &UsageReport) -> Self {
-        let of = |metric| {
-            let used = report.of(metric);
-            Used { used: used.used, limit: used.limit }
-        };
-        let calls = report.of(Metric::ApiCalls);
-        Self {
-            plan: report.plan.into(),
-            period_start: report.period_start(),
-            period_end: report.period_end(),
-            api_calls: UsedCalls { used: calls.used, limit: calls.limit, remaining: calls.remaining() },
-            agents: of(Metric::Agents),
-            calendars: of(Metric::Calendars),
-            events: of(Metric::Events),
-            webhook_deliveries: of(Metric::WebhookDeliveries),
-            availability_queries: of(Metric::AvailabilityQueries),
-            ical_subscriptions: of(Metric::IcalSubscriptions),
-            proposals: of(Metric::Proposals),
-            webhook_endpoints: of(Metric::WebhookEndpoints),
-            scoped_keys: of(Metric::ScopedKeys),
-            recurring_events: of(Metric::RecurringEvents),
-            booking_pages: of(Metric::BookingPages),
-            imported_events: of(Metric::ImportedEvents),
-        }
-    }
 }

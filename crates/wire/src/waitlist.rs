@@ -2,13 +2,18 @@
 
 use std::borrow::Cow;
 
-use kalends_accounts::{Email, Organization, WaitingName, Waitlist};
-use kalends_kernel::{FieldErrors, Metadata, OrgId, Timestamp, bounded_text};
+use kalends_kernel::{OrgId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
+use crate::derives::ToSchema;
+#[cfg(feature = "schema")]
 use crate::schemas::{AcceptedStatus, SignUpSourceName};
+
+#[cfg(feature = "parse")]
+mod parse;
+#[cfg(feature = "parse")]
+pub use parse::{CheckedFeedback, CheckedJoin};
 
 /// The fields of a request to join the waiting list.
 #[derive(Serialize, Deserialize, ToSchema)]
@@ -26,38 +31,6 @@ pub struct JoinWaitlist {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 64)]
     pub tos_version: Option<String>,
-}
-
-/// A request to join, with checked fields. The terms are checked later.
-#[derive(Debug, Clone)]
-pub struct CheckedJoin {
-    /// The address.
-    pub email: Email,
-    /// The name.
-    pub name: WaitingName,
-    /// The version of the accepted terms, if any.
-    pub tos_version: Option<String>,
-}
-
-impl JoinWaitlist {
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// Lists every invalid field.
-    pub fn parse(self) -> Result<CheckedJoin, FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let email = errors.take(Email::parse("email", &self.email));
-        let name = errors.take(self.name.as_deref().map(|name| WaitingName::parse("name", name)).transpose());
-        let tos_version = self.tos_version.as_deref();
-        let tos_version = errors.take(tos_version.map(|text| bounded_text("tos_version", text, 1, 64)).transpose());
-        match (email, name, tos_version) {
-            (Some(email), Some(name), Some(tos_version)) => {
-                let name = name.unwrap_or_else(|| WaitingName::of(&email));
-                Ok(CheckedJoin { email, name, tos_version })
-            }
-            _ => Err(errors),
-        }
-    }
 }
 
 /// An entry of the waiting list.
@@ -78,23 +51,6 @@ pub struct WaitlistEntry {
     /// How the organization was created: `waitlist`, `agent`, `operator` or `console`.
     #[schema(value_type = SignUpSourceName)]
     pub signup_source: Cow<'static, str>,
-}
-
-impl From<&Organization> for WaitlistEntry {
-    fn from(organization: &Organization) -> Self {
-        let waitlisted_at = match organization.waitlist {
-            Waitlist::Active => None,
-            Waitlist::Since(at) => Some(at),
-        };
-        Self {
-            id: organization.id,
-            name: organization.name.as_str().to_owned(),
-            email: organization.email.as_ref().map(|email| email.as_str().to_owned()),
-            is_waitlisted: waitlisted_at.is_some(),
-            waitlisted_at,
-            signup_source: organization.source.as_str().into(),
-        }
-    }
 }
 
 /// The answer to a request to join, and to an activation.
@@ -120,16 +76,6 @@ pub struct JoinedWaitlist {
 pub struct AcceptTerms {
     /// The version of the current terms (`GET /v1/auth/terms/current`).
     pub tos_version: String,
-}
-
-impl AcceptTerms {
-    /// Checks the bounds.
-    ///
-    /// # Errors
-    /// If the version is out of bounds.
-    pub fn parse(&self) -> Result<String, FieldErrors> {
-        bounded_text("tos_version", &self.tos_version, 1, 64).map_err(FieldErrors::from)
-    }
 }
 
 /// An acceptance of terms.
@@ -164,17 +110,6 @@ pub enum FeedbackType {
     Friction,
 }
 
-impl FeedbackType {
-    /// The JSON name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Bug => "bug",
-            Self::Feature => "feature",
-            Self::Friction => "friction",
-        }
-    }
-}
-
 /// Feedback to the operator of the service.
 #[derive(Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -193,33 +128,6 @@ pub struct Feedback {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub context: Option<Map<String, Value>>,
-}
-
-/// Feedback with checked fields.
-#[derive(Debug, Clone)]
-pub struct CheckedFeedback {
-    /// The type of the feedback.
-    pub kind: FeedbackType,
-    /// The message.
-    pub message: String,
-    /// The additional data.
-    pub context: Metadata,
-}
-
-impl Feedback {
-    /// Checks every field.
-    ///
-    /// # Errors
-    /// Lists every invalid field.
-    pub fn parse(self) -> Result<CheckedFeedback, FieldErrors> {
-        let mut errors = FieldErrors::default();
-        let message = errors.take(bounded_text("message", &self.message, 10, 2_000));
-        let context = errors.take(Metadata::parse("context", Value::Object(self.context.unwrap_or_default())));
-        match (message, context) {
-            (Some(message), Some(context)) => Ok(CheckedFeedback { kind: self.r#type, message, context }),
-            _ => Err(errors),
-        }
-    }
 }
 
 /// The confirmation that a request was accepted.

@@ -9,6 +9,7 @@ use kalends_feeds::{Subscription, SyncClaim};
 use kalends_notifications::ClaimedLetter;
 use tokio::{sync::Semaphore, time::sleep};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::Instrument as _;
 
 /// How often a loop polls: the longest delay before due work begins, if a place is free.
 const EVERY: Duration = Duration::from_secs(1);
@@ -18,6 +19,8 @@ type Claims<T> = Boxed<Result<Vec<T>, Refusal>>;
 
 /// A kind of work that is claimed piece by piece.
 pub(crate) struct Claimed<T> {
+    /// The name in spans.
+    name: &'static str,
     /// What is logged if claiming fails.
     failure: &'static str,
     /// How many pieces are worked on at once.
@@ -32,6 +35,7 @@ pub(crate) struct Claimed<T> {
 
 /// Subscriptions to feeds. Each may hold 10 MiB, and a feed that hangs holds its place for 30 s.
 pub(crate) const SYNCS: Claimed<(SyncClaim, Subscription)> = Claimed {
+    name: "subscriptions",
     failure: "cannot claim subscriptions",
     at_once: 4,
     claim: |app, limit| Box::pin(async move { app.claim_syncs(limit).await }),
@@ -41,6 +45,7 @@ pub(crate) const SYNCS: Claimed<(SyncClaim, Subscription)> = Claimed {
 
 /// Connections of human calendars. Each waits for its provider most of the time.
 pub(crate) const REFRESHES: Claimed<(RefreshClaim, Connection)> = Claimed {
+    name: "human_calendars",
     failure: "cannot claim connections of human calendars",
     at_once: 16,
     claim: |app, limit| Box::pin(async move { app.claim_refreshes(limit).await }),
@@ -50,6 +55,7 @@ pub(crate) const REFRESHES: Claimed<(RefreshClaim, Connection)> = Claimed {
 
 /// Emails to people outside the organization. Each waits for the mail server most of the time.
 pub(crate) const LETTERS: Claimed<ClaimedLetter> = Claimed {
+    name: "letters",
     failure: "cannot claim emails",
     at_once: 32,
     claim: |app, limit| Box::pin(async move { app.claim_letters(limit).await }),
@@ -69,7 +75,11 @@ impl<T: Send + 'static> Claimed<T> {
         let mut failing = false;
         while !stop.is_cancelled() {
             let free = u32::try_from(places.available_permits()).unwrap_or(u32::MAX);
-            let claimed = if free == 0 { Ok(Vec::new()) } else { (self.claim)(Arc::clone(&app), free).await };
+            let claimed = if free == 0 {
+                Ok(Vec::new())
+            } else {
+                (self.claim)(Arc::clone(&app), free).instrument(tracing::error_span!("claim", worker = self.name)).await
+            };
             let claimed = match claimed {
                 Ok(claimed) => {
                     failing = false;
@@ -88,10 +98,11 @@ impl<T: Send + 'static> Claimed<T> {
                 let (work, ended) = ((self.work)(Arc::clone(&app), piece), stop.clone());
                 // Never fails: the claim was limited to the free places, and only this loop takes them.
                 let place = Arc::clone(&places).try_acquire_owned().ok();
-                tasks.spawn(async move {
+                let working = async move {
                     ended.run_until_cancelled(work).await;
                     drop(place);
-                });
+                };
+                tasks.spawn(working.instrument(tracing::error_span!("work", worker = self.name)));
             }
             tokio::select! {
                 () = stop.cancelled() => {}

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn each_duty_is_documented_with_its_period() {
-        let documented = include_str!("../../../docs/running.md");
+        let documented = include_str!("../../../docs/run/background.md");
         for duty in DUTIES {
             let seconds = duty.period.as_secs_f64();
             let often = if seconds < 120.0 { format!("{seconds} s") } else { format!("{} min", seconds / 60.0) };

@@ -9,6 +9,7 @@ mod claims;
 mod duties;
 mod duty;
 mod perform;
+mod serving;
 mod webhooks;
 
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 pub use duties::DUTIES;
 pub use duty::Duty;
+pub use serving::{UNRECORDED_MAX, serve_webhook};
 pub use webhooks::send_webhooks;
 
 /// Starts a loop for each of the [`DUTIES`], and the loops that address webhook messages, sync subscriptions, refresh

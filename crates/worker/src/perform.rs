@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use kalends_app::App;
 use kalends_kernel::SignedDuration;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
+use tracing::Instrument as _;
 
 use crate::Duty;
 
@@ -16,7 +17,7 @@ pub(crate) async fn perform(duty: &'static Duty, app: Arc<App>) {
     loop {
         let due = ticks.tick().await;
         let late = due.elapsed();
-        failing = run(duty, &app, failing, late).await;
+        failing = run(duty, &app, failing, late).instrument(tracing::error_span!("turn", worker = duty.name)).await;
     }
 }
 
@@ -27,8 +28,8 @@ async fn run(duty: &'static Duty, app: &Arc<App>, failing: bool, late: Duration)
         let began = Instant::now();
         let outcome = (duty.run)(Arc::clone(app)).await;
         metrics::histogram!("kalends_duty_run_seconds", "duty" => duty.name).record(began.elapsed());
-        let told = if outcome.is_ok() { "done" } else { "failed" };
-        metrics::counter!("kalends_duty_runs_total", "duty" => duty.name, "outcome" => told).increment(1);
+        let label = if outcome.is_ok() { "done" } else { "failed" };
+        metrics::counter!("kalends_duty_runs_total", "duty" => duty.name, "outcome" => label).increment(1);
         let done = match outcome {
             Ok(done) => done,
             Err(error) => {
@@ -72,9 +73,9 @@ mod tests {
         atomic::{AtomicUsize, Ordering},
     };
 
-    use kalends_app::{Done, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts, Refusal};
+    use kalends_app::{Done, MemoryRateLimiter, Parts, Refusal};
     use kalends_testkit::{
-        Mailbox, MemoryStore, TestPasswords, TestTokens,
+        Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
         fixtures::{Fixtures, settings},
     };
     use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -90,12 +91,11 @@ mod tests {
             mailer: Arc::new(Mailbox::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
-            human: Arc::new(NoHumanCalendars),
             calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             providers: Arc::new(NoProviders),
-            sender: Arc::new(kalends_app::NoSender),
-            fetcher: Arc::new(kalends_app::NoFetcher),
+            sender: Arc::new(NoSender),
+            fetcher: Arc::new(NoFetcher),
             settings: settings(),
         })
     }

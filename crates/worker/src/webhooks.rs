@@ -12,6 +12,9 @@ use tokio::{
     time::{Instant, sleep},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::Instrument as _;
+
+use crate::serving::serve_webhook;
 
 /// How often to poll for work of other processes if there was some lately.
 const BUSY: Duration = Duration::from_millis(100);
@@ -72,7 +75,8 @@ impl Pace {
 pub(crate) async fn fan_out(app: Arc<App>) {
     let mut pace = Pace::default();
     loop {
-        let looked = app.fan_out_messages(MESSAGES_AT_ONCE).await;
+        let span = tracing::error_span!("turn", worker = "messages");
+        let looked = app.fan_out_messages(MESSAGES_AT_ONCE).instrument(span).await;
         match pace.note("cannot address webhook messages", looked, |fanned| fanned.messages > 0) {
             Some(fanned) if fanned.more => continue,
             Some(fanned) if fanned.messages > 0 => sleep(GATHER).await,
@@ -100,7 +104,8 @@ async fn send(app: Arc<App>, tasks: TaskTracker, stop: CancellationToken) {
     let mut pace = Pace::default();
     while !stop.is_cancelled() {
         let places = Places { sound: free(&sound), failing: free(&failing) };
-        let looked = app.claim_webhooks(places).await;
+        let span = tracing::error_span!("claim", worker = "webhooks");
+        let looked = app.claim_webhooks(places).instrument(span).await;
         let claims =
             pace.note("cannot claim webhook endpoints", looked, |claims| !claims.is_empty()).unwrap_or_default();
         // Whether the claim took everything that is due and has a free place.
@@ -110,10 +115,11 @@ async fn send(app: Arc<App>, tasks: TaskTracker, stop: CancellationToken) {
             let (app, stop) = (Arc::clone(&app), stop.clone());
             // Never fails: the claim was limited to the free places, and only this loop takes them.
             let place = Arc::clone(if claim.failing { &failing } else { &sound }).try_acquire_owned().ok();
-            tasks.spawn(async move {
-                app.serve_webhook(claim, &stop).await;
+            let serving = async move {
+                serve_webhook(&app, claim, &stop).await;
                 drop(place);
-            });
+            };
+            tasks.spawn(serving.instrument(tracing::error_span!("work", worker = "webhooks")));
         }
         if all {
             let wait = pace.wait();

@@ -1,10 +1,10 @@
 //! Third-party feeds.
 
-use kalends_feeds::limits::{STEPS_MAX, TOLD_MAX, UID_MAX};
+use kalends_feeds::limits::{REPORTED_MAX, STEPS_MAX, UID_MAX};
 use kalends_feeds::read::{Context, Feed, Item, What, read};
 use kalends_kernel::{SignedDuration, Span, Timestamp};
 
-use crate::{told, zone};
+use crate::{check_message, zone};
 
 /// The time of reading: 10 March 2026, 12:00 UTC.
 const NOW: Timestamp = Timestamp::from_micros(1_773_144_000_000_000);
@@ -22,7 +22,7 @@ pub fn check(input: &[u8]) {
     let feed = match read(input, &context) {
         Ok(feed) => feed,
         Err(error) => {
-            told(&error);
+            check_message(&error);
             return assert_eq!(read(input, &context), Err(error), "the same bytes fail differently");
         }
     };
@@ -58,10 +58,10 @@ fn item(item: &Item) {
 
 /// Problems of the feed are all counted, but only some are listed. Each is one line.
 fn listed(feed: &Feed) {
-    assert_eq!(feed.skipped.len(), feed.skipped_count.min(TOLD_MAX));
-    assert_eq!(feed.warnings.len(), feed.warning_count.min(TOLD_MAX));
-    feed.skipped.iter().for_each(|skipped| told(&skipped.reason));
-    feed.warnings.iter().for_each(|warning| told(warning));
+    assert_eq!(feed.skipped.len(), feed.skipped_count.min(REPORTED_MAX));
+    assert_eq!(feed.warnings.len(), feed.warning_count.min(REPORTED_MAX));
+    feed.skipped.iter().for_each(|skipped| check_message(&skipped.reason));
+    feed.warnings.iter().for_each(|warning| check_message(warning));
     assert!(feed.name.as_ref().is_none_or(|name| name.chars().count() <= 255), "{:?}", feed.name);
 }
 

@@ -24,7 +24,7 @@ fn zone(name: &str) -> Zone {
 ///
 /// # Panics
 /// If it is not.
-fn told(error: &dyn std::error::Error) {
+fn check_message(error: &dyn std::error::Error) {
     /// The maximum length in bytes: enough for our longest text and the quoted and escaped input.
     const ERROR_MAX: usize = 2_000;
     let text = error.to_string();

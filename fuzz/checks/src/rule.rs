@@ -3,7 +3,7 @@
 use kalends_kernel::{SignedDuration, Timestamp, Zone};
 use kalends_recurrence::{HORIZON, Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
 
-use crate::{told, zone};
+use crate::{check_message, zone};
 
 /// The first start: 29 February 2024, 09:30 UTC, a date that most years do not have.
 const FIRST: Timestamp = Timestamp::from_micros(1_709_199_000_000_000);
@@ -25,7 +25,7 @@ pub fn check(input: &[u8]) {
                 expanded(&rule, zone);
             }
         }
-        Err(error) => told(&error),
+        Err(error) => check_message(&error),
     }
 }
 
@@ -40,7 +40,7 @@ fn expanded(rule: &Rule, zone: Zone) {
     let Ok(length) = Length::elapsed(SignedDuration::hours(1)) else { return };
     let series = match Series::new(rule.clone(), FIRST, zone, length) {
         Ok(series) => series,
-        Err(error) => return told(&error),
+        Err(error) => return check_message(&error),
     };
     assert!(series.is_occurrence(FIRST), "{rule} has no first start");
     if let Some(last) = series.last_start() {

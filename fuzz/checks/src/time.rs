@@ -3,7 +3,7 @@
 use kalends_calendars::Moment;
 use kalends_kernel::{CivilDate, Timestamp, Zone};
 
-use crate::{told, zone};
+use crate::{check_message, zone};
 
 /// Zones whose clocks skip one hour, half an hour, midnight, a whole day, or follow decrees.
 const ZONES: [&str; 5] =
@@ -17,7 +17,7 @@ pub fn check(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     match text.parse::<Timestamp>() {
         Ok(instant) => read_back(instant),
-        Err(error) => told(&error),
+        Err(error) => check_message(&error),
     }
     if let Ok(date) = text.parse::<CivilDate>() {
         assert_eq!(date.to_string(), text, "a date has one form");
@@ -26,15 +26,15 @@ pub fn check(input: &[u8]) {
     }
     match text.parse::<Zone>() {
         Ok(zone) => assert_eq!(zone.name().parse(), Ok(zone)),
-        Err(error) => told(&error),
+        Err(error) => check_message(&error),
     }
     moment(text);
 }
 
 fn read_back(instant: Timestamp) {
     assert!((Timestamp::EARLIEST..Timestamp::HORIZON).contains(&instant), "{instant} is outside the accepted years");
-    let shown = instant.to_string();
-    assert_eq!(shown.parse(), Ok(instant));
+    let text_of_instant = instant.to_string();
+    assert_eq!(text_of_instant.parse(), Ok(instant));
     for zone in ZONES.map(zone) {
         // If two timestamps have the same civil time, the first is returned.
         let civil = zone.to_civil(instant);

@@ -61,12 +61,12 @@ async fn revoke(State(provider): State<CalendarProvider>, Form(form): Form<Param
 async fn calendar_list(
     State(provider): State<CalendarProvider>,
     headers: HeaderMap,
-    Query(asked): Query<Parameters>,
+    Query(query): Query<Parameters>,
 ) -> Response {
     let Some(account) = provider.admitted(&headers, CALENDAR_LIST) else {
         return refused(StatusCode::UNAUTHORIZED, "authError");
     };
-    let from: usize = match value(&asked, "pageToken") {
+    let from: usize = match value(&query, "pageToken") {
         "" => 0,
         token => match token.strip_prefix("after=&").and_then(|number| number.parse().ok()) {
             Some(from) => from,
@@ -94,12 +94,16 @@ async fn calendar_list(
     Json(answer).into_response()
 }
 
-async fn free_busy(State(provider): State<CalendarProvider>, headers: HeaderMap, Json(asked): Json<Value>) -> Response {
+async fn free_busy(
+    State(provider): State<CalendarProvider>,
+    headers: HeaderMap,
+    Json(question): Json<Value>,
+) -> Response {
     let Some(account) = provider.admitted(&headers, FREE_BUSY) else {
         return refused(StatusCode::UNAUTHORIZED, "authError");
     };
     let time = |name: &str| {
-        let text = asked[name].as_str().and_then(|text| DateTime::parse_from_rfc3339(text).ok());
+        let text = question[name].as_str().and_then(|text| DateTime::parse_from_rfc3339(text).ok());
         text.map(|time| time.to_utc())
     };
     let (Some(from), Some(to)) = (time("timeMin"), time("timeMax")) else {
@@ -111,25 +115,25 @@ async fn free_busy(State(provider): State<CalendarProvider>, headers: HeaderMap,
     if to - from > AT_ONCE {
         return refused(StatusCode::BAD_REQUEST, "timeRangeTooLong");
     }
-    let items = asked["items"].as_array().cloned().unwrap_or_default();
+    let items = question["items"].as_array().cloned().unwrap_or_default();
     let items: Vec<&str> = items.iter().filter_map(|item| item["id"].as_str()).collect();
     if items.is_empty() || items.len() > CALENDARS_AT_ONCE {
         return refused(StatusCode::BAD_REQUEST, "tooManyCalendarsRequested");
     }
     let calendars = provider.calendars(&account);
-    let told = items.iter().map(|id| {
+    let busy_of_each = items.iter().map(|id| {
         let known = calendars.iter().find(|known| known.id == **id);
         let not_found = json!({ "errors": [{ "domain": "global", "reason": "notFound" }], "busy": [] });
         ((*id).to_owned(), known.map_or(not_found, |known| json!({ "busy": busy(known, from, to) })))
     });
-    let calendars: Map<String, Value> = told.collect();
+    let calendars: Map<String, Value> = busy_of_each.collect();
     let (from, to) = (iso(from), iso(to));
     Json(json!({ "kind": "calendar#freeBusy", "timeMin": from, "timeMax": to, "calendars": calendars })).into_response()
 }
 
 /// The busy times within a window, cut off at its ends.
 fn busy(calendar: &TheirCalendar, from: DateTime<Utc>, to: DateTime<Utc>) -> Vec<Value> {
-    let taken = calendar.events.iter().filter(|event| event.shown == Transparency::Busy);
+    let taken = calendar.events.iter().filter(|event| event.transparency == Transparency::Busy);
     let within = taken.filter(|event| event.start < to && from < event.end);
     within
         .map(|event| {

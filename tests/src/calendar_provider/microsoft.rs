@@ -34,8 +34,8 @@ fn refused(status: StatusCode, code: &str) -> Response {
 }
 
 /// A page of entries, with a link to the next one.
-fn page(provider: &CalendarProvider, path: &str, asked: &Parameters, entries: Vec<Value>) -> Response {
-    let from = match value(asked, "$skip") {
+fn page(provider: &CalendarProvider, path: &str, query: &Parameters, entries: Vec<Value>) -> Response {
+    let from = match value(query, "$skip") {
         "" => 0,
         text => match text.parse() {
             Ok(from) => from,
@@ -47,7 +47,7 @@ fn page(provider: &CalendarProvider, path: &str, asked: &Parameters, entries: Ve
     let mut answer = json!({ "@odata.context": format!("{}{API}/$metadata", provider.base), "value": entries });
     if more {
         let mut next = reqwest::Url::parse(&format!("{}{path}", provider.base)).expect("an address");
-        let kept = asked.iter().filter(|(name, _)| *name != "$skip");
+        let kept = query.iter().filter(|(name, _)| *name != "$skip");
         next.query_pairs_mut().extend_pairs(kept).append_pair("$skip", &(from + PAGE).to_string());
         answer["@odata.nextLink"] = next.as_str().into();
     }
@@ -57,7 +57,7 @@ fn page(provider: &CalendarProvider, path: &str, asked: &Parameters, entries: Ve
 async fn calendars(
     State(provider): State<CalendarProvider>,
     headers: HeaderMap,
-    Query(asked): Query<Parameters>,
+    Query(query): Query<Parameters>,
 ) -> Response {
     let Some(account) = provider.admitted(&headers, READ) else {
         return refused(StatusCode::UNAUTHORIZED, "InvalidAuthenticationToken");
@@ -68,7 +68,7 @@ async fn calendars(
             "owner": { "name": account, "address": account }
         })
     });
-    page(&provider, &format!("{API}/me/calendars"), &asked, entries.collect())
+    page(&provider, &format!("{API}/me/calendars"), &query, entries.collect())
 }
 
 async fn calendar_view(
@@ -76,7 +76,7 @@ async fn calendar_view(
     Path(id): Path<String>,
     uri: axum::http::Uri,
     headers: HeaderMap,
-    Query(asked): Query<Parameters>,
+    Query(query): Query<Parameters>,
 ) -> Response {
     let Some(account) = provider.admitted(&headers, READ) else {
         return refused(StatusCode::UNAUTHORIZED, "InvalidAuthenticationToken");
@@ -85,7 +85,7 @@ async fn calendar_view(
     if headers.get("prefer").is_none_or(|value| value != "outlook.timezone=\"UTC\"") {
         return refused(StatusCode::BAD_REQUEST, "NotInUtc");
     }
-    let time = |name: &str| DateTime::parse_from_rfc3339(value(&asked, name)).ok().map(|time| time.to_utc());
+    let time = |name: &str| DateTime::parse_from_rfc3339(value(&query, name)).ok().map(|time| time.to_utc());
     let (Some(from), Some(to)) = (time("startDateTime"), time("endDateTime")) else {
         return refused(StatusCode::BAD_REQUEST, "ErrorInvalidParameter");
     };
@@ -93,18 +93,18 @@ async fn calendar_view(
         return refused(StatusCode::NOT_FOUND, "ErrorItemNotFound");
     };
     let within = calendar.events.iter().filter(|event| event.start < to && from < event.end);
-    page(&provider, uri.path(), &asked, within.map(event).collect())
+    page(&provider, uri.path(), &query, within.map(event).collect())
 }
 
 fn event(event: &TheirEvent) -> Value {
     let time =
         |at: DateTime<Utc>| json!({ "dateTime": at.format("%Y-%m-%dT%H:%M:%S%.6f0").to_string(), "timeZone": "UTC" });
-    let shown = match event.shown {
+    let show_as = match event.transparency {
         Transparency::Busy => "busy",
         Transparency::Free => "free",
     };
     json!({
         "@odata.etag": "W/\"x\"", "subject": event.title, "start": time(event.start), "end": time(event.end),
-        "showAs": shown, "isCancelled": false
+        "showAs": show_as, "isCancelled": false
     })
 }

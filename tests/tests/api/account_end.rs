@@ -1,12 +1,11 @@
 //! The export of an account, and its deletion.
 
+use crate::on_both;
 use std::time::{Duration, Instant};
 
-use kalends_e2e::{
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -37,9 +36,7 @@ const KEYS: [&str; 20] = [
     "account_claims_initiated",
 ];
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_export_holds_everything(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -120,9 +117,7 @@ async fn an_export_holds_everything(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_deleted_account_is_gone(#[case] database: Database) {
     let mut server = Server::start(database).await;

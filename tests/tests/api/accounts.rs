@@ -1,11 +1,9 @@
 //! Sign-up, verification, terms, and the headers of every authenticated answer.
 
-use kalends_e2e::{
-    Answer, Client, Database,
-    Database::{Postgres, Sqlite},
-    Org, Server,
-};
+use crate::on_both;
+use kalends_e2e::{Answer, Client, Database, Org, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 use crate::fixtures::{agent, agent_with_calendar, event_body, has_exactly, is_id};
@@ -33,9 +31,7 @@ fn wrong(code: &str) -> String {
     format!("{:06}", (code.parse::<u32>().unwrap() + 1) % 1_000_000)
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_agent_signs_up(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -104,9 +100,7 @@ async fn an_agent_signs_up(#[case] database: Database) {
     assert_eq!(server.mails().len(), 1);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn sign_up_answers_are_the_same_for_known_addresses(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -140,9 +134,7 @@ async fn sign_up_answers_are_the_same_for_known_addresses(#[case] database: Data
     assert_eq!(server.api(&org).get("/v1/agents").await.expect(200)["total"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_bad_sign_up_is_refused(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -175,9 +167,7 @@ async fn a_bad_sign_up_is_refused(#[case] database: Database) {
 }
 
 /// A plan change by the operator does not void the code, and the code does not undo the change.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_code_survives_a_plan_change(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -191,9 +181,7 @@ async fn a_code_survives_a_plan_change(#[case] database: Database) {
     verify(&api, code).await.refused(400, "validation_error").param("otp");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_code_is_void_after_ten_attempts(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -213,9 +201,7 @@ async fn a_code_is_void_after_ten_attempts(#[case] database: Database) {
     verify(&api, &fresh).await.expect(200);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_code_expires_after_ten_minutes(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -234,9 +220,7 @@ async fn a_code_expires_after_ten_minutes(#[case] database: Database) {
     verify(&api, &fresh).await.expect(200);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn answers_announce_new_terms(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -254,9 +238,9 @@ async fn answers_announce_new_terms(#[case] database: Database) {
 
     assert!(server.stop().await.success());
     server.start_again(&[("KALENDS_TERMS_VERSION", "2026-11-01")]).await;
-    let told = server.api(&accepted).get("/v1/agents").await.expect(200);
-    assert_eq!(told.header(header), "2026-11-01");
-    assert_eq!(told["total"], 1, "the body is the same");
+    let listed = server.api(&accepted).get("/v1/agents").await.expect(200);
+    assert_eq!(listed.header(header), "2026-11-01");
+    assert_eq!(listed["total"], 1, "the body is the same");
     let refused = server.api(&accepted).get("/v1/agents/agt_x").await.refused(404, "not_found");
     assert_eq!(refused.header(header), "2026-11-01", "errors carry it too");
     assert_eq!(server.anonymous().get("/v1/auth/terms/current").await.expect(200)["version"], "2026-11-01");
@@ -270,13 +254,11 @@ async fn answers_announce_new_terms(#[case] database: Database) {
     assert_eq!(server.anonymous().get("/v1/auth/terms/current").await.expect(200)["material"], false);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_authenticated_answer_names_the_plan(#[case] database: Database) {
     let server = Server::start(database).await;
-    for (plan, shown) in [("free", "free"), ("pro", "pro"), ("custom", "scale")] {
+    for (plan, public_name) in [("free", "free"), ("pro", "pro"), ("custom", "scale")] {
         let api = server.api(&server.org(plan).await);
         let (owner, calendar) = agent_with_calendar(&api).await;
         for (answer, status) in [
@@ -286,15 +268,13 @@ async fn every_authenticated_answer_names_the_plan(#[case] database: Database) {
             (api.delete(format!("/v1/calendars/{calendar}")).await, 204),
             (api.delete(format!("/v1/agents/{owner}")).await, 204),
         ] {
-            assert_eq!(answer.expect(status).header("x-service-plan"), shown);
+            assert_eq!(answer.expect(status).header("x-service-plan"), public_name);
         }
     }
     assert_eq!(server.anonymous().get("/v1/agents").await.expect(401).header("x-service-plan"), "");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn caps_count_existing_resources(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -302,14 +282,14 @@ async fn caps_count_existing_resources(#[case] database: Database) {
     let (owner, first) = agent_with_calendar(&api).await;
     let new = json!({ "name": "Work", "timezone": "UTC" });
     api.post("/v1/calendars").json(new.clone()).await.expect(201);
-    let full = api.post("/v1/calendars").json(new.clone()).await.refused(429, "quota_exceeded").says("2");
+    let full = api.post("/v1/calendars").json(new.clone()).await.refused(429, "quota_exceeded").mentions("2");
     // The retry time is the start of the next month, in UTC.
     let now = kalends_e2e::at(&crate::fixtures::now(&api).await);
     let (year, month) = (chrono::Datelike::year(&now), chrono::Datelike::month(&now));
     let (year, month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
     let left = (kalends_e2e::at(&format!("{year}-{month:02}-01T00:00:00Z")) - now).num_seconds();
-    let told: i64 = full.header("retry-after").parse().unwrap();
-    assert!((left - 5..=left + 5).contains(&told), "{told} for {left}");
+    let retry_after: i64 = full.header("retry-after").parse().unwrap();
+    assert!((left - 5..=left + 5).contains(&retry_after), "{retry_after} for {left}");
 
     // A refused creation uses nothing up. Deleting a calendar makes room.
     api.post(format!("/v1/agents/{owner}/calendars")).json(new.clone()).await.refused(429, "quota_exceeded");
@@ -332,9 +312,7 @@ async fn caps_count_existing_resources(#[case] database: Database) {
     api.post("/v1/calendars").json(new).await.expect(201);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn overridden_limits_apply_and_reset_each_month(#[case] database: Database) {
     let mut server = Server::start(database).await;

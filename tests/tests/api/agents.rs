@@ -1,21 +1,17 @@
 //! Agents: create, read, change, decommission.
 
 use crate::fixtures::{agent, agent_with_calendar, event, has_exactly, is_id, is_time, time};
-use kalends_e2e::{
-    Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 const FIELDS: &[&str] = &["id", "orgId", "name", "type", "description", "status", "metadata", "createdAt", "updatedAt"];
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
-async fn an_agent_is_created_and_shown(#[case] database: Database) {
+async fn an_agent_is_created_and_read(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -49,9 +45,7 @@ async fn an_agent_is_created_and_shown(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_bad_agent_is_refused_by_field(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -80,9 +74,7 @@ async fn a_bad_agent_is_refused_by_field(#[case] database: Database) {
     assert_eq!(api.get("/v1/agents").await.expect(200)["total"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_patch_changes_only_the_given_fields(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -132,9 +124,7 @@ async fn a_patch_changes_only_the_given_fields(#[case] database: Database) {
     assert_eq!(api.get(&path).await.expect(200).json, before.json);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_decommissioned_agent_stays_readable_without_its_calendars(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -173,9 +163,7 @@ async fn a_decommissioned_agent_stays_readable_without_its_calendars(#[case] dat
         .code("agent_not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn unknown_agents_are_not_found(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;

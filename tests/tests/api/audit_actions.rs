@@ -1,12 +1,10 @@
 //! The audit log's entry for each kind of change, and the log's pages.
 
+use crate::on_both;
 use futures::future::join_all;
-use kalends_e2e::{
-    Answer, Client,
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Answer, Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -38,15 +36,15 @@ impl Done {
 }
 
 /// Requires exactly one complete entry for each change, and no other entries of these actions.
-async fn told(api: &Client, prefix: &str, done: &[Done]) {
+async fn check_entries(api: &Client, prefix: &str, done: &[Done]) {
     for Done { action, path, resource, agent, answer } in done {
         let of_action = api.get(LOG).query(&[("action", *action), ("limit", "200")]).await.expect(200);
         let count = done.iter().filter(|other| other.action == *action).count();
-        assert_eq!(of_action.data().len(), count, "{action}: {}", of_action.shown());
+        assert_eq!(of_action.data().len(), count, "{action}: {}", of_action.describe());
         assert_eq!(of_action.column("action"), vec![*action; count]);
         let request = answer.header("x-request-id");
         let found: Vec<_> = of_action.data().into_iter().filter(|entry| entry["request_id"] == request).collect();
-        let [entry] = found.as_slice() else { panic!("{action}: {found:#?} for {}", answer.shown()) };
+        let [entry] = found.as_slice() else { panic!("{action}: {found:#?} for {}", answer.describe()) };
         assert_eq!((&entry["resource"], &entry["agent_id"]), (&json!(resource), agent), "{entry:#}");
         assert_eq!((&entry["path"], &entry["status"]), (&json!(path), &json!(answer.status)), "{entry:#}");
         assert_eq!(entry["method"], answer.request.split(' ').next().unwrap(), "{entry:#}");
@@ -57,9 +55,7 @@ async fn told(api: &Client, prefix: &str, done: &[Done]) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn changes_of_calendars_and_events_are_logged(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -103,12 +99,10 @@ async fn changes_of_calendars_and_events_are_logged(#[case] database: Database) 
     // A refused request changes nothing and is not logged.
     api.patch(format!("/v1/calendars/{calendar}")).json(json!({ "name": "" })).await.refused(400, "validation_error");
     api.delete(format!("/v1/events/{}", made[0])).await.refused(404, "not_found");
-    told(&api, &org.key[..20], &done).await;
+    check_entries(&api, &org.key[..20], &done).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn changes_of_holds_rules_and_keys_are_logged(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -163,13 +157,11 @@ async fn changes_of_holds_rules_and_keys_are_logged(#[case] database: Database) 
     let (id, scoped) = (answer.id(), text(&answer["key"]));
     let answer = api.delete(format!("/v1/keys/{id}")).await.expect(204);
     done.push(Done::new("key.delete", "/v1/keys/{id}", &id, &owner, answer));
-    told(&api, &org.key[..20], &done).await;
+    check_entries(&api, &org.key[..20], &done).await;
     assert!(!api.get(format!("{LOG}?limit=200")).await.expect(200).text().contains(&scoped));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn changes_of_subscriptions_are_logged(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -191,13 +183,11 @@ async fn changes_of_subscriptions_are_logged(#[case] database: Database) {
     api.patch(&at).json(json!({ "url": "https://localhost/" })).await.refused(422, "validation_error");
     let answer = api.delete(&at).await.expect(204);
     done.push(Done::new("ical_subscription.delete", "/v1/ical-subscriptions/{id}", &id, &owner, answer));
-    told(&api, &org.key[..20], &done).await;
+    check_entries(&api, &org.key[..20], &done).await;
     assert!(!api.get(format!("{LOG}?limit=200")).await.expect(200).text().contains("secret-feed"));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn changes_of_a_user_s_account_are_logged(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -219,12 +209,10 @@ async fn changes_of_a_user_s_account_are_logged(#[case] database: Database) {
     let entering = json!({ "email": ada.email, "password": "another password" });
     let entered = server.anonymous().post("/v1/auth/signin").json(entering).await.expect(200);
     note("auth.signin", "/v1/auth/signin", entered);
-    told(&server.client(&ada.key), &ada.user[..20], &done).await;
+    check_entries(&server.client(&ada.key), &ada.user[..20], &done).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_page_of_the_log_has_50_entries_by_default_and_at_most_200(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "custom").await;

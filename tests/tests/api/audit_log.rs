@@ -1,13 +1,11 @@
 //! The audit log: its entries, pages and filters, and the plan's retention.
 
+use crate::on_both;
 use std::time::{Duration, Instant};
 
-use kalends_e2e::{
-    Answer, Client,
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Answer, Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent, agent_with_calendar, has_exactly, is_id};
@@ -18,9 +16,7 @@ async fn read(api: &Client, query: &[(&str, &str)]) -> Answer {
     api.get(LOG).query(query).await
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_change_is_logged_newest_first(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -86,9 +82,7 @@ async fn every_change_is_logged_newest_first(#[case] database: Database) {
     assert_eq!(read(&other, &[]).await.expect(200).column("action"), ["agent.create", "key.create"]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_plan_sets_the_retention_of_the_log(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -124,9 +118,7 @@ async fn the_plan_sets_the_retention_of_the_log(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bad_query_parameters_are_refused(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "free").await;
@@ -148,9 +140,7 @@ async fn bad_query_parameters_are_refused(#[case] database: Database) {
     server.anonymous().get(LOG).await.refused(401, "unauthorized");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn wrong_codes_are_sampled(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -181,9 +171,7 @@ async fn entries(api: &Client, action: &str, count: usize) -> Vec<Value> {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn requests_over_a_limit_are_sampled(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -223,9 +211,7 @@ async fn requests_over_a_limit_are_sampled(#[case] database: Database) {
     assert_eq!((&found[1]["agent_id"], &found[1]["actor_key_prefix"]), (&Value::Null, &json!(org.key[..20])));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn uses_of_ended_keys_are_sampled(#[case] database: Database) {
     let server = Server::start(database).await;

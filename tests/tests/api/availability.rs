@@ -1,11 +1,9 @@
 //! Availability of an agent, of a calendar, and across agents.
 
-use kalends_e2e::{
-    Answer, Client, Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Answer, Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent, agent_with_calendar, calendar_of, event, event_body, has_exactly, shared_calendar};
@@ -49,9 +47,7 @@ async fn busy(api: &Client, calendar: &str, from: &str, to: &str) -> String {
     event(api, calendar, &at(from), &at(to)).await
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn slots_are_the_free_parts_of_a_grid(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -103,9 +99,7 @@ async fn slots_are_the_free_parts_of_a_grid(#[case] database: Database) {
     assert_eq!(starts(&api.get(morning(&format!("agents/{idle}"))).await.expect(200)).len(), 4);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_active_event_blocks_its_time(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -148,9 +142,7 @@ async fn every_active_event_blocks_its_time(#[case] database: Database) {
     assert_eq!(starts(&api.get(&path).await.expect(200)), Vec::<String>::new(), "Tokyo's day ends at 15:00Z");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn busy_times_are_merged_and_clipped(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -186,9 +178,7 @@ async fn busy_times_are_merged_and_clipped(#[case] database: Database) {
     assert_eq!(plain["busy"], json!(null));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bad_queries_are_refused_by_parameter(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -217,9 +207,9 @@ async fn bad_queries_are_refused_by_parameter(#[case] database: Database) {
         ask(&[("start", &end), ("end", &end)]).await.refused(400, kind).param("end").code("end_before_start");
         for duration in ["4m", "1H", "", "30", "481m", "9h", "-15m"] {
             let answer = ask(&[("start", &start), ("end", &end), ("slot_duration", duration)]).await;
-            answer.refused(400, kind).param("slot_duration").says("5m to 480m or 1h to 8h");
+            answer.refused(400, kind).param("slot_duration").mentions("5m to 480m or 1h to 8h");
             let answer = ask(&[("start", &start), ("end", &end), ("slot_step", duration)]).await;
-            answer.refused(400, kind).param("slot_step").says("5m to 480m or 1h to 8h");
+            answer.refused(400, kind).param("slot_step").mentions("5m to 480m or 1h to 8h");
         }
         for flag in ["yes", "1", ""] {
             let answer = ask(&[("start", &start), ("end", &end), ("include_busy", flag)]).await;
@@ -228,7 +218,7 @@ async fn bad_queries_are_refused_by_parameter(#[case] database: Database) {
             answer.refused(400, kind).param("allow_stale");
         }
         let answer = ask(&[("start", &start), ("end", &end), ("slot_duraton", "1h")]).await;
-        answer.refused(400, kind).param("slot_duraton").code("unknown_field").says("slot_duration");
+        answer.refused(400, kind).param("slot_duraton").code("unknown_field").mentions("slot_duration");
         let answer = ask(&[("start", &start), ("start", &start), ("end", &end)]).await;
         answer.refused(400, kind).param("start");
     }
@@ -237,13 +227,11 @@ async fn bad_queries_are_refused_by_parameter(#[case] database: Database) {
         let year = [("start", "2026-01-01T00:00:00Z"), ("end", "2027-01-02T00:00:00Z"), ("slot_duration", "2h")];
         assert_eq!(api.get(&path).query(&year).await.expect(200)["slots"].as_array().unwrap().len(), 366 * 12);
         let more = [("start", "2026-01-01T00:00:00Z"), ("end", "2027-01-02T00:00:00.000001Z")];
-        api.get(&path).query(&more).await.refused(400, "validation_error").param("end").says("366");
+        api.get(&path).query(&more).await.refused(400, "validation_error").param("end").mentions("366");
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn across_agents_all_must_be_free(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -293,9 +281,7 @@ async fn across_agents_all_must_be_free(#[case] database: Database) {
     api.get(across(&[&first, &third], "")).await.refused(404, "not_found").code("agent_not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn plans_limit_availability_across_agents(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -316,25 +302,23 @@ async fn plans_limit_availability_across_agents(#[case] database: Database) {
     let agents: Vec<_> = agents.iter().map(String::as_str).collect();
     pro.get(across(&agents[..20], "")).await.expect(200);
     pro.get(across(&[&agents[..20], &agents[..5]].concat(), "")).await.expect(200);
-    pro.get(across(&agents, "")).await.refused(400, "bad_request").param("agents").says("20");
+    pro.get(across(&agents, "")).await.refused(400, "bad_request").param("agents").mentions("20");
     let range = |client: &Client, agent: &str, end: &str| {
         client.get(format!("/v1/availability?agents={agent}&start=2026-01-01T00:00:00Z&end={end}&slot_duration=2h"))
     };
     range(&pro, agents[0], "2026-04-01T00:00:00Z").await.expect(200);
     let answer = range(&pro, agents[0], "2026-04-01T00:00:01Z").await;
-    answer.refused(400, "bad_request").says("90");
+    answer.refused(400, "bad_request").mentions("90");
 
     let custom = server.api(&server.org("custom").await);
     let own = agent(&custom).await;
     range(&custom, &own, "2027-01-01T00:00:00Z").await.expect(200);
-    range(&custom, &own, "2027-01-01T00:00:01Z").await.refused(400, "bad_request").says("365");
+    range(&custom, &own, "2027-01-01T00:00:01Z").await.refused(400, "bad_request").mentions("365");
     // Agents of another organization are not found.
     custom.get(across(&[&own, agents[0]], "")).await.refused(404, "not_found").code("agent_not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_change_takes_effect_at_once(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -388,9 +372,7 @@ async fn every_change_takes_effect_at_once(#[case] database: Database) {
     api.get(&paths[1]).await.refused(404, "not_found").code("calendar_not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn as_of_identifies_the_state_of_the_calendars(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;

@@ -1,11 +1,13 @@
 //! Availability rules of calendars, their effect on availability, and explanations of times that are not offered.
 
+use crate::on_both;
 use kalends_e2e::{
     Answer, Client, Database,
     Database::{Postgres, Sqlite},
     Server,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent_with_calendar, calendar_of, event, has_exactly, shared_calendar};
@@ -26,7 +28,7 @@ fn weekdays(start: &str, end: &str) -> Value {
 
 /// The starts of the slots, without seconds.
 fn starts(answer: &Answer) -> Vec<String> {
-    let slots = answer["slots"].as_array().unwrap_or_else(|| panic!("{}", answer.shown()));
+    let slots = answer["slots"].as_array().unwrap_or_else(|| panic!("{}", answer.describe()));
     slots.iter().map(|slot| slot["start"].as_str().unwrap()[..16].to_owned()).collect()
 }
 
@@ -49,9 +51,7 @@ fn full() -> Value {
     })
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn rules_are_put_read_and_deleted(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -73,7 +73,7 @@ async fn rules_are_put_read_and_deleted(#[case] database: Database) {
         "updated_at",
     ];
     has_exactly(&made.json, &fields);
-    assert!(made.id().starts_with("avr_"), "{}", made.shown());
+    assert!(made.id().starts_with("avr_"), "{}", made.describe());
     assert_eq!(made["calendar_id"], json!(calendar));
     for (field, value) in full().as_object().unwrap() {
         assert_eq!(made[field.as_str()], *value, "{field}");
@@ -87,9 +87,9 @@ async fn rules_are_put_read_and_deleted(#[case] database: Database) {
     assert_eq!((replaced.id(), &replaced["created_at"]), (made.id(), &made["created_at"]));
     assert!(replaced["updated_at"].as_str() >= made["updated_at"].as_str());
     assert_ne!(replaced.header("etag"), made.header("etag"));
-    let says = |field: &str| replaced[field].clone();
-    assert_eq!((says("buffer_before_minutes"), says("buffer_after_minutes")), (json!(0), json!(7)));
-    assert_eq!((says("working_hours"), says("timezone"), says("overrides")), (json!(null), json!("UTC"), json!([])));
+    let value = |field: &str| replaced[field].clone();
+    assert_eq!((value("buffer_before_minutes"), value("buffer_after_minutes")), (json!(0), json!(7)));
+    assert_eq!((value("working_hours"), value("timezone"), value("overrides")), (json!(null), json!("UTC"), json!([])));
 
     api.delete(&path).await.expect(204);
     api.get(&path).await.refused(404, "not_found").code("availability_rules_not_found");
@@ -112,9 +112,7 @@ async fn rules_are_put_read_and_deleted(#[case] database: Database) {
     api.delete(&path).await.refused(404, "not_found").code("calendar_not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn rules_of_another_organization_do_not_exist(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -132,9 +130,7 @@ async fn rules_of_another_organization_do_not_exist(#[case] database: Database) 
     assert_eq!(theirs.get(path(&calendar)).await.expect(200)["buffer_before_minutes"], 120);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn rules_support_conditional_and_idempotent_writes(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -157,9 +153,7 @@ async fn rules_support_conditional_and_idempotent_writes(#[case] database: Datab
     api.delete(&path).header("if-match", now.header("etag")).await.expect(204);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bad_rules_are_refused_by_field(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -203,20 +197,18 @@ async fn bad_rules_are_refused_by_field(#[case] database: Database) {
         (json!({ "overrides": [{ "day": "2026-12-24", "working_hours": null }] }), "overrides[0].day", "date"),
     ] {
         let answer = api.put(path(&calendar)).json(body).await;
-        answer.refused(400, "validation_error").param(param).code("unknown_field").says(near);
+        answer.refused(400, "validation_error").param(param).code("unknown_field").mentions(near);
     }
     let answer = api.put(path(&calendar)).json(json!({ "timezone": "Nowhere" })).await;
     answer.refused(400, "validation_error").code("invalid_timezone");
     api.put(path(&calendar)).body("{").header("content-type", "application/json").await.refused(400, "invalid_request");
     // All faults are reported at once, and nothing is stored.
     let answer = api.put(path(&calendar)).json(json!({ "buffer_before_minutes": 500, "timezone": "x" })).await;
-    answer.refused(400, "validation_error").says("buffer_before_minutes").says("timezone");
+    answer.refused(400, "validation_error").mentions("buffer_before_minutes").mentions("timezone");
     api.get(path(&calendar)).await.refused(404, "not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn working_hours_follow_the_clocks(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -254,8 +246,8 @@ async fn working_hours_follow_the_clocks(#[case] database: Database) {
                 { "date": "2026-05-05", "working_hours": { "start": "10:00", "end": "24:00" } },
             ],
         });
-        let shown = put(&api, &calendar, rules).await;
-        assert_eq!(shown["overrides"][0]["date"], "2026-05-04", "in the order of the dates");
+        let replaced = put(&api, &calendar, rules).await;
+        assert_eq!(replaced["overrides"][0]["date"], "2026-05-04", "in the order of the dates");
         let resource = format!("calendars/{calendar}");
         let answer = ask(&api, &resource, "2026-05-04T00:00", "2026-05-08T00:00", "&slot_duration=2h").await;
         let open = [(5, 10..24), (6, 10..22), (7, thursday)];
@@ -266,9 +258,7 @@ async fn working_hours_follow_the_clocks(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn buffers_widen_events_of_their_own_calendar(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -326,9 +316,7 @@ async fn buffers_widen_events_of_their_own_calendar(#[case] database: Database) 
     assert_eq!(starts(&answer).len(), 24);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn slots_begin_at_every_step(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -354,7 +342,7 @@ async fn slots_begin_at_every_step(#[case] database: Database) {
     // 366 days in steps of 5 minutes are more than 50,000 slots.
     let year = "start=2026-01-01T00:00:00Z&end=2027-01-02T00:00:00Z&slot_duration=1h&slot_step=5m";
     let answer = api.get(format!("/v1/calendars/{calendar}/availability?{year}")).await;
-    answer.refused(400, "validation_error").param("end").says("50000");
+    answer.refused(400, "validation_error").param("end").mentions("50000");
 }
 
 /// A pseudo-random sequence that is the same in every run.
@@ -413,15 +401,21 @@ async fn explanations_agree_with_availability(#[case] database: Database, #[case
             answer["slots"].as_array().unwrap().iter().map(|slot| slot["start"].as_str().unwrap()).collect();
         for start in (0..3 * 1_440 - 49).step_by(50) {
             let (start, end) = (stamp(start), stamp(start + 50));
-            let told = api.get(format!("/v1/availability/explain?{whose}&start={start}&end={end}")).await.expect(200);
+            let explained =
+                api.get(format!("/v1/availability/explain?{whose}&start={start}&end={end}")).await.expect(200);
             has_exactly(
-                &told.json,
+                &explained.json,
                 &["start", "end", "offered", "reasons", "has_more", "availability_state", "warnings"],
             );
             let is_free = free.contains(&start.as_str());
-            let reasons = told["reasons"].as_array().unwrap();
-            assert_eq!((told["offered"] == true, reasons.is_empty()), (is_free, is_free), "{}", told.shown());
-            assert_eq!((&told["start"], &told["end"]), (&json!(start), &json!(end)));
+            let reasons = explained["reasons"].as_array().unwrap();
+            assert_eq!(
+                (explained["offered"] == true, reasons.is_empty()),
+                (is_free, is_free),
+                "{}",
+                explained.describe()
+            );
+            assert_eq!((&explained["start"], &explained["end"]), (&json!(start), &json!(end)));
             for reason in reasons {
                 has_exactly(reason, &["calendar_id", "reason", "start", "end"]);
                 let overlaps = reason["start"].as_str().unwrap() < end.as_str()
@@ -434,9 +428,7 @@ async fn explanations_agree_with_availability(#[case] database: Database, #[case
     assert!(offered > 5 && refused > 20, "{offered} {refused}");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn explanations_list_each_reason_against_a_time(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -453,22 +445,25 @@ async fn explanations_list_each_reason_against_a_time(#[case] database: Database
     };
     let reason = |kind: &str, start: &str, end: &str| json!({ "calendar_id": calendar, "reason": kind, "start": format!("{start}:00Z"), "end": format!("{end}:00Z") });
     for whose in [format!("agent={owner}"), format!("calendar={calendar}")] {
-        let told = explain(&whose, "2026-03-02T09:45:00", "2026-03-02T10:45:00").await.expect(200);
+        let explained = explain(&whose, "2026-03-02T09:45:00", "2026-03-02T10:45:00").await.expect(200);
         let expected = json!([
             reason("event", "2026-03-02T09:00", "2026-03-02T10:00"),
             reason("buffer", "2026-03-02T10:00", "2026-03-02T10:30"),
         ]);
-        assert_eq!(told["reasons"], expected);
-        assert!(!told.text().contains("Standup"), "no titles");
-        let told = explain(&whose, "2026-03-05T15:30:00", "2026-03-05T16:30:00").await.expect(200);
+        assert_eq!(explained["reasons"], expected);
+        assert!(!explained.text().contains("Standup"), "no titles");
+        let explained = explain(&whose, "2026-03-05T15:30:00", "2026-03-05T16:30:00").await.expect(200);
         let expected = json!([
             reason("override", "2026-03-05T15:30", "2026-03-05T16:00"),
             reason("outside_working_hours", "2026-03-05T16:00", "2026-03-05T16:30"),
         ]);
-        assert_eq!(told["reasons"], expected);
-        let told = explain(&whose, "2026-03-02T10:30:00", "2026-03-02T16:00:00").await.expect(200);
-        assert_eq!((&told["offered"], &told["reasons"], &told["has_more"]), (&json!(true), &json!([]), &json!(false)));
-        assert_eq!((&told["availability_state"], &told["warnings"]), (&json!("complete"), &json!([])));
+        assert_eq!(explained["reasons"], expected);
+        let explained = explain(&whose, "2026-03-02T10:30:00", "2026-03-02T16:00:00").await.expect(200);
+        assert_eq!(
+            (&explained["offered"], &explained["reasons"], &explained["has_more"]),
+            (&json!(true), &json!([]), &json!(false))
+        );
+        assert_eq!((&explained["availability_state"], &explained["warnings"]), (&json!("complete"), &json!([])));
     }
 
     let (start, end) = ("2026-03-02T09:00:00", "2026-03-02T10:00:00");
@@ -481,16 +476,14 @@ async fn explanations_list_each_reason_against_a_time(#[case] database: Database
         .await
         .refused(400, "validation_error")
         .param("end")
-        .says("7 days");
+        .mentions("7 days");
     explain("agent=agt_x", start, end).await.refused(404, "not_found").code("agent_not_found");
     explain("calendar=cal_x", start, end).await.refused(404, "not_found").code("calendar_not_found");
     let answer = api.get(format!("/v1/availability/explain?{whose}&start={start}Z&end={end}Z&titles=true")).await;
     answer.refused(400, "validation_error").param("titles").code("unknown_field");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn at_most_a_thousand_events_are_explained(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -508,12 +501,12 @@ async fn at_most_a_thousand_events_are_explained(#[case] database: Database) {
         api.get(format!("/v1/availability/explain?agent={owner}&start={start}&end={end}")).await.expect(200)
     };
     // Equal reasons are listed once. The first thousand of the 1,100 events are considered, minute by minute.
-    let told = explain(0, 60).await;
-    let minutes = told["reasons"].as_array().unwrap().len();
+    let explained = explain(0, 60).await;
+    let minutes = explained["reasons"].as_array().unwrap().len();
     assert!((50..60).contains(&minutes), "{minutes}");
-    assert_eq!((&told["offered"], &told["has_more"]), (&json!(false), &json!(true)));
-    let told = explain(90, 120).await;
-    assert_eq!((&told["has_more"], told["reasons"].as_array().unwrap().len()), (&json!(false), 1));
-    assert_eq!(told["reasons"][0]["start"], json!(stamp(110)));
+    assert_eq!((&explained["offered"], &explained["has_more"]), (&json!(false), &json!(true)));
+    let explained = explain(90, 120).await;
+    assert_eq!((&explained["has_more"], explained["reasons"].as_array().unwrap().len()), (&json!(false), 1));
+    assert_eq!(explained["reasons"][0]["start"], json!(stamp(110)));
     assert_eq!(explain(60, 110).await["offered"], true);
 }

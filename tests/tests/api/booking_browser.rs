@@ -1,12 +1,14 @@
 //! The booking page in a real browser.
 
+use crate::on_both;
 use chrono::TimeDelta;
 use kalends_e2e::{
     Browser,
-    Database::{self, Postgres, Sqlite},
+    Database::{self, Sqlite},
     Visitor, at,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::booking_html::Place;
@@ -74,8 +76,8 @@ async fn submit(browser: &Browser) {
 /// Requires that the visitor's booking at that time is the only event.
 async fn booked_at(place: &Place, slot: &str) {
     let events = place.events().await;
-    let told: Vec<_> = events.iter().map(|event| (&event["title"], &event["startTime"])).collect();
-    assert_eq!(told, [(&json!("Intro: Grace Hopper"), &json!(slot))]);
+    let emitted: Vec<_> = events.iter().map(|event| (&event["title"], &event["startTime"])).collect();
+    assert_eq!(emitted, [(&json!("Intro: Grace Hopper"), &json!(slot))]);
     let notes = "Ships are safe in harbour.\nBut that is not what ships are for.";
     assert_eq!(events[0]["metadata"]["booking"]["notes"], notes);
 }
@@ -86,9 +88,7 @@ pub(crate) async fn fits(browser: &Browser) {
     assert_eq!(widths, json!([PHONE.0, PHONE.0]), "{}", browser.url().await);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_visitor_picks_a_time_and_books_it(#[case] database: Database) {
     let place = Place::open(database, json!({})).await;
@@ -166,7 +166,7 @@ async fn everything_works_without_scripts() {
 #[case::a_half_hour_offset("Asia/Kolkata")]
 #[case::beyond_the_date_line("Pacific/Kiritimati")]
 #[tokio::test]
-async fn times_are_shown_in_the_visitor_s_zone(#[case] zone: &str) {
+async fn times_are_in_the_visitor_s_zone(#[case] zone: &str) {
     let place = Place::open(Sqlite, json!({ "timezone": "Europe/Berlin" })).await;
     let slot = place.slots().await[40].clone();
     let browser = Visitor::new().in_zone(zone).open().await;

@@ -1,13 +1,11 @@
 //! The booking page as browsers receive it: HTML over plain HTTP.
 
+use crate::on_both;
 use chrono::TimeDelta;
-use kalends_e2e::{
-    Client,
-    Database::{self, Postgres, Sqlite},
-    Server, at, shifted,
-};
+use kalends_e2e::{Client, Database, Server, at, shifted};
 use reqwest::header::HeaderMap;
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent_with_calendar, event};
@@ -66,7 +64,7 @@ impl Place {
         let page = format!("/book/{}", made["slug"].as_str().unwrap());
         // The client does not decode answers.
         let http = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
-        let http = http.gzip(false).brotli(false).zstd(false);
+        let http = http.gzip(false).zstd(false);
         Self { server, api, calendar, id: made.id(), page, http: http.build().unwrap() }
     }
 
@@ -144,7 +142,7 @@ impl Seen {
     }
 
     #[track_caller]
-    fn says(self, parts: &[&str]) -> Self {
+    fn has_parts(self, parts: &[&str]) -> Self {
         for part in parts {
             assert!(self.text().contains(part), "{part}: {}", self.text());
         }
@@ -198,13 +196,11 @@ async fn until_refused(ask: impl AsyncFn() -> Seen) -> (Vec<u16>, Seen) {
     (before, answer)
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
-async fn a_browser_is_shown_the_page(#[case] database: Database) {
+async fn a_browser_gets_the_page(#[case] database: Database) {
     let place = Place::open(database, json!({ "description": "What we talk about" })).await;
-    let page = place.get(&place.page).await.page(200, "Intro").says(&["What we talk about", "1 hour", "<table"]);
+    let page = place.get(&place.page).await.page(200, "Intro").has_parts(&["What we talk about", "1 hour", "<table"]);
     let first = &place.slots().await[0];
     assert!(page.values("datetime").contains(first), "{}", page.text());
     // Its files may be cached for good, and together they are small.
@@ -218,7 +214,7 @@ async fn a_browser_is_shown_the_page(#[case] database: Database) {
         assert_eq!(sent.header("cross-origin-resource-policy"), "same-origin", "{file}");
         assert!(sent.header("content-type").starts_with(kind), "{file}: {:#?}", sent.headers);
     }
-    for coding in ["gzip", "br", "zstd"] {
+    for coding in ["gzip", "zstd"] {
         let mut transferred = 0;
         for path in files.iter().map(|(file, _)| *file).chain([&place.page]) {
             let url = format!("{}{path}", place.server.base_url());
@@ -233,11 +229,9 @@ async fn a_browser_is_shown_the_page(#[case] database: Database) {
     place.ask("/book/assets/booking.css", "*/*", "de").await.envelope(404, "not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
-async fn the_address_says_what_is_shown(#[case] database: Database) {
+async fn the_address_selects_day_and_zone(#[case] database: Database) {
     let place = Place::open(database, json!({ "window_days": 40, "timezone": "Europe/Berlin" })).await;
     let (page, slots) = (&place.page, place.slots().await);
     let slot = &slots[40];
@@ -245,19 +239,20 @@ async fn the_address_says_what_is_shown(#[case] database: Database) {
     let of_nepal = |slot: &str| at(slot) + TimeDelta::minutes(345);
     let nepal = of_nepal(slot);
     let (date, zone) = (nepal.format("%F").to_string(), "Asia/Kathmandu");
-    let asked = format!("{page}?day={date}&tz={zone}");
-    let shown = place.get(&asked).await.page(200, "Intro");
-    let shown = shown.says(&[&format!(">{}</time>", nepal.format("%H:%M")), "data-zone=\"Asia/Kathmandu\""]);
-    let mut times = shown.values("datetime");
+    let address = format!("{page}?day={date}&tz={zone}");
+    let picker = place.get(&address).await.page(200, "Intro");
+    let picker = picker.has_parts(&[&format!(">{}</time>", nepal.format("%H:%M")), "data-zone=\"Asia/Kathmandu\""]);
+    let mut times = picker.values("datetime");
     times.retain(|time| time.len() > date.len());
     let of_day: Vec<_> = slots.iter().filter(|slot| of_nepal(slot).format("%F").to_string() == date).collect();
     assert_eq!(times.iter().collect::<Vec<_>>(), of_day);
     // The clock format follows the browser's language.
     let twelve = nepal.format("%-I:%M\u{a0}%P").to_string();
-    place.ask(&asked, HTML, "en-US,en;q=0.9").await.page(200, "Intro").says(&[&format!(">{twelve}</time>")]);
+    place.ask(&address, HTML, "en-US,en;q=0.9").await.page(200, "Intro").has_parts(&[&format!(">{twelve}</time>")]);
     let next = at(&slots[slots.len() - 1]).format("%Y-%m").to_string();
     let label = at(&format!("{next}-01T00:00:00Z")).format("%B %Y").to_string();
-    let month = place.get(&format!("{page}?month={next}")).await.page(200, "Intro").says(&[&format!(">{label}</h2>")]);
+    let month =
+        place.get(&format!("{page}?month={next}")).await.page(200, "Intro").has_parts(&[&format!(">{label}</h2>")]);
     assert!(month.values("href").iter().any(|link| link.contains(&format!("?day={next}-"))), "{}", month.text());
     // Invalid parameters are ignored.
     let plain = place.get(page).await.page(200, "Intro").text();
@@ -266,8 +261,8 @@ async fn the_address_says_what_is_shown(#[case] database: Database) {
     }
 
     let chosen = place.get(&format!("{page}?slot={slot}&tz={zone}")).await.page(200, "Intro");
-    let chosen = chosen.says(&["name=\"email\"", "name=\"website\"", &format!("name=\"start\" value=\"{slot}\"")]);
-    chosen.says(&[&nepal.format("%H:%M").to_string(), "Asia/Kathmandu (UTC+5:45)"]);
+    let chosen = chosen.has_parts(&["name=\"email\"", "name=\"website\"", &format!("name=\"start\" value=\"{slot}\"")]);
+    chosen.has_parts(&[&nepal.format("%H:%M").to_string(), "Asia/Kathmandu (UTC+5:45)"]);
     for never in ["soon", "", "2026-03-05", &shifted(slot, 7), &shifted(slot, -60 * 24 * 30)] {
         let answer = place.get(&format!("{page}?slot={never}")).await.page(400, "This time cannot be booked");
         assert!(answer.values("href").contains(page), "{never} has no way back: {}", answer.text());
@@ -279,16 +274,14 @@ async fn the_address_says_what_is_shown(#[case] database: Database) {
     assert!(offers.contains(&format!("{page}?slot={}&tz={zone}", slots[41])), "{offers:?}");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_submitted_form_books_the_slot(#[case] database: Database) {
     let place = Place::open(database, json!({})).await;
     let slots = place.slots().await;
     let tokyo = at(&slots[30]) + TimeDelta::hours(9);
     let booked = place.submit(&slots[30]).await.page(201, "You are booked");
-    let booked = booked.says(&["ada@example.com", &tokyo.format("%H:%M").to_string(), "Asia/Tokyo (UTC+9)"]);
+    let booked = booked.has_parts(&["ada@example.com", &tokyo.format("%H:%M").to_string(), "Asia/Tokyo (UTC+9)"]);
     let events = place.events().await;
     assert_eq!((events.len(), &events[0]["startTime"]), (1, &json!(slots[30])));
     let guest = json!({ "booking": {
@@ -302,23 +295,21 @@ async fn a_submitted_form_books_the_slot(#[case] database: Database) {
     place.get(&cancel).await.page(200, "Cancel this booking?");
     place.get(&reschedule).await.page(200, "Intro");
     // The next visitor is offered other slots and need not fill in the form again.
-    let second = place.submit(&slots[30]).await.page(409, "This time was just taken").says(&["Ada Lovelace"]);
+    let second = place.submit(&slots[30]).await.page(409, "This time was just taken").has_parts(&["Ada Lovelace"]);
     let starts: Vec<_> = second.values("value").into_iter().filter(|value| slots.contains(value)).collect();
     assert_eq!(starts, [slots[29].as_str(), &slots[31], &slots[28]], "the nearest first");
     place.submit(&starts[0]).await.page(201, "You are booked");
     assert_eq!(place.events().await.len(), 2);
     // Programs still get JSON.
     let program = place.book(&slots[40]).await;
-    place.get(place.path(&program["cancel_url"])).await.page(200, "Cancel this booking?").says(&["Eve"]);
+    place.get(place.path(&program["cancel_url"])).await.page(200, "Cancel this booking?").has_parts(&["Eve"]);
     place.get(place.path(&program["reschedule_url"])).await.page(200, "Intro");
     let body = json!({ "name": "Eve", "email": "eve@example.com", "start": slots[40] });
     let again = place.server.anonymous().post(&place.page).header("accept", HTML).json(body).await;
     again.refused(409, "conflict").code("slot_taken");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_refused_form_shows_its_errors(#[case] database: Database) {
     let place = Place::open(database, json!({})).await;
@@ -336,7 +327,7 @@ async fn a_refused_form_shows_its_errors(#[case] database: Database) {
     for (field, value, at_fault) in wrong {
         let fields = form(&slot).map(|(name, kept)| if name == field { (name, value) } else { (name, kept) });
         let answer = place.post(&place.page, &fields).await.page(400, "Intro");
-        let answer = answer.says(&["Nothing is booked yet.", &format!("id=\"{at_fault}-problem\"")]);
+        let answer = answer.has_parts(&["Nothing is booked yet.", &format!("id=\"{at_fault}-problem\"")]);
         assert_eq!(answer.text().matches("class=\"problem\"").count(), 1, "{}", answer.text());
         let kept = ["value=\"Ada Lovelace\"", "value=\"Ada@Example.com\"", "\nLine one\r\nline two</textarea>"];
         for (name, kept) in ["name", "email", "notes"].iter().zip(kept) {
@@ -345,7 +336,7 @@ async fn a_refused_form_shows_its_errors(#[case] database: Database) {
         assert!(answer.values("value").contains(&slot), "the slot is kept");
     }
     let nothing = place.post(&place.page, &[("start", &slot)]).await.page(400, "Intro");
-    nothing.says(&["id=\"name-problem\"", "id=\"email-problem\""]);
+    nothing.has_parts(&["id=\"name-problem\"", "id=\"email-problem\""]);
     for start in ["", "tomorrow", &shifted(&slot, 1), "2031-03-03T09:00:00Z"] {
         place.submit(start).await.page(400, "This time cannot be booked");
     }
@@ -359,9 +350,7 @@ async fn a_refused_form_shows_its_errors(#[case] database: Database) {
     place.post(&place.page, &[&form(&slot)[..], &[("website", "")]].concat()).await.page(201, "You are booked");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn missing_and_closed_pages_say_so(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -401,15 +390,13 @@ async fn missing_and_closed_pages_say_so(#[case] database: Database) {
     assert!(!cancelled.values("href").contains(&place.page), "{}", cancelled.text());
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
-async fn rate_limits_are_shown_as_a_page(#[case] database: Database) {
+async fn a_rate_limited_browser_gets_a_page(#[case] database: Database) {
     let limits = [("KALENDS_IP_LIMITS", "booking_page=6,booking=2")];
     let place = Place::of(Server::start_with(database, &limits).await, "pro", &[], json!({})).await;
-    let told = |answer: Seen, per_minute: u64| {
-        let answer = answer.page(429, "One moment, please").says(&["Nothing was booked."]);
+    let check_refusal = |answer: Seen, per_minute: u64| {
+        let answer = answer.page(429, "One moment, please").has_parts(&["Nothing was booked."]);
         let after: u64 = answer.header("retry-after").parse().unwrap();
         assert!((1..=60 / per_minute).contains(&after), "{:#?}", answer.headers);
         assert!(answer.values("href").contains(&place.page), "{}", answer.text());
@@ -418,17 +405,15 @@ async fn rate_limits_are_shown_as_a_page(#[case] database: Database) {
     // submission after 30.
     let (submitted, refused) = until_refused(async || place.submit("2031-03-03T09:00:00Z").await).await;
     assert!(submitted.len() >= 2 && submitted.iter().all(|status| *status == 400), "{submitted:?}");
-    told(refused, 2);
+    check_refusal(refused, 2);
     let (read, refused) = until_refused(async || place.get(&place.page).await).await;
     assert!(read.len() >= 6 && read.iter().all(|status| *status == 200), "{read:?}");
-    told(refused, 6);
+    check_refusal(refused, 6);
     let program = until_refused(async || place.ask(&place.page, "*/*", "de").await).await.1;
     program.envelope(429, "rate_limit_error");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn user_input_is_escaped(#[case] database: Database) {
     let evil = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)> # [x](javascript:alert(1))";
@@ -443,7 +428,7 @@ async fn user_input_is_escaped(#[case] database: Database) {
     assert_eq!(markdown.header("content-type"), "text/markdown; charset=utf-8");
     assert_eq!((markdown.status, markdown.header("cache-control")), (200, "private, no-store"));
     let address = format!("POST {}{}\n", place.server.base_url(), place.page);
-    let markdown = markdown.says(&["# \\<script\\>", &slot, &address]).lacks(&["](javascript"]);
+    let markdown = markdown.has_parts(&["# \\<script\\>", &slot, &address]).lacks(&["](javascript"]);
     assert!(!markdown.text().replace("\\<", "").contains('<'), "{}", markdown.text());
 
     let evils = [("name", evil), ("notes", evil), ("start", &slot)];
@@ -455,9 +440,7 @@ async fn user_input_is_escaped(#[case] database: Database) {
     place.get(&booked.link("/move")).await.page(200, &heading).lacks(&elements);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_guest_moves_and_cancels(#[case] database: Database) {
     let mut place = Place::open(database, json!({})).await;
@@ -470,25 +453,33 @@ async fn a_guest_moves_and_cancels(#[case] database: Database) {
         place.post(path, &[("start", &slots[20])]).await.page(404, "This link does not lead to a booking");
     }
     // Opening a link changes nothing, because mail scanners open links too.
-    let picker = place.get(&reschedule).await.page(200, "Intro").says(&["Until you confirm it, this one stays booked"]);
+    let picker =
+        place.get(&reschedule).await.page(200, "Intro").has_parts(&["Until you confirm it, this one stays booked"]);
     assert!(picker.values("href").iter().any(|link| link.starts_with(&format!("{reschedule}?slot="))));
     let confirm = format!("{reschedule}?slot={}", slots[20]);
-    place.get(&confirm).await.page(200, "Move your booking to this time?").says(&[&format!("action=\"{reschedule}\"")]);
+    place
+        .get(&confirm)
+        .await
+        .page(200, "Move your booking to this time?")
+        .has_parts(&[&format!("action=\"{reschedule}\"")]);
     place.get(&format!("{reschedule}?slot=soon")).await.page(400, "This time cannot be booked");
     assert_eq!(place.events().await[0]["startTime"], slots[9]);
 
     place.book(&slots[21]).await;
     let taken = place.post(&reschedule, &[("start", &slots[21])]).await.page(409, "This time was just taken");
-    assert!(taken.says(&["your booking has not been moved"]).values("href").iter().any(|href| href.contains("?slot=")));
+    assert!(
+        taken.has_parts(&["your booking has not been moved"]).values("href").iter().any(|href| href.contains("?slot="))
+    );
     for never in ["soon", &shifted(&slots[20], 1)] {
         place.post(&reschedule, &[("start", never)]).await.page(400, "This time cannot be booked");
     }
     let moved = place.post(&reschedule, &[("start", &slots[20]), ("tz", "Asia/Tokyo")]).await;
-    let moved = moved.page(200, "Your booking has been moved").says(&["Asia/Tokyo", "It no longer takes place on"]);
+    let moved =
+        moved.page(200, "Your booking has been moved").has_parts(&["Asia/Tokyo", "It no longer takes place on"]);
     assert_eq!((moved.link("/cancel"), moved.link("/move")), (cancel.clone(), reschedule.clone()));
     assert_eq!(place.events().await[0]["startTime"], slots[20]);
 
-    place.get(&cancel).await.page(200, "Cancel this booking?").says(&["Ada Lovelace"]);
+    place.get(&cancel).await.page(200, "Cancel this booking?").has_parts(&["Ada Lovelace"]);
     place.post(&cancel, &[]).await.page(200, "Your booking is cancelled");
     assert_eq!(place.events().await.len(), 1);
     place.post(&cancel, &[]).await.page(200, "This booking was already cancelled");

@@ -1,10 +1,9 @@
 //! Booking pages, as their owners see them.
 
-use kalends_e2e::{
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -36,9 +35,7 @@ const FIELDS: [&str; 18] = [
     "updated_at",
 ];
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_page_is_created_with_its_defaults(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -78,9 +75,7 @@ async fn a_page_is_created_with_its_defaults(#[case] database: Database) {
     assert_eq!(export["booking_pages"], json!([made.json]));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_field_is_kept_and_changed(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -104,14 +99,14 @@ async fn every_field_is_kept_and_changed(#[case] database: Database) {
         "title": "Other", "description": null, "duration_minutes": 5, "buffer_minutes": 0, "window_days": 1,
         "min_notice_minutes": 0, "timezone": "UTC", "availability_constraints": null, "active": true
     });
-    let mut shown = made.json.clone();
+    let mut expected = made.json.clone();
     for (field, value) in others.as_object().unwrap() {
         let changed = api.patch(&path).json(json!({ field.as_str(): value })).await.expect(200);
-        shown[field.as_str()] = value.clone();
-        shown["updated_at"] = changed["updated_at"].clone();
-        assert_eq!(changed.json, shown, "{field}");
+        expected[field.as_str()] = value.clone();
+        expected["updated_at"] = changed["updated_at"].clone();
+        assert_eq!(changed.json, expected, "{field}");
     }
-    assert_eq!(api.get(&path).await.expect(200).json, shown);
+    assert_eq!(api.get(&path).await.expect(200).json, expected);
     // All fields at once, with the version that was read.
     let read = api.get(&path).await.expect(200);
     let etag = read.header("etag").to_owned();
@@ -130,9 +125,7 @@ async fn every_field_is_kept_and_changed(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bad_fields_are_refused_by_name(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -173,7 +166,7 @@ async fn bad_fields_are_refused_by_name(#[case] database: Database) {
     let moved = api.patch(&path).json(json!({ "calendar_id": calendar })).await;
     moved.refused(400, "validation_error").param("calendar_id").code("unknown_field");
     let all = api.post(PAGES).json(json!({ "calendar_id": calendar, "title": "", "window_days": 0 })).await;
-    all.refused(400, "validation_error").says("title").says("window_days");
+    all.refused(400, "validation_error").mentions("title").mentions("window_days");
     for missing in ["title", "calendar_id"] {
         let mut body = json!({ "calendar_id": calendar, "title": "Intro" });
         body.as_object_mut().unwrap().remove(missing);
@@ -183,9 +176,7 @@ async fn bad_fields_are_refused_by_name(#[case] database: Database) {
     api.post(PAGES).json(nowhere).await.refused(404, "not_found").code("calendar_not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_agent_s_key_sees_its_own_pages(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -213,16 +204,14 @@ async fn an_agent_s_key_sees_its_own_pages(#[case] database: Database) {
     assert_eq!(api.get(PAGES).await.expect(200).column("id"), pages[1..]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_plan_limits_the_pages(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "free").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     let body = json!({ "calendar_id": calendar, "title": "Intro" });
     let first = api.post(PAGES).json(body.clone()).await.expect(201).id();
-    let full = api.post(PAGES).json(body.clone()).await.refused(429, "quota_exceeded").says("booking_pages");
+    let full = api.post(PAGES).json(body.clone()).await.refused(429, "quota_exceeded").mentions("booking_pages");
     assert!(full.header("retry-after").parse::<u64>().unwrap() > 0);
     let used = async || api.get("/v1/usage").await.expect(200)["booking_pages"].clone();
     assert_eq!(used().await, json!({ "used": 1, "limit": 1 }));

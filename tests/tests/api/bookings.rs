@@ -1,14 +1,16 @@
 //! The actions of guests on a booking page.
 
+use crate::on_both;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use kalends_e2e::{
     Answer, Client,
-    Database::{self, Postgres, Sqlite},
+    Database::{self, Postgres},
     Server, at, iso,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -86,20 +88,18 @@ fn path_of(desk: &Desk, url: &Value) -> String {
     url.as_str().unwrap().strip_prefix(desk.server.base_url()).unwrap().to_owned()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_slot_is_booked(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({ "description": "Half an hour" })).await;
-    let shown = desk.guest.get(format!("{}/slots", page.book)).await.expect(200);
-    has_exactly(&shown.json, &["booking_page", "slots"]);
-    has_exactly(&shown["booking_page"], &["slug", "title", "description", "duration_minutes", "timezone"]);
-    assert_eq!((shown.header("access-control-allow-origin"), shown.header("ratelimit")), ("*", ""));
-    let slots = starts(&shown);
+    let offered = desk.guest.get(format!("{}/slots", page.book)).await.expect(200);
+    has_exactly(&offered.json, &["booking_page", "slots"]);
+    has_exactly(&offered["booking_page"], &["slug", "title", "description", "duration_minutes", "timezone"]);
+    assert_eq!((offered.header("access-control-allow-origin"), offered.header("ratelimit")), ("*", ""));
+    let slots = starts(&offered);
     assert!((166..=168).contains(&slots.len()), "a week of hours: {}", slots.len());
-    assert_eq!(shown["slots"][0]["end"], iso(at(&slots[0]) + TimeDelta::hours(1)));
+    assert_eq!(offered["slots"][0]["end"], iso(at(&slots[0]) + TimeDelta::hours(1)));
 
     let booked = desk.book(&page, &slots[5]).await.expect(201);
     has_exactly(&booked.json, &["booking_page_id", "event", "cancel_url", "reschedule_url"]);
@@ -139,21 +139,19 @@ async fn a_slot_is_booked(#[case] database: Database) {
     assert!(!log.contains(page.book.trim_start_matches("/book/")) && !log.contains(token));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn only_offered_slots_can_be_booked(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({ "min_notice_minutes": 180 })).await;
     let slots = desk.slots(&page).await;
-    let beside = iso(at(&slots[3]) + TimeDelta::minutes(1));
+    let off_grid = iso(at(&slots[3]) + TimeDelta::minutes(1));
     let (past, too_soon, too_far) = (
         iso(at(&slots[0]) - TimeDelta::days(1)),
         iso(at(&slots[0]) - TimeDelta::hours(1)),
         iso(at(&slots[0]) + TimeDelta::days(8)),
     );
-    for start in [&beside, &past, &too_soon, &too_far] {
+    for start in [&off_grid, &past, &too_soon, &too_far] {
         desk.book(&page, start).await.refused(400, "validation_error").param("start");
     }
     for start in ["2031-03-03T09:00:00", "tomorrow", "2031-03-03"] {
@@ -186,9 +184,7 @@ async fn only_offered_slots_can_be_booked(#[case] database: Database) {
     desk.guest.post(&page.book).json(body).await.expect(201);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn busy_times_are_not_offered(#[case] database: Database) {
     let desk = Desk::new(database).await;
@@ -234,9 +230,7 @@ async fn busy_times_are_not_offered(#[case] database: Database) {
     desk.book(&plain, &iso(base)).await.refused(409, "conflict").code("slot_taken");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn slots_follow_the_constraints_and_the_requested_range(#[case] database: Database) {
     let desk = Desk::new(database).await;
@@ -256,26 +250,26 @@ async fn slots_follow_the_constraints_and_the_requested_range(#[case] database: 
             .or_default()
             .push(local(start).format("%H:%M").to_string());
     }
-    let whole: Vec<_> = by_day.iter().skip(1).take(by_day.len() - 2).collect();
+    let full_days: Vec<_> = by_day.iter().skip(1).take(by_day.len() - 2).collect();
     assert!(by_day.keys().all(|day| day.starts_with("Tue") || day.starts_with("Sat")), "{by_day:?}");
     let grid = ["09:30", "11:00", "12:30", "14:00", "15:30", "17:00", "18:30", "20:00", "21:30"];
     let mid: Vec<_> = by_day.values().filter(|times| times.len() == grid.len()).collect();
-    assert!(mid.len() >= 7 && mid.iter().all(|times| **times == grid), "{whole:?}");
+    assert!(mid.len() >= 7 && mid.iter().all(|times| **times == grid), "{full_days:?}");
 
     // Dates are in the page's zone, and the last one is included. Timestamps cut the range exactly.
-    let asked = async |query: &[(&str, &str)]| {
+    let starts_within = async |query: &[(&str, &str)]| {
         let call = desk.guest.get(format!("{}/slots", page.book)).query(query);
         starts(&call.await.expect(200))
     };
-    let first_whole = slots.iter().find(|start| local(start) > local(&slots[0]) + TimeDelta::hours(24)).unwrap();
-    let date = local(first_whole).format("%F").to_string();
+    let first_of_full_day = slots.iter().find(|start| local(start) > local(&slots[0]) + TimeDelta::hours(24)).unwrap();
+    let date = local(first_of_full_day).format("%F").to_string();
     let of_date: Vec<String> =
         slots.iter().filter(|start| local(start).format("%F").to_string() == date).cloned().collect();
-    assert_eq!(asked(&[("from", &date), ("to", &date)]).await, of_date);
+    assert_eq!(starts_within(&[("from", &date), ("to", &date)]).await, of_date);
     let (from, to) = (iso(at(&of_date[1])), iso(at(&of_date[3])));
-    assert_eq!(asked(&[("from", &from), ("to", &to)]).await, of_date[1..3], "a slot ends by then");
-    assert_eq!(asked(&[("from", "2000-01-01")]).await.len(), slots.len());
-    assert_eq!(asked(&[("from", "2090-01-01")]).await.len(), 0);
+    assert_eq!(starts_within(&[("from", &from), ("to", &to)]).await, of_date[1..3], "a slot ends by then");
+    assert_eq!(starts_within(&[("from", "2000-01-01")]).await.len(), slots.len());
+    assert_eq!(starts_within(&[("from", "2090-01-01")]).await.len(), 0);
     let refused = async |query: &[(&str, &str)]| desk.guest.get(format!("{}/slots", page.book)).query(query).await;
     refused(&[("from", "2026-02-30")]).await.refused(400, "validation_error").param("from").code("invalid_time_format");
     refused(&[("to", "soon")]).await.refused(400, "validation_error").param("to");
@@ -284,9 +278,7 @@ async fn slots_follow_the_constraints_and_the_requested_range(#[case] database: 
     refused(&[("form", "2030-02-02")]).await.refused(400, "validation_error").param("form").code("unknown_field");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_closed_page_is_not_found(#[case] database: Database) {
     let desk = Desk::new(database).await;
@@ -298,7 +290,7 @@ async fn a_closed_page_is_not_found(#[case] database: Database) {
     let closed = async || {
         for answer in [desk.guest.get(format!("{}/slots", page.book)).await, desk.book(&page, &slots[3]).await] {
             let answer = answer.refused(404, "not_found").code("booking_page_not_found");
-            assert!(!answer.text().contains(page.book.trim_start_matches("/book/")), "{}", answer.shown());
+            assert!(!answer.text().contains(page.book.trim_start_matches("/book/")), "{}", answer.describe());
         }
         desk.guest.post(&reschedule).json(json!({ "start": slots[3] })).await.refused(404, "not_found");
     };
@@ -316,9 +308,7 @@ async fn a_closed_page_is_not_found(#[case] database: Database) {
     desk.guest.get("/book/nobody-s/slots").await.refused(404, "not_found").code("booking_page_not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_booking_is_moved_and_cancelled(#[case] database: Database) {
     let desk = Desk::new(database).await;
@@ -392,9 +382,7 @@ async fn a_booking_is_moved_and_cancelled(#[case] database: Database) {
     assert_eq!(desk.guest.get(seen.strip_suffix("/cancel").unwrap()).await.expect(200)["status"], "cancelled");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn unknown_parameters_are_refused(#[case] database: Database) {
     let desk = Desk::new(database).await;
@@ -418,9 +406,7 @@ async fn unknown_parameters_are_refused(#[case] database: Database) {
     typed.body(form).await.expect(201);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_booking_that_has_begun_cannot_be_changed(#[case] database: Database) {
     let mut desk = Desk::new(database).await;
@@ -436,9 +422,7 @@ async fn a_booking_that_has_begun_cannot_be_changed(#[case] database: Database) 
     late.refused(400, "validation_error").param("start");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn booking_closes_over_the_quota(#[case] database: Database) {
     let mut desk = Desk::of(Server::start(database).await, "custom", &["--limits", r#"{"events":1}"#]).await;
@@ -447,7 +431,7 @@ async fn booking_closes_over_the_quota(#[case] database: Database) {
     let booked = desk.book(&page, &slots[0]).await.expect(201);
     let closed = desk.book(&page, &slots[1]).await.refused(429, "quota_exceeded").code("booking_closed");
     assert!(closed.header("retry-after").parse::<u64>().unwrap() > 0);
-    assert!(!closed.text().contains("plan"), "guests do not see the plan: {}", closed.shown());
+    assert!(!closed.text().contains("plan"), "guests do not see the plan: {}", closed.describe());
     // The page offers no slots either, and says why.
     let offered = desk.guest.get(format!("{}/slots", page.book)).await.expect(200);
     assert_eq!((&offered["slots"], &offered["notices"][0]["code"]), (&json!([]), &json!("booking_closed")));
@@ -464,9 +448,7 @@ async fn booking_closes_over_the_quota(#[case] database: Database) {
     assert_eq!(api.get(format!("/v1/booking-pages/{}", page.id)).await.expect(200)["bookings_count"], 1);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn guests_are_notified_by_mail(#[case] database: Database) {
     let desk = Desk::new(database).await;
@@ -514,9 +496,7 @@ async fn guests_are_notified_by_mail(#[case] database: Database) {
     assert_eq!(desk.server.mails().len(), 3, "a replay and a second cancellation send no mail");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bookings_are_in_the_audit_log(#[case] database: Database) {
     let desk = Desk::new(database).await;
@@ -550,9 +530,7 @@ async fn bookings_are_in_the_audit_log(#[case] database: Database) {
     assert!(!log.text().contains(page.book.trim_start_matches("/book/")));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bookings_are_announced_to_webhooks(#[case] database: Database) {
     let (server, api, receiver) = with_receiver(database, "pro").await;
@@ -564,9 +542,9 @@ async fn bookings_are_announced_to_webhooks(#[case] database: Database) {
     let booked = desk.book(&page, &slots[5]).await.expect(201);
     let id = booked["event"]["id"].as_str().unwrap();
     let event = desk.api.get(format!("/v1/events/{id}")).await.expect(200);
-    let mut told = receiver.wait_for_type("/all", "event.created").await.json();
-    assert_eq!(told.as_object_mut().unwrap().remove("booking_page_id"), Some(json!(page.id)));
-    assert_eq!(told, event.json, "the event as the API shows it, and the page");
+    let mut message = receiver.wait_for_type("/all", "event.created").await.json();
+    assert_eq!(message.as_object_mut().unwrap().remove("booking_page_id"), Some(json!(page.id)));
+    assert_eq!(message, event.json, "the event as the API shows it, and the page");
     desk.guest.post(path_of(&desk, &booked["reschedule_url"])).json(json!({ "start": slots[7] })).await.expect(200);
     let moved = receiver.wait_for_type("/all", "event.updated").await.json();
     assert_eq!((&moved["booking_page_id"], &moved["startTime"]), (&json!(page.id), &json!(slots[7])));
@@ -585,22 +563,20 @@ async fn race(desk: &Desk, guests: &[Client], page: &Open) {
             tokio::spawn(async move { call.await })
         });
         let submissions: Vec<_> = submissions.collect();
-        let mut told: BTreeMap<(u16, String), usize> = BTreeMap::new();
+        let mut outcomes: BTreeMap<(u16, String), usize> = BTreeMap::new();
         for submission in submissions {
             let answer = submission.await.unwrap();
             let code = answer.at("/error/code").as_str().unwrap_or_default().to_owned();
-            *told.entry((answer.status, code)).or_default() += 1;
+            *outcomes.entry((answer.status, code)).or_default() += 1;
         }
-        assert_eq!(told, BTreeMap::from([((201, String::new()), 1), ((409, "slot_taken".to_owned()), 23)]));
+        assert_eq!(outcomes, BTreeMap::from([((201, String::new()), 1), ((409, "slot_taken".to_owned()), 23)]));
     }
     let path = format!("/v1/calendars/{}/events?limit=200", desk.calendar);
     assert_eq!(desk.api.get(path).await.expect(200)["total"], 3);
     assert_eq!(desk.api.get(format!("/v1/booking-pages/{}", page.id)).await.expect(200)["bookings_count"], 3);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn only_one_of_many_guests_gets_the_slot(#[case] database: Database) {
     let desk = Desk::new(database).await;
@@ -616,9 +592,7 @@ async fn only_one_of_many_guests_gets_the_slot_across_nodes() {
     race(&desk, &[desk.guest.clone(), other.anonymous()], &page).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn only_one_of_many_moves_gets_the_slot(#[case] database: Database) {
     let desk = Desk::new(database).await;
@@ -644,9 +618,7 @@ async fn only_one_of_many_moves_gets_the_slot(#[case] database: Database) {
     assert_eq!(statuses, [200, 409, 409, 409]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn mail_to_guests_is_limited(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_MAIL_LIMITS", "org=4,recipient=2")]).await;

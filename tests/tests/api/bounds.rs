@@ -1,12 +1,10 @@
 //! The length limits of account texts. A text at the limit is accepted. A longer or shorter one is refused by its
 //! field. Limits count characters, not bytes.
 
-use kalends_e2e::{
-    Answer,
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Answer, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -25,12 +23,10 @@ fn long(characters: usize) -> String {
 #[track_caller]
 fn refused(answer: Answer, field: &str, length: usize) {
     let answer = answer.refused(400, "validation_error").param(field);
-    assert!(answer.text().contains(&format!("got {length}")), "{}", answer.shown());
+    assert!(answer.text().contains(&format!("got {length}")), "{}", answer.describe());
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bounds_at_a_user_s_sign_up(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -65,9 +61,7 @@ async fn bounds_at_a_user_s_sign_up(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bounds_at_a_user_s_changes(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -93,9 +87,7 @@ async fn bounds_at_a_user_s_changes(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bounds_of_agent_sign_up_and_waitlist(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -126,9 +118,7 @@ async fn bounds_of_agent_sign_up_and_waitlist(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bounds_of_labels_and_feedback(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;

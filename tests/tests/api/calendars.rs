@@ -3,12 +3,10 @@
 use crate::fixtures::{
     agent, agent_with_calendar, calendar_of, event, has_exactly, is_id, is_time, shared_calendar, time,
 };
-use kalends_e2e::{
-    Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 const FIELDS: &[&str] = &[
@@ -28,11 +26,9 @@ const FIELDS: &[&str] = &[
     "ical_url",
 ];
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
-async fn a_calendar_is_created_and_shown(#[case] database: Database) {
+async fn a_calendar_is_created_and_read(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -70,9 +66,7 @@ async fn a_calendar_is_created_and_shown(#[case] database: Database) {
     assert_eq!(api.post("/v1/calendars").json(silent).await.expect(201)["default_reminders"], json!([]));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_bad_calendar_is_refused_by_field(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -108,9 +102,7 @@ async fn a_bad_calendar_is_refused_by_field(#[case] database: Database) {
     assert_eq!(api.get("/v1/calendars?include=all").await.expect(200)["total"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_patch_changes_only_the_given_fields(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -169,9 +161,7 @@ async fn a_patch_changes_only_the_given_fields(#[case] database: Database) {
     assert_eq!(api.get(&path).await.expect(200).json, before.json);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn deleting_a_calendar_deletes_its_events_unless_if_empty_is_set(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -200,9 +190,7 @@ async fn deleting_a_calendar_deletes_its_events_unless_if_empty_is_set(#[case] d
     api.get(format!("/v1/calendars/{calendar}")).await.refused(404, "not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_feed_address_can_be_replaced(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -218,9 +206,7 @@ async fn a_feed_address_can_be_replaced(#[case] database: Database) {
     assert_eq!(api.get(&path).await.expect(200).json, rotated.json);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn unknown_calendars_are_not_found(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;

@@ -1,13 +1,11 @@
 //! Copies of a calendar that follow its change feed.
 
+use crate::on_both;
 use std::{collections::BTreeMap, sync::Arc, sync::atomic::AtomicBool, sync::atomic::Ordering};
 
-use kalends_e2e::{
-    Answer, Client, Database,
-    Database::{Postgres, Sqlite},
-    Server, shifted,
-};
+use kalends_e2e::{Answer, Client, Database, Server, shifted};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent_with_calendar, calendar_of, event, event_body, has_exactly, shared_calendar};
@@ -70,9 +68,7 @@ async fn listed(api: &Client, calendar: &str) -> BTreeMap<String, Value> {
     list.data().into_iter().map(|event| (event["id"].as_str().unwrap().to_owned(), event)).collect()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn changes_are_listed_in_order_and_once(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -85,8 +81,8 @@ async fn changes_are_listed_in_order_and_once(#[case] database: Database) {
     api.patch(format!("/v1/events/{first}")).json(json!({ "title": "Retro" })).await.expect(200);
     let answer = page(&api, &calendar, Some(&next(&empty)), None).await;
     assert_eq!(answer.column("id"), [second.clone(), first.clone()]);
-    let shown = api.get(format!("/v1/events/{first}")).await.expect(200);
-    assert_eq!(answer.data()[1], shown.json, "as the event itself shows");
+    let read = api.get(format!("/v1/events/{first}")).await.expect(200);
+    assert_eq!(answer.data()[1], read.json, "as the event itself shows");
     assert_eq!(page(&api, &calendar, None, None).await.json["data"], answer.json["data"]);
 
     // Nothing changed, so the list is empty. A change of something other than an event is not listed.
@@ -106,9 +102,7 @@ async fn changes_are_listed_in_order_and_once(#[case] database: Database) {
     assert_eq!(page(&api, &calendar, None, None).await.column("id"), [first]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_pages_of_a_new_copy_miss_no_event(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -141,9 +135,7 @@ async fn the_pages_of_a_new_copy_miss_no_event(#[case] database: Database) {
     assert_eq!(copy.events, listed(&api, &calendar).await);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn series_and_changed_occurrences_are_listed_separately(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -193,9 +185,7 @@ async fn series_and_changed_occurrences_are_listed_separately(#[case] database: 
     assert_eq!(entries, [deleted(&series), deleted(&tuesday)]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_copy_that_cannot_continue_must_start_again(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -209,15 +199,15 @@ async fn a_copy_that_cannot_continue_must_start_again(#[case] database: Database
     let resync = async |api: &Client, calendar: &str, since: &str| {
         let query = [("since", since), ("limit", "1")];
         let answer = api.get(format!("/v1/calendars/{calendar}/changes")).query(&query).await;
-        answer.refused(410, "conflict").code("resync").param("since").says("start again without since")
+        answer.refused(410, "conflict").code("resync").param("since").mentions("start again without since")
     };
     for garbage in ["", "0", "null", &since[1..], &format!("{since}="), &"A".repeat(87), &"é".repeat(40)] {
-        resync(&api, &calendar, garbage).await.says("not a token");
+        resync(&api, &calendar, garbage).await.mentions("not a token");
     }
-    resync(&api, &other, &since).await.says("another calendar");
+    resync(&api, &other, &since).await.mentions("another calendar");
     // The bytes after the first name the database.
     let swapped = if &since[4..5] == "A" { "B" } else { "A" };
-    resync(&api, &calendar, &format!("{}{swapped}{}", &since[..4], &since[5..])).await.says("another database");
+    resync(&api, &calendar, &format!("{}{swapped}{}", &since[..4], &since[5..])).await.mentions("another database");
 
     api.delete(format!("/v1/events/{old}")).await.expect(204);
     server.restart_at_offset(29 * DAY).await;
@@ -229,16 +219,14 @@ async fn a_copy_that_cannot_continue_must_start_again(#[case] database: Database
     server.restart_at_offset(31 * DAY).await;
     let api = server.api(&org);
     for old in [&since, &begun, &next(&middle)] {
-        resync(&api, &calendar, old).await.says("30 days");
+        resync(&api, &calendar, old).await.mentions("30 days");
     }
     // A reader that was current a day ago is still current.
     assert_eq!(page(&api, &calendar, Some(&next(&gone)), None).await["data"], json!([]));
     assert_eq!(page(&api, &calendar, None, None).await.data().len(), 1);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn changes_require_a_visible_calendar(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -260,9 +248,7 @@ async fn changes_require_a_visible_calendar(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_copy_converges_while_others_write(#[case] database: Database) {
     const WRITERS: i64 = 4;

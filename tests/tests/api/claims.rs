@@ -1,14 +1,12 @@
 //! A user claims an organization that was created without an owner.
 
+use crate::on_both;
 use std::{collections::BTreeSet, time::Duration};
 
 use futures::future::join_all;
-use kalends_e2e::{
-    Answer, Client,
-    Database::{self, Postgres, Sqlite},
-    Mail, Server,
-};
+use kalends_e2e::{Answer, Client, Database, Mail, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -108,9 +106,7 @@ fn count(server: &Server, to: &str, subject: &str) -> usize {
     server.mails().iter().filter(|mail| mail.to == to && mail.subject == subject).count()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_claim_takes_effect_after_a_day(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -174,9 +170,7 @@ async fn a_claim_takes_effect_after_a_day(#[case] database: Database) {
 }
 
 /// An organization that an operator created for an address gets its owner in the same way.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_operator_s_organization_can_be_claimed(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -192,9 +186,7 @@ async fn an_operator_s_organization_can_be_claimed(#[case] database: Database) {
     owner.post(format!("/v1/auth/orgs/{}/switch", org.id)).await.expect(200);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn answers_do_not_reveal_what_can_be_claimed(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -203,18 +195,18 @@ async fn answers_do_not_reveal_what_can_be_claimed(#[case] database: Database) {
     let ada = human(&server, "ada@example.com").await;
     human(&server, "bob@example.com").await;
     let addresses = [AGENT, "nobody@example.com", OPERATOR, "bob@example.com", "ada@example.com"];
-    let mut told = BTreeSet::new();
+    let mut answers = BTreeSet::new();
     for address in addresses {
         // Twice: the second claim replaces the first, whether or not there is an organization.
         for _ in 0..2 {
             let answer = ada.post("/v1/auth/claim/initiate").json(json!({ "email": address })).await.expect(200);
             has_exactly(&answer.json, &["claim_id", "expires_at", "message"]);
-            told.insert(text(&answer["message"]));
+            answers.insert(text(&answer["message"]));
         }
     }
-    assert_eq!(told.len(), 1);
-    let shown: Vec<_> = claims(&ada).await.iter().map(|claim| text(&claim["status"])).collect();
-    assert_eq!(shown, ["void", "pending"].repeat(addresses.len()));
+    assert_eq!(answers.len(), 1);
+    let statuses: Vec<_> = claims(&ada).await.iter().map(|claim| text(&claim["status"])).collect();
+    assert_eq!(statuses, ["void", "pending"].repeat(addresses.len()));
     assert!(claims(&ada).await.iter().all(|claim| claim["org_id"].is_null()));
     mails(&server, AGENT, CODE, 2).await;
     mails(&server, OPERATOR, CODE, 2).await;
@@ -236,9 +228,7 @@ async fn answers_do_not_reveal_what_can_be_claimed(#[case] database: Database) {
         .param("mail");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_address_gets_at_most_five_mails_an_hour(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -265,9 +255,7 @@ async fn an_address_gets_at_most_five_mails_an_hour(#[case] database: Database) 
     assert!(over.header("retry-after").parse::<i64>().is_ok_and(|after| (1..=3_600).contains(&after)));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_failed_code_gets_the_same_error(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -283,44 +271,42 @@ async fn every_failed_code_gets_the_same_error(#[case] database: Database) {
     let used = code(&server, "other@example.com", 1).await;
     verify(&ada, &other, &used).await.expect(200);
 
-    let mut told = BTreeSet::new();
-    let mut tell = |answer: Answer| {
+    let mut answers = BTreeSet::new();
+    let mut record = |answer: Answer| {
         let mut error = answer.refused(400, "validation_error").param("otp").at("/error");
         error.as_object_mut().unwrap().remove("request_id");
-        told.insert(error.to_string());
+        answers.insert(error.to_string());
     };
-    tell(verify(&ada, &claim, wrong(&right)).await);
-    tell(verify(&ada, &first, &superseded).await);
-    tell(verify(&ada, &other, &used).await);
-    tell(verify(&bob, &claim, &right).await);
-    tell(verify(&ada, &nothing, &right).await);
-    tell(verify(&ada, "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", &right).await);
-    tell(verify(&ada, "no claim", &right).await);
-    tell(verify(&ada, "", &right).await);
+    record(verify(&ada, &claim, wrong(&right)).await);
+    record(verify(&ada, &first, &superseded).await);
+    record(verify(&ada, &other, &used).await);
+    record(verify(&bob, &claim, &right).await);
+    record(verify(&ada, &nothing, &right).await);
+    record(verify(&ada, "clm_01jn8r6v9ke0bt3m5qz2c7xwdh", &right).await);
+    record(verify(&ada, "no claim", &right).await);
+    record(verify(&ada, "", &right).await);
     for _ in 0..9 {
-        tell(verify(&ada, &claim, wrong(&right)).await);
+        record(verify(&ada, &claim, wrong(&right)).await);
     }
-    tell(verify(&ada, &claim, &right).await);
+    record(verify(&ada, &claim, &right).await);
     assert_eq!(claims(&ada).await[1]["status"], "expired");
     // The code of a claim without an organization also expires after too many attempts.
     for _ in 0..9 {
-        tell(verify(&ada, &nothing, "000000").await);
+        record(verify(&ada, &nothing, "000000").await);
     }
     assert_eq!(claims(&ada).await[2]["status"], "expired");
     let late = initiate(&bob, AGENT).await;
     let late_code = code(&server, AGENT, 3).await;
     server.restart_at_offset(601).await;
     let bob = signed_in(&server, "bob@example.com").await;
-    tell(verify(&bob, &late, &late_code).await);
-    assert_eq!(told.len(), 1, "{told:#?}");
+    record(verify(&bob, &late, &late_code).await);
+    assert_eq!(answers.len(), 1, "{answers:#?}");
     for form in ["12345", "1234567", "12345a", "", "１２３４５６"] {
-        verify(&bob, &late, form).await.refused(400, "validation_error").param("otp").says("6 digits");
+        verify(&bob, &late, form).await.refused(400, "validation_error").param("otp").mentions("6 digits");
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn concurrent_guesses_use_up_a_code(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -335,9 +321,7 @@ async fn concurrent_guesses_use_up_a_code(#[case] database: Database) {
     assert_eq!(claims(&ada).await[0]["status"], "expired");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn only_one_of_two_concurrent_claims_is_held(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -358,9 +342,7 @@ async fn only_one_of_two_concurrent_claims_is_held(#[case] database: Database) {
     verify(holder, &again, &again_code).await.refused(409, "conflict").code("claim_taken");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_revocation_in_time_ends_a_claim(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -401,9 +383,7 @@ async fn a_revocation_in_time_ends_a_claim(#[case] database: Database) {
 }
 
 /// The duty makes the user the owner although no request asks for it. The next switch finds that.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_claim_takes_effect_without_a_request(#[case] database: Database) {
     let mut server = Server::start(database).await;

@@ -1,6 +1,7 @@
 //! The client crate against the service. The service accepts every kind of request, and the client can read every
 //! answer.
 
+use crate::on_both;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -11,15 +12,16 @@ use kalends_client::{
 };
 use kalends_e2e::{
     Behaviour,
-    Database::{self, Postgres, Sqlite},
+    Database::{self, Sqlite},
     Receiver, Server, at, iso,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::subscriber::NOWHERE;
 
-const SHOWN: ShowEvents = ShowEvents { local: None };
+const NO_LOCAL_TIMES: ShowEvents = ShowEvents { local: None };
 /// The longest wait for an expected event on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -67,9 +69,7 @@ async fn later(client: &Client, time: TimeDelta) -> String {
     iso(at(&now) + time)
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn agents_and_calendars(#[case] database: Database) {
     let (_server, client) = with_org(database, "pro").await;
@@ -116,9 +116,7 @@ async fn agents_and_calendars(#[case] database: Database) {
     assert_eq!(client.get_agent(agent.id).await.unwrap().status, AgentStatus::Decommissioned);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn events_and_series(#[case] database: Database) {
     let (_server, client) = with_org(database, "pro").await;
@@ -127,7 +125,7 @@ async fn events_and_series(#[case] database: Database) {
     let series = client.create_event(calendar.id, &ShowEvents { local: Some(true) }, &series).await.unwrap();
     assert_eq!(series.local.as_ref().map(|local| (local.weekday, &*local.timezone)), Some((Weekday::Monday, "UTC")));
     let batch = CreateEventBatch { events: vec![event("A", "12:00", "13:00"), event("B", "13:00", "14:00")] };
-    let batch = client.create_event_batch(calendar.id, &SHOWN, &batch).await.unwrap();
+    let batch = client.create_event_batch(calendar.id, &NO_LOCAL_TIMES, &batch).await.unwrap();
     assert_eq!(batch.data.len(), 2);
 
     let query = ListEvents {
@@ -143,22 +141,22 @@ async fn events_and_series(#[case] database: Database) {
     assert_eq!(client.list_agent_events(agent.id, &ListEvents::default()).await.unwrap().total, 3);
 
     let moved = UpdateEvent { title: Some(Some("Moved".to_owned())), ..UpdateEvent::default() };
-    let changed = client.update_event(&instance.id, &SHOWN, &moved).await.unwrap();
+    let changed = client.update_event(&instance.id, &NO_LOCAL_TIMES, &moved).await.unwrap();
     assert_eq!((&*changed.title, changed.original_start_time), ("Moved", instance.original_start_time));
     let only = DeleteEvent { occurrence_start: Some("2031-03-04T09:00:00Z".to_owned()), ..DeleteEvent::default() };
     let rest = client.delete_calendar_event(calendar.id, &series.id, &only).await.unwrap();
     assert_eq!(rest.map(|series| series.recurrence_exdates.len()), Some(1));
     assert!(client.delete_event(&batch.data[0].id, &DeleteEvent::default()).await.unwrap().is_none());
     let once = UpdateEvent { recurrence_rule: Some(None), ..UpdateEvent::default() };
-    let once = client.update_calendar_event(calendar.id, &series.id, &SHOWN, &once).await.unwrap();
+    let once = client.update_calendar_event(calendar.id, &series.id, &NO_LOCAL_TIMES, &once).await.unwrap();
     assert_eq!(once.recurrence_rule, None);
-    assert_eq!(client.get_event(&series.id, &SHOWN).await.unwrap().title, "S");
+    assert_eq!(client.get_event(&series.id, &NO_LOCAL_TIMES).await.unwrap().title, "S");
     assert_eq!(
-        client.get_calendar_event(calendar.id, &series.id, &SHOWN).await.unwrap().status,
+        client.get_calendar_event(calendar.id, &series.id, &NO_LOCAL_TIMES).await.unwrap().status,
         EventStatus::Confirmed
     );
 
-    let context = client.get_calendar_context(calendar.id, &SHOWN).await.unwrap();
+    let context = client.get_calendar_context(calendar.id, &NO_LOCAL_TIMES).await.unwrap();
     assert_eq!((context.calendar_id, context.current_event.is_none()), (calendar.id, true));
     let changes = client.list_calendar_changes(calendar.id, &ListChanges::default()).await.unwrap();
     assert!(changes.data.iter().any(|change| matches!(change, Change::Event(event) if event.id == series.id)));
@@ -173,13 +171,11 @@ async fn events_and_series(#[case] database: Database) {
         all_day: true,
         ..CreateEvent::default()
     };
-    let last = client.create_event(calendar.id, &SHOWN, &last).await.unwrap();
+    let last = client.create_event(calendar.id, &NO_LOCAL_TIMES, &last).await.unwrap();
     assert_eq!(last.end_time.to_string(), "2100-01-01T00:00:00Z");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_repetition_is_replayed(#[case] database: Database) {
     let (_server, client) = with_org(database, "pro").await;
@@ -194,9 +190,7 @@ async fn a_repetition_is_replayed(#[case] database: Database) {
     assert_eq!((error.status(), error.code()), (Some(422), Some("idempotency_mismatch")));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn limits_are_reported(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -212,14 +206,12 @@ async fn limits_are_reported(#[case] database: Database) {
     assert!(matches!(error, Error::Api { retry_after: Some(wait), .. } if !wait.is_zero()));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn availability_and_holds(#[case] database: Database) {
     let (_server, client) = with_org(database, "pro").await;
     let (agent, calendar) = agent_with_calendar(&client).await;
-    client.create_event(calendar.id, &SHOWN, &event("A", "09:30", "10:00")).await.unwrap();
+    client.create_event(calendar.id, &NO_LOCAL_TIMES, &event("A", "09:30", "10:00")).await.unwrap();
     let found = client.get_calendar_availability(calendar.id, &range(true)).await.unwrap();
     assert_eq!((found.slots.len(), found.busy.len(), found.availability_state), (3, 1, AvailabilityState::Complete));
     assert_eq!(client.get_calendar_availability(calendar.id, &range(false)).await.unwrap().busy.len(), 0);
@@ -248,17 +240,17 @@ async fn availability_and_holds(#[case] database: Database) {
         scope: Some(HoldScope::Agent),
         ..event("Maybe", "10:00", "10:30")
     };
-    let held = client.create_event(calendar.id, &SHOWN, &hold).await.unwrap();
-    let error = client.create_event(calendar.id, &SHOWN, &hold).await.unwrap_err();
-    let told = error.body().unwrap();
+    let held = client.create_event(calendar.id, &NO_LOCAL_TIMES, &hold).await.unwrap();
+    let error = client.create_event(calendar.id, &NO_LOCAL_TIMES, &hold).await.unwrap_err();
+    let body = error.body().unwrap();
     assert_eq!((error.status(), error.code()), (Some(409), Some("slot_taken")));
-    assert_eq!(told.conflicts.as_ref().unwrap()[0].kind, ReasonKind::Hold);
-    assert_eq!(told.nearest_free.as_ref().unwrap().len(), 3);
-    assert_eq!(client.confirm_hold(&held.id, &SHOWN).await.unwrap().status, EventStatus::Confirmed);
+    assert_eq!(body.conflicts.as_ref().unwrap()[0].kind, ReasonKind::Hold);
+    assert_eq!(body.nearest_free.as_ref().unwrap().len(), 3);
+    assert_eq!(client.confirm_hold(&held.id, &NO_LOCAL_TIMES).await.unwrap().status, EventStatus::Confirmed);
     let hold = CreateEvent { hold_expires_at: Some(until.clone()), ..event("Perhaps", "11:00", "11:30") };
-    let held = client.create_event(calendar.id, &SHOWN, &hold).await.unwrap();
+    let held = client.create_event(calendar.id, &NO_LOCAL_TIMES, &hold).await.unwrap();
     assert_eq!(held.status, EventStatus::Hold);
-    assert_eq!(client.release_hold(&held.id, &SHOWN).await.unwrap().status, EventStatus::Cancelled);
+    assert_eq!(client.release_hold(&held.id, &NO_LOCAL_TIMES).await.unwrap().status, EventStatus::Cancelled);
     let both = CreateHoldSet {
         title: "Both".to_owned(),
         start_time: "2031-03-04T09:00:00Z".to_owned(),
@@ -267,19 +259,17 @@ async fn availability_and_holds(#[case] database: Database) {
         hold_expires_at: until,
         ..CreateHoldSet::default()
     };
-    let set = client.create_hold_set(&SHOWN, &both).await.unwrap();
+    let set = client.create_hold_set(&NO_LOCAL_TIMES, &both).await.unwrap();
     assert_eq!(set.holds[0].hold_set_id, Some(set.id));
-    let released = client.release_hold_set(set.id, &SHOWN).await.unwrap();
+    let released = client.release_hold_set(set.id, &NO_LOCAL_TIMES).await.unwrap();
     assert_eq!(released.holds[0].status, EventStatus::Cancelled);
     // The time is free again.
-    let set = client.create_hold_set(&SHOWN, &both).await.unwrap();
-    let confirmed = client.confirm_hold_set(set.id, &SHOWN).await.unwrap();
+    let set = client.create_hold_set(&NO_LOCAL_TIMES, &both).await.unwrap();
+    let confirmed = client.confirm_hold_set(set.id, &NO_LOCAL_TIMES).await.unwrap();
     assert_eq!((confirmed.id, confirmed.holds[0].status), (set.id, EventStatus::Confirmed));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn proposals(#[case] database: Database) {
     let (_server, client) = with_org(database, "pro").await;
@@ -309,7 +299,7 @@ async fn proposals(#[case] database: Database) {
     let answered = client.respond_to_proposal(made.summary.id, &accepting).await.unwrap();
     assert_eq!((&*answered.summary.status, &*answered.responses[0].response), ("confirmed", "accept"));
     let created = answered.summary.created_event_id.unwrap();
-    assert_eq!(client.get_event(created, &SHOWN).await.unwrap().title, "Kick-off");
+    assert_eq!(client.get_event(created, &NO_LOCAL_TIMES).await.unwrap().title, "Kick-off");
     let second = client.create_proposal(&body).await.unwrap();
     let cancelled = client.cancel_proposal(second.summary.id).await.unwrap();
     assert_eq!((&*cancelled.status, cancelled.resolved_slot.is_none()), ("cancelled", true));
@@ -320,9 +310,7 @@ async fn proposals(#[case] database: Database) {
     assert_eq!(client.get_proposal(made.summary.id).await.unwrap(), answered);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn webhooks_and_keys(#[case] database: Database) {
     let (server, client) = with_org(database, "pro").await;
@@ -334,8 +322,8 @@ async fn webhooks_and_keys(#[case] database: Database) {
     assert!(!client.update_webhook(hook.id, &off).await.unwrap().active);
     assert_eq!(client.list_webhooks(&WebhookPaging::default()).await.unwrap().data[0].events, ["*"]);
     assert_ne!(client.rotate_webhook_secret(hook.id).await.unwrap().secret, hook.secret);
-    let asked = ListDeliveries { include_payload: Some(true), ..ListDeliveries::default() };
-    assert_eq!(client.list_webhook_deliveries(hook.id, &asked).await.unwrap().stats.pending, 0);
+    let query = ListDeliveries { include_payload: Some(true), ..ListDeliveries::default() };
+    assert_eq!(client.list_webhook_deliveries(hook.id, &query).await.unwrap().stats.pending, 0);
     assert_eq!(client.get_webhook(hook.id).await.unwrap().deactivated_reason, None);
     client.delete_webhook(hook.id).await.unwrap();
 
@@ -362,10 +350,10 @@ async fn webhooks_and_keys(#[case] database: Database) {
 
 /// Waits until the event of a new agent has been delivered to a webhook in that many attempts.
 async fn delivered(client: &Client, webhook: WebhookId, attempts: u32) -> Delivery {
-    let asked = ListDeliveries { status: Some(DeliveryStatus::Delivered), ..ListDeliveries::default() };
+    let query = ListDeliveries { status: Some(DeliveryStatus::Delivered), ..ListDeliveries::default() };
     let began = tokio::time::Instant::now();
     loop {
-        let listed = client.list_webhook_deliveries(webhook, &asked).await.unwrap();
+        let listed = client.list_webhook_deliveries(webhook, &query).await.unwrap();
         let of_agent = |delivery: &Delivery| delivery.event_type == "agent.created" && delivery.attempts == attempts;
         if let Some(delivery) = listed.data.into_iter().find(of_agent) {
             return delivery;
@@ -375,9 +363,7 @@ async fn delivered(client: &Client, webhook: WebhookId, attempts: u32) -> Delive
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn webhooks_are_tested_and_deliveries_retried(#[case] database: Database) {
     let receiver = Receiver::start().await;
@@ -402,9 +388,7 @@ async fn webhooks_are_tested_and_deliveries_retried(#[case] database: Database) 
     assert_eq!(receiver.received("/").len(), 4);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn booking_pages(#[case] database: Database) {
     let (server, client) = with_org(database, "pro").await;
@@ -450,19 +434,17 @@ async fn booking_pages(#[case] database: Database) {
     assert_eq!(guest.list_booking_slots(&page.slug, &SlotsOfPage::default()).await.unwrap_err().status(), Some(404));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn feeds_and_files(#[case] database: Database) {
     let (server, client) = with_org(database, "pro").await;
     let (agent, calendar) = agent_with_calendar(&client).await;
-    client.create_event(calendar.id, &SHOWN, &event("A", "09:30", "10:00")).await.unwrap();
+    client.create_event(calendar.id, &NO_LOCAL_TIMES, &event("A", "09:30", "10:00")).await.unwrap();
     let feed = calendar.ical_url.rsplit('/').next().unwrap();
     let anybody = anonymous(&server);
-    let shown = anybody.get_feed(feed).send().await.unwrap();
-    assert!(shown.value.starts_with("BEGIN:VCALENDAR"));
-    assert_eq!(anybody.get_feed(feed).if_none_match(&shown.etag.unwrap()).await.unwrap(), None);
+    let fetched = anybody.get_feed(feed).send().await.unwrap();
+    assert!(fetched.value.starts_with("BEGIN:VCALENDAR"));
+    assert_eq!(anybody.get_feed(feed).if_none_match(&fetched.etag.unwrap()).await.unwrap(), None);
     let file = client.export_calendar(calendar.id).await.unwrap();
 
     let (_, other) = agent_with_calendar(&client).await;
@@ -486,25 +468,21 @@ async fn feeds_and_files(#[case] database: Database) {
     client.delete_ical_subscription(made.id, &DeleteSubscription::default()).await.unwrap();
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn connection_links(#[case] database: Database) {
     let (_server, client) = with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&client).await;
-    let asked = CreateConnectionLink::default();
-    let made = client.create_connection_link(calendar.id, &asked).await.unwrap();
+    let new_link = CreateConnectionLink::default();
+    let made = client.create_connection_link(calendar.id, &new_link).await.unwrap();
     assert!(made.setup_url.is_some() && !made.reused);
-    assert!(client.create_connection_link(calendar.id, &asked).await.unwrap().reused);
+    assert!(client.create_connection_link(calendar.id, &new_link).await.unwrap().reused);
     assert_eq!(client.get_connection_link(made.link.id).await.unwrap(), made.link);
     client.cancel_connection_link(made.link.id).await.unwrap();
     assert_eq!(client.get_connection_link(made.link.id).await.unwrap().status, "cancelled");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn operations_without_a_key(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -538,9 +516,7 @@ async fn operations_without_a_key(#[case] database: Database) {
     assert_eq!((again.status, again.value.data.id), (200, joined.value.data.id));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn terms_are_accepted(#[case] database: Database) {
     let (_server, client) = with_org(database, "pro").await;
@@ -565,7 +541,7 @@ async fn the_description_has_every_operation_of_the_client() {
     let server = Server::start(Sqlite).await;
     let described: Value = anonymous(&server).get_open_api().await.unwrap();
     for operation in OPERATIONS {
-        let told = &described["paths"][operation.path][operation.method.to_lowercase()];
-        assert_eq!(told["operationId"], operation.id);
+        let described_operation = &described["paths"][operation.path][operation.method.to_lowercase()];
+        assert_eq!(described_operation["operationId"], operation.id);
     }
 }

@@ -1,14 +1,16 @@
 //! Many concurrent guesses at a sign-up code.
 
+use crate::on_both;
 use std::collections::BTreeSet;
 
 use futures::future::join_all;
 use kalends_e2e::{
     Answer, Client,
-    Database::{self, Postgres, Sqlite},
+    Database::{self, Postgres},
     Server,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 use crate::{
@@ -24,15 +26,13 @@ async fn verify(api: &Client, code: &str) -> Answer {
 
 /// The error of a refusal, without the request ID.
 #[track_caller]
-fn told(answer: Answer) -> String {
+fn error_without_id(answer: Answer) -> String {
     let mut error = answer.refused(400, "validation_error").param("otp").at("/error");
     error.as_object_mut().unwrap().remove("request_id");
     error.to_string()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_code_checks_only_ten_of_50_concurrent_guesses(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -46,13 +46,13 @@ async fn a_code_checks_only_ten_of_50_concurrent_guesses(#[case] database: Datab
     assert_eq!(number(&server, attempts).await, 0);
 
     let answers = join_all((0..50).map(|number| verify(&nodes[number % 2], wrong))).await;
-    let mut said: BTreeSet<_> = answers.into_iter().map(told).collect();
+    let mut distinct: BTreeSet<_> = answers.into_iter().map(error_without_id).collect();
     assert_eq!(number(&server, attempts).await, 10, "a code allows ten guesses and no more");
     // The right code comes too late and gets the same error.
     for node in &nodes {
-        said.insert(told(verify(node, &code).await));
+        distinct.insert(error_without_id(verify(node, &code).await));
     }
-    assert_eq!(said.len(), 1, "{said:#?}");
+    assert_eq!(distinct.len(), 1, "{distinct:#?}");
     assert_eq!(number(&server, attempts).await, 10);
 
     // The organization is still in the sandbox, and a new code takes it out.

@@ -1,13 +1,11 @@
 //! Concurrent requests: limits, versions and idempotency keys still apply.
 
+use crate::on_both;
 use std::collections::BTreeMap;
 
-use kalends_e2e::{
-    Answer, Call, Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Answer, Call, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 use crate::fixtures::{agent_with_calendar, event, event_body};
@@ -30,9 +28,7 @@ fn statuses(answers: &[Answer]) -> BTreeMap<u16, usize> {
     })
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_last_place_is_given_once(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -65,9 +61,7 @@ async fn the_last_place_is_given_once(#[case] database: Database) {
     assert_eq!(api.get(&events).await.expect(200)["total"], 5);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn one_version_is_changed_once(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -88,9 +82,7 @@ async fn one_version_is_changed_once(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn concurrent_changes_of_different_fields_are_all_kept(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -113,9 +105,7 @@ async fn concurrent_changes_of_different_fields_are_all_kept(#[case] database: D
     assert_eq!((&event["reminders"], &event["endTime"]), (&json!([5]), &json!("2026-05-04T11:00:00Z")));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn one_idempotency_key_has_one_effect(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -143,9 +133,7 @@ async fn one_idempotency_key_has_one_effect(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_empty_calendar_is_deleted_or_gets_its_event(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -166,9 +154,7 @@ async fn an_empty_calendar_is_deleted_or_gets_its_event(#[case] database: Databa
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn writers_do_not_lose_each_others_events(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -184,9 +170,7 @@ async fn writers_do_not_lose_each_others_events(#[case] database: Database) {
 }
 
 /// Writers without `If-Match` overwrite each other's changes, even if there are many at once.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn concurrent_writers_without_a_version_all_succeed(#[case] database: Database) {
     let server = Server::start(database).await;

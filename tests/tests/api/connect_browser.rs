@@ -80,11 +80,11 @@ async fn a_user_connects_a_calendar() {
     browser.headed(CONNECT).await;
     fits(&browser).await;
     assert_eq!(poll(&it, &link).await["status"], "in_progress");
-    let told = browser.text("main").await;
+    let page_text = browser.text("main").await;
     let agent = it.api.get(format!("/v1/agents/{}", it.agent)).await.expect(200);
     let name = agent["name"].as_str().unwrap();
     for part in [name, "When you are busy, and nothing else", HUMAN, "Connect Google", "Connect Microsoft"] {
-        assert!(told.contains(part), "no {part} in {told}");
+        assert!(page_text.contains(part), "no {part} in {page_text}");
     }
     assert!(browser.is_at("h1").await, "the keyboard focus is on the new content");
     // The skip link must not lose the connection link.
@@ -129,18 +129,18 @@ async fn a_user_manages_a_connection() {
     browser.headed("Connected calendars").await;
     browser.find(".entries").await;
     fits(&browser).await;
-    let told = browser.text("main").await;
+    let page_text = browser.text("main").await;
     for part in ["Google", "Connected", CALENDARS[0].1, "1 agent"] {
-        assert!(told.contains(part), "no {part} in {told}");
+        assert!(page_text.contains(part), "no {part} in {page_text}");
     }
     browser.press_button("Pause").await;
-    browser.says("Paused.").await;
+    browser.wait_for_paragraph("Paused.").await;
     it.is(&connection, "paused").await;
     browser.press_button("Resume").await;
-    browser.says("Resumed.").await;
+    browser.wait_for_paragraph("Resumed.").await;
     it.is(&connection, "active").await;
     browser.press_button("Refresh").await;
-    browser.says("Refreshing. This takes a moment.").await;
+    browser.wait_for_paragraph("Refreshing. This takes a moment.").await;
     browser.press_button("Renew consent").await;
     browser.headed(CHOOSE).await;
     assert!(!browser.has("#audience-selected").await, "there is no link of an agent");
@@ -152,7 +152,7 @@ async fn a_user_manages_a_connection() {
     browser.click("a[href='/console/connections']").await;
     browser.find(".entries").await;
     browser.press_button("Revoke").await;
-    browser.says("Revoked.").await;
+    browser.wait_for_paragraph("Revoked.").await;
     assert_eq!(grants(&it).await.len(), 1);
     browser.run("window.confirm = () => false").await;
     browser.press_button("Disconnect").await;
@@ -160,7 +160,7 @@ async fn a_user_manages_a_connection() {
     it.is(&connection, "active").await;
     browser.run("window.confirm = () => true").await;
     browser.press_button("Disconnect").await;
-    browser.says("Disconnected.").await;
+    browser.wait_for_paragraph("Disconnected.").await;
     it.console.get(crate::connecting::path_of(&connection)).await.refused(404, "not_found");
 }
 

@@ -111,7 +111,12 @@ impl Connecting {
 
     /// An event of the user between two minutes of the day.
     pub(crate) fn event(&self, from: i64, to: i64) -> TheirEvent {
-        TheirEvent { start: self.time(from), end: self.time(to), title: TITLE.to_owned(), shown: Transparency::Busy }
+        TheirEvent {
+            start: self.time(from),
+            end: self.time(to),
+            title: TITLE.to_owned(),
+            transparency: Transparency::Busy,
+        }
     }
 
     /// These minutes of the day, as availability shows its spans.
@@ -172,13 +177,13 @@ impl Connecting {
     /// Requires that the answer redirects to the console with a connection, and with the link if there is one.
     #[track_caller]
     pub(crate) fn connected(&self, answer: &Answer, link: Option<&str>) -> String {
-        assert_eq!(answer.status, 302, "{}", answer.shown());
+        assert_eq!(answer.status, 302, "{}", answer.describe());
         let location = answer.header("location");
         let start = format!("{}/console/connections?connected=", self.server.base_url());
-        let told = location.strip_prefix(&start).unwrap_or_else(|| panic!("{}", answer.shown()));
+        let unlinked = location.strip_prefix(&start).unwrap_or_else(|| panic!("{}", answer.describe()));
         let connection = match link {
-            Some(link) => told.strip_suffix(&format!("&link={link}")).unwrap_or_else(|| panic!("{location}")),
-            None => told,
+            Some(link) => unlinked.strip_suffix(&format!("&link={link}")).unwrap_or_else(|| panic!("{location}")),
+            None => unlinked,
         };
         assert!(connection.starts_with("con_") && !connection.contains('&'), "{location}");
         connection.to_owned()
@@ -187,9 +192,9 @@ impl Connecting {
     /// Requires that nothing is connected and that the answer redirects to the console with this error code.
     #[track_caller]
     pub(crate) fn failed(&self, answer: &Answer, code: &str) {
-        assert_eq!(answer.status, 302, "{}", answer.shown());
+        assert_eq!(answer.status, 302, "{}", answer.describe());
         let expected = format!("{}/console/connections?error={code}", self.server.base_url());
-        assert_eq!(answer.header("location"), expected, "{}", answer.shown());
+        assert_eq!(answer.header("location"), expected, "{}", answer.describe());
     }
 
     /// The external calendars of a connection, as the console lists them.
@@ -228,7 +233,7 @@ impl Connecting {
     /// The busy times of a calendar on the day. The availability must be complete.
     pub(crate) async fn busy(&self, calendar: &str) -> Vec<(String, String)> {
         let known = self.available(calendar).await;
-        assert_eq!(known["availability_state"], "complete", "{}", known.shown());
+        assert_eq!(known["availability_state"], "complete", "{}", known.describe());
         busy_of(&known)
     }
 
@@ -240,7 +245,7 @@ impl Connecting {
     }
 
     /// Waits until a connection satisfies `shows`.
-    pub(crate) async fn until_shown(&self, connection: &str, what: &str, shows: impl Fn(&Answer) -> bool) -> Answer {
+    pub(crate) async fn wait_until(&self, connection: &str, what: &str, shows: impl Fn(&Answer) -> bool) -> Answer {
         until(what, || async { self.console.get(path_of(connection)).await.expect(200) }, shows).await
     }
 
@@ -248,13 +253,13 @@ impl Connecting {
     pub(crate) async fn refresh(&self, connection: &str) -> Answer {
         let before = self.console.get(path_of(connection)).await.expect(200)["last_refreshed_at"].clone();
         self.ask_refresh(connection).await;
-        self.until_shown(connection, "refreshed", |shown| shown["last_refreshed_at"] != before).await
+        self.wait_until(connection, "refreshed", |connection_now| connection_now["last_refreshed_at"] != before).await
     }
 
     /// Requests a refresh of a connection.
     pub(crate) async fn ask_refresh(&self, connection: &str) {
-        let asked = self.console.post(format!("{}/refresh", path_of(connection))).await.expect(202);
-        assert_eq!(asked.json, json!({ "status": "refreshing" }));
+        let accepted = self.console.post(format!("{}/refresh", path_of(connection))).await.expect(202);
+        assert_eq!(accepted.json, json!({ "status": "refreshing" }));
     }
 
     /// The explanation of why the agent's calendar is not offered between two minutes of the day.
@@ -266,8 +271,8 @@ impl Connecting {
 
     /// Requires this status of a connection.
     pub(crate) async fn is(&self, connection: &str, status: &str) {
-        let shown = self.console.get(path_of(connection)).await.expect(200);
-        assert_eq!(shown["status"], status, "{}", shown.shown());
+        let read = self.console.get(path_of(connection)).await.expect(200);
+        assert_eq!(read["status"], status, "{}", read.describe());
     }
 }
 
@@ -278,7 +283,7 @@ pub(crate) fn path_of(connection: &str) -> String {
 
 /// The secret at the end of a new link's address.
 pub(crate) fn token(link: &Answer) -> String {
-    let url = link["setup_url"].as_str().unwrap_or_else(|| panic!("no address: {}", link.shown()));
+    let url = link["setup_url"].as_str().unwrap_or_else(|| panic!("no address: {}", link.describe()));
     url.split_once('#').unwrap().1.to_owned()
 }
 
@@ -312,7 +317,7 @@ pub(crate) async fn until<F: Future<Output = Answer>>(
         if will_do(&answer) {
             return answer;
         }
-        assert!(began.elapsed() < PATIENCE, "not {what}: {}", answer.shown());
+        assert!(began.elapsed() < PATIENCE, "not {what}: {}", answer.describe());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

@@ -1,12 +1,10 @@
 //! How an agent asks a user for a calendar, and how the user answers.
 
+use crate::on_both;
 use chrono::TimeDelta;
-use kalends_e2e::{
-    Answer,
-    Database::{self, Postgres, Sqlite},
-    at,
-};
+use kalends_e2e::{Answer, Database, at};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -17,7 +15,7 @@ use crate::{
     stored::execute,
 };
 
-const SHOWN: [&str; 7] =
+const FIELDS: [&str; 7] =
     ["id", "calendar_id", "status", "capabilities", "publication_policy", "expires_at", "connection_id"];
 const NOBODY: &str = "cln_00000000000000000000000000";
 
@@ -25,17 +23,15 @@ async fn poll(it: &Connecting, link: &str) -> Answer {
     it.api.get(format!("/v1/connection-links/{link}")).await.expect(200)
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_calendar_has_one_waiting_link_at_a_time(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let before = at(&now(&it.api).await);
-    let asked = json!({ "capabilities": ["availability"], "publication_policy": "none" });
-    let made = it.api.post(it.links()).json(asked.clone()).await.expect(201);
+    let request = json!({ "capabilities": ["availability"], "publication_policy": "none" });
+    let made = it.api.post(it.links()).json(request.clone()).await.expect(201);
     let after = at(&now(&it.api).await) + TimeDelta::seconds(1);
-    has_exactly(&made.json, &[&SHOWN[..], &["setup_url", "reused"]].concat());
+    has_exactly(&made.json, &[&FIELDS[..], &["setup_url", "reused"]].concat());
     is_id(&made["id"], "cln_");
     assert_eq!((&made["calendar_id"], &made["status"]), (&json!(it.calendar), &json!("awaiting_human")));
     assert_eq!((&made["connection_id"], &made["reused"]), (&Value::Null, &json!(false)));
@@ -47,16 +43,16 @@ async fn a_calendar_has_one_waiting_link_at_a_time(#[case] database: Database) {
     assert!(secret.len() == 43 && !it.server.log().contains(secret));
 
     // Another request gets the same link without its address, whatever the request asks for.
-    for asked in [asked, json!({ "capabilities": ["availability", "publishing"] }), json!({})] {
-        let again = it.api.post(it.links()).json(asked).await.expect(201);
+    for request in [request, json!({ "capabilities": ["availability", "publishing"] }), json!({})] {
+        let again = it.api.post(it.links()).json(request).await.expect(201);
         let mut expected = made.json.clone();
         (expected["setup_url"], expected["reused"]) = (Value::Null, json!(true));
         assert_eq!(again.json, expected);
     }
-    let shown = poll(&it, &made.id()).await;
-    has_exactly(&shown.json, &SHOWN);
-    for field in SHOWN {
-        assert_eq!(shown[field], made[field], "{field}");
+    let polled = poll(&it, &made.id()).await;
+    has_exactly(&polled.json, &FIELDS);
+    for field in FIELDS {
+        assert_eq!(polled[field], made[field], "{field}");
     }
     // Another calendar has its own link.
     let (_, other) = agent_with_calendar(&it.api).await;
@@ -72,9 +68,7 @@ async fn a_calendar_has_one_waiting_link_at_a_time(#[case] database: Database) {
     assert!(next.id() != made.id() && next["reused"] == false && token(&next) != secret);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn link_requests_are_validated(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -96,7 +90,7 @@ async fn link_requests_are_validated(#[case] database: Database) {
         (json!({ "provider": "google" }), "provider"),
     ] {
         let refused = it.api.post(it.links()).json(body.clone()).await.refused(400, "validation_error");
-        assert_eq!(refused.at("/error/param"), param, "{body}: {}", refused.shown());
+        assert_eq!(refused.at("/error/param"), param, "{body}: {}", refused.describe());
     }
     it.api.post(it.links()).json(json!([])).await.refused(400, "validation_error");
     for (body, capabilities, policy) in [
@@ -124,9 +118,7 @@ async fn link_requests_are_validated(#[case] database: Database) {
     it.console.post("/v1/connection-links/open").json(json!({})).await.refused(400, "validation_error").param("token");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_agent_s_key_creates_links_only_for_its_own_calendars(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -168,9 +160,7 @@ async fn an_agent_s_key_creates_links_only_for_its_own_calendars(#[case] databas
     own.delete(format!("/v1/connection-links/{}", cancelled.id())).await.expect(204);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_link_expires_after_15_minutes(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
@@ -183,7 +173,7 @@ async fn a_link_expires_after_15_minutes(#[case] database: Database) {
     it.restart_at_offset(15 * 60).await;
     let over = poll(&it, &made.id()).await;
     assert_eq!((&over["status"], &over["expires_at"]), (&json!("expired"), &made["expires_at"]));
-    open(&it.console, &secret).await.refused(409, "conflict").code("link_over").says("expired");
+    open(&it.console, &secret).await.refused(409, "conflict").code("link_over").mentions("expired");
     it.api.delete(format!("/v1/connection-links/{}", made.id())).await.refused(409, "conflict").code("link_over");
     let next = it.ask().await;
     assert!(next["reused"] == false && next.id() != made.id());
@@ -201,9 +191,7 @@ async fn a_link_expires_after_15_minutes(#[case] database: Database) {
     start.refused(409, "conflict").code("link_over");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_link_is_for_one_user_of_the_organization(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -214,7 +202,7 @@ async fn a_link_is_for_one_user_of_the_organization(#[case] database: Database) 
 
     for wrong in ["x", &"A".repeat(43), &made.id(), &secret[..42]] {
         let missing = open(&it.console, wrong).await.refused(404, "not_found").code("connection_link_not_found");
-        assert!(!missing.text().contains(&secret[..42]), "{}", missing.shown());
+        assert!(!missing.text().contains(&secret[..42]), "{}", missing.describe());
     }
     open(&stranger, &secret).await.refused(404, "not_found").code("connection_link_not_found");
     for caller in [&it.api, &it.server.anonymous()] {
@@ -228,7 +216,7 @@ async fn a_link_is_for_one_user_of_the_organization(#[case] database: Database) 
 
     let opened = open(&it.console, &secret).await.expect(200);
     let more = ["calendar_name", "agent_id", "agent_name", "providers"];
-    has_exactly(&opened.json, &[&SHOWN[..], &more].concat());
+    has_exactly(&opened.json, &[&FIELDS[..], &more].concat());
     assert_eq!((&opened["status"], &opened["agent_id"]), (&json!("in_progress"), &json!(it.agent)));
     assert_eq!((&opened["calendar_name"], &opened["agent_name"]), (&json!("Work"), &json!("Ada")));
     assert_eq!(opened["providers"], json!(["google", "microsoft"]));
@@ -266,9 +254,7 @@ async fn owned_by(it: &Connecting, human: &str) {
     assert_eq!(execute(&it.server, &statement).await, 1);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_user_may_decline(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -289,9 +275,7 @@ async fn a_user_may_decline(#[case] database: Database) {
 }
 
 /// A link becomes invisible with its calendar, whether the calendar was deleted or its agent decommissioned.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_link_ends_with_its_calendar(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -319,7 +303,7 @@ async fn a_link_ends_with_its_calendar(#[case] database: Database) {
         // For the user who has its address, the link is over.
         for secret in [token(&made), token(&waiting)] {
             let refused = open(&it.console, &secret).await.refused(409, "conflict").code("link_over");
-            refused.says("has been removed");
+            refused.mentions("has been removed");
         }
         let start = it.console.post("/v1/calendar-connections/oauth/google/start");
         start.json(json!({ "connection_link_id": link })).await.refused(409, "conflict").code("link_over");
@@ -331,9 +315,7 @@ async fn a_link_ends_with_its_calendar(#[case] database: Database) {
     assert_eq!(it.console.get("/v1/availability-grants").await.expect(200)["total"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_replay_returns_the_address_again(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -355,9 +337,7 @@ async fn a_replay_returns_the_address_again(#[case] database: Database) {
 }
 
 /// Only one of many concurrent requests gets the address of the link.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn concurrent_requests_get_one_link(#[case] database: Database) {
     let it = Connecting::new(database).await;

@@ -1,5 +1,6 @@
 //! Users in the console: sign-up, sessions, cookies, and their organizations.
 
+use crate::on_both;
 use kalends_e2e::{
     Answer, Call, Client,
     Database::{self, Postgres, Sqlite},
@@ -7,9 +8,10 @@ use kalends_e2e::{
 };
 use reqwest::Method;
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::{has_exactly, heeded};
+use crate::fixtures::{has_exactly, wait_until};
 
 pub(crate) const PASSWORD: &str = "correct horse battery staple";
 const TERMS: &str = "2026-01-01";
@@ -53,7 +55,7 @@ pub(crate) fn signing_up(email: &str) -> Value {
 /// The session token in the cookie that an answer sets, and the cookie's attributes.
 pub(crate) fn cookie(answer: &Answer) -> (String, String) {
     let line = answer.header("set-cookie");
-    let (pair, attributes) = line.split_once("; ").unwrap_or_else(|| panic!("no cookie: {}", answer.shown()));
+    let (pair, attributes) = line.split_once("; ").unwrap_or_else(|| panic!("no cookie: {}", answer.describe()));
     (pair.strip_prefix("service_session=").unwrap().to_owned(), attributes.to_owned())
 }
 
@@ -73,9 +75,7 @@ async fn signed_out(server: &Server, token: &str) {
     call.await.refused(401, "authentication_error");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_user_signs_up(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -117,9 +117,7 @@ async fn a_user_signs_up(#[case] database: Database) {
     assert!(!log.contains(PASSWORD) && !log.contains(&token), "{log}");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_bad_sign_up_is_refused(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_LOG", "debug")]).await;
@@ -145,7 +143,11 @@ async fn a_bad_sign_up_is_refused(#[case] database: Database) {
         ("tos_version", json!("")),
     ] {
         let refused = sign_up(with(field, value)).await.refused(400, "validation_error").param(field);
-        assert!(!refused.text().contains("4831207734") && !refused.text().contains("too short"), "{}", refused.shown());
+        assert!(
+            !refused.text().contains("4831207734") && !refused.text().contains("too short"),
+            "{}",
+            refused.describe()
+        );
     }
     sign_up(with("plan", json!("pro"))).await.refused(400, "validation_error").code("unknown_field");
 
@@ -183,9 +185,7 @@ async fn a_bad_sign_up_is_refused(#[case] database: Database) {
     assert!(!log.contains(PASSWORD) && !log.contains("4831207734"), "{log}");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_user_signs_in(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -203,13 +203,13 @@ async fn a_user_signs_in(#[case] database: Database) {
     me(&server, &ada.token).await.expect(200);
 
     // A wrong address and a wrong password get the same error.
-    let told = async |email: &str, password: &str| {
+    let refusal = async |email: &str, password: &str| {
         let mut refused = sign_in(email, password).await.refused(401, "authentication_error");
         refused.json["error"]["request_id"] = Value::Null;
         assert_eq!(refused.header("set-cookie"), "");
         refused.json
     };
-    let wrong = told("ada@example.com", "correct horse battery stapl").await;
+    let wrong = refusal("ada@example.com", "correct horse battery stapl").await;
     for (email, password) in [
         ("nobody@example.com", PASSWORD),
         ("ada@example.com", ""),
@@ -217,7 +217,7 @@ async fn a_user_signs_in(#[case] database: Database) {
         ("ada@example.com", &"x".repeat(1_000)),
         ("nobody@example.com", ""),
     ] {
-        assert_eq!(told(email, password).await, wrong);
+        assert_eq!(refusal(email, password).await, wrong);
     }
     sign_in("ada", PASSWORD).await.refused(400, "validation_error").param("email");
 
@@ -225,7 +225,7 @@ async fn a_user_signs_in(#[case] database: Database) {
     let log = server.client(&ada.key).get("/v1/audit-log?action=auth.signin").await.expect(200);
     assert_eq!(log.data()[0]["actor_key_prefix"], ada.user[..20]);
     let failures = || async { server.client(&ada.key).get("/v1/audit-log?action=auth.failure").await };
-    heeded(failures, |answer| !answer.data().is_empty()).await;
+    wait_until(failures, |answer| !answer.data().is_empty()).await;
     let failures = failures().await;
     assert_eq!((failures.data().len(), &failures.data()[0]["status"]), (1, &json!(401)), "sampled");
     assert!(!failures.text().contains("battery") && !log.text().contains(&token));
@@ -236,9 +236,7 @@ async fn a_user_signs_in(#[case] database: Database) {
     assert_eq!(waiting["org"]["is_waitlisted"], true);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn password_attempts_are_limited(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_IP_LIMITS", "sign_in=3,sign_up=2,waitlist=1")]).await;
@@ -269,9 +267,7 @@ async fn password_attempts_are_limited(#[case] database: Database) {
     anybody.post("/v1/waitlist").json(join("eve@example.com")).await.refused(429, "rate_limit_error");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_ended_session_is_refused_at_once_on_every_node(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -324,9 +320,7 @@ async fn a_session_lasts_half_a_day(#[case] database: Database) {
     signed_out(&server, &ada.token).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_cookie_may_write_only_from_the_service_s_pages(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -395,9 +389,7 @@ async fn a_cookie_is_secure_if_the_base_url_is_https(#[case] database: Database)
     write(server.base_url()).await.refused(403, "forbidden").code("cross_site");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn keys_and_sessions_are_distinguished(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -422,9 +414,7 @@ async fn keys_and_sessions_are_distinguished(#[case] database: Database) {
     by_cookie(&server, &ada.token, Method::GET, "/v1/agents").await.refused(401, "unauthorized");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_user_switches_between_their_organizations(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -481,9 +471,7 @@ pub(crate) async fn own(server: &Server, human: &str, organization: &str) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_user_s_request_is_idempotent(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -508,9 +496,7 @@ async fn a_user_s_request_is_idempotent(#[case] database: Database) {
         .param("name");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_password_is_set_by_mail(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -553,9 +539,7 @@ async fn a_password_is_set_by_mail(#[case] database: Database) {
     assert!(!log.contains(&token) && !log.contains("a new password"), "{log}");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn one_network_cannot_lock_out_a_public_mail_provider(#[case] database: Database) {
     let variables =

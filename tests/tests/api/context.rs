@@ -1,12 +1,10 @@
 //! The context of a calendar.
 
+use crate::on_both;
 use kalends_e2e::shifted;
-use kalends_e2e::{
-    Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::Value;
 use serde_json::json;
 
@@ -16,9 +14,7 @@ fn ids(events: &Value) -> Vec<&str> {
     events.as_array().unwrap().iter().map(|event| event["id"].as_str().unwrap()).collect()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn context_shows_the_events_around_now(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -77,9 +73,7 @@ async fn context_shows_the_events_around_now(#[case] database: Database) {
     assert_eq!(api.get(&path).await.expect(200)["current_event"], json!(null));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn context_follows_the_clock(#[case] database: Database) {
     let mut server = Server::start(database).await;

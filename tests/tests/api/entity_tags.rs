@@ -1,11 +1,9 @@
 //! `ETag` and `If-Match` of single resources.
 
-use kalends_e2e::{
-    Answer, Client, Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Answer, Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent, agent_with_calendar, event, event_body, shared_calendar};
@@ -14,7 +12,7 @@ use crate::fixtures::{agent, agent_with_calendar, event, event_body, shared_cale
 #[track_caller]
 fn tag(answer: &Answer) -> String {
     let tag = answer.header("etag");
-    assert!(tag.len() > 2 && tag.starts_with('"') && tag.ends_with('"'), "{}", answer.shown());
+    assert!(tag.len() > 2 && tag.starts_with('"') && tag.ends_with('"'), "{}", answer.describe());
     tag.to_owned()
 }
 
@@ -33,9 +31,7 @@ async fn resources(api: &Client) -> Vec<(String, Value)> {
     ]
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn if_match_binds_a_change_to_the_version_read(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -70,9 +66,7 @@ async fn if_match_binds_a_change_to_the_version_read(#[case] database: Database)
     absent.refused(404, "not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_answer_with_one_resource_is_tagged(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;

@@ -1,19 +1,15 @@
 //! The common behaviour of every operation: authentication, routes, methods, bodies.
 
-use kalends_e2e::{
-    Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Database, Server};
 use reqwest::Method;
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 use crate::fixtures::{agent, agent_with_calendar, event};
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn only_a_valid_key_is_accepted(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -43,8 +39,8 @@ async fn only_a_valid_key_is_accepted(#[case] database: Database) {
             call = call.header("authorization", authorization);
         }
         let answer = call.await.refused(401, "unauthorized");
-        assert!(answer.header("www-authenticate").starts_with("Bearer"), "{}", answer.shown());
-        assert!(!answer.text().contains(&org.key), "{}", answer.shown());
+        assert!(answer.header("www-authenticate").starts_with("Bearer"), "{}", answer.describe());
+        assert!(!answer.text().contains(&org.key), "{}", answer.describe());
     }
     // A key in the query string is ignored.
     anybody.get(format!("/v1/agents?api_key={}", org.key)).await.refused(401, "unauthorized");
@@ -56,9 +52,7 @@ async fn only_a_valid_key_is_accepted(#[case] database: Database) {
     anybody.delete("/v1/calendars/cal_x").await.refused(401, "unauthorized");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_request_id_always_comes_from_the_service(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -71,9 +65,7 @@ async fn a_request_id_always_comes_from_the_service(#[case] database: Database) 
     assert_eq!(answer.headers.get_all("x-request-id").iter().count(), 1);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn unknown_routes_and_methods_are_refused(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -96,14 +88,12 @@ async fn unknown_routes_and_methods_are_refused(#[case] database: Database) {
     ] {
         let answer = api.call(method, path).await.refused(405, "invalid_request");
         for method in allowed {
-            assert!(answer.header("allow").contains(method), "{}", answer.shown());
+            assert!(answer.header("allow").contains(method), "{}", answer.describe());
         }
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_body_must_be_json(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -149,9 +139,7 @@ async fn a_body_must_be_json(#[case] database: Database) {
     assert_eq!(api.get("/v1/agents").await.expect(200)["total"], 2);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn head_answers_like_get_without_a_body(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;

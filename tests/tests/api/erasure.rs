@@ -1,18 +1,17 @@
 //! The rows and files after an account's deletion. None may identify the account.
 
+use crate::on_both;
 use std::time::{Duration, Instant};
 
-use kalends_e2e::{
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 use crate::{
     claims,
     console::{Human, cookie, owner, signing_up},
-    fixtures::{agent_with_calendar, calendar_of, event_body, heeded},
+    fixtures::{agent_with_calendar, calendar_of, event_body, wait_until},
     holds::{hold_body, in_seconds},
     secrecy::{holds, kept},
     stored::{hurry, naming, number, tables},
@@ -42,9 +41,7 @@ const FILLED: [&str; 16] = [
     "verification_codes",
 ];
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn no_table_names_a_deleted_account(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -57,7 +54,7 @@ async fn no_table_names_a_deleted_account(#[case] database: Database) {
     server.cli(&["org", "set-plan", &org, "pro"]).await.succeeded();
     hurry(&server, AGENT).await;
     let api = server.client(&key);
-    heeded(|| async { api.get("/v1/agents").await }, |answer| answer.header("x-service-plan") == "pro").await;
+    wait_until(|| async { api.get("/v1/agents").await }, |answer| answer.header("x-service-plan") == "pro").await;
     let own = api.get("/v1/agents").await.expect(200).column("id")[0].clone();
     let calendar = calendar_of(&api, &own).await;
     let events = format!("/v1/calendars/{calendar}/events");
@@ -119,9 +116,7 @@ async fn no_table_names_a_deleted_account(#[case] database: Database) {
 /// A word in every text that the API accepts for the account below.
 const PLANTED: &str = "zanzibar";
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn no_planted_word_remains_after_deletion(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -136,7 +131,7 @@ async fn no_planted_word_remains_after_deletion(#[case] database: Database) {
     server.cli(&["org", "set-plan", &org, "pro"]).await.succeeded();
     hurry(&server, &email).await;
     let api = server.client(&text("/api_key"));
-    heeded(|| async { api.get("/v1/agents").await }, |answer| answer.header("x-service-plan") == "pro").await;
+    wait_until(|| async { api.get("/v1/agents").await }, |answer| answer.header("x-service-plan") == "pro").await;
 
     let secret = |what: &str| json!({ planted("in-metadata"): { "deep": [planted(what)] } });
     // Long enough to need several database pages, and changed, so that it is stored in several places.

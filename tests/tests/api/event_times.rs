@@ -1,23 +1,19 @@
 //! The times that an event may have, and how answers show them.
 
 use crate::fixtures::{event_body, shared_calendar};
-use kalends_e2e::{
-    Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn times_come_back_in_utc(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "Asia/Tokyo").await;
     let events = format!("/v1/calendars/{calendar}/events");
-    for (start, end, shown_start, shown_end) in [
+    for (start, end, returned_start, returned_end) in [
         ("2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z", "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z"),
         ("2026-05-04T09:00:00+05:45", "2026-05-04T09:00:00Z", "2026-05-04T03:15:00Z", "2026-05-04T09:00:00Z"),
         ("2026-05-04T23:30:00-07:00", "2026-05-05T08:00:00Z", "2026-05-05T06:30:00Z", "2026-05-05T08:00:00Z"),
@@ -32,15 +28,13 @@ async fn times_come_back_in_utc(#[case] database: Database) {
         ("2028-02-29T00:00:00Z", "2028-02-29T01:00:00Z", "2028-02-29T00:00:00Z", "2028-02-29T01:00:00Z"),
     ] {
         let made = api.post(&events).json(event_body("x", start, end)).await.expect(201);
-        assert_eq!((&made["startTime"], &made["endTime"]), (&json!(shown_start), &json!(shown_end)));
+        assert_eq!((&made["startTime"], &made["endTime"]), (&json!(returned_start), &json!(returned_end)));
         let read = api.get(format!("/v1/events/{}", made.id())).await.expect(200);
-        assert_eq!((&read["startTime"], &read["endTime"]), (&json!(shown_start), &json!(shown_end)));
+        assert_eq!((&read["startTime"], &read["endTime"]), (&json!(returned_start), &json!(returned_end)));
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bad_times_are_refused(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -78,13 +72,11 @@ async fn bad_times_are_refused(#[case] database: Database) {
     assert_eq!(api.get(&events).await.expect(200)["total"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn plain_dates_are_midnights_in_the_calendar_s_zone(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
-    for (zone, start, end, shown_start, shown_end) in [
+    for (zone, start, end, returned_start, returned_end) in [
         ("UTC", "2026-05-04", "2026-05-05", "2026-05-04T00:00:00Z", "2026-05-05T00:00:00Z"),
         ("Asia/Kolkata", "2026-05-04", "2026-05-06", "2026-05-03T18:30:00Z", "2026-05-05T18:30:00Z"),
         // Days of 23 and of 25 hours.
@@ -98,7 +90,7 @@ async fn plain_dates_are_midnights_in_the_calendar_s_zone(#[case] database: Data
         let mut body = event_body("Off", start, end);
         body["all_day"] = json!(true);
         let made = api.post(format!("/v1/calendars/{calendar}/events")).json(body).await.expect(201);
-        assert_eq!((&made["startTime"], &made["endTime"]), (&json!(shown_start), &json!(shown_end)), "{zone}");
+        assert_eq!((&made["startTime"], &made["endTime"]), (&json!(returned_start), &json!(returned_end)), "{zone}");
         assert_eq!(made["allDay"], true);
     }
     let calendar = shared_calendar(&api, "Europe/Berlin").await;
@@ -125,9 +117,7 @@ async fn plain_dates_are_midnights_in_the_calendar_s_zone(#[case] database: Data
 }
 
 /// An event, a series and an occurrence keep their length if only the start is moved.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn moving_only_the_start_moves_the_end(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;

@@ -1,12 +1,10 @@
 //! Events and batches: create, read, change and delete, by the calendar's route and by the event's.
 
 use crate::fixtures::{agent_with_calendar, event, event_body, has_exactly, is_id, is_time, shared_calendar, time};
-use kalends_e2e::{
-    Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 const FIELDS: &[&str] = &[
@@ -37,11 +35,9 @@ fn written() -> Vec<&'static str> {
     [FIELDS, &["external_sync"]].concat()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
-async fn an_event_is_created_and_shown(#[case] database: Database) {
+async fn an_event_is_created_and_read(#[case] database: Database) {
     let server = Server::start(database).await;
     let org = server.org("pro").await;
     let api = server.api(&org);
@@ -94,9 +90,7 @@ async fn an_event_is_created_and_shown(#[case] database: Database) {
     assert_eq!((&silent["reminders"], &silent["status"]), (&json!([]), &json!("cancelled")));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_bad_event_is_refused_by_field(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -132,9 +126,7 @@ async fn a_bad_event_is_refused_by_field(#[case] database: Database) {
     assert_eq!(api.get(&events).await.expect(200)["total"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_patch_changes_only_the_given_fields_on_both_routes(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -156,7 +148,7 @@ async fn a_patch_changes_only_the_given_fields_on_both_routes(#[case] database: 
         }
         assert!(time(&changed["updatedAt"]) > time(&before["updatedAt"]));
 
-        for (sent, field, shown) in [
+        for (sent, field, returned) in [
             (json!({ "description": null }), "description", json!(null)),
             (json!({ "description": "first" }), "description", json!("first")),
             (json!({ "reminders": null }), "reminders", json!(null)),
@@ -180,8 +172,8 @@ async fn a_patch_changes_only_the_given_fields_on_both_routes(#[case] database: 
             ),
         ] {
             let changed = api.patch(&path).json(sent.clone()).await.expect(200);
-            assert_eq!(changed[field], shown, "{sent}");
-            assert_eq!(api.get(&path).await.expect(200)[field], shown, "{sent}");
+            assert_eq!(changed[field], returned, "{sent}");
+            assert_eq!(api.get(&path).await.expect(200)[field], returned, "{sent}");
         }
 
         let before = api.get(&path).await.expect(200);
@@ -208,9 +200,7 @@ async fn a_patch_changes_only_the_given_fields_on_both_routes(#[case] database: 
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_deleted_event_is_gone_from_every_route(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -230,9 +220,7 @@ async fn a_deleted_event_is_gone_from_every_route(#[case] database: Database) {
     assert_eq!(api.get(format!("/v1/agents/{owner}/events")).await.expect(200)["total"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn unknown_events_are_not_found(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -262,9 +250,7 @@ async fn unknown_events_are_not_found(#[case] database: Database) {
     api.get(format!("/v1/events/{elsewhere}")).await.expect(200);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_batch_is_created_entirely_or_not_at_all(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;

@@ -1,20 +1,22 @@
 //! Feeds: a calendar as iCalendar text, for readers with its address, and as a file for callers with a key.
 
+use crate::on_both;
 use kalends_e2e::{
     Answer, Client,
-    Database::{self, Postgres, Sqlite},
+    Database::{self, Postgres},
     Server, shifted,
 };
 use reqwest::Method;
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent, agent_with_calendar, calendar_of, event, now, shared_calendar};
 
 /// The path of a calendar's feed.
 async fn address(api: &Client, calendar: &str) -> String {
-    let shown = api.get(format!("/v1/calendars/{calendar}")).await.expect(200);
-    let url = shown["ical_url"].as_str().unwrap().to_owned();
+    let calendar_now = api.get(format!("/v1/calendars/{calendar}")).await.expect(200);
+    let url = calendar_now["ical_url"].as_str().unwrap().to_owned();
     url[url.find("/ical/").unwrap()..].to_owned()
 }
 
@@ -54,9 +56,7 @@ async fn create(api: &Client, calendar: &str, body: Value) -> String {
     api.post(format!("/v1/calendars/{calendar}/events")).json(body).await.expect(201).id()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_feed_shows_confirmed_and_tentative_events(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -98,11 +98,11 @@ async fn a_feed_shows_confirmed_and_tentative_events(#[case] database: Database)
     let deleted = event(&api, &calendar, "2026-03-06T09:00:00Z", "2026-03-06T10:00:00Z").await;
     api.delete(format!("/v1/events/{deleted}")).await.expect(204);
 
-    let shown = feed(&server, &path).await;
-    assert_eq!(count(&shown, "BEGIN:VEVENT"), 3);
+    let text = feed(&server, &path).await;
+    assert_eq!(count(&text, "BEGIN:VEVENT"), 3);
     let description = format!("DESCRIPTION:One\\nTwo {}", "日".repeat(100));
     has(
-        &shown,
+        &text,
         &[
             &format!("UID:{plain}@kalends"),
             "SUMMARY:Plan\\, then do",
@@ -119,14 +119,12 @@ async fn a_feed_shows_confirmed_and_tentative_events(#[case] database: Database)
             "DTEND;VALUE=DATE:20260330",
         ],
     );
-    assert_eq!(count(&shown, "BEGIN:VALARM"), 3);
+    assert_eq!(count(&text, "BEGIN:VALARM"), 3);
     // The output does not depend on the time of the request.
-    assert_eq!(feed(&server, &path).await.bytes, shown.bytes);
+    assert_eq!(feed(&server, &path).await.bytes, text.bytes);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn series_have_their_zone_and_exceptions(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -145,9 +143,9 @@ async fn series_have_their_zone_and_exceptions(#[case] database: Database) {
     api.patch(format!("/v1/events/{series}_20260402T070000Z")).json(cancelled).await.expect(200);
 
     let path = address(&api, &calendar).await;
-    let shown = feed(&server, &path).await;
+    let text = feed(&server, &path).await;
     has(
-        &shown,
+        &text,
         &[
             "TZID:Europe/Berlin",
             "RRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU",
@@ -162,13 +160,11 @@ async fn series_have_their_zone_and_exceptions(#[case] database: Database) {
             "DTSTART:20260331T120000Z",
         ],
     );
-    assert_eq!((count(&shown, "BEGIN:VEVENT"), count(&shown, "BEGIN:VTIMEZONE")), (2, 1));
-    assert_eq!(count(&shown, &format!("UID:{series}@kalends")), 2);
+    assert_eq!((count(&text, "BEGIN:VEVENT"), count(&text, "BEGIN:VTIMEZONE")), (2, 1));
+    assert_eq!(count(&text, &format!("UID:{series}@kalends")), 2);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_tag_changes_only_with_the_feed(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -210,28 +206,26 @@ async fn the_tag_changes_only_with_the_feed(#[case] database: Database) {
         assert_ne!(after, tag, "{path}");
         tag = after;
     }
-    let shown = feed(&server, &path).await;
-    has(&shown, &["X-WR-CALNAME:Renamed", "SUMMARY:More", "TRIGGER:-PT1M"]);
-    assert_eq!(count(&shown, "BEGIN:VEVENT"), 1);
+    let text = feed(&server, &path).await;
+    has(&text, &["X-WR-CALNAME:Renamed", "SUMMARY:More", "TRIGGER:-PT1M"]);
+    assert_eq!(count(&text, "BEGIN:VEVENT"), 1);
 
     // Another node has the same feed with the same tag.
     if database == Postgres {
         let another = server.another_node().await;
         assert_eq!(another.anonymous().get(&path).header("if-none-match", &tag).await.status, 304);
-        assert_eq!(feed(&another, &path).await.bytes, shown.bytes);
+        assert_eq!(feed(&another, &path).await.bytes, text.bytes);
     }
 
     let head = server.anonymous().call(Method::HEAD, &path).await.expect(200);
     assert_eq!((head.header("etag"), head.header("content-type")), (tag.as_str(), "text/calendar; charset=utf-8"));
-    assert_eq!(head.header("content-length"), shown.bytes.len().to_string());
+    assert_eq!(head.header("content-length"), text.bytes.len().to_string());
     assert!(head.bytes.is_empty());
     let smaller = server.anonymous().decoding("gzip").get(&path).await.expect(200);
-    assert_eq!(smaller.bytes, shown.bytes);
+    assert_eq!(smaller.bytes, text.bytes);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn only_the_current_address_opens_a_feed(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -261,7 +255,11 @@ async fn only_the_current_address_opens_a_feed(#[case] database: Database) {
         lost(&path, "").await;
     }
     let refused = anybody.get(&old).await;
-    assert!(!refused.text().contains(old.trim_start_matches("/ical/").trim_end_matches(".ics")), "{}", refused.shown());
+    assert!(
+        !refused.text().contains(old.trim_start_matches("/ical/").trim_end_matches(".ics")),
+        "{}",
+        refused.describe()
+    );
 
     // A feed is gone with its calendar, and with the agent that owns the calendar.
     let deleted = calendar_of(&api, &owner).await;
@@ -273,9 +271,7 @@ async fn only_the_current_address_opens_a_feed(#[case] database: Database) {
     lost(&new, "feed_not_found").await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_calendar_is_exported_as_a_file(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;

@@ -1,11 +1,9 @@
 //! Rules for the fields of every resource: unknown names, metadata, unusual text.
 
-use kalends_e2e::{
-    Call, Client,
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Call, Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::Value;
 use serde_json::json;
 
@@ -37,22 +35,20 @@ fn with(mut body: Value, field: &str, value: Value) -> Value {
     body
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_unknown_field_is_named_with_the_nearest_known_one(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     for (method, path, body) in writes(&api).await {
         let call = |body: Value| api.call(method.parse().unwrap(), &path).json(body);
         let answer = call(with(body.clone(), "metdata", json!({}))).await;
-        answer.refused(400, "validation_error").param("metdata").code("unknown_field").says("metadata");
+        answer.refused(400, "validation_error").param("metdata").code("unknown_field").mentions("metadata");
         let answer = call(with(body.clone(), "zzzzzzzzzzzz", json!(1))).await;
         answer.refused(400, "validation_error").param("zzzzzzzzzzzz").code("unknown_field");
         if path.contains("/events") {
             // Requests always use snake_case.
             let answer = call(with(body.clone(), "startTime", json!("2026-05-04T09:00:00Z"))).await;
-            answer.refused(400, "validation_error").param("startTime").code("unknown_field").says("start_time");
+            answer.refused(400, "validation_error").param("startTime").code("unknown_field").mentions("start_time");
         }
         // A field that only answers have is not accepted in requests.
         call(with(body, "id", json!("x"))).await.refused(400, "validation_error").param("id").code("unknown_field");
@@ -106,9 +102,7 @@ impl Callers {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_array_is_not_accepted_for_an_object(#[case] database: Database) {
     let callers = Callers::of(database).await;
@@ -116,16 +110,19 @@ async fn an_array_is_not_accepted_for_an_object(#[case] database: Database) {
     for (operation, content, call) in callers.writes() {
         let Some(fields) = content["application/json"]["example"].as_object() else { continue };
         let answer = call.json(fields.values().cloned().collect::<Vec<_>>()).await;
-        assert_eq!((answer.status, answer.at("/error/param")), (400, json!("body")), "{operation}: {}", answer.shown());
-        answer.says("must be an object, got an array");
+        assert_eq!(
+            (answer.status, answer.at("/error/param")),
+            (400, json!("body")),
+            "{operation}: {}",
+            answer.describe()
+        );
+        answer.mentions("must be an object, got an array");
         tried += 1;
     }
     assert!(tried > 30, "{tried}");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn operations_without_a_body_refuse_every_field(#[case] database: Database) {
     let callers = Callers::of(database).await;
@@ -135,16 +132,19 @@ async fn operations_without_a_body_refuse_every_field(#[case] database: Database
             continue;
         }
         let answer = call.json(json!({ "zzz": 1 })).await;
-        assert_eq!((answer.status, answer.at("/error/param")), (400, json!("zzz")), "{operation}: {}", answer.shown());
+        assert_eq!(
+            (answer.status, answer.at("/error/param")),
+            (400, json!("zzz")),
+            "{operation}: {}",
+            answer.describe()
+        );
         answer.code("unknown_field");
         tried += 1;
     }
     assert!(tried > 10, "{tried}");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_unknown_parameter_is_refused_everywhere(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -176,9 +176,7 @@ async fn an_unknown_parameter_is_refused_everywhere(#[case] database: Database) 
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn metadata_is_a_bounded_object(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -197,15 +195,15 @@ async fn metadata_is_a_bounded_object(#[case] database: Database) {
             json!({ "n": [0, -1, 1.5, 1e300, 9_007_199_254_740_993_u64], "": null, "a b": true }),
         ] {
             let answer = call(fits.clone()).await;
-            assert!([200, 201].contains(&answer.status), "{}", answer.shown());
+            assert!([200, 201].contains(&answer.status), "{}", answer.describe());
             assert_eq!(answer["metadata"], fits);
         }
         for large in [filler(16_385), json!({ "k": "é".repeat(8_189) })] {
             let answer = call(large).await.refused(400, "validation_error");
-            answer.param("metadata").code("metadata_too_large").says("16384");
+            answer.param("metadata").code("metadata_too_large").mentions("16384");
         }
         for deep in [nested(33), listed(33)] {
-            call(deep).await.refused(400, "validation_error").param("metadata").says("32");
+            call(deep).await.refused(400, "validation_error").param("metadata").mentions("32");
         }
         for other in [json!([]), json!("x"), json!(1), json!(true)] {
             call(other).await.refused(400, "validation_error").param("metadata");
@@ -213,9 +211,7 @@ async fn metadata_is_a_bounded_object(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn text_is_returned_unchanged(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;

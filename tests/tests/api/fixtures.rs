@@ -7,7 +7,7 @@ use kalends_e2e::{Answer, Client, Server};
 use serde_json::{Value, json};
 
 /// The longest time until an operator's command takes effect.
-const HEEDED_WITHIN: Duration = Duration::from_secs(2);
+const EFFECT_WITHIN: Duration = Duration::from_secs(2);
 
 /// A new agent's identifier.
 pub(crate) async fn agent(api: &Client) -> String {
@@ -81,15 +81,15 @@ pub(crate) fn is_id(value: &Value, prefix: &str) {
 }
 
 /// Repeats the request until `will_do` accepts the answer, for as long as a command may take to take effect.
-pub(crate) async fn heeded<F: Future<Output = Answer>>(ask: impl Fn() -> F, will_do: impl Fn(&Answer) -> bool) {
+pub(crate) async fn wait_until<F: Future<Output = Answer>>(ask: impl Fn() -> F, will_do: impl Fn(&Answer) -> bool) {
     let began = tokio::time::Instant::now();
     loop {
-        let asked_in_time = began.elapsed() <= HEEDED_WITHIN;
+        let sent_in_time = began.elapsed() <= EFFECT_WITHIN;
         let answer = ask().await;
         if will_do(&answer) {
             return;
         }
-        assert!(asked_in_time, "no effect within {HEEDED_WITHIN:?}: {}", answer.shown());
+        assert!(sent_in_time, "no effect within {EFFECT_WITHIN:?}: {}", answer.describe());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

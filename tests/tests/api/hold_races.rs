@@ -1,5 +1,6 @@
 //! Many concurrent requests for the same time. One of them gets it.
 
+use crate::on_both;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
@@ -16,6 +17,7 @@ use kalends_e2e::{
     Server, at, iso,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -77,7 +79,7 @@ async fn all(calls: Vec<Call>) -> Vec<Answer> {
 }
 
 /// The number of answers with each status and code.
-fn told(answers: &[Answer]) -> BTreeMap<(u16, String), usize> {
+fn outcomes(answers: &[Answer]) -> BTreeMap<(u16, String), usize> {
     answers.iter().fold(BTreeMap::new(), |mut counts, answer| {
         let code = answer.at("/error/code").as_str().unwrap_or_default().to_owned();
         *counts.entry((answer.status, code)).or_default() += 1;
@@ -149,7 +151,7 @@ async fn ten_thousand_attempts_at_five_hundred_slots_have_five_hundred_winners(
     let expected =
         BTreeMap::from([((201, String::new()), slots), ((409, "slot_taken".to_owned()), slots * (ATTEMPTS - 1))]);
     eprintln!("10,000 attempts on {database:?}: {took:?}");
-    assert_eq!(told(&answers), expected);
+    assert_eq!(outcomes(&answers), expected);
     for calendar in &calendars {
         assert_eq!(live_holds(&api, calendar).await.len(), SLOTS);
     }
@@ -204,9 +206,7 @@ async fn confirm_release_and_pre_emption_have_one_winner(#[case] database: Datab
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_hold_is_confirmed_or_expires(#[case] database: Database) {
     const HOLDS: usize = 24;
@@ -321,9 +321,7 @@ async fn overlapping_hold_sets_do_not_deadlock(#[case] database: Database, #[cas
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn holds_with_agent_scope_do_not_overlap(#[case] database: Database) {
     const ROUNDS: usize = 20;
@@ -341,15 +339,13 @@ async fn holds_with_agent_scope_do_not_overlap(#[case] database: Database) {
         });
         let answers = all(calls.collect()).await;
         let expected = BTreeMap::from([((201, String::new()), 1), ((409, "slot_taken".to_owned()), 7)]);
-        assert_eq!(told(&answers), expected);
+        assert_eq!(outcomes(&answers), expected);
     }
     let (first, second) = (live_holds(&api, &first).await, live_holds(&api, &second).await);
     assert_eq!(first.len() + second.len(), ROUNDS);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn holds_are_placed_despite_concurrent_writes(#[case] database: Database) {
     const WRITERS: usize = 8;
@@ -376,17 +372,17 @@ async fn holds_are_placed_despite_concurrent_writes(#[case] database: Database) 
     let began = tokio::time::Instant::now();
     for number in 0..HOLDS {
         let (start, end) = quarter_of_an_hour(number);
-        let asked = tokio::time::Instant::now();
+        let sent_at = tokio::time::Instant::now();
         answers.push(api.post(&events).json(hold_body(&start, &end, &until, 0)).await);
-        slowest = slowest.max(asked.elapsed());
+        slowest = slowest.max(sent_at.elapsed());
     }
     let took = began.elapsed();
     stop.store(true, Ordering::Relaxed);
     for writer in writers {
         writer.await.unwrap();
     }
-    let told = told(&answers);
+    let outcomes = outcomes(&answers);
     let written = written.load(Ordering::Relaxed);
-    eprintln!("with {written} concurrent events on {database:?}: {told:?} in {took:?}, the slowest {slowest:?}");
-    assert_eq!(told, BTreeMap::from([((201, String::new()), HOLDS)]));
+    eprintln!("with {written} concurrent events on {database:?}: {outcomes:?} in {took:?}, the slowest {slowest:?}");
+    assert_eq!(outcomes, BTreeMap::from([((201, String::new()), HOLDS)]));
 }

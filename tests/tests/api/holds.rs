@@ -1,12 +1,10 @@
 //! Holds and hold sets: placing, confirming, releasing, pre-emption and expiry. Races are in `hold_races`.
 
+use crate::on_both;
 use chrono::TimeDelta;
-use kalends_e2e::{
-    Answer, Client, Database,
-    Database::{Postgres, Sqlite},
-    Server, at, iso,
-};
+use kalends_e2e::{Answer, Client, Database, Server, at, iso};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent_with_calendar, calendar_of, event, is_id, now, shared_calendar};
@@ -46,8 +44,8 @@ async fn busy(api: &Client, calendar: &str) -> Vec<String> {
     let query = format!("start={}&end={}&include_busy=true", time("08:00"), time("18:00"));
     let answer = api.get(format!("/v1/calendars/{calendar}/availability?{query}")).await.expect(200);
     let clock = |value: &Value| value.as_str().unwrap()[11..16].to_owned();
-    let shown = |interval: &Value| format!("{}-{}", clock(&interval["start"]), clock(&interval["end"]));
-    answer["busy"].as_array().unwrap().iter().map(shown).collect()
+    let clocks = |interval: &Value| format!("{}-{}", clock(&interval["start"]), clock(&interval["end"]));
+    answer["busy"].as_array().unwrap().iter().map(clocks).collect()
 }
 
 /// The identifiers of a calendar's events with this status.
@@ -55,9 +53,7 @@ async fn listed(api: &Client, calendar: &str, status: &str) -> Vec<String> {
     api.get(format!("/v1/calendars/{calendar}/events?status={status}")).await.expect(200).column("id")
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_hold_is_placed_by_its_status_or_by_its_expiry(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -85,9 +81,7 @@ async fn a_hold_is_placed_by_its_status_or_by_its_expiry(#[case] database: Datab
     assert_eq!((&plain["holdExpiresAt"], &plain["holdPriority"]), (&Value::Null, &Value::Null));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_fields_of_a_hold_are_checked_together(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -124,7 +118,7 @@ async fn the_fields_of_a_hold_are_checked_together(#[case] database: Database) {
     let hold = hold_body(&time("09:00"), &time("10:00"), &good, 0);
     let batch = json!({ "events": [{ "title": "x", "start_time": time("09:00"), "end_time": time("10:00") }, hold] });
     let refused = api.post(format!("{events}/batch")).json(batch).await.refused(400, "validation_error");
-    refused.param("events[1].status").says("batch");
+    refused.param("events[1].status").mentions("batch");
     assert_eq!(api.get(&events).await.expect(200)["total"], 0, "none of these was created");
 
     // The limits themselves are allowed, with some slack for the time of the requests.
@@ -135,9 +129,7 @@ async fn the_fields_of_a_hold_are_checked_together(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn holds_need_a_paid_plan(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "free").await;
@@ -171,9 +163,7 @@ async fn holds_need_a_paid_plan(#[case] database: Database) {
     decide(&other, &id, "confirm").await.expect(200);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_hold_conflicts_with_busy_times(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -240,9 +230,7 @@ async fn a_hold_conflicts_with_busy_times(#[case] database: Database) {
     decide(&api, &held, "confirm").await.refused(409, "conflict").code("not_a_hold");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_hold_is_confirmed_or_released_once(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -281,9 +269,7 @@ async fn a_hold_is_confirmed_or_released_once(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_patched_hold_stays_a_hold(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -324,9 +310,7 @@ async fn a_patched_hold_stays_a_hold(#[case] database: Database) {
     decide(&api, &id, "confirm").await.refused(404, "not_found").code("event_not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_hold_is_pre_empted_by_a_higher_priority(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -358,9 +342,7 @@ async fn a_hold_is_pre_empted_by_a_higher_priority(#[case] database: Database) {
     hold(&api, &calendar, "09:30", "10:30", 100).await.refused(409, "conflict").code("slot_taken");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_expired_hold_is_cancelled(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -380,11 +362,11 @@ async fn an_expired_hold_is_cancelled(#[case] database: Database) {
     });
     let set = api.post("/v1/hold-sets").json(set).await.expect(201);
     let context = api.get(format!("/v1/calendars/{calendar}/context")).await.expect(200);
-    assert!(context.text().contains(&present), "{}", context.shown());
+    assert!(context.text().contains(&present), "{}", context.describe());
     let explain = format!("/v1/availability/explain?calendar={calendar}&start={}&end={}", time("09:00"), time("09:30"));
-    let told = api.get(&explain).await.expect(200);
+    let explained = api.get(&explain).await.expect(200);
     let reason = json!({ "calendar_id": calendar, "reason": "hold", "start": time("09:00"), "end": time("10:00") });
-    assert_eq!((&told["offered"], &told["reasons"]), (&json!(false), &json!([reason])));
+    assert_eq!((&explained["offered"], &explained["reasons"]), (&json!(false), &json!([reason])));
     assert_eq!(busy(&api, &calendar).await, ["09:00-10:00", "11:00-12:00"]);
 
     server.restart_at_offset(605).await;
@@ -403,7 +385,7 @@ async fn an_expired_hold_is_cancelled(#[case] database: Database) {
     assert!(cancelled.len() == 3 && cancelled.contains(&id), "{cancelled:?}");
     assert_eq!(api.get(&explain).await.expect(200)["offered"], true);
     let context = api.get(format!("/v1/calendars/{calendar}/context")).await.expect(200);
-    assert!(!context.text().contains(&present), "{}", context.shown());
+    assert!(!context.text().contains(&present), "{}", context.describe());
     // The time of the expired hold is free.
     hold(&api, &calendar, "09:00", "10:00", 0).await.expect(201);
     assert_eq!(busy(&api, &calendar).await, ["09:00-10:00"]);
@@ -417,9 +399,7 @@ pub(crate) fn set_body(calendars: &[&str], start: &str, end: &str, until: &str) 
     })
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_hold_set_is_placed_entirely_or_not_at_all(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -488,9 +468,7 @@ async fn a_hold_set_is_placed_entirely_or_not_at_all(#[case] database: Database)
     assert_eq!(busy(&api, &first).await, ["09:00-10:00"]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_hold_set_names_each_calendar_once(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -506,7 +484,7 @@ async fn a_hold_set_names_each_calendar_once(#[case] database: Database) {
 
     let twice = ask(body(&[many[0], many[1], many[0]])).await;
     twice.refused(400, "validation_error").param("calendar_ids[2]");
-    ask(body(&many)).await.refused(400, "validation_error").param("calendar_ids").says("20");
+    ask(body(&many)).await.refused(400, "validation_error").param("calendar_ids").mentions("20");
     ask(body(&[])).await.refused(400, "validation_error").param("calendar_ids");
     for unknown in ["cal_00000000000000000000000000", "cal_x"] {
         ask(body(&[many[0], unknown])).await.refused(404, "not_found").code("calendar_not_found");

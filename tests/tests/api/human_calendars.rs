@@ -1,13 +1,11 @@
 //! A user connects a calendar, and agents see its busy times. Both providers are stand-ins.
 
+use crate::on_both;
 use std::collections::BTreeSet;
 
-use kalends_e2e::{
-    CalendarProvider,
-    Database::{self, Postgres, Sqlite},
-    TheirEvent, Transparency, iso,
-};
+use kalends_e2e::{CalendarProvider, Database, TheirEvent, Transparency, iso};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -23,14 +21,14 @@ const GRANTS: &str = "/v1/availability-grants";
 const CONNECTIONS: &str = "/v1/calendar-connections";
 
 /// The parameters of a consent page's URL.
-fn asked(url: &str) -> std::collections::BTreeMap<String, String> {
+fn query_of(url: &str) -> std::collections::BTreeMap<String, String> {
     reqwest::Url::parse(url).unwrap().query_pairs().into_owned().collect()
 }
 
 /// The whole flow, from an agent's link to the busy times.
 async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes: &[&str], publishing: bool) {
     // Two adjacent events, one that is shown as free, and one on a calendar that is not chosen.
-    let free = TheirEvent { shown: Transparency::Free, ..it.event(11 * 60, 12 * 60) };
+    let free = TheirEvent { transparency: Transparency::Free, ..it.event(11 * 60, 12 * 60) };
     let own = [it.event(9 * 60, 10 * 60), it.event(10 * 60, 10 * 60 + 30), it.event(14 * 60, 15 * 60), free];
     provider.events(ACCOUNT, CALENDARS[0].0, &own);
     provider.events(ACCOUNT, CALENDARS[1].0, &[it.event(16 * 60, 17 * 60)]);
@@ -46,7 +44,7 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
 
     // The consent asks for the fewest scopes and is bound to the browser.
     let begun = it.begin(provider, Some(&link)).await;
-    let wanted = asked(&begun.url);
+    let wanted = query_of(&begun.url);
     assert_eq!(wanted["scope"].split(' ').collect::<BTreeSet<_>>(), scopes.iter().copied().collect());
     assert_eq!((&*wanted["response_type"], &*wanted["code_challenge_method"]), ("code", "S256"));
     assert_eq!(begun.cookie, format!("service_oauth_state={}", wanted["state"]));
@@ -60,9 +58,9 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
     assert_eq!((&known["status"], &known["connection_id"]), (&json!("in_progress"), &json!(connection)));
 
     // The console lists the calendars, the primary one first.
-    let shown = it.console.get(path_of(&connection)).await.expect(200);
-    has_exactly(&shown.json, &CONNECTION);
-    assert_eq!((&shown["provider"], &shown["label"]), (&json!(provider.name()), &Value::Null));
+    let connection_now = it.console.get(path_of(&connection)).await.expect(200);
+    has_exactly(&connection_now.json, &CONNECTION);
+    assert_eq!((&connection_now["provider"], &connection_now["label"]), (&json!(provider.name()), &Value::Null));
     let listed = it.external(&connection).await;
     let names: Vec<_> = listed.iter().map(|known| text(&known["name"])).collect();
     assert_eq!(names, CALENDARS.map(|(_, name)| name));
@@ -72,7 +70,7 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
         assert_eq!((&known["primary"], &known["counts"]), (&json!(place == 0), &json!(false)));
         assert_eq!((&known["connection_id"], &known["data"]), (&json!(connection), &json!("unread")));
     }
-    assert!(!shown.text().contains(ACCOUNT), "{}", shown.shown());
+    assert!(!connection_now.text().contains(ACCOUNT), "{}", connection_now.describe());
     assert_eq!(it.busy(&it.calendar).await, [], "nothing counts yet");
 
     // The user chooses two calendars for the agent that asked.
@@ -100,20 +98,20 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
         "start": iso(it.time(9 * 60 + 30)), "end": iso(it.time(10 * 60))
     }]);
     assert_eq!((&why["offered"], &why["reasons"]), (&json!(false), &expected));
-    assert!(!why.text().contains("Planted"), "{}", why.shown());
+    assert!(!why.text().contains("Planted"), "{}", why.describe());
     assert_eq!(it.explained(11 * 60, 12 * 60).await["offered"], true, "shown as free");
     assert_eq!(it.explained(18 * 60, 19 * 60).await["offered"], true, "not chosen");
-    let shown = it.console.get(path_of(&connection)).await.expect(200);
-    is_time(&shown["last_refreshed_at"]);
-    assert_eq!((&shown["status"], &shown["data"]), (&json!("active"), &json!("fresh")));
+    let connection_now = it.console.get(path_of(&connection)).await.expect(200);
+    is_time(&connection_now["last_refreshed_at"]);
+    assert_eq!((&connection_now["status"], &connection_now["data"]), (&json!("active"), &json!("fresh")));
     let counts: Vec<_> = it.external(&connection).await.iter().map(|known| known["counts"] == true).collect();
     assert_eq!(counts, [true, true, false]);
 
     // The export has the same data, and nothing that gives access to the account.
     let export = it.console.get("/v1/auth/export").await.expect(200);
-    let mut whole = shown.json.clone();
-    whole["external_calendars"] = Value::Array(it.external(&connection).await);
-    assert_eq!(export["calendar_connections"], json!([whole]));
+    let mut exported = connection_now.json.clone();
+    exported["external_calendars"] = Value::Array(it.external(&connection).await);
+    assert_eq!(export["calendar_connections"], json!([exported]));
     assert_eq!(export["availability_grants"], json!([grant.json]));
     assert!(provider.refresh_tokens(ACCOUNT).iter().all(|token| !export.text().contains(token)));
 
@@ -127,9 +125,7 @@ async fn from_link_to_busy(it: &Connecting, provider: &CalendarProvider, scopes:
     assert_eq!(provider.refresh_tokens(ACCOUNT).len(), 1);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_google_calendar_is_connected(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -140,22 +136,19 @@ async fn a_google_calendar_is_connected(#[case] database: Database) {
     from_link_to_busy(&it, &it.google, &scopes, false).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_microsoft_calendar_is_connected(#[case] database: Database) {
     let it = Connecting::new(database).await;
     let scopes = ["offline_access", "https://graph.microsoft.com/Calendars.ReadBasic"];
     from_link_to_busy(&it, &it.microsoft, &scopes, true).await;
     // Microsoft is asked only about the calendars that count.
-    let views: BTreeSet<_> = it.microsoft.asked().into_iter().filter(|path| path.contains("/calendarView")).collect();
+    let views: BTreeSet<_> =
+        it.microsoft.requests().into_iter().filter(|path| path.contains("/calendarView")).collect();
     assert_eq!(views.len(), 2, "{views:?}");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_grant_covers_selected_current_or_all_agents(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -196,9 +189,7 @@ async fn a_grant_covers_selected_current_or_all_agents(#[case] database: Databas
     assert!(it.external(&connection).await.iter().all(|known| known["counts"] == false && known["data"] == "unread"));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_grant_counts_for_an_agent_without_a_calendar(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -209,8 +200,8 @@ async fn a_grant_counts_for_an_agent_without_a_calendar(#[case] database: Databa
     let alone = async || it.api.get(format!("/v1/agents/{bare}/availability")).query(&window).await.expect(200);
     let agents = format!("{},{bare}", it.agent);
     let across = async || {
-        let asked = it.api.get("/v1/availability").query(&window).query(&[("agents", agents.as_str())]);
-        asked.await.expect(200)
+        let request = it.api.get("/v1/availability").query(&window).query(&[("agents", agents.as_str())]);
+        request.await.expect(200)
     };
     let why = async |from: i64, to: i64| {
         let (start, end) = (iso(it.time(from)), iso(it.time(to)));
@@ -230,14 +221,14 @@ async fn a_grant_counts_for_an_agent_without_a_calendar(#[case] database: Databa
     assert!(
         known["slots"].as_array().unwrap().iter().all(|slot| slot["start"] != taken[0]["start"]),
         "{}",
-        known.shown()
+        known.describe()
     );
     let known = across().await;
     assert_eq!(known["per_agent_busy"], json!({ &it.agent: [], &bare: taken }));
     assert!(
         known["slots"].as_array().unwrap().iter().all(|slot| slot["start"] != taken[0]["start"]),
         "{}",
-        known.shown()
+        known.describe()
     );
     let reasons = json!([{
         "calendar_id": null, "reason": "human_busy", "start": iso(it.time(9 * 60 + 30)), "end": iso(it.time(10 * 60))
@@ -258,9 +249,7 @@ async fn a_grant_counts_for_an_agent_without_a_calendar(#[case] database: Databa
     assert_eq!(why(9 * 60, 10 * 60).await["reasons"][0]["calendar_id"], json!(calendar));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn grants_are_validated(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -279,7 +268,7 @@ async fn grants_are_validated(#[case] database: Database) {
         (json!({ "external_calendar_ids": [known], "audience": "all", "name": "x" }), "name"),
     ] {
         let refused = post(body.clone()).await.refused(400, "validation_error");
-        assert_eq!(refused.at("/error/param"), param, "{body}: {}", refused.shown());
+        assert_eq!(refused.at("/error/param"), param, "{body}: {}", refused.describe());
     }
     for (ids, agents, code) in [
         (json!(["xcl_00000000000000000000000000"]), json!([it.agent]), "external_calendar_not_found"),
@@ -311,9 +300,7 @@ async fn grants_are_validated(#[case] database: Database) {
     assert_eq!(stranger.get(CONNECTIONS).await.expect(200)["total"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_connection_is_named_paused_and_resumed(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -351,17 +338,15 @@ async fn a_connection_is_named_paused_and_resumed(#[case] database: Database) {
     assert_eq!(it.busy(&it.calendar).await, [], "a paused connection does not count");
     it.console.post(format!("{path}/refresh")).await.refused(409, "conflict").code("connection_paused");
     it.console.post(format!("{path}/pause")).await.expect(200);
-    let asked = it.google.asked().len();
+    let requests_before = it.google.requests().len();
     it.google.events(ACCOUNT, CALENDARS[0].0, &[it.event(11 * 60, 12 * 60)]);
-    assert_eq!(it.google.asked().len(), asked);
+    assert_eq!(it.google.requests().len(), requests_before);
     let resumed = it.console.post(format!("{path}/resume")).await.expect(200);
     assert_eq!(resumed["status"], "active");
     it.until_busy(&[(11 * 60, 12 * 60)]).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn disconnecting_deletes_the_connection_and_revokes_its_tokens(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -381,7 +366,7 @@ async fn disconnecting_deletes_the_connection_and_revokes_its_tokens(#[case] dat
         it.console.get(format!("{}/external-calendars", path_of(&connection))).await.refused(404, "not_found");
         it.console.delete(path_of(&connection)).await.refused(404, "not_found");
         let grants = it.console.get(GRANTS).await.expect(200);
-        assert!(!grants.text().contains(known[0]["id"].as_str().unwrap()), "{}", grants.shown());
+        assert!(!grants.text().contains(known[0]["id"].as_str().unwrap()), "{}", grants.describe());
     }
     assert_eq!(it.console.get(CONNECTIONS).await.expect(200)["total"], 0);
 

@@ -1,11 +1,9 @@
 //! Consent that fails, and consent that must be given again.
 
-use kalends_e2e::{
-    CalendarProvider,
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{CalendarProvider, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -25,9 +23,7 @@ async fn connections(it: &Connecting) -> Vec<String> {
     it.console.get(CONNECTIONS).await.expect(200).column("id")
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_provider_without_calendars_connects_nothing(#[case] database: Database) {
     // Google is configured for signing in, but not for calendars.
@@ -49,9 +45,7 @@ async fn a_provider_without_calendars_connects_nothing(#[case] database: Databas
     assert_eq!(console.get(CONNECTIONS).await.expect(200)["total"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn google_does_not_publish(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -68,9 +62,7 @@ async fn google_does_not_publish(#[case] database: Database) {
     missing.refused(404, "not_found").code("connection_link_not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_callback_counts_once_and_only_in_the_browser_that_began(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
@@ -83,7 +75,7 @@ async fn a_callback_counts_once_and_only_in_the_browser_that_began(#[case] datab
         let path = it.back(&provider, &begun).await;
         let answer = it.answer(&path, cookie).await;
         it.failed(&answer, "oauth_state");
-        assert!(answer.headers.get("set-cookie").is_none(), "{}", answer.shown());
+        assert!(answer.headers.get("set-cookie").is_none(), "{}", answer.describe());
     }
     for path in [
         path.replace("state=", "stat="),
@@ -93,7 +85,7 @@ async fn a_callback_counts_once_and_only_in_the_browser_that_began(#[case] datab
     ] {
         it.failed(&it.answer(&path, &ours.cookie).await, "oauth_state");
     }
-    assert!(provider.asked().is_empty(), "none of these reached the provider");
+    assert!(provider.requests().is_empty(), "none of these reached the provider");
     assert_eq!(connections(&it).await, [""; 0]);
 
     // The first callback succeeds and a repetition fails. Of many concurrent callbacks, one succeeds.
@@ -114,9 +106,7 @@ async fn a_callback_counts_once_and_only_in_the_browser_that_began(#[case] datab
     it.failed(&it.answer(&path, &begun.cookie).await, "oauth_state");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_consent_that_fails_connects_nothing(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -167,9 +157,7 @@ async fn a_consent_that_fails_connects_nothing(#[case] database: Database) {
     assert!(it.google.tokens().contains(&it.google.revoked()[0]));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn connecting_an_account_again_keeps_the_connection(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -196,9 +184,7 @@ async fn connecting_an_account_again_keeps_the_connection(#[case] database: Data
     assert_eq!(it.google.revoked().len(), 1);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn revoked_consent_must_be_given_again(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
@@ -208,8 +194,8 @@ async fn revoked_consent_must_be_given_again(#[case] database: Database) {
         it.until_busy(&[(9 * 60, 10 * 60)]).await;
         provider.forgets(ACCOUNT);
         it.ask_refresh(&connection).await;
-        let lapsed = it.until_shown(&connection, "lapsed", |shown| shown["status"] != "active").await;
-        assert_eq!(lapsed["status"], "reauthorization_required", "{}", lapsed.shown());
+        let lapsed = it.wait_until(&connection, "lapsed", |read| read["status"] != "active").await;
+        assert_eq!(lapsed["status"], "reauthorization_required", "{}", lapsed.describe());
         assert!(lapsed["last_error"].as_str().is_some_and(|error| error.contains("invalid_grant")));
         let refresh = it.console.post(format!("{}/refresh", path_of(&connection))).await;
         refresh.refused(409, "conflict").code("reauthorization_required");
@@ -230,8 +216,8 @@ async fn revoked_consent_must_be_given_again(#[case] database: Database) {
         let begun = it.begin_again(&connection).await;
         assert_eq!(it.connected(&it.consent(&provider, &begun).await, None), connection);
         it.until_busy(&[(11 * 60, 12 * 60)]).await;
-        let shown = it.console.get(path_of(&connection)).await.expect(200);
-        assert_eq!((&shown["status"], &shown["last_error"]), (&json!("active"), &Value::Null));
+        let read = it.console.get(path_of(&connection)).await.expect(200);
+        assert_eq!((&read["status"], &read["last_error"]), (&json!("active"), &Value::Null));
 
         // A consent for a connection that has been deleted connects nothing.
         let begun = it.begin_again(&connection).await;
@@ -249,7 +235,7 @@ async fn revoked_consent_must_be_given_again(#[case] database: Database) {
     it.until_busy(&[(9 * 60, 10 * 60)]).await;
     it.google.forgets(ACCOUNT);
     it.ask_refresh(&connection).await;
-    it.until_shown(&connection, "lapsed", |shown| shown["status"] == "reauthorization_required").await;
+    it.wait_until(&connection, "lapsed", |read| read["status"] == "reauthorization_required").await;
     it.restart_at_offset(3_700).await;
     let known = until("stale", || it.available(&it.calendar), |known| known["availability_state"] == "stale").await;
     assert!(names(&known.json).contains("warnings"));

@@ -1,13 +1,11 @@
 //! The stored data of human calendars: how long it counts, and that it stays secret.
 
+use crate::on_both;
 use std::time::Duration;
 
-use kalends_e2e::{
-    Answer,
-    Database::{self, Postgres, Sqlite},
-    Receiver, iso,
-};
+use kalends_e2e::{Answer, Database, Receiver, iso};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -21,9 +19,7 @@ use crate::{
 
 const HOUR: i64 = 3_600;
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_failing_provider_changes_nothing_until_its_data_is_stale(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
@@ -36,26 +32,26 @@ async fn a_failing_provider_changes_nothing_until_its_data_is_stale(#[case] data
             let before = it.console.get(path_of(connection)).await.expect(200);
             provider.fails(Some(status));
             it.ask_refresh(connection).await;
-            let failed = it.until_shown(connection, "failed", |shown| shown["status"] != "active").await;
-            assert_eq!(failed["status"], "error", "{}", failed.shown());
-            let told = failed["last_error"].as_str().unwrap();
-            assert!(told.starts_with("the provider") && !told.contains("Planted"), "{told}");
+            let failed = it.wait_until(connection, "failed", |read| read["status"] != "active").await;
+            assert_eq!(failed["status"], "error", "{}", failed.describe());
+            let last_error = failed["last_error"].as_str().unwrap();
+            assert!(last_error.starts_with("the provider") && !last_error.contains("Planted"), "{last_error}");
             assert_eq!(failed["last_refreshed_at"], before["last_refreshed_at"]);
             assert_eq!(failed["data"], "fresh");
             assert_eq!(it.busy(&it.calendar).await, it.spans(&[(9 * 60, 11 * 60)]));
             provider.fails(None);
-            let shown = it.refresh(connection).await;
-            assert_eq!((&shown["status"], &shown["last_error"]), (&json!("active"), &Value::Null));
+            let read = it.refresh(connection).await;
+            assert_eq!((&read["status"], &read["last_error"]), (&json!("active"), &Value::Null));
         }
         provider.fails(Some(503));
     }
 
     // The console shows the age of the data, and agents see how far to trust it.
     let states = async |it: &Connecting| {
-        let shown = it.console.get(path_of(&first)).await.expect(200);
+        let read = it.console.get(path_of(&first)).await.expect(200);
         let known = it.available(&it.calendar).await;
         let slots = known["slots"].as_array().unwrap().len();
-        (text(&shown["data"]), text(&known["availability_state"]), slots)
+        (text(&read["data"]), text(&known["availability_state"]), slots)
     };
     it.restart_at_offset(HOUR - 120).await;
     let (data, state, slots) = states(&it).await;
@@ -65,7 +61,7 @@ async fn a_failing_provider_changes_nothing_until_its_data_is_stale(#[case] data
     assert_eq!(states(&it).await, ("stale".to_owned(), "stale".to_owned(), 0));
     assert_eq!(it.external(&first).await[0]["data"], "stale");
     let known = it.available(&it.calendar).await;
-    assert_eq!(known["warnings"].as_array().unwrap().len(), 1, "{}", known.shown());
+    assert_eq!(known["warnings"].as_array().unwrap().len(), 1, "{}", known.describe());
     assert_eq!(it.explained(12 * 60, 13 * 60).await["availability_state"], "stale");
     let (start, end) = (iso(it.time(0)), iso(it.time(24 * 60)));
     let window = [("start", start.as_str()), ("end", &end), ("include_busy", "true"), ("allow_stale", "true")];
@@ -93,9 +89,7 @@ async fn a_failing_provider_changes_nothing_until_its_data_is_stale(#[case] data
 }
 
 /// The duty refreshes without a request.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn changes_at_the_provider_are_read_within_five_minutes(#[case] database: Database) {
     let mut it = Connecting::new(database).await;
@@ -111,9 +105,7 @@ async fn changes_at_the_provider_are_read_within_five_minutes(#[case] database: 
 }
 
 /// A user's busy times conflict with holds. The conflict has the time but not the title.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_hold_conflicts_with_human_busy_times(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -127,14 +119,12 @@ async fn a_hold_conflicts_with_human_busy_times(#[case] database: Database) {
         it.api.post(&events).json(body)
     };
     let refused = hold(9 * 60 + 30, 10 * 60 + 30).await.refused(409, "conflict");
-    assert_eq!(refused.at("/error/conflicts/0/kind"), "human_busy", "{}", refused.shown());
-    assert!(!refused.text().contains("Planted"), "{}", refused.shown());
+    assert_eq!(refused.at("/error/conflicts/0/kind"), "human_busy", "{}", refused.describe());
+    assert!(!refused.text().contains("Planted"), "{}", refused.describe());
     hold(10 * 60, 10 * 60 + 30).await.expect(201);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn calendars_removed_at_the_provider_no_longer_count(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -157,9 +147,7 @@ async fn calendars_removed_at_the_provider_no_longer_count(#[case] database: Dat
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn agents_see_only_busy_times(#[case] database: Database) {
     let receiver = Receiver::start().await;
@@ -198,7 +186,7 @@ async fn agents_see_only_busy_times(#[case] database: Database) {
         // Failures are logged without the data that they concern.
         provider.fails(Some(500));
         it.ask_refresh(&connection).await;
-        it.until_shown(&connection, "in error", |shown| shown["status"] == "error").await;
+        it.wait_until(&connection, "in error", |read| read["status"] == "error").await;
     }
     let entry = event(&it.api, &it.calendar, &iso(it.time(600)), &iso(it.time(660))).await;
     receiver.wait_for_type("/hook", "event.created").await;
@@ -206,12 +194,12 @@ async fn agents_see_only_busy_times(#[case] database: Database) {
     let (start, end) = (iso(it.time(0)), iso(it.time(24 * 60)));
     let window = format!("start={start}&end={end}&include_busy=true");
     let when = format!("start={start}&end={end}");
-    let mut told: Vec<Answer> = Vec::new();
+    let mut answers: Vec<Answer> = Vec::new();
     for caller in [&it.api, &own] {
         let mut links = caller.post(it.links()).json(json!({})).await.expect(201);
         // The address is the only secret that an agent sees, and only for its own link.
         links.bytes = links.text().replace("/console/connect#", "").into_bytes();
-        told.push(caller.get(format!("/v1/connection-links/{}", links.id())).await.expect(200));
+        answers.push(caller.get(format!("/v1/connection-links/{}", links.id())).await.expect(200));
         for path in [
             format!("/v1/calendars/{}/availability?{window}", it.calendar),
             format!("/v1/agents/{}/availability?{window}", it.agent),
@@ -228,17 +216,17 @@ async fn agents_see_only_busy_times(#[case] database: Database) {
             format!("/v1/agents/{}/events", it.agent),
             "/v1/usage".to_owned(),
         ] {
-            told.push(caller.get(path).await.expect(200));
+            answers.push(caller.get(path).await.expect(200));
         }
         for path in ["/v1/calendar-connections", "/v1/availability-grants"] {
-            told.push(caller.get(path).await.refused(401, "authentication_error"));
+            answers.push(caller.get(path).await.refused(401, "authentication_error"));
         }
     }
     for path in ["/v1/agents", "/v1/audit-log?limit=200", "/v1/webhooks", "/v1/keys"] {
-        told.push(it.api.get(path).await.expect(200));
+        answers.push(it.api.get(path).await.expect(200));
     }
     let across = format!("/v1/availability?agents={}&{window}", it.agent);
-    told.push(it.api.get(across).await.expect(200));
+    answers.push(it.api.get(across).await.expect(200));
     let export = it.console.get("/v1/auth/export").await.expect(200);
 
     let tokens = [it.google.tokens(), it.microsoft.tokens()].concat();
@@ -248,8 +236,8 @@ async fn agents_see_only_busy_times(#[case] database: Database) {
     let personal: Vec<String> = personal.chain(references).map(str::to_owned).collect();
     let (log, kept) = (it.server.log(), kept(&it.server).await);
     for secret in personal.iter().chain(&tokens).chain(&secrets) {
-        for answer in &told {
-            assert!(!answer.text().contains(secret), "{secret} is in an answer: {}", answer.shown());
+        for answer in &answers {
+            assert!(!answer.text().contains(secret), "{secret} is in an answer: {}", answer.describe());
         }
         for message in receiver.received("/hook") {
             assert!(!String::from_utf8_lossy(&message.body).contains(secret), "{secret} is sent");
@@ -264,9 +252,7 @@ async fn agents_see_only_busy_times(#[case] database: Database) {
     assert!(holds(&kept, "microsoft"), "the search covers the stored data");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_audit_log_records_connections(#[case] database: Database) {
     let it = Connecting::new(database).await;
@@ -301,9 +287,7 @@ async fn the_audit_log_records_connections(#[case] database: Database) {
     assert_eq!(entries("connection.revoke").await, revoked);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_deleted_account_leaves_no_connection(#[case] database: Database) {
     let mut it = Connecting::new(database).await;

@@ -1,23 +1,19 @@
 //! `Idempotency-Key`: one effect, however often a request is sent.
 
+use crate::on_both;
 use crate::{
     fixtures::{agent, agent_with_calendar, calendar_of, event, event_body, rows},
     subscriber::NOWHERE,
 };
-use kalends_e2e::{
-    Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 const KEY: &str = "idempotency-key";
 const REPLAYED: &str = "idempotency-replayed";
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_repeated_request_gets_the_first_answer(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -60,9 +56,7 @@ async fn a_repeated_request_gets_the_first_answer(#[case] database: Database) {
     assert_eq!(api.get("/v1/agents").await.expect(200)["total"], 3);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_kind_of_write_is_repeatable(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -134,19 +128,17 @@ async fn every_kind_of_write_is_repeatable(#[case] database: Database) {
             }
         };
         let first = call().await;
-        assert!([200, 201, 202, 204].contains(&first.status), "{}", first.shown());
-        assert_eq!(first.header(REPLAYED), "", "{}", first.shown());
+        assert!([200, 201, 202, 204].contains(&first.status), "{}", first.describe());
+        assert_eq!(first.header(REPLAYED), "", "{}", first.describe());
         let again = call().await.expect(first.status);
-        assert_eq!((again.header(REPLAYED), &again.bytes), ("true", &first.bytes), "{}", again.shown());
+        assert_eq!((again.header(REPLAYED), &again.bytes), ("true", &first.bytes), "{}", again.describe());
         assert_eq!(again.header("etag"), first.header("etag"));
     }
     // Without a key, the deleted event is not found.
     api.delete(format!("/v1/events/{id}")).await.refused(404, "not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn errors_are_not_replayed(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -174,9 +166,7 @@ async fn errors_are_not_replayed(#[case] database: Database) {
     api.get("/v1/agents").header(KEY, "k").await.expect(200);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn organizations_do_not_share_keys(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -194,9 +184,7 @@ async fn organizations_do_not_share_keys(#[case] database: Database) {
     assert_eq!(again.json, other.json);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_key_is_forgotten_after_a_day(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -221,9 +209,7 @@ async fn a_key_is_forgotten_after_a_day(#[case] database: Database) {
     answer.refused(422, "validation_error").code("idempotency_mismatch");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_sign_up_is_repeatable(#[case] database: Database) {
     let server = Server::start(database).await;

@@ -1,14 +1,16 @@
 //! The scope of an `Idempotency-Key`: one caller, on every node.
 
+use crate::on_both;
 use std::collections::BTreeSet;
 
 use futures::future::join_all;
 use kalends_e2e::{
     Answer, Client,
-    Database::{self, Postgres, Sqlite},
+    Database::{self, Postgres},
     Server,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -26,9 +28,7 @@ fn body(title: &str) -> Value {
     event_body(title, "2031-03-03T09:00:00Z", "2031-03-03T10:00:00Z")
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn two_keys_of_one_organization_have_separate_scopes(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -42,7 +42,7 @@ async fn two_keys_of_one_organization_have_separate_scopes(#[case] database: Dat
     let mut made = Vec::new();
     for caller in &callers {
         let answer = create(caller, &path, "same", &body("x")).await.expect(201);
-        assert_eq!(answer.header(REPLAYED), "", "{}", answer.shown());
+        assert_eq!(answer.header(REPLAYED), "", "{}", answer.describe());
         made.push(answer.id());
     }
     assert_eq!(made.iter().collect::<BTreeSet<_>>().len(), 3, "{made:?}");
@@ -75,20 +75,20 @@ async fn concurrent_requests_on_two_nodes_create_one_event() {
     for round in 0..8 {
         let key = format!("round-{round}");
         let answers = join_all((0..8).map(|number| create(&nodes[number % 2], &path, &key, &body))).await;
-        let (mut shown, mut fresh) = (BTreeSet::new(), 0);
+        let (mut ids, mut fresh) = (BTreeSet::new(), 0);
         for answer in answers {
             if answer.status == 201 {
                 fresh += u32::from(answer.header(REPLAYED).is_empty());
-                shown.insert(answer.id());
+                ids.insert(answer.id());
             } else {
                 // The first request was still running.
                 answer.refused(409, "conflict");
             }
         }
-        assert_eq!((shown.len(), fresh), (1, 1), "every successful answer shows the same event");
+        assert_eq!((ids.len(), fresh), (1, 1), "every successful answer shows the same event");
         for node in &nodes {
             let again = create(node, &path, &key, &body).await.expect(201);
-            assert!(again.header(REPLAYED) == "true" && shown.contains(&again.id()), "{}", again.shown());
+            assert!(again.header(REPLAYED) == "true" && ids.contains(&again.id()), "{}", again.describe());
             assert_eq!(node.get(&path).await.expect(200)["total"], round + 1);
         }
         // Another body with the same key is a mismatch on every node.

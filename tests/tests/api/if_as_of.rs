@@ -1,12 +1,10 @@
 //! Holds that depend on an earlier availability answer.
 
+use crate::on_both;
 use chrono::{Duration, SecondsFormat};
-use kalends_e2e::{
-    Call, Client, Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Call, Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent_with_calendar, calendar_of, event, now, shared_calendar};
@@ -35,9 +33,7 @@ async fn as_of(api: &Client, path: &str) -> Value {
     api.get(path).query(&range).await.expect(200)["as_of"].clone()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_hold_is_refused_if_a_relevant_change_happened_since(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -69,8 +65,8 @@ async fn a_hold_is_refused_if_a_relevant_change_happened_since(#[case] database:
     assert_eq!(nearest.len(), 3, "{nearest:?}");
     assert_eq!(nearest[0], json!({ "start": "2030-05-06T09:00:00Z", "end": "2030-05-06T10:00:00Z" }));
     // A hold with a new `as_of` succeeds.
-    let anew = as_of(&api, &of_agent).await;
-    let id = hold(&api, &calendar, "10:00", "11:00", &anew).await.await.expect(201).id();
+    let renewed = as_of(&api, &of_agent).await;
+    let id = hold(&api, &calendar, "10:00", "11:00", &renewed).await.await.expect(201).id();
     api.delete(format!("/v1/events/{id}")).await.expect(204);
     api.delete(format!("/v1/events/{after}")).await.expect(204);
 
@@ -87,12 +83,10 @@ async fn a_hold_is_refused_if_a_relevant_change_happened_since(#[case] database:
     // A change of the rules always counts.
     let seen = as_of(&api, &of_agent).await;
     api.put(&rules).json(buffers).await.expect(200);
-    hold(&api, &calendar, "15:00", "16:00", &seen).await.await.refused(409, "conflict").code("stale").says("rules");
+    hold(&api, &calendar, "15:00", "16:00", &seen).await.await.refused(409, "conflict").code("stale").mentions("rules");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn as_of_must_cover_the_calendars(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -104,7 +98,7 @@ async fn as_of_must_cover_the_calendars(#[case] database: Database) {
         hold(&api, &calendar, "10:00", "11:00", &wrong).await.await.refused(400, "validation_error").param("if_as_of");
     }
     let refused = hold(&api, &other, "10:00", "11:00", &seen).await.await.refused(400, "validation_error");
-    refused.param("if_as_of").says(&other);
+    refused.param("if_as_of").mentions(&other);
     let plain = json!({ "title": "x", "start_time": at("10:00"), "end_time": at("11:00"), "if_as_of": seen });
     let events = format!("/v1/calendars/{calendar}/events");
     api.post(&events).json(plain).await.refused(400, "validation_error").param("if_as_of");
@@ -113,7 +107,7 @@ async fn as_of_must_cover_the_calendars(#[case] database: Database) {
     let both = as_of(&api, &format!("/v1/calendars/{other}/availability")).await;
     let set = json!({ "title": "Both", "start_time": at("10:00"), "end_time": at("11:00"),
         "calendar_ids": [calendar, other], "hold_expires_at": soon(&api, 5).await, "if_as_of": both });
-    api.post("/v1/hold-sets").json(set).await.refused(400, "validation_error").param("if_as_of").says(&calendar);
+    api.post("/v1/hold-sets").json(set).await.refused(400, "validation_error").param("if_as_of").mentions(&calendar);
     let second = calendar_of(&api, &agent).await;
     let seen = as_of(&api, &of_agent).await;
     let mut set = json!({ "title": "Both", "start_time": at("10:00"), "end_time": at("11:00"),

@@ -1,11 +1,9 @@
 //! Files from other services, imported as native events: moving in, moving out, and importing again.
 
-use kalends_e2e::{
-    Answer, Client,
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Answer, Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent_with_calendar, shared_calendar};
@@ -36,7 +34,7 @@ fn counts(answer: &Answer) -> [i64; 4] {
 }
 
 /// The webhook path that hears of events.
-const TOLD: &str = "/told";
+const HOOK: &str = "/told";
 
 fn listing(calendar: &str) -> String {
     format!(
@@ -51,14 +49,12 @@ async fn instances(api: &Client, calendar: &str) -> Vec<(String, String)> {
     listed.iter().map(|event| (text(&event["title"]), text(&event["startTime"]))).collect()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_file_is_imported(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
-    hook(&api, &receiver, TOLD, &["*"]).await;
+    hook(&api, &receiver, HOOK, &["*"]).await;
     let moved_in = import(&api, &calendar, file(&[ONCE, SERIES, CHANGED, FREE, BROKEN])).await.expect(200);
     assert_eq!(counts(&moved_in), [4, 0, 0, 1]);
     let broken = json!([{ "uid": "broken@x", "reason": "it has no DTSTART" }]);
@@ -84,19 +80,19 @@ async fn a_file_is_imported(#[case] database: Database) {
     assert_eq!(dentist.get("transparent"), None);
     let usage = api.get("/v1/usage").await.expect(200);
     assert_eq!(usage["events"]["used"], 3, "a series is one, with all its occurrences");
-    let told = receiver.wait_for(TOLD, 4).await;
-    let mut told: Vec<(String, String)> = told
+    let messages = receiver.wait_for(HOOK, 4).await;
+    let mut messages: Vec<(String, String)> = messages
         .iter()
         .map(|received| (received.event_type().to_owned(), received.json()["title"].as_str().unwrap().to_owned()))
         .collect();
-    told.sort();
+    messages.sort();
     let expected = [
         ("event.created", "Birthday"),
         ("event.created", "Dentist"),
         ("event.created", "Standup"),
         ("event.updated", "Standup, late"),
     ];
-    assert_eq!(told, expected.map(|(about, title)| (about.to_owned(), title.to_owned())));
+    assert_eq!(messages, expected.map(|(about, title)| (about.to_owned(), title.to_owned())));
     let id = dentist["id"].as_str().unwrap();
     api.patch(format!("/v1/events/{id}")).json(json!({ "metadata": { "mine": 1 } })).await.expect(200);
 
@@ -106,9 +102,9 @@ async fn a_file_is_imported(#[case] database: Database) {
     let later = ONCE.replace("Dentist", "Dentist!").replace("T10", "T09");
     let changed = import(&api, &calendar, file(&[&later, &FREE.replace("free", "other")])).await.expect(200);
     assert_eq!(counts(&changed), [1, 1, 0, 0]);
-    let shown = api.get(format!("/v1/events/{id}")).await.expect(200);
-    assert_eq!((&shown["title"], &shown["startTime"]), (&json!("Dentist!"), &json!("2026-03-03T09:00:00Z")));
-    assert_eq!(shown["metadata"], json!({ "mine": 1 }), "fields that the file lacks stay");
+    let event_now = api.get(format!("/v1/events/{id}")).await.expect(200);
+    assert_eq!((&event_now["title"], &event_now["startTime"]), (&json!("Dentist!"), &json!("2026-03-03T09:00:00Z")));
+    assert_eq!(event_now["metadata"], json!({ "mine": 1 }), "fields that the file lacks stay");
     assert_eq!(instances(&api, &calendar).await.len(), 6);
 
     // An event that was deleted here is created again by a file that contains it.
@@ -117,9 +113,7 @@ async fn a_file_is_imported(#[case] database: Database) {
     assert_eq!(instances(&api, &calendar).await.len(), 6);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn exceptions_in_the_file_replace_those_of_the_series(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -132,7 +126,7 @@ async fn exceptions_in_the_file_replace_those_of_the_series(#[case] database: Da
     let here = json!({ "title": "Changed here" });
     api.patch(format!("/v1/events/{series}_20260330T070000Z")).json(here).await.expect(200);
     let both = import(&api, &calendar, file(&[SERIES, CHANGED])).await.expect(200);
-    assert_eq!(counts(&both), [0, 2, 0, 0], "{}", both.shown());
+    assert_eq!(counts(&both), [0, 2, 0, 0], "{}", both.describe());
     let titles = |all: Vec<(String, String)>| all.into_iter().map(|(title, _)| title).collect::<Vec<_>>();
     assert_eq!(titles(instances(&api, &calendar).await), ["Standup", "Standup, late", "Standup"]);
 
@@ -142,9 +136,7 @@ async fn exceptions_in_the_file_replace_those_of_the_series(#[case] database: Da
     assert_eq!(titles(instances(&api, &calendar).await), ["Standup"; 4]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_file_cancels_its_events(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
@@ -155,28 +147,28 @@ async fn a_file_cancels_its_events(#[case] database: Database) {
         let found = listed.iter().find(|event| event["title"] == title);
         format!("/v1/events/{}", found.unwrap()["id"].as_str().unwrap())
     });
-    hook(&api, &receiver, TOLD, &["*"]).await;
+    hook(&api, &receiver, HOOK, &["*"]).await;
 
     let cancelled = format!("{ONCE}\r\nSTATUS:CANCELLED");
     let answer = import(&api, &calendar, file(&[&cancelled])).await.expect(200);
     assert_eq!(counts(&answer), [0, 1, 0, 0]);
     assert_eq!(api.get(&once).await.expect(200)["status"], "cancelled");
-    let told = receiver.wait_for(TOLD, 1).await;
-    assert_eq!((told[0].event_type(), &told[0].json()["status"]), ("event.updated", &json!("cancelled")));
+    let messages = receiver.wait_for(HOOK, 1).await;
+    assert_eq!((messages[0].event_type(), &messages[0].json()["status"]), ("event.updated", &json!("cancelled")));
 
     // The series is cancelled together with its changed occurrence. Events that are not in the file stay.
-    let whole = file(&[SERIES, CHANGED]).replace("VERSION:2.0", "VERSION:2.0\r\nMETHOD:CANCEL");
-    assert_eq!(counts(&import(&api, &calendar, whole.clone()).await.expect(200)), [0, 2, 0, 0]);
+    let cancelled_file = file(&[SERIES, CHANGED]).replace("VERSION:2.0", "VERSION:2.0\r\nMETHOD:CANCEL");
+    assert_eq!(counts(&import(&api, &calendar, cancelled_file.clone()).await.expect(200)), [0, 2, 0, 0]);
     let live = instances(&api, &calendar).await.into_iter().filter(|(title, _)| title.starts_with("Standup"));
     let statuses = api.get(listing(&calendar)).await.expect(200).data();
     let of_series = statuses.iter().filter(|event| event["title"].as_str().unwrap().starts_with("Standup"));
     assert!(of_series.clone().all(|event| event["status"] == "cancelled"), "{statuses:?}");
     assert_eq!(of_series.count(), live.count());
     assert_eq!(api.get(&free).await.expect(200)["status"], "confirmed");
-    assert_eq!(receiver.wait_for(TOLD, 3).await.len(), 3);
+    assert_eq!(receiver.wait_for(HOOK, 3).await.len(), 3);
 
     // Importing it again changes nothing. A file with a status that is not cancelled restores the same event.
-    assert_eq!(counts(&import(&api, &calendar, whole).await.expect(200)), [0, 0, 2, 0]);
+    assert_eq!(counts(&import(&api, &calendar, cancelled_file).await.expect(200)), [0, 0, 2, 0]);
     assert_eq!(counts(&import(&api, &calendar, file(&[&cancelled])).await.expect(200)), [0, 0, 1, 0]);
     assert_eq!(counts(&import(&api, &calendar, file(&[ONCE, SERIES, CHANGED])).await.expect(200)), [0, 3, 0, 0]);
     assert_eq!(api.get(&once).await.expect(200)["status"], "confirmed");
@@ -187,15 +179,13 @@ async fn a_file_cancels_its_events(#[case] database: Database) {
     assert_eq!(instances(&api, &calendar).await.len(), 5);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_event_may_change_its_kind_between_imports(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
     import(&api, &calendar, file(&[ONCE, FREE])).await.expect(200);
-    hook(&api, &receiver, TOLD, &["event.deleted"]).await;
+    hook(&api, &receiver, HOOK, &["event.deleted"]).await;
     let starts = async || {
         let all = instances(&api, &calendar).await;
         all.into_iter().filter(|(title, _)| title == "Dentist").map(|(_, start)| start[5..13].to_owned()).collect()
@@ -216,20 +206,18 @@ async fn an_event_may_change_its_kind_between_imports(#[case] database: Database
     ];
     for (edition, expected) in editions {
         let answer = import(&api, &calendar, file(edition)).await.expect(200);
-        let shown: Vec<String> = starts().await;
-        assert_eq!(shown, expected, "{edition:?}: {}", answer.shown());
+        let starts_now: Vec<String> = starts().await;
+        assert_eq!(starts_now, expected, "{edition:?}: {}", answer.describe());
         let [created, updated, untouched, _] = counts(&import(&api, &calendar, file(edition)).await.expect(200));
         assert_eq!((created, updated), (0, 0), "{edition:?} once more");
         assert!(untouched > 0);
     }
     assert_eq!(instances(&api, &calendar).await.len(), 2, "events that are not in the files stay");
-    let told = receiver.wait_for_type(TOLD, "event.deleted").await.json();
-    assert_eq!((&told["title"], told["deletedAt"].is_string()), (&json!("Dentist"), true));
+    let message = receiver.wait_for_type(HOOK, "event.deleted").await.json();
+    assert_eq!((&message["title"], message["deletedAt"].is_string()), (&json!("Dentist"), true));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_export_can_be_imported(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -243,9 +231,7 @@ async fn an_export_can_be_imported(#[case] database: Database) {
     assert_eq!(counts(&import(&api, &to, exported.text()).await.expect(200)), [0, 0, 4, 0]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn large_imports_respect_the_limits(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -279,21 +265,19 @@ async fn large_imports_respect_the_limits(#[case] database: Database) {
     import(&free, &calendar, file(&[&endless])).await.refused(403, "plan_required");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn invalid_files_are_refused(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;
-    for (text, told) in [
+    for (text, part) in [
         (String::new(), "empty"),
         ("<!DOCTYPE html><html></html>".into(), "HTML"),
         ("{\"events\":[]}".into(), "BEGIN:VCALENDAR"),
         (file(&[ONCE]).replace("END:VCALENDAR\r\n", ""), "cut short"),
         (file(&vec!["UID:a"; 20_001]), "20000"),
     ] {
-        import(&api, &calendar, text).await.refused(400, "validation_error").param("body").says(told);
+        import(&api, &calendar, text).await.refused(400, "validation_error").param("body").mentions(part);
     }
     let path = format!("/v1/calendars/{calendar}/import");
     api.post(&path).json(json!({})).await.refused(415, "invalid_request");

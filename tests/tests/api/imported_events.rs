@@ -1,12 +1,10 @@
 //! A feed's events on a calendar: series and their exceptions, zones, all-day events, and what blocks.
 
+use crate::on_both;
 use chrono::{Duration, Timelike as _};
-use kalends_e2e::{
-    Answer,
-    Database::{self, Postgres, Sqlite},
-    Serving, at, iso,
-};
+use kalends_e2e::{Answer, Database, Serving, at, iso};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -42,9 +40,7 @@ fn weekly(zone: &str, more: &[&str]) -> String {
 
 const APRIL: (&str, &str) = ("2031-03-01T00:00:00Z", "2031-05-01T00:00:00Z");
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn series_stay_series_in_their_zone(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -59,7 +55,7 @@ async fn series_stay_series_in_their_zone(#[case] database: Database) {
     );
     let series = weekly("Europe/Berlin", &["EXDATE;TZID=Europe/Berlin:20310407T090000"]);
     let path = it.subscribed("/a.ics", Serving::calendar(vcalendar(&[&series, &moved]))).await;
-    let whole = [
+    let expected = [
         ("2031-03-17T08:00:00Z", "Weekly"),
         ("2031-03-24T08:00:00Z", "Weekly"),
         // From here on in summer time. One occurrence is moved and one is left out.
@@ -67,7 +63,7 @@ async fn series_stay_series_in_their_zone(#[case] database: Database) {
         ("2031-04-14T07:00:00Z", "Weekly"),
         ("2031-04-21T07:00:00Z", "Weekly"),
     ];
-    assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&whole));
+    assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&expected));
     let master = it.events().await.into_iter().find(|event| event["recurrenceRule"].is_string()).unwrap();
     assert_eq!(master["recurrenceTimezone"], "Europe/Berlin");
     assert_eq!((&master["source"], &master["title"]), (&json!("external_ical"), &json!("Weekly")));
@@ -82,8 +78,8 @@ async fn series_stay_series_in_their_zone(#[case] database: Database) {
     // Neither the series nor any of its occurrences can be changed here.
     let id = master["id"].as_str().unwrap();
     for instance in [format!("{id}_20310317T080000Z"), format!("{id}_20310331T070000Z")] {
-        let shown = it.api.get(format!("/v1/events/{instance}")).await.expect(200);
-        assert_eq!((&shown["recurringEventId"], &shown["source"]), (&json!(id), &json!("external_ical")));
+        let read = it.api.get(format!("/v1/events/{instance}")).await.expect(200);
+        assert_eq!((&read["recurringEventId"], &read["source"]), (&json!(id), &json!("external_ical")));
         let path = format!("/v1/events/{instance}");
         it.api.patch(&path).json(json!({ "title": "x" })).await.refused(403, "forbidden");
         it.api.delete(&path).await.refused(403, "forbidden").code("external_event_readonly");
@@ -93,15 +89,15 @@ async fn series_stay_series_in_their_zone(#[case] database: Database) {
 
     // The feed drops the changed occurrence and the EXDATE, and the series ends earlier.
     let shorter = weekly("Europe/Berlin", &[]).replace("COUNT=6", "COUNT=4");
-    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[shorter]))).await;
-    assert_eq!((&shown["last_sync"]["updated"], &shown["last_sync"]["deleted"]), (&json!(1), &json!(1)));
-    let whole = [
+    let read = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[shorter]))).await;
+    assert_eq!((&read["last_sync"]["updated"], &read["last_sync"]["deleted"]), (&json!(1), &json!(1)));
+    let expected = [
         ("2031-03-17T08:00:00Z", "Weekly"),
         ("2031-03-24T08:00:00Z", "Weekly"),
         ("2031-03-31T07:00:00Z", "Weekly"),
         ("2031-04-07T07:00:00Z", "Weekly"),
     ];
-    assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&whole));
+    assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&expected));
     assert_eq!(it.events().await.len(), 1);
 
     // As a one-off event, it is another event.
@@ -110,9 +106,7 @@ async fn series_stay_series_in_their_zone(#[case] database: Database) {
     assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&[("2031-03-18T09:00:00Z", "Once")]));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_cancelled_occurrence_does_not_take_place(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -136,9 +130,7 @@ async fn a_cancelled_occurrence_does_not_take_place(#[case] database: Database) 
 }
 
 /// A rule that the service does not support is expanded into occurrences, from a year ago to two years ahead.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn unsupported_rules_become_occurrences(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -159,14 +151,14 @@ async fn unsupported_rules_become_occurrences(#[case] database: Database) {
     for event in it.events().await {
         assert_eq!((&event["recurrenceRule"], &event["title"]), (&Value::Null, &json!("Twice")));
     }
-    let shown = it.now_serves(&path, "/a.ics", twice(3)).await;
-    assert_eq!((&shown["last_sync"]["deleted"], &shown["last_sync"]["untouched"]), (&json!(1), &json!(3)));
+    let read = it.now_serves(&path, "/a.ics", twice(3)).await;
+    assert_eq!((&read["last_sync"]["deleted"], &read["last_sync"]["untouched"]), (&json!(1), &json!(3)));
     assert_eq!(starts().await, [day(1, 9), day(1, 15), day(2, 9)]);
     // An endless rule is expanded for two years ahead. Only the last year of an old one is kept.
     let (old, ever) = ("DTSTART:20200101T090000Z", "RRULE:FREQ=MONTHLY;BYMONTHDAY=1;BYHOUR=9,15");
     let endless = vevent("ever@example.com", &["SUMMARY:Ever", old, "DURATION:PT1H", ever]);
-    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[endless]))).await;
-    let created = shown["last_sync"]["created"].as_u64().unwrap();
+    let read = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[endless]))).await;
+    let created = read["last_sync"]["created"].as_u64().unwrap();
     assert!((70..=76).contains(&created), "two a month for three years: {created}");
     let all: Vec<_> = it.events().await.into_iter().filter(|event| event["title"] == "Ever").collect();
     let (year_ago, ahead) = (day(-367, 0), day(732, 0));
@@ -177,9 +169,7 @@ async fn unsupported_rules_become_occurrences(#[case] database: Database) {
     );
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn only_opaque_events_with_a_duration_block(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -215,14 +205,12 @@ async fn only_opaque_events_with_a_duration_block(#[case] database: Database) {
     // The feed swaps which events block.
     let feed = feed.replace("TRANSPARENT", "X").replace("OPAQUE", "TRANSPARENT").replace("TRANSP:X", "TRANSP:OPAQUE");
     let feed = feed.replace("STATUS:TENTATIVE", "STATUS:CANCELLED").replace("20310305", "20310308");
-    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(feed)).await;
-    assert_eq!((&shown["last_sync"]["updated"], &shown["last_sync"]["deleted"]), (&json!(2), &json!(1)));
+    let read = it.now_serves(&path, "/a.ics", Serving::calendar(feed)).await;
+    assert_eq!((&read["last_sync"]["updated"], &read["last_sync"]["deleted"]), (&json!(2), &json!(1)));
     assert_eq!(busy().await, [hour(4)]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn times_without_a_zone_use_the_calendar_s_zone(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -250,8 +238,8 @@ async fn times_without_a_zone_use_the_calendar_s_zone(#[case] database: Database
         span("22T13:00", "22T14:00", false),
     ];
     assert_eq!(times().await, in_new_york);
-    let shown = it.api.get(&path).await.expect(200);
-    let warnings: Vec<_> = shown["last_sync"]["warnings"].as_array().unwrap().iter().map(Value::to_string).collect();
+    let read = it.api.get(&path).await.expect(200);
+    let warnings: Vec<_> = read["last_sync"]["warnings"].as_array().unwrap().iter().map(Value::to_string).collect();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings.iter().any(|warning| warning.contains("Mars/Olympus")), "{warnings:?}");
     assert!(warnings.iter().any(|warning| warning.contains("America/New_York")), "{warnings:?}");
@@ -260,7 +248,7 @@ async fn times_without_a_zone_use_the_calendar_s_zone(#[case] database: Database
     // The calendar's zone changes. The feed is read again in full, although its server would answer 304.
     it.api.patch(&calendar).json(json!({ "timezone": "Asia/Tokyo" })).await.expect(200);
     it.synced(&path).await;
-    assert_eq!(it.feeds.asked("/a.ics")[1].answered, 200);
+    assert_eq!(it.feeds.requests("/a.ics")[1].answered, 200);
     let in_tokyo = [
         span("07T15:00", "09T15:00", true),
         span("19T15:00", "20T15:00", true),
@@ -275,9 +263,7 @@ async fn times_without_a_zone_use_the_calendar_s_zone(#[case] database: Database
 }
 
 /// A plan's limits on an organization's own events do not apply to imported events.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_plan_s_event_limits_do_not_apply_to_feeds(#[case] database: Database) {
     let it = Subscriber::with_plan(database, "free").await;
@@ -294,9 +280,7 @@ async fn a_plan_s_event_limits_do_not_apply_to_feeds(#[case] database: Database)
     assert_eq!((&usage["events"]["used"], &usage["recurring_events"]["used"]), (&json!(0), &json!(0)));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn imported_events_are_not_published(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -320,9 +304,7 @@ async fn counted(it: &Subscriber) -> Value {
     it.api.get("/v1/usage").await.expect(200)["imported_events"].clone()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn subscribing_and_deleting_repeatedly_respects_the_limit(#[case] database: Database) {
     let it = Subscriber::with_limits(database, "custom", &["--limits", r#"{"imported_events":25}"#]).await;
@@ -330,17 +312,23 @@ async fn subscribing_and_deleting_repeatedly_respects_the_limit(#[case] database
         let path = format!("/{round}.ics");
         it.feeds.serve(&path, Serving::calendar(vcalendar(&meetings("a", 10))));
         let made = it.subscribe_to(&it.feeds.url(&path)).await.expect(201);
-        let shown = format!("/v1/ical-subscriptions/{}", made.id());
-        let ended = |shown: &Answer| shown["last_synced_at"].is_string() || shown["last_error"].is_string();
-        let shown_now = it.until(&shown, "synced", ended).await;
+        let subscription = format!("/v1/ical-subscriptions/{}", made.id());
+        let ended = |subscription: &Answer| {
+            subscription["last_synced_at"].is_string() || subscription["last_error"].is_string()
+        };
+        let ended_sync = it.until(&subscription, "synced", ended).await;
         if round < 2 {
-            assert_eq!(shown_now["status"], "active", "{}", shown_now.shown());
+            assert_eq!(ended_sync["status"], "active", "{}", ended_sync.describe());
         } else {
-            let error = shown_now["last_error"].as_str().unwrap_or_default();
-            assert!(error.contains("25 imported events") && error.contains("add 10 events"), "{}", shown_now.shown());
-            assert_eq!((&shown_now["status"], &shown_now["last_sync"]), (&json!("error"), &Value::Null));
+            let error = ended_sync["last_error"].as_str().unwrap_or_default();
+            assert!(
+                error.contains("25 imported events") && error.contains("add 10 events"),
+                "{}",
+                ended_sync.describe()
+            );
+            assert_eq!((&ended_sync["status"], &ended_sync["last_sync"]), (&json!("error"), &Value::Null));
         }
-        it.api.delete(&shown).await.expect(204);
+        it.api.delete(&subscription).await.expect(204);
         let used = counted(&it).await["used"].as_u64().unwrap();
         assert_eq!(used, if round == 0 { 10 } else { 20 }, "round {round}");
     }
@@ -348,9 +336,7 @@ async fn subscribing_and_deleting_repeatedly_respects_the_limit(#[case] database
     assert_eq!(it.titles().await.len(), 20);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_new_subscription_takes_over_events_that_were_left_behind(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -361,7 +347,7 @@ async fn a_new_subscription_takes_over_events_that_were_left_behind(#[case] data
     let second = it.subscribe_to(&it.feeds.url("/a.ics")).await;
     let second = second.refused(409, "conflict").code("already_subscribed").param("url");
     let id = first.rsplit('/').next().unwrap();
-    assert!(second["error"]["message"].as_str().unwrap().contains(id), "{}", second.shown());
+    assert!(second["error"]["message"].as_str().unwrap().contains(id), "{}", second.describe());
     let other = it.subscribed("/b.ics", Serving::calendar(vcalendar::<&str>(&[]))).await;
     let moved = it.api.patch(&other).json(json!({ "url": it.feeds.url("/a.ics") })).await;
     moved.refused(409, "conflict").code("already_subscribed");
@@ -378,9 +364,7 @@ async fn a_new_subscription_takes_over_events_that_were_left_behind(#[case] data
 }
 
 /// The moved subscription imports the events again. The ones that a deleted subscription left behind are removed.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn moving_to_an_address_with_left_events_makes_no_duplicates(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -390,16 +374,14 @@ async fn moving_to_an_address_with_left_events_makes_no_duplicates(#[case] datab
     let path = it.subscribed("/b.ics", Serving::calendar(vcalendar(&meetings("b", 3)))).await;
     assert_eq!(it.titles().await.len(), 8);
     it.api.patch(&path).json(json!({ "url": it.feeds.url("/a.ics") })).await.expect(200);
-    let shown = it.until(&path, "synced", |shown| shown["last_sync"]["created"] == 5).await;
-    assert_eq!(shown["last_sync"]["deleted"], 3, "{}", shown.shown());
+    let answer = it.until(&path, "synced", |answer| answer["last_sync"]["created"] == 5).await;
+    assert_eq!(answer["last_sync"]["deleted"], 3, "{}", answer.describe());
     let events = format!("/v1/calendars/{}/events", it.calendar);
-    it.until(&events, "without the events that were left behind", |shown| shown["total"] == 5).await;
+    it.until(&events, "without the events that were left behind", |answer| answer["total"] == 5).await;
     assert_eq!(it.titles().await, titles);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_subscription_is_deleted_with_its_events(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -408,7 +390,7 @@ async fn a_subscription_is_deleted_with_its_events(#[case] database: Database) {
     it.api.delete(format!("{path}?events=delete")).await.expect(204);
     it.api.get(&path).await.refused(404, "not_found");
     let events = format!("/v1/calendars/{}/events", it.calendar);
-    it.until(&events, "empty", |shown| shown["total"] == 0).await;
+    it.until(&events, "empty", |answer| answer["total"] == 0).await;
     // The feed can be subscribed to again, and its events are imported again.
     it.subscribed("/a.ics", Serving::calendar(vcalendar(&meetings("a", 5)))).await;
     assert_eq!(it.titles().await.len(), 5);

@@ -1,17 +1,15 @@
 //! The default limits by address.
 
+use crate::on_both;
 use std::{
     sync::atomic::{AtomicU32, Ordering},
     time::Instant,
 };
 
-use kalends_e2e::{
-    Answer,
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Answer, Database, Server};
 use reqwest::Method;
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 use crate::console::{Human, signing_up};
@@ -24,13 +22,13 @@ async fn filled(per_minute: u128, ask: impl AsyncFn() -> Answer) -> Answer {
     let began = Instant::now();
     for _ in 0..per_minute {
         let answer = ask().await;
-        assert_ne!(answer.status, 429, "{}", answer.shown());
+        assert_ne!(answer.status, 429, "{}", answer.describe());
     }
     let mut more = 0;
     loop {
         let answer = ask().await;
         if answer.status == 429 {
-            return told(answer, per_minute);
+            return check_refusal(answer, per_minute);
         }
         more += 1;
         let elapsed = began.elapsed();
@@ -40,27 +38,25 @@ async fn filled(per_minute: u128, ask: impl AsyncFn() -> Answer) -> Answer {
 
 /// Requires a refusal with a retry time and without quota headers.
 #[track_caller]
-fn told(answer: Answer, per_minute: u128) -> Answer {
+fn check_refusal(answer: Answer, per_minute: u128) -> Answer {
     let answer = answer.refused(429, "rate_limit_error");
     let after: u128 = answer.header("retry-after").parse().unwrap();
-    assert!((1..=(60 / per_minute).max(1)).contains(&after), "{}", answer.shown());
-    assert_eq!((answer.header("ratelimit-policy"), answer.header("ratelimit")), ("", ""), "{}", answer.shown());
+    assert!((1..=(60 / per_minute).max(1)).contains(&after), "{}", answer.describe());
+    assert_eq!((answer.header("ratelimit-policy"), answer.header("ratelimit")), ("", ""), "{}", answer.describe());
     answer
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn requests_without_a_key_are_limited_by_address(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_IP_LIMITS", "default")]).await;
     let anybody = server.anonymous().impatient();
     filled(60, async || anybody.get("/v1/plans").await).await;
     filled(60, async || anybody.get("/book/nobody-s/slots").await).await;
-    told(anybody.get("/book/nobody-s/bookings/nobody-s").await, 60);
+    check_refusal(anybody.get("/book/nobody-s/bookings/nobody-s").await, 60);
     let guest = json!({ "name": "Ada", "email": "ada@example.com", "start": "2031-03-03T09:00:00Z" });
     filled(10, async || anybody.post("/book/nobody-s").json(guest.clone()).await).await;
-    told(anybody.post("/book/nobody-s/bookings/nobody-s/cancel").await, 10);
+    check_refusal(anybody.post("/book/nobody-s/bookings/nobody-s/cancel").await, 10);
     filled(120, async || anybody.get("/ical/nobody-s.ics").await).await;
 
     // Each sign-up has a new address. Users and agents share the limit.
@@ -71,7 +67,7 @@ async fn requests_without_a_key_are_limited_by_address(#[case] database: Databas
         anybody.post("/v1/agent/sign-up").json(body).await
     };
     filled(5, sign_up).await;
-    told(anybody.post("/v1/auth/signup").json(signing_up("ada@example.com")).await, 5);
+    check_refusal(anybody.post("/v1/auth/signup").json(signing_up("ada@example.com")).await, 5);
     filled(5, async || anybody.post("/v1/waitlist").json(json!({})).await).await;
     filled(10, async || anybody.post("/v1/auth/signin").json(json!({})).await).await;
 
@@ -83,9 +79,7 @@ async fn requests_without_a_key_are_limited_by_address(#[case] database: Databas
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn all_attempts_at_a_secret_share_one_limit(#[case] database: Database) {
     let variables = [("KALENDS_IP_LIMITS", "default"), ("KALENDS_TRUSTED_PROXIES", "127.0.0.0/8")];
@@ -111,10 +105,10 @@ async fn all_attempts_at_a_secret_share_one_limit(#[case] database: Database) {
     for (kind, (_, method, path, status)) in kinds.iter().enumerate() {
         let from = format!("192.0.2.{kind}");
         let first = ask(kind, &format!("198.51.100.{kind}")).await;
-        assert_eq!(first.status, *status, "{method} {path}: {}", first.shown());
+        assert_eq!(first.status, *status, "{method} {path}: {}", first.describe());
         filled(10, async || ask(kind, &from).await).await;
         for other in 0..kinds.len() {
-            told(ask(other, &from).await, 10);
+            check_refusal(ask(other, &from).await, 10);
         }
         // Other requests of the same caller are not limited.
         session.get("/v1/auth/me").header("x-forwarded-for", &from).await.expect(200);

@@ -1,14 +1,12 @@
 //! Keys of one agent: creation, listing, revocation, and the agent's state.
 
-use kalends_e2e::{
-    Client, Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Client, Database, Database::Postgres, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::{agent, agent_with_calendar, calendar_of, event, has_exactly, heeded, is_id, is_time};
+use crate::fixtures::{agent, agent_with_calendar, calendar_of, event, has_exactly, is_id, is_time, wait_until};
 
 async fn key_of(api: &Client, agent: &str) -> Value {
     api.post("/v1/keys").json(json!({ "agent_id": agent, "label": "laptop" })).await.expect(201).json
@@ -18,11 +16,9 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("not a string: {value}")).to_owned()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
-async fn a_key_is_shown_once_and_works_for_its_agent(#[case] database: Database) {
+async fn a_key_is_returned_once_and_works_for_its_agent(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
     let (own, calendar) = agent_with_calendar(&api).await;
     let (other, theirs) = agent_with_calendar(&api).await;
@@ -61,13 +57,11 @@ async fn a_key_is_shown_once_and_works_for_its_agent(#[case] database: Database)
     for include in ["", "?include=all"] {
         let seen = scoped.get(format!("/v1/calendars{include}")).await.expect(200);
         assert_eq!(seen["total"], 2);
-        assert!(seen.data().iter().all(|calendar| calendar["agentId"] == own.as_str()), "{}", seen.shown());
+        assert!(seen.data().iter().all(|calendar| calendar["agentId"] == own.as_str()), "{}", seen.describe());
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_revoked_key_stops_working_at_once(#[case] database: Database) {
     let (mut server, api) = Server::with_org(database, "pro").await;
@@ -84,9 +78,7 @@ async fn a_revoked_key_stops_working_at_once(#[case] database: Database) {
     server.client(&text(&made["key"])).get(format!("/v1/agents/{own}")).await.refused(401, "unauthorized");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn keys_follow_the_state_of_their_agent(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -111,9 +103,7 @@ async fn keys_follow_the_state_of_their_agent(#[case] database: Database) {
     api.post("/v1/keys").json(json!({ "agent_id": own })).await.refused(409, "conflict").code("agent_decommissioned");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bad_key_requests_are_refused(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -133,9 +123,7 @@ async fn bad_key_requests_are_refused(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn scoped_keys_need_a_plan_and_have_a_cap(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -164,15 +152,13 @@ async fn scoped_keys_need_a_plan_and_have_a_cap(#[case] database: Database) {
 
     // After a downgrade, existing keys can be listed and revoked, but none can be added.
     server.cli(&["org", "set-plan", &org.id, "free"]).await.succeeded();
-    heeded(|| async { api.get("/v1/agents").await }, |answer| answer.header("x-service-plan") == "free").await;
+    wait_until(|| async { api.get("/v1/agents").await }, |answer| answer.header("x-service-plan") == "free").await;
     assert_eq!(api.get("/v1/keys").await.expect(200)["keys"].as_array().map(Vec::len), Some(2));
     api.post("/v1/keys").json(json!({ "agent_id": own })).await.refused(403, "plan_required");
     api.delete(format!("/v1/keys/{}", text(&second["id"]))).await.expect(204);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_repeated_request_creates_one_key(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;

@@ -1,13 +1,11 @@
 //! Start and stop, and what survives a restart.
 
+use crate::on_both;
 use std::time::Duration;
 
-use kalends_e2e::{
-    Client, Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -39,9 +37,7 @@ fn without_addresses(mut seen: Vec<Value>) -> Vec<Value> {
     seen
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_restart_keeps_everything(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -78,9 +74,7 @@ async fn a_restart_keeps_everything(#[case] database: Database) {
     assert!((86_400..86_400 + 600).contains(&age.num_seconds()), "{age}");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_request_in_flight_is_answered_before_the_stop(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -114,9 +108,7 @@ async fn a_request_in_flight_is_answered_before_the_stop(#[case] database: Datab
     assert_eq!(agents.data()[0]["name"], "Last");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_interrupt_also_stops_the_server(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -129,9 +121,7 @@ async fn an_interrupt_also_stops_the_server(#[case] database: Database) {
     assert_eq!(status.code(), Some(0));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn migrations_can_be_run_by_command(#[case] database: Database) {
     let mut server = Server::start(database).await;

@@ -1,17 +1,13 @@
 //! Lists: order, pages, totals, filters.
 
 use crate::fixtures::{agent, agent_with_calendar, calendar_of, event, event_body, has_exactly, shared_calendar};
-use kalends_e2e::{
-    Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn pages_cut_a_list_without_gaps(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -22,13 +18,13 @@ async fn pages_cut_a_list_without_gaps(#[case] database: Database) {
     for _ in 0..7 {
         made.push(agent(&api).await);
     }
-    let whole = api.get("/v1/agents").await.expect(200);
-    has_exactly(&whole.json, &["data", "total", "limit", "offset"]);
-    assert_eq!(whole.column("id"), made, "sorted by creation, oldest first");
+    let all = api.get("/v1/agents").await.expect(200);
+    has_exactly(&all.json, &["data", "total", "limit", "offset"]);
+    assert_eq!(all.column("id"), made, "sorted by creation, oldest first");
     let page = api.get("/v1/agents?limit=3&offset=2").await.expect(200);
     assert_eq!(page.column("id"), made[2..5]);
     assert_eq!((&page["total"], &page["limit"], &page["offset"]), (&json!(7), &json!(3), &json!(2)));
-    assert_eq!(page.data()[0], whole.data()[2], "a list has the same fields as a read");
+    assert_eq!(page.data()[0], all.data()[2], "a list has the same fields as a read");
     let beyond = api.get("/v1/agents?limit=200&offset=7").await.expect(200);
     assert_eq!((beyond.column("id").len(), &beyond["total"]), (0, &json!(7)));
     let far = api.get("/v1/agents?offset=1000000").await.expect(200);
@@ -36,9 +32,7 @@ async fn pages_cut_a_list_without_gaps(#[case] database: Database) {
     assert_eq!(api.get("/v1/agents?limit=1").await.expect(200).column("id"), made[..1]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_list_checks_limit_and_offset(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -61,7 +55,7 @@ async fn every_list_checks_limit_and_offset(#[case] database: Database) {
             answer.refused(400, "validation_error").param("offset");
         }
         let answer = api.get(&path).query(&[("ofset", "1")]).await;
-        answer.refused(400, "validation_error").param("ofset").code("unknown_field").says("offset");
+        answer.refused(400, "validation_error").param("ofset").code("unknown_field").mentions("offset");
         let answer = api.get(&path).query(&[("limit", "5"), ("limit", "6")]).await;
         answer.refused(400, "validation_error").param("limit");
         let widest = api.get(&path).query(&[("limit", "200"), ("offset", "0")]).await.expect(200);
@@ -69,9 +63,7 @@ async fn every_list_checks_limit_and_offset(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn agents_are_filtered(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -99,9 +91,7 @@ async fn agents_are_filtered(#[case] database: Database) {
     api.get("/v1/agents?status=asleep").await.refused(400, "validation_error").param("status");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn shared_calendars_are_listed_on_request(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -129,9 +119,7 @@ async fn shared_calendars_are_listed_on_request(#[case] database: Database) {
     assert_eq!(api.get(format!("/v1/agents/{second}/calendars")).await.expect(200).column("id"), [other]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn events_are_listed_by_start_and_filtered(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -189,6 +177,6 @@ async fn events_are_listed_by_start_and_filtered(#[case] database: Database) {
         let naive = api.get(path).query(&[("start_after", "2026-05-04T09:00:00")]).await;
         naive.refused(400, "validation_error").param("start_after").code("invalid_time_format");
         let near = api.get(path).query(&[("start_befor", "2026-05-04T09:00:00Z")]).await;
-        near.refused(400, "validation_error").param("start_befor").code("unknown_field").says("start_before");
+        near.refused(400, "validation_error").param("start_befor").code("unknown_field").mentions("start_before");
     }
 }

@@ -1,11 +1,9 @@
 //! `local=true`: events with their times on the clocks of their calendar's zone.
 
-use kalends_e2e::{
-    Answer, Client, Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Answer, Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent, event_body, has_exactly};
@@ -38,15 +36,13 @@ fn without_local(mut json: Value) -> Value {
     json
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn local_times_follow_the_clocks(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let owner = agent(&api).await;
     let berlin = calendar_in(&api, &owner, "Europe/Berlin").await;
-    for (start, end, told) in [
+    for (start, end, expected) in [
         (
             "2026-03-29T00:30:00Z",
             "2026-03-29T07:00:00Z",
@@ -64,7 +60,7 @@ async fn local_times_follow_the_clocks(#[case] database: Database) {
         ),
     ] {
         let answer = made(&api, &berlin, event_body("Standup", start, end)).await;
-        assert_eq!(answer["local"], told);
+        assert_eq!(answer["local"], expected);
         assert_eq!(
             (&answer["startTime"], &answer["endTime"]),
             (&json!(start), &json!(end)),
@@ -78,7 +74,7 @@ async fn local_times_follow_the_clocks(#[case] database: Database) {
         answer["local"],
         local("2026-03-03T00:00:00+05:30", "2026-03-03T00:30:00+05:30", "Asia/Kolkata", "tuesday")
     );
-    for (day, next, told) in [
+    for (day, next, expected) in [
         (
             "2026-03-29",
             "2026-03-30",
@@ -92,7 +88,7 @@ async fn local_times_follow_the_clocks(#[case] database: Database) {
     ] {
         let mut body = event_body("Holiday", day, next);
         body["all_day"] = json!(true);
-        assert_eq!(made(&api, &berlin, body).await["local"], told);
+        assert_eq!(made(&api, &berlin, body).await["local"], expected);
     }
 
     // A series in UTC on a calendar in Berlin. Each instance uses the offset of its own day.
@@ -106,9 +102,7 @@ async fn local_times_follow_the_clocks(#[case] database: Database) {
     assert_eq!(after["local"]["start"], "2026-03-29T10:00:00+02:00");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_answer_with_events_can_show_local_times(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -135,8 +129,11 @@ async fn every_answer_with_events_can_show_local_times(#[case] database: Databas
         assert_eq!(api.patch(format!("{path}?local=true")).json(title.clone()).await.expect(200)["local"], in_berlin);
     }
     let tuesday = format!("/v1/events/{series}_20260505T090000Z?local=true");
-    let told = api.patch(&tuesday).json(title.clone()).await.expect(200)["local"].clone();
-    assert_eq!((&told["start"], &told["weekday"]), (&json!("2026-05-05T11:00:00+02:00"), &json!("tuesday")));
+    let local_of_tuesday = api.patch(&tuesday).json(title.clone()).await.expect(200)["local"].clone();
+    assert_eq!(
+        (&local_of_tuesday["start"], &local_of_tuesday["weekday"]),
+        (&json!("2026-05-05T11:00:00+02:00"), &json!("tuesday"))
+    );
     let cancel = [("occurrence_start", "2026-05-06T09:00:00Z"), ("local", "true")];
     let left = api.delete(format!("/v1/events/{series}")).query(&cancel).await.expect(200);
     assert_eq!(left["local"], in_berlin);
@@ -151,9 +148,9 @@ async fn every_answer_with_events_can_show_local_times(#[case] database: Databas
         (format!("/v1/calendars/{berlin}/changes"), 3),
     ] {
         let with = format!("{path}{}local=true", if path.contains('?') { "&" } else { "?" });
-        let (plain, shown) = (api.get(&path).await.expect(200), api.get(with).await.expect(200));
-        assert_eq!(shown.data().len(), entries, "{path}");
-        for event in shown.data() {
+        let (plain, annotated) = (api.get(&path).await.expect(200), api.get(with).await.expect(200));
+        assert_eq!(annotated.data().len(), entries, "{path}");
+        for event in annotated.data() {
             let zone = if event["calendarId"] == json!(berlin) { "Europe/Berlin" } else { "Asia/Kolkata" };
             assert_eq!(event["local"]["timezone"], zone, "{path}");
             has_exactly(&event["local"], &["start", "end", "timezone", "weekday"]);
@@ -164,7 +161,7 @@ async fn every_answer_with_events_can_show_local_times(#[case] database: Databas
             json
         };
         assert!(!plain.text().contains("\"local\""), "{path}");
-        assert_eq!(drop_place(without_local(shown.json)), drop_place(plain.json), "{path}");
+        assert_eq!(drop_place(without_local(annotated.json)), drop_place(plain.json), "{path}");
     }
     let context = api.get(format!("/v1/calendars/{berlin}/context?local=true")).await.expect(200);
     let plain = api.get(format!("/v1/calendars/{berlin}/context")).await.expect(200);
@@ -180,11 +177,9 @@ async fn every_answer_with_events_can_show_local_times(#[case] database: Databas
     assert_eq!(gone["data"], json!([{ "id": id, "deleted": true }]));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
-async fn local_times_are_shown_only_on_request(#[case] database: Database) {
+async fn local_times_are_returned_only_on_request(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = calendar_in(&api, &agent(&api).await, "Europe/Berlin").await;
     let body = event_body("Standup", "2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
@@ -201,7 +196,7 @@ async fn local_times_are_shown_only_on_request(#[case] database: Database) {
             .await
             .refused(400, "validation_error")
             .code("unknown_field")
-            .says("local");
+            .mentions("local");
     }
     api.post(format!("{events}?local=x")).json(body.clone()).await.refused(400, "validation_error").param("local");
     api.patch(format!("/v1/events/{id}?local=x")).json(json!({ "title": "x" })).await.refused(400, "validation_error");

@@ -2,6 +2,15 @@
 //! rules.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a panic is how tests and their helpers fail")]
 
+use rstest_reuse::template;
+
+/// The cases of a test that runs on both databases.
+#[template]
+#[rstest]
+#[case::sqlite(kalends_e2e::Database::Sqlite)]
+#[case::postgres(kalends_e2e::Database::Postgres)]
+fn on_both(#[case] database: kalends_e2e::Database) {}
+
 mod account_end;
 mod accounts;
 mod agents;
@@ -19,6 +28,7 @@ mod changes;
 mod claim_nodes;
 mod claims;
 mod client;
+mod client_guide;
 mod code_guesses;
 mod concurrency;
 mod connect_browser;
@@ -35,6 +45,7 @@ mod events;
 mod feed;
 mod fields;
 mod fixtures;
+mod guides;
 mod hold_races;
 mod holds;
 mod human_calendars;
@@ -50,6 +61,7 @@ mod keys;
 mod lifecycle;
 mod lists;
 mod local_times;
+mod logs;
 mod metering;
 mod oauth;
 mod operators;

@@ -1,5 +1,6 @@
 //! Rate limits, monthly quotas, usage, and limits by address.
 
+use crate::on_both;
 use futures::future::join_all;
 use kalends_e2e::{
     Answer, Client, Database,
@@ -7,9 +8,10 @@ use kalends_e2e::{
     Org, Server,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::{agent, agent_with_calendar, has_exactly, heeded, is_time, now, time};
+use crate::fixtures::{agent, agent_with_calendar, has_exactly, is_time, now, time, wait_until};
 
 const PLANNED: &str = "custom";
 
@@ -35,9 +37,7 @@ fn number(field: &str, key: &str) -> i64 {
     rest.split(';').next().unwrap().parse().unwrap()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn headers_show_the_remaining_quota(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -55,7 +55,7 @@ async fn headers_show_the_remaining_quota(#[case] database: Database) {
         let (policy, limit) = (answer.header("ratelimit-policy"), answer.header("ratelimit"));
         assert!(policy.starts_with("\"api_calls\";q=100;w=2592000;pk=:") && policy.ends_with("==:"), "{policy}");
         assert!(limit.starts_with("\"api_calls\";"), "{limit}");
-        assert_eq!(number(limit, "r"), left, "{}", answer.shown());
+        assert_eq!(number(limit, "r"), left, "{}", answer.describe());
         let end = time(&usage_end(&now(&api).await));
         let seconds = (end - kalends_e2e::at(&now(&api).await)).num_seconds();
         assert!((seconds - 5..=seconds + 5).contains(&number(limit, "t")), "{limit} for {seconds}");
@@ -64,7 +64,7 @@ async fn headers_show_the_remaining_quota(#[case] database: Database) {
     let unlimited = server.api(&server.org("custom").await).get("/v1/agents").await.expect(200);
     let nobody = server.anonymous().get("/v1/agents").await.expect(401);
     for answer in [unlimited, nobody, server.anonymous().get("/v1/plans").await.expect(200)] {
-        assert_eq!((answer.header("ratelimit-policy"), answer.header("ratelimit")), ("", ""), "{}", answer.shown());
+        assert_eq!((answer.header("ratelimit-policy"), answer.header("ratelimit")), ("", ""), "{}", answer.describe());
     }
 }
 
@@ -75,9 +75,7 @@ fn usage_end(now: &str) -> Value {
     json!(format!("{year}-{month:02}-01T00:00:00Z"))
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn api_calls_are_counted_exactly(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -89,7 +87,7 @@ async fn api_calls_are_counted_exactly(#[case] database: Database) {
     }
     let answers = at_once(80, &api, "/v1/agents").await;
     assert_eq!((with_status(&answers, 200), with_status(&answers, 429)), (45, 35));
-    let full = api.get("/v1/agents").await.refused(429, "quota_exceeded").says("api_calls");
+    let full = api.get("/v1/agents").await.refused(429, "quota_exceeded").mentions("api_calls");
     assert_eq!(number(full.header("ratelimit"), "r"), 0);
     assert_eq!(number(full.header("ratelimit"), "t").to_string(), full.header("retry-after"));
     assert_eq!(full.header("x-service-plan"), "pro");
@@ -102,16 +100,14 @@ async fn api_calls_are_counted_exactly(#[case] database: Database) {
     api.get("/v1/agents").await.refused(429, "quota_exceeded");
     // A larger plan continues from the count of the smaller one.
     server.cli(&["org", "set-plan", &org.id, "pro", "--limits", r#"{"api_calls":1000}"#]).await.succeeded();
-    heeded(|| async { api.get("/v1/agents").await }, |answer| answer.status == 200).await;
+    wait_until(|| async { api.get("/v1/agents").await }, |answer| answer.status == 200).await;
     assert_eq!(calls_used(&api).await, 92);
     // A smaller plan ends the quota at once, even if calls have been leased.
     server.cli(&["org", "set-plan", &org.id, "pro", "--limits", r#"{"api_calls":50}"#]).await.succeeded();
-    heeded(|| async { api.get("/v1/agents").await }, |answer| answer.status == 429).await;
+    wait_until(|| async { api.get("/v1/agents").await }, |answer| answer.status == 429).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_429_is_not_counted(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -123,9 +119,7 @@ async fn a_429_is_not_counted(#[case] database: Database) {
     assert_eq!(calls_used(&api).await, 2, "the agent's creation and this request");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn availability_queries_are_counted(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -148,16 +142,14 @@ async fn availability_queries_are_counted(#[case] database: Database) {
     assert_eq!(used().await, 3);
     let before = calls_used(&api).await;
     let full = api.get(format!("/v1/calendars/{calendar}/availability?{window}")).await.refused(429, "quota_exceeded");
-    full.says("availability_queries");
+    full.mentions("availability_queries");
     assert_eq!(calls_used(&api).await, before + 1, "the 429 is not counted, but the usage request is");
     assert_eq!(used().await, 3);
     // Other requests still work.
     api.get("/v1/agents").await.expect(200);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn usage_shows_counts_and_limits(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -170,7 +162,7 @@ async fn usage_shows_counts_and_limits(#[case] database: Database) {
         "recurrence_rule": "FREQ=WEEKLY"
     });
     api.post(format!("/v1/calendars/{calendar}/events")).json(weekly).await.expect(201);
-    let told = usage(&api).await;
+    let usage_now = usage(&api).await;
     let counted = [
         ("agents", 1),
         ("calendars", 1),
@@ -187,14 +179,14 @@ async fn usage_shows_counts_and_limits(#[case] database: Database) {
     ];
     let mut fields = vec!["plan", "period_start", "period_end", "api_calls"];
     fields.extend(counted.map(|(name, _)| name));
-    has_exactly(&told, &fields);
+    has_exactly(&usage_now, &fields);
     for (name, used) in counted {
-        assert_eq!(told[name], json!({ "used": used, "limit": null }), "{name}");
+        assert_eq!(usage_now[name], json!({ "used": used, "limit": null }), "{name}");
     }
-    assert_eq!(told["api_calls"], json!({ "used": 5, "limit": null, "remaining": null }));
-    assert_eq!(told["plan"], "scale");
-    is_time(&told["period_start"]);
-    assert_eq!(told["period_end"], usage_end(&now(&api).await));
+    assert_eq!(usage_now["api_calls"], json!({ "used": 5, "limit": null, "remaining": null }));
+    assert_eq!(usage_now["plan"], "scale");
+    is_time(&usage_now["period_start"]);
+    assert_eq!(usage_now["period_end"], usage_end(&now(&api).await));
 
     // Leased calls are given back at shutdown, so that only used ones are charged.
     server.restart().await;
@@ -202,16 +194,14 @@ async fn usage_shows_counts_and_limits(#[case] database: Database) {
     assert_eq!(usage(&api).await["api_calls"]["used"], 6);
 
     let free = server.api(&server.org_with("free", &["--limits", r#"{"api_calls":70}"#]).await);
-    let told = usage(&free).await;
-    assert_eq!(told["api_calls"], json!({ "used": 1, "limit": 70, "remaining": 69 }));
-    assert_eq!((&told["agents"], &told["plan"]), (&json!({ "used": 0, "limit": 3 }), &json!("free")));
-    assert_eq!(told["booking_pages"]["limit"], 1);
+    let usage_now = usage(&free).await;
+    assert_eq!(usage_now["api_calls"], json!({ "used": 1, "limit": 70, "remaining": 69 }));
+    assert_eq!((&usage_now["agents"], &usage_now["plan"]), (&json!({ "used": 0, "limit": 3 }), &json!("free")));
+    assert_eq!(usage_now["booking_pages"]["limit"], 1);
     free.get("/v1/usage?x=1").await.refused(400, "validation_error").code("unknown_field");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn counting_restarts_each_month(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -248,9 +238,7 @@ async fn nodes_share_a_quota() {
     assert!(server.stop().await.success());
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_plan_sets_a_key_s_rate(#[case] database: Database) {
     let server = Server::start(database).await;

@@ -1,11 +1,9 @@
 //! Signing in with a provider, against a strict stand-in.
 
-use kalends_e2e::{
-    Answer, Answering, CLIENT_SECRET, Client,
-    Database::{self, Postgres, Sqlite},
-    Server, SignInProvider, at,
-};
+use crate::on_both;
+use kalends_e2e::{Answer, Answering, CLIENT_SECRET, Client, Database, Server, SignInProvider, at};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::now;
@@ -69,8 +67,8 @@ impl World {
 
     /// A client with the session that the answer begins.
     fn signed_in(&self, answer: &Answer) -> Client {
-        assert_eq!(answer.status, 302, "{}", answer.shown());
-        assert_eq!(answer.header("location"), format!("{}/console", self.server.base_url()), "{}", answer.shown());
+        assert_eq!(answer.status, 302, "{}", answer.describe());
+        assert_eq!(answer.header("location"), format!("{}/console", self.server.base_url()), "{}", answer.describe());
         let cookies: Vec<_> =
             answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap()).collect();
         let [session, state] = cookies[..] else { panic!("{cookies:?}") };
@@ -83,9 +81,9 @@ impl World {
     /// Requires that nobody is signed in and that the answer redirects to the console with this error code.
     #[track_caller]
     fn failed(&self, answer: &Answer, code: &str) {
-        assert_eq!(answer.status, 302, "{}", answer.shown());
+        assert_eq!(answer.status, 302, "{}", answer.describe());
         let expected = format!("{}/console?error={code}", self.server.base_url());
-        assert_eq!(answer.header("location"), expected, "{}", answer.shown());
+        assert_eq!(answer.header("location"), expected, "{}", answer.describe());
         let cookies: Vec<_> =
             answer.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap()).collect();
         assert_eq!(cookies, ["service_oauth_state=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"]);
@@ -95,8 +93,8 @@ impl World {
     #[track_caller]
     fn not_ours(&self, answer: &Answer) {
         let expected = format!("{}/console?error=oauth_state", self.server.base_url());
-        assert_eq!((answer.status, answer.header("location")), (302, &*expected), "{}", answer.shown());
-        assert!(answer.headers.get("set-cookie").is_none(), "{}", answer.shown());
+        assert_eq!((answer.status, answer.header("location")), (302, &*expected), "{}", answer.describe());
+        assert!(answer.headers.get("set-cookie").is_none(), "{}", answer.describe());
     }
 
     async fn password_human(&self, email: &str) -> (Answer, Client) {
@@ -133,9 +131,7 @@ async fn me(human: &Client) -> Value {
     human.get("/v1/auth/me").await.expect(200).json
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_new_user_signs_up_and_signs_in_again(#[case] database: Database) {
     let world = World::new(database).await;
@@ -161,9 +157,7 @@ async fn a_new_user_signs_up_and_signs_in_again(#[case] database: Database) {
     assert!(!world.server.log().contains(CLIENT_SECRET));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_first_verified_sign_in_takes_over_an_account(#[case] database: Database) {
     let world = World::new(database).await;
@@ -193,9 +187,7 @@ async fn the_first_verified_sign_in_takes_over_an_account(#[case] database: Data
     assert_eq!(me(&world.signed_in(&world.sign_in("google", "").await)).await["user"]["id"], made["user"]["id"]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_unverified_address_is_refused(#[case] database: Database) {
     let world = World::new(database).await;
@@ -215,9 +207,7 @@ async fn an_unverified_address_is_refused(#[case] database: Database) {
     world.token("ada@example.com").await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_callback_counts_once_and_only_in_the_browser_that_began(#[case] database: Database) {
     let mut world = World::new(database).await;
@@ -272,9 +262,7 @@ async fn a_callback_counts_once_and_only_in_the_browser_that_began(#[case] datab
     world.failed(&world.answer(&path, &begun.cookie).await, "oauth_state");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn invalid_identities_are_refused(#[case] database: Database) {
     let world = World::new(database).await;
@@ -350,9 +338,7 @@ fn encoded(text: &str) -> String {
     text.replace('+', "%2B").replace('&', "%26").replace('/', "%2F")
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_new_user_must_accept_the_terms(#[case] database: Database) {
     let world = World::new(database).await;
@@ -392,9 +378,7 @@ async fn a_new_user_must_accept_the_terms(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_unconfigured_provider_is_not_found(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -409,8 +393,8 @@ async fn an_unconfigured_provider_is_not_found(#[case] database: Database) {
     assert!(half.stderr.contains(&secret), "{half:?}");
     let half = server.cli_with(&[(&secret, "hush-hush-hush")], &["config"]).await.failed();
     assert!(half.stderr.contains(&id) && !half.stderr.contains("hush-hush-hush"), "{half:?}");
-    let whole = server.cli_with(&[(&id, "kalends"), (&secret, "hush-hush-hush")], &["config"]).await.succeeded();
-    assert!(whole.stdout.contains("https://accounts.google.com") && !whole.stdout.contains("hush-hush-hush"));
+    let settings = server.cli_with(&[(&id, "kalends"), (&secret, "hush-hush-hush")], &["config"]).await.succeeded();
+    assert!(settings.stdout.contains("https://accounts.google.com") && !settings.stdout.contains("hush-hush-hush"));
     for (key, value) in [
         ("TOKEN_URL", "http://provider.example/token"),
         ("TOKEN_URL", "https://127.0.0.1/token"),
@@ -425,9 +409,7 @@ async fn an_unconfigured_provider_is_not_found(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn provider_sign_in_returns_to_the_page_and_allows_a_password(#[case] database: Database) {
     let world = World::new(database).await;
@@ -435,8 +417,8 @@ async fn provider_sign_in_returns_to_the_page_and_allows_a_password(#[case] data
     let anybody = world.server.anonymous();
     // The page offers every provider.
     for page in ["connect", "connections", "reset"] {
-        let shown = anybody.undescribed().get(format!("/console/{page}")).await.expect(200);
-        assert!(shown.text().contains("data-providers=\"google microsoft\""), "{}", shown.text());
+        let page_text = anybody.undescribed().get(format!("/console/{page}")).await.expect(200);
+        assert!(page_text.text().contains("data-providers=\"google microsoft\""), "{}", page_text.text());
     }
     let way = async |query: &str| {
         let answer = anybody.get(format!("/v1/auth/oauth/google{query}")).await.expect(302);

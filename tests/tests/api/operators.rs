@@ -1,18 +1,14 @@
 //! The operator's commands next to a running server.
 
-use crate::fixtures::{agent, agent_with_calendar, heeded};
+use crate::fixtures::{agent, agent_with_calendar, wait_until};
+use crate::on_both;
 use futures::future::join_all;
-use kalends_e2e::{
-    Client, Database,
-    Database::{Postgres, Sqlite},
-    Server,
-};
+use kalends_e2e::{Client, Database, Database::Postgres, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_plan_is_changed_within_two_seconds(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -24,22 +20,20 @@ async fn a_plan_is_changed_within_two_seconds(#[case] database: Database) {
 
     server.cli(&["org", "set-plan", &org.id, "pro"]).await.succeeded();
     let ask = || async { api.get(&across).await };
-    heeded(ask, |answer| answer.status == 200 && answer.header("x-service-plan") == "pro").await;
+    wait_until(ask, |answer| answer.status == 200 && answer.header("x-service-plan") == "pro").await;
     server.cli(&["org", "set-plan", &org.id, "custom", "--limits", r#"{"agents":2}"#]).await.succeeded();
-    heeded(ask, |answer| answer.header("x-service-plan") == "scale").await;
+    wait_until(ask, |answer| answer.header("x-service-plan") == "scale").await;
     agent(&api).await;
     let more = json!({ "name": "x", "type": "ai" });
     api.post("/v1/agents").json(more.clone()).await.refused(429, "quota_exceeded");
     server.cli(&["org", "set-plan", &org.id, "free"]).await.succeeded();
-    heeded(ask, |answer| answer.status == 403 && answer.header("x-service-plan") == "free").await;
+    wait_until(ask, |answer| answer.status == 403 && answer.header("x-service-plan") == "free").await;
     // The plan's limit of three agents applies again.
     api.post("/v1/agents").json(more.clone()).await.expect(201);
     api.post("/v1/agents").json(more).await.refused(429, "quota_exceeded");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_waitlist_takes_effect_within_two_seconds(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -48,11 +42,11 @@ async fn the_waitlist_takes_effect_within_two_seconds(#[case] database: Database
     let (owner, _) = agent_with_calendar(&api).await;
     let ask = || async { api.get("/v1/agents").await };
     let waits = server.cli(&["org", "waitlist", &org.id]).await.succeeded().stdout;
-    let since = |shown: &str| serde_json::from_str::<serde_json::Value>(shown).unwrap()["waitlisted_at"].clone();
+    let since = |printed: &str| serde_json::from_str::<serde_json::Value>(printed).unwrap()["waitlisted_at"].clone();
     assert!(since(&waits).is_string(), "{waits}");
     let again = server.cli(&["org", "waitlist", &org.id]).await.succeeded().stdout;
     assert_eq!(since(&again), since(&waits), "an organization that waits already keeps its place");
-    heeded(ask, |answer| answer.status == 403).await;
+    wait_until(ask, |answer| answer.status == 403).await;
     ask().await.refused(403, "account_waitlisted");
     api.get(format!("/v1/agents/{owner}")).await.refused(403, "account_waitlisted");
     let answer = api.post("/v1/agents").json(json!({ "name": "x", "type": "ai" })).await;
@@ -63,13 +57,11 @@ async fn the_waitlist_takes_effect_within_two_seconds(#[case] database: Database
     server.api(&other).get("/v1/agents").await.expect(200);
 
     server.cli(&["org", "activate", &org.id]).await.succeeded();
-    heeded(ask, |answer| answer.status == 200).await;
+    wait_until(ask, |answer| answer.status == 200).await;
     assert_eq!(ask().await["total"], 1);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn organizations_are_created_and_listed(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -123,9 +115,7 @@ async fn answered_at_once(api: &Client) -> usize {
     join_all(requests).await.iter().filter(|answer| answer.status == 200).count()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_organization_without_a_plan_has_no_limits(#[case] database: Database) {
     // More concurrent requests than the default number of connections per address.
@@ -147,9 +137,7 @@ async fn an_organization_without_a_plan_has_no_limits(#[case] database: Database
     assert_eq!(api.get("/v1/usage").await.expect(200)["agents"]["limit"], 3);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn sign_ups_get_the_plan_that_the_operator_chose(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_SIGNUP_PLAN", "pro")]).await;
@@ -158,14 +146,16 @@ async fn sign_ups_get_the_plan_that_the_operator_chose(#[case] database: Databas
     assert_eq!(api.get("/v1/usage").await.expect(200)["plan"], "free", "an unverified organization is in the sandbox");
     let code = server.wait_for_mails(1).await[0].code().to_owned();
     let verified = api.post("/v1/agent/verify").json(json!({ "otp": code })).await.expect(200);
-    assert!(verified["message"].as_str().is_some_and(|message| message.contains("pro plan")), "{}", verified.shown());
+    assert!(
+        verified["message"].as_str().is_some_and(|message| message.contains("pro plan")),
+        "{}",
+        verified.describe()
+    );
     let ask = || async { api.get("/v1/usage").await };
-    heeded(ask, |answer| answer.json["plan"] == "pro").await;
+    wait_until(ask, |answer| answer.json["plan"] == "pro").await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_operator_s_page_of_plans_is_linked(#[case] database: Database) {
     let page = "https://cal.example/plans?from=api";
@@ -176,9 +166,7 @@ async fn the_operator_s_page_of_plans_is_linked(#[case] database: Database) {
     assert_eq!(refused["error"]["upgrade_url"], page);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_configuration_is_listed_without_secrets(#[case] database: Database) {
     let secrets = [
@@ -223,9 +211,7 @@ async fn the_configuration_is_listed_without_secrets(#[case] database: Database)
     assert!(!server.log().contains("secret"), "the log does not show them either");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_description_is_printed_as_it_is_served(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_BASE_URL", "https://calendar.example.com")]).await;
@@ -240,9 +226,7 @@ async fn the_description_is_printed_as_it_is_served(#[case] database: Database) 
     assert!(calendar["ical_url"].as_str().unwrap().starts_with("https://calendar.example.com/ical/"));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_bad_configuration_is_reported_in_one_line(#[case] database: Database) {
     let server = Server::start(database).await;

@@ -1,16 +1,14 @@
 //! Edge cases of plan limits: the rate and the number of agents of a custom plan, the cost of a crash, and the start
 //! of a new month.
 
+use crate::on_both;
 use std::time::Instant;
 
 use chrono::Datelike as _;
 use futures::future::join_all;
-use kalends_e2e::{
-    Answer, Client,
-    Database::{self, Postgres, Sqlite},
-    Server, at,
-};
+use kalends_e2e::{Answer, Client, Database, Server, at};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 use crate::fixtures::{agent, agent_with_calendar, now};
@@ -19,9 +17,7 @@ async fn at_once(count: usize, api: &Client, path: &str) -> Vec<Answer> {
     join_all((0..count).map(|_| api.get(path).into_future())).await
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_custom_plan_allows_200_requests_a_second(#[case] database: Database) {
     const RATE: usize = 200;
@@ -39,7 +35,7 @@ async fn a_custom_plan_allows_200_requests_a_second(#[case] database: Database) 
                 _ => refused.push(answer),
             }
         }
-        assert!(round > 0 || refused.is_empty(), "one second's requests may come at once: {}", refused[0].shown());
+        assert!(round > 0 || refused.is_empty(), "one second's requests may come at once: {}", refused[0].describe());
         if !refused.is_empty() {
             break;
         }
@@ -54,9 +50,7 @@ async fn a_custom_plan_allows_200_requests_a_second(#[case] database: Database) 
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_custom_plan_allows_50_agents_in_a_query(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "custom").await;
@@ -67,14 +61,12 @@ async fn a_custom_plan_allows_50_agents_in_a_query(#[case] database: Database) {
     };
     let answer = across(&agents[..50]).await.expect(200);
     assert_eq!((&answer["agents"], answer["slots"].as_array().map(Vec::len)), (&json!(agents[..50]), Some(2)));
-    across(&agents).await.refused(400, "bad_request").param("agents").says("50 agents");
+    across(&agents).await.refused(400, "bad_request").param("agents").mentions("50 agents");
     // An agent that is named twice counts once.
     across(&[&agents[..50], &agents[..1]].concat()).await.expect(200);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_crash_charges_at_most_the_rest_of_a_block(#[case] database: Database) {
     const LIMIT: u64 = 200;
@@ -93,10 +85,10 @@ async fn a_crash_charges_at_most_the_rest_of_a_block(#[case] database: Database)
         server.start_again(&[]).await;
     }
     let api = server.api(&org);
-    let told = api.get("/v1/usage").await.expect(200)["api_calls"].clone();
+    let calls = api.get("/v1/usage").await.expect(200)["api_calls"].clone();
     let admitted = CRASHES * CALLS + 1;
-    let used = told["used"].as_u64().unwrap();
-    assert_eq!((&told["limit"], &told["remaining"]), (&json!(LIMIT), &json!(LIMIT - used)));
+    let used = calls["used"].as_u64().unwrap();
+    assert_eq!((&calls["limit"], &calls["remaining"]), (&json!(LIMIT), &json!(LIMIT - used)));
     let lost = used.checked_sub(admitted).unwrap_or_else(|| panic!("{used} are charged for {admitted}"));
     assert!((CRASHES..=CRASHES * BLOCK).contains(&lost), "{lost} units were lost with {CRASHES} blocks");
 
@@ -105,32 +97,30 @@ async fn a_crash_charges_at_most_the_rest_of_a_block(#[case] database: Database)
     let more = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(admitted + u64::try_from(more).unwrap() + lost, LIMIT);
     for answer in answers {
-        assert!([200, 429].contains(&answer.status), "{}", answer.shown());
+        assert!([200, 429].contains(&answer.status), "{}", answer.describe());
     }
     server.kill().await;
     server.start_again(&[]).await;
-    server.api(&org).get("/v1/agents").await.refused(429, "quota_exceeded").says("api_calls");
+    server.api(&org).get("/v1/agents").await.refused(429, "quota_exceeded").mentions("api_calls");
 }
 
 /// Requires that the month's availability queries are used up and that the answer names the start of the next month,
 /// to the second. Returns the seconds until then.
 async fn used_up(api: &Client, path: &str) -> i64 {
     let before = at(&now(api).await);
-    let full = api.get(path).await.refused(429, "quota_exceeded").says("availability_queries");
+    let full = api.get(path).await.refused(429, "quota_exceeded").mentions("availability_queries");
     let after = at(&now(api).await);
     let (year, month) = if before.month() == 12 { (before.year() + 1, 1) } else { (before.year(), before.month() + 1) };
     let next = at(&format!("{year}-{month:02}-01T00:00:00Z"));
-    let told: i64 = full.header("retry-after").parse().unwrap();
+    let retry_after: i64 = full.header("retry-after").parse().unwrap();
     let (least, most) = ((next - after).num_seconds(), (next - before).num_seconds() + 1);
-    assert!((least..=most).contains(&told), "{told} is not in {least}..={most}");
+    assert!((least..=most).contains(&retry_after), "{retry_after} is not in {least}..={most}");
     // The quota's own headers name the same time.
-    assert!(full.header("ratelimit").ends_with(&format!(";t={told}")), "{}", full.shown());
-    told
+    assert!(full.header("ratelimit").ends_with(&format!(";t={retry_after}")), "{}", full.describe());
+    retry_after
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn availability_queries_are_granted_again_each_month(#[case] database: Database) {
     let mut server = Server::start(database).await;

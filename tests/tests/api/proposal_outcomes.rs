@@ -1,20 +1,18 @@
 //! The outcomes of proposals: responses, scores, resolution, cancellation, expiry, and their webhooks.
 
+use crate::on_both;
 use std::collections::BTreeSet;
 
 use chrono::TimeDelta;
-use kalends_e2e::{
-    Answer, Client, Database,
-    Database::{Postgres, Sqlite},
-    Server, at, iso,
-};
+use kalends_e2e::{Answer, Client, Database, Server, at, iso};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
     fixtures::{agent_with_calendar, calendar_of, has_exactly, is_id, is_time, now, shared_calendar},
     proposals::{
-        PROPOSALS, Team, accept, cancel, counter, decline, elsewhere, events_of, resolve, respond, shown, slot,
+        PROPOSALS, Team, accept, cancel, counter, decline, elsewhere, events_of, get_proposal, resolve, respond, slot,
         slot_id, time, weighted,
     },
     webhooks::{hook, with_receiver},
@@ -26,13 +24,11 @@ async fn is_over(api: &Client, proposal: &str, response: &Value) {
         call.await.refused(409, "conflict").code("proposal_not_pending");
     }
     // The caller is checked before the proposal's state.
-    let stranger = shown(api, proposal).await["organizer_agent_id"].as_str().unwrap().to_owned();
+    let stranger = get_proposal(api, proposal).await["organizer_agent_id"].as_str().unwrap().to_owned();
     respond(api, proposal, decline(&stranger)).await.refused(403, "forbidden").code("not_a_participant");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_last_response_resolves(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -60,7 +56,7 @@ async fn the_last_response_resolves(#[case] database: Database) {
     assert_eq!((&record["selected_slot_id"], &record["message"]), (&json!(second), &json!("Rather later")));
     let countered = json!([{ "start_time": "2031-03-04T08:00:00Z", "end_time": "2031-03-04T09:00:00Z" }]);
     assert_eq!(record["counter_slots"], countered);
-    assert_eq!(shown(&api, &id).await.json, answered.json);
+    assert_eq!(get_proposal(&api, &id).await.json, answered.json);
     // The check for a duplicate response comes before the check of its contents.
     for again in [accept(ada, &first), decline(ada), accept(ada, "slt_00000000000000000000000000")] {
         respond(&api, &id, again).await.refused(409, "conflict").code("duplicate_response");
@@ -76,7 +72,7 @@ async fn the_last_response_resolves(#[case] database: Database) {
     assert_eq!((&answered["status"], &answered["resolved_slot_id"]), (&json!("confirmed"), &json!(second)));
     let responders: Vec<Value> = (0..3).map(|index| answered.at(&format!("/responses/{index}/agent_id"))).collect();
     assert_eq!(responders, [ada, bob, eve], "in the order of arrival");
-    assert_eq!((&answered["reason"], shown(&api, &id).await.json), (&Value::Null, answered.json.clone()));
+    assert_eq!((&answered["reason"], get_proposal(&api, &id).await.json), (&Value::Null, answered.json.clone()));
     let events = events_of(&api, &other).await;
     assert_eq!((events.len(), events_of(&api, &team.calendar).await.len()), (1, 0), "on the slot's own calendar");
     let event = &events[0];
@@ -95,13 +91,11 @@ async fn the_last_response_resolves(#[case] database: Database) {
     is_over(&api, &id, &accept(eve, &second)).await;
     // The event is an ordinary event. Deleting it does not change the proposal.
     api.delete(format!("/v1/events/{}", event["id"].as_str().unwrap())).await.expect(204);
-    assert_eq!(shown(&api, &id).await["status"], "confirmed");
+    assert_eq!(get_proposal(&api, &id).await["status"], "confirmed");
     is_over(&api, &id, &accept(ada, &second)).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_organizer_may_resolve_or_cancel_early(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -122,7 +116,7 @@ async fn the_organizer_may_resolve_or_cancel_early(#[case] database: Database) {
     let resolved = resolve(&api, &id).json(json!({})).await.expect(200);
     has_exactly(&resolved.json, &["status", "resolved_slot", "created_event_id"]);
     assert_eq!((&resolved["status"], &resolved["resolved_slot"]), (&json!("confirmed"), &made.at("/slots/1")));
-    let full = shown(&api, &id).await;
+    let full = get_proposal(&api, &id).await;
     assert_eq!(full["resolved_slot_id"], slot_id(&made, 1));
     let event = &events_of(&api, &team.calendar).await[0];
     assert_eq!((&event["id"], &event["id"]), (&resolved["created_event_id"], &full["created_event_id"]));
@@ -139,10 +133,10 @@ async fn the_organizer_may_resolve_or_cancel_early(#[case] database: Database) {
         assert_eq!(respond(&api, &all, decline(agent)).await.expect(200)["status"], status);
     }
     let given_up = propose().await.id();
-    respond(&api, &given_up, accept(ada, &slot_id(&shown(&api, &given_up).await, 0))).await.expect(200);
+    respond(&api, &given_up, accept(ada, &slot_id(&get_proposal(&api, &given_up).await, 0))).await.expect(200);
     assert_eq!(cancel(&api, &given_up).json(json!({})).await.expect(200).json, json!({ "status": "cancelled" }));
     for (id, reason) in [(&declined, "all_declined"), (&all, "all_declined"), (&given_up, "organizer_cancelled")] {
-        let full = shown(&api, id).await;
+        let full = get_proposal(&api, id).await;
         assert_eq!((&full["status"], &full["reason"]), (&json!("cancelled"), &json!(reason)));
         assert_eq!((&full["resolved_slot_id"], &full["created_event_id"]), (&Value::Null, &Value::Null));
         is_over(&api, id, &decline(eve)).await;
@@ -150,9 +144,7 @@ async fn the_organizer_may_resolve_or_cancel_early(#[case] database: Database) {
     assert_eq!(events_of(&api, &team.calendar).await.len(), 1);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_highest_score_wins_then_the_earliest_start(#[case] database: Database) {
     // The weights of three slots, which are not in the order of their starts; the responses of three participants; and
@@ -160,7 +152,7 @@ async fn the_highest_score_wins_then_the_earliest_start(#[case] database: Databa
     let starts = ["14:00", "09:00", "11:00"];
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 3).await;
-    for (weights, said, winner) in [
+    for (weights, responses, winner) in [
         ([1.0, 1.0, 1.0], ["a0", "a0", "a1"], 0),
         ([1.0, 1.0, 1.0], ["a2", "c1", "c1"], 2),
         ([1.0, 1.0, 1.0], ["a0", "a2", "d"], 2),
@@ -185,25 +177,23 @@ async fn the_highest_score_wins_then_the_earliest_start(#[case] database: Databa
             .map(|(start, weight)| weighted(start, &start.replace(":00", ":30"), weight))
             .collect();
         let made = team.propose(&api, &offered, json!({})).await;
-        for (agent, said) in team.participants.iter().zip(said) {
-            let slot = said[1..].parse().ok().map(|index: usize| slot_id(&made, index));
-            let response = match (&said[..1], &slot) {
+        for (agent, responses) in team.participants.iter().zip(responses) {
+            let slot = responses[1..].parse().ok().map(|index: usize| slot_id(&made, index));
+            let response = match (&responses[..1], &slot) {
                 ("a", Some(slot)) => accept(agent, slot),
                 ("c", slot) => counter(agent, slot.as_deref()),
                 _ => decline(agent),
             };
             respond(&api, &made.id(), response).await.expect(200);
         }
-        let full = shown(&api, &made.id()).await;
-        assert_eq!(full["resolved_slot_id"], slot_id(&made, winner), "{weights:?} {said:?}");
+        let full = get_proposal(&api, &made.id()).await;
+        assert_eq!(full["resolved_slot_id"], slot_id(&made, winner), "{weights:?} {responses:?}");
         let event = api.get(format!("/v1/events/{}", full["created_event_id"].as_str().unwrap())).await.expect(200);
         assert_eq!(event["startTime"], time(starts[winner]));
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bad_responses_are_refused_by_field(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -247,7 +237,7 @@ async fn bad_responses_are_refused_by_field(#[case] database: Database) {
     // The body is checked before the agent and the proposal.
     respond(&api, &id, json!({ "agent_id": team.organizer, "response": "maybe" })).await.refused(400, "validation");
     respond(&api, "spr_x", json!({ "agent_id": agent, "response": "maybe" })).await.refused(400, "validation");
-    assert_eq!(shown(&api, &id).await["responses"], json!([]));
+    assert_eq!(get_proposal(&api, &id).await["responses"], json!([]));
 
     let longest = json!("é".repeat(2_000));
     let longest = with(countering(json!(vec![proposed; 20])), "message", &longest);
@@ -256,9 +246,7 @@ async fn bad_responses_are_refused_by_field(#[case] database: Database) {
     assert_eq!(answered.at("/responses/0/counter_slots").as_array().map(Vec::len), Some(20));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_largest_proposal_becomes_an_event(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -279,9 +267,7 @@ async fn the_largest_proposal_becomes_an_event(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_proposal_expires_on_a_running_service(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
@@ -292,9 +278,9 @@ async fn a_proposal_expires_on_a_running_service(#[case] database: Database) {
     let (id, accepted) = (made.id(), accept(&team.participants[0], &slot_id(&made, 0)));
     respond(&api, &id, accepted).await.expect(200);
     let lasting = team.propose(&api, &[slot("09:00", "10:00")], json!({})).await.id();
-    let told = receiver.wait_for_type("/", "proposal.expired").await;
-    assert_eq!(told.json(), json!({ "proposal_id": id }));
-    let full = shown(&api, &id).await;
+    let message = receiver.wait_for_type("/", "proposal.expired").await;
+    assert_eq!(message.json(), json!({ "proposal_id": id }));
+    let full = get_proposal(&api, &id).await;
     assert_eq!(full["status"], "expired");
     assert!(at(&now(&api).await) >= at(made["expires_at"].as_str().unwrap()));
     assert_eq!((&full["resolved_slot_id"], &full["created_event_id"]), (&Value::Null, &Value::Null));
@@ -304,9 +290,7 @@ async fn a_proposal_expires_on_a_running_service(#[case] database: Database) {
     assert_eq!(receiver.received("/").len(), 1, "one message and nothing else");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_slot_that_has_begun_is_never_confirmed(#[case] database: Database) {
     let (mut server, api) = Server::with_org(database, "pro").await;
@@ -335,9 +319,7 @@ async fn a_slot_that_has_begun_is_never_confirmed(#[case] database: Database) {
     assert_eq!(starts, [json!(time("09:00"))]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn proposals_expire_while_the_service_is_down(#[case] database: Database) {
     let (mut server, api, receiver) = with_receiver(database, "pro").await;
@@ -354,24 +336,26 @@ async fn proposals_expire_while_the_service_is_down(#[case] database: Database) 
     let api = api.moved_to(server.base_url());
     for made in [&first, &second] {
         is_over(&api, &made.id(), &accept(&team.participants[0], &slot_id(made, 0))).await;
-        assert_eq!(shown(&api, &made.id()).await["status"], "expired", "whether or not the expiry is stored yet");
+        assert_eq!(
+            get_proposal(&api, &made.id()).await["status"],
+            "expired",
+            "whether or not the expiry is stored yet"
+        );
     }
-    let told: BTreeSet<_> = receiver.wait_for("/", 2).await.iter().map(|one| one.json().to_string()).collect();
+    let bodies: BTreeSet<_> = receiver.wait_for("/", 2).await.iter().map(|one| one.json().to_string()).collect();
     let expected = [&first, &second].map(|made| json!({ "proposal_id": made.id() }).to_string());
-    assert_eq!(told, BTreeSet::from(expected));
+    assert_eq!(bodies, BTreeSet::from(expected));
     assert_eq!(events_of(&api, &team.calendar).await, Vec::<Value>::new());
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_step_is_announced_to_webhooks(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
     hook(&api, &receiver, "/", &["*"]).await;
     let team = Team::of(&api, 2).await;
     let [ada, bob] = [0, 1].map(|index| team.participants[index].as_str());
-    let told = async |event_type: &str, proposal: &str| {
+    let message = async |event_type: &str, proposal: &str| {
         let of_it = |body: &Value| {
             [&body["id"], &body["proposal_id"], &body["metadata"]["proposal_id"]].contains(&&json!(proposal))
         };
@@ -382,10 +366,10 @@ async fn every_step_is_announced_to_webhooks(#[case] database: Database) {
     let more = json!({ "description": "Where", "metadata": { "a": 1 }, "hold_slots": true });
     let made = team.propose(&api, &[slot("09:00", "10:00")], more).await;
     let (id, only) = (made.id(), slot_id(&made, 0));
-    assert_eq!(told("proposal.created", &id).await, made.json);
+    assert_eq!(message("proposal.created", &id).await, made.json);
     respond(&api, &id, decline(ada)).await.expect(200);
     let responded = json!({ "proposal_id": id, "agent_id": ada, "response": "decline" });
-    assert_eq!(told("proposal.responded", &id).await, responded);
+    assert_eq!(message("proposal.responded", &id).await, responded);
     let answered = respond(&api, &id, accept(bob, &only)).await.expect(200);
     receiver
         .wait_for_one("/", "the last response", |one| {
@@ -395,24 +379,24 @@ async fn every_step_is_announced_to_webhooks(#[case] database: Database) {
         .await;
     let event_id = answered["created_event_id"].as_str().unwrap();
     let confirmed = json!({ "proposal_id": id, "resolved_slot": made.at("/slots/0"), "created_event_id": event_id });
-    assert_eq!(told("proposal.confirmed", &id).await, confirmed);
+    assert_eq!(message("proposal.confirmed", &id).await, confirmed);
     let event = api.get(format!("/v1/events/{event_id}")).await.expect(200);
-    assert_eq!(told("event.created", &id).await, event.json);
+    assert_eq!(message("event.created", &id).await, event.json);
 
     let declined = team.propose(&api, &[slot("09:00", "10:00")], json!({})).await.id();
     for agent in [ada, bob] {
         respond(&api, &declined, decline(agent)).await.expect(200);
     }
     let cancelled = json!({ "proposal_id": declined, "reason": "all_declined" });
-    assert_eq!(told("proposal.cancelled", &declined).await, cancelled);
+    assert_eq!(message("proposal.cancelled", &declined).await, cancelled);
     let given_up = team.propose(&api, &[slot("09:00", "10:00")], json!({})).await.id();
     cancel(&api, &given_up).await.expect(200);
     let cancelled = json!({ "proposal_id": given_up, "reason": "organizer_cancelled" });
-    assert_eq!(told("proposal.cancelled", &given_up).await, cancelled);
+    assert_eq!(message("proposal.cancelled", &given_up).await, cancelled);
     let resolved = team.propose(&api, &[slot("09:00", "10:00")], json!({})).await;
     respond(&api, &resolved.id(), accept(ada, &slot_id(&resolved, 0))).await.expect(200);
     let answer = resolve(&api, &resolved.id()).await.expect(200);
-    let confirmed = told("proposal.confirmed", &resolved.id()).await;
+    let confirmed = message("proposal.confirmed", &resolved.id()).await;
     assert_eq!(confirmed["created_event_id"], answer["created_event_id"]);
     assert_eq!(confirmed["resolved_slot"], answer["resolved_slot"]);
 
@@ -428,9 +412,7 @@ async fn every_step_is_announced_to_webhooks(#[case] database: Database) {
     assert_eq!(made_events, 2);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_change_is_logged_and_idempotent(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -444,7 +426,7 @@ async fn every_change_is_logged_and_idempotent(#[case] database: Database) {
     let once = async |path: String, key: &str, body: Value| {
         let call = || api.post(&path).header("idempotency-key", key).json(body.clone());
         let first = call().await;
-        assert!([200, 201].contains(&first.status), "{}", first.shown());
+        assert!([200, 201].contains(&first.status), "{}", first.describe());
         let again = call().await.expect(first.status);
         assert_eq!((again.header("idempotency-replayed"), &again.json), ("true", &first.json));
         let other = api.post(&path).header("idempotency-key", key).json(json!({ "x": 1 })).await;
@@ -482,9 +464,7 @@ async fn every_change_is_logged_and_idempotent(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_proposal_survives_deleted_calendars_and_agents(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;

@@ -1,6 +1,7 @@
 //! Concurrent responses, resolutions, cancellations and reservations, on one database and through two processes on
 //! Postgres; and a plan's limits on proposals.
 
+use crate::on_both;
 use std::{collections::BTreeMap, time::Duration};
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -11,12 +12,15 @@ use kalends_e2e::{
     Server, at, iso,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{calendar_of, event, heeded, now, rows},
+    fixtures::{calendar_of, event, now, rows, wait_until},
     holds::{hold_body, in_seconds},
-    proposals::{PROPOSALS, Team, accept, cancel, decline, events_of, resolve, respond, shown, slot, slot_id, time},
+    proposals::{
+        PROPOSALS, Team, accept, cancel, decline, events_of, get_proposal, resolve, respond, slot, slot_id, time,
+    },
 };
 
 /// A server, a second node if there is one, and clients of both, used in turn.
@@ -50,7 +54,7 @@ impl Racers {
     }
 
     /// The number of messages of a type that were written.
-    async fn told(&self, event_type: &str) -> i64 {
+    async fn message_count(&self, event_type: &str) -> i64 {
         rows(&self.server, &format!("outbox where event_type = '{event_type}'")).await
     }
 
@@ -110,14 +114,14 @@ async fn only_one_of_the_last_responses_resolves(#[case] database: Database, #[c
         assert_eq!(counted(&answers), BTreeMap::from([count(200, "", PARTICIPANTS)]));
         let confirmed = answers.iter().filter(|answer| answer["status"] == "confirmed").count();
         assert_eq!(confirmed, 1, "only the last response resolves");
-        let full = shown(racers.turn(round), &id).await;
+        let full = get_proposal(racers.turn(round), &id).await;
         assert_eq!((&full["status"], &full["resolved_slot_id"]), (&json!("confirmed"), &json!(first)));
         assert_eq!(full["responses"].as_array().map(Vec::len), Some(PARTICIPANTS));
         assert_eq!(racers.total(&events).await, round + 1, "one event for each proposal");
     }
-    assert_eq!(racers.told("proposal.confirmed").await, i64::try_from(ROUNDS).unwrap());
-    assert_eq!(racers.told("event.created").await, i64::try_from(ROUNDS).unwrap());
-    assert_eq!(racers.told("proposal.responded").await, i64::try_from(ROUNDS * PARTICIPANTS).unwrap());
+    assert_eq!(racers.message_count("proposal.confirmed").await, i64::try_from(ROUNDS).unwrap());
+    assert_eq!(racers.message_count("event.created").await, i64::try_from(ROUNDS).unwrap());
+    assert_eq!(racers.message_count("proposal.responded").await, i64::try_from(ROUNDS * PARTICIPANTS).unwrap());
     assert_eq!(racers.api.get("/v1/usage").await.expect(200)["events"]["used"], ROUNDS);
 }
 
@@ -137,9 +141,9 @@ async fn only_one_of_the_last_refusals_cancels(#[case] database: Database, #[cas
         let answers = at_once(team.participants.iter().enumerate().map(respond).collect()).await;
         assert_eq!(counted(&answers), BTreeMap::from([count(200, "", PARTICIPANTS)]));
         assert_eq!(answers.iter().filter(|answer| answer["status"] == "cancelled").count(), 1);
-        assert_eq!(shown(&racers.api, &id).await["reason"], "all_declined");
+        assert_eq!(get_proposal(&racers.api, &id).await["reason"], "all_declined");
     }
-    assert_eq!(racers.told("proposal.cancelled").await, i64::try_from(ROUNDS).unwrap());
+    assert_eq!(racers.message_count("proposal.cancelled").await, i64::try_from(ROUNDS).unwrap());
     assert_eq!(racers.total(&format!("/v1/calendars/{}/events", team.calendar)).await, 0);
 }
 
@@ -159,10 +163,10 @@ async fn a_participant_responds_only_once(#[case] database: Database, #[case] no
         let answers = at_once((0..ATTEMPTS).map(respond).collect()).await;
         let expected = BTreeMap::from([count(200, "", 1), count(409, "duplicate_response", ATTEMPTS - 1)]);
         assert_eq!(counted(&answers), expected);
-        let full = shown(&racers.api, &made.id()).await;
+        let full = get_proposal(&racers.api, &made.id()).await;
         assert_eq!((&full["status"], full["responses"].as_array().map(Vec::len)), (&json!("pending"), Some(1)));
     }
-    assert_eq!(racers.told("proposal.responded").await, 6);
+    assert_eq!(racers.message_count("proposal.responded").await, 6);
 }
 
 /// Sends all of these calls at once to a proposal that one of two participants has accepted. One of them ends it.
@@ -188,14 +192,14 @@ async fn one_ends_it(racers: &Racers, rounds: usize, ends: &[&str]) {
         let expected = BTreeMap::from([count(200, "", 1), count(409, "proposal_not_pending", ends.len() - 1)]);
         assert_eq!(counted(&answers), expected, "{order:?}");
         let winner = answers.iter().find(|answer| answer.status == 200).unwrap();
-        let full = shown(&racers.api, &id).await;
-        assert_eq!(full["status"], winner["status"], "{}", winner.shown());
+        let full = get_proposal(&racers.api, &id).await;
+        assert_eq!(full["status"], winner["status"], "{}", winner.describe());
         confirmed += usize::from(full["status"] == "confirmed");
         assert_eq!(racers.total(&events).await, confirmed, "one event for each confirmed proposal");
     }
     eprintln!("{confirmed} of {rounds} were confirmed: {ends:?}");
-    assert_eq!(racers.told("proposal.confirmed").await, i64::try_from(confirmed).unwrap());
-    assert_eq!(racers.told("proposal.cancelled").await, i64::try_from(rounds - confirmed).unwrap());
+    assert_eq!(racers.message_count("proposal.confirmed").await, i64::try_from(confirmed).unwrap());
+    assert_eq!(racers.message_count("proposal.cancelled").await, i64::try_from(rounds - confirmed).unwrap());
     assert_eq!(racers.api.get("/v1/usage").await.expect(200)["events"]["used"], confirmed);
 }
 
@@ -322,7 +326,7 @@ async fn two_proposals_that_skip_taken_times_do_not_overlap(#[case] database: Da
         assert_eq!(counted(&answers), BTreeMap::from([count(200, "", 2)]));
         let mut starts = Vec::new();
         for answer in &answers {
-            assert_eq!(answer["status"], "confirmed", "{}", answer.shown());
+            assert_eq!(answer["status"], "confirmed", "{}", answer.describe());
             let id = answer["created_event_id"].as_str().unwrap();
             starts.push(racers.api.get(format!("/v1/events/{id}")).await.expect(200)["startTime"].clone());
         }
@@ -331,9 +335,7 @@ async fn two_proposals_that_skip_taken_times_do_not_overlap(#[case] database: Da
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn scheduling_needs_a_paid_plan(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -351,7 +353,7 @@ async fn scheduling_needs_a_paid_plan(#[case] database: Database) {
         let refused = call.await.refused(403, "plan_required");
         let error = &refused["error"];
         assert_eq!((&error["feature"], &error["required_plan"]), (&json!("scheduling"), &json!("pro")));
-        assert!(error["upgrade_url"].is_null() && error["docs_url"].is_string(), "{}", refused.shown());
+        assert!(error["upgrade_url"].is_null() && error["docs_url"].is_string(), "{}", refused.describe());
     }
     let anybody = server.anonymous();
     for call in [anybody.post(PROPOSALS).json(json!({})), anybody.get(PROPOSALS), cancel(&anybody, id)] {
@@ -360,9 +362,7 @@ async fn scheduling_needs_a_paid_plan(#[case] database: Database) {
     assert_eq!(api.get("/v1/usage").await.expect(200)["proposals"], json!({ "used": 0, "limit": 0 }));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn proposals_and_their_events_are_counted(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -383,23 +383,23 @@ async fn proposals_and_their_events_are_counted(#[case] database: Database) {
     cancel(&api, &over.id()).await.expect(200);
     team.propose(&api, &offered, json!({})).await;
     let full = api.post(PROPOSALS).json(team.body(&offered, &json!({}))).await;
-    let full = full.refused(429, "quota_exceeded").says("proposals");
-    assert!(full.header("retry-after").parse::<i64>().is_ok_and(|seconds| seconds > 0), "{}", full.shown());
+    let full = full.refused(429, "quota_exceeded").mentions("proposals");
+    assert!(full.header("retry-after").parse::<i64>().is_ok_and(|seconds| seconds > 0), "{}", full.describe());
     assert_eq!(used().await, counted(3, 0), "counted by month, whatever their outcome");
 
     // Another event uses up the month's quota.
     event(&api, &team.calendar, &time("09:00"), &time("10:00")).await;
     respond(&api, &made.id(), accept(ada, &only)).await.expect(200);
-    let before = shown(&api, &made.id()).await;
+    let before = get_proposal(&api, &made.id()).await;
     for call in [respond(&api, &made.id(), accept(bob, &only)), resolve(&api, &made.id())] {
-        let full = call.await.refused(429, "quota_exceeded").says("events");
-        assert!(full.header("retry-after").parse::<i64>().is_ok_and(|seconds| seconds > 0), "{}", full.shown());
-        assert_eq!(shown(&api, &made.id()).await.json, before.json, "nothing is recorded");
+        let full = call.await.refused(429, "quota_exceeded").mentions("events");
+        assert!(full.header("retry-after").parse::<i64>().is_ok_and(|seconds| seconds > 0), "{}", full.describe());
+        assert_eq!(get_proposal(&api, &made.id()).await.json, before.json, "nothing is recorded");
     }
     assert_eq!((used().await, events_of(&api, &team.calendar).await.len()), (counted(3, 1), 1));
     let limits = r#"{"proposals":3,"events":2,"rate_per_second":1000000}"#;
     server.cli(&["org", "set-plan", &org.id, "pro", "--limits", limits]).await.succeeded();
-    heeded(|| async { api.get("/v1/usage").await }, |usage| usage["events"]["limit"] == 2).await;
+    wait_until(|| async { api.get("/v1/usage").await }, |usage| usage["events"]["limit"] == 2).await;
     assert_eq!(respond(&api, &made.id(), accept(bob, &only)).await.expect(200)["status"], "confirmed");
     assert_eq!((used().await, events_of(&api, &team.calendar).await.len()), (counted(3, 2), 2));
 }
@@ -468,17 +468,17 @@ async fn a_proposal_is_confirmed_or_expires(#[case] database: Database, #[case] 
                 "expired"
             }
         };
-        assert_eq!(shown(&racers.api, &made.id()).await["status"], expected);
+        assert_eq!(get_proposal(&racers.api, &made.id()).await["status"], expected);
         confirmed += usize::from(expected == "confirmed");
     }
     eprintln!("{confirmed} of {PROPOSALS_MADE} were confirmed before they expired on {database:?}");
     assert_eq!(racers.total(&format!("/v1/calendars/{}/events", team.calendar)).await, confirmed);
-    assert_eq!(racers.told("proposal.confirmed").await, i64::try_from(confirmed).unwrap());
+    assert_eq!(racers.message_count("proposal.confirmed").await, i64::try_from(confirmed).unwrap());
     let expired = i64::try_from(PROPOSALS_MADE - confirmed).unwrap();
     let began = tokio::time::Instant::now();
-    while racers.told("proposal.expired").await < expired {
+    while racers.message_count("proposal.expired").await < expired {
         assert!(began.elapsed() < Duration::from_secs(20), "expired proposals are announced");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(racers.told("proposal.expired").await, expired);
+    assert_eq!(racers.message_count("proposal.expired").await, expired);
 }

@@ -1,13 +1,11 @@
 //! Proposals: their fields, who may create, read and respond to them, and what is refused. Outcomes are in
 //! `proposal_outcomes`, races in `proposal_races`, and reservations in `reservations`.
 
+use crate::on_both;
 use chrono::TimeDelta;
-use kalends_e2e::{
-    Answer, Call, Client, Database,
-    Database::{Postgres, Sqlite},
-    Server, at, iso,
-};
+use kalends_e2e::{Answer, Call, Client, Database, Server, at, iso};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{agent, agent_with_calendar, calendar_of, has_exactly, is_id, is_time, now, shared_calendar};
@@ -79,7 +77,7 @@ impl Team {
 /// The identifier of a proposal's slot. Slots are shown in the order of the request.
 #[track_caller]
 pub(crate) fn slot_id(proposal: &Answer, index: usize) -> String {
-    proposal.at(&format!("/slots/{index}/id")).as_str().unwrap_or_else(|| panic!("{}", proposal.shown())).to_owned()
+    proposal.at(&format!("/slots/{index}/id")).as_str().unwrap_or_else(|| panic!("{}", proposal.describe())).to_owned()
 }
 
 pub(crate) fn accept(agent: &str, slot: &str) -> Value {
@@ -106,7 +104,7 @@ pub(crate) fn cancel(api: &Client, proposal: &str) -> Call {
     api.post(format!("{PROPOSALS}/{proposal}/cancel"))
 }
 
-pub(crate) async fn shown(api: &Client, proposal: &str) -> Answer {
+pub(crate) async fn get_proposal(api: &Client, proposal: &str) -> Answer {
     api.get(format!("{PROPOSALS}/{proposal}")).await.expect(200)
 }
 
@@ -121,9 +119,7 @@ pub(crate) async fn key_of(server: &Server, api: &Client, agent: &str) -> Client
     server.client(made["key"].as_str().unwrap())
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_proposal_shows_everything_that_was_sent(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -174,7 +170,7 @@ async fn a_proposal_shows_everything_that_was_sent(#[case] database: Database) {
         assert_eq!((&slot["start_time"], &slot["end_time"]), (&json!(time(start)), &json!(time(end))));
         assert_eq!((slot["weight"].as_f64(), &slot["calendar_id"]), (Some(weight), &calendar));
     }
-    assert_eq!(shown(&api, &made.id()).await.json, made.json);
+    assert_eq!(get_proposal(&api, &made.id()).await.json, made.json);
 
     // Omitted fields are null or empty. Given values are shown unchanged.
     let until = json!({ "expires_at": "2030-01-01T01:00:00.5+01:00", "hold_slots": false, "skip_taken": true });
@@ -189,9 +185,7 @@ async fn a_proposal_shows_everything_that_was_sent(#[case] database: Database) {
     assert_eq!(team.propose(&api, &[slot("09:00", "10:00")], more).await["calendar_id"], shared);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_limits_of_a_proposal_are_checked(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "custom").await;
@@ -240,9 +234,7 @@ async fn the_limits_of_a_proposal_are_checked(#[case] database: Database) {
     assert_eq!(total, 13, "refused proposals were not created");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bad_proposals_are_refused_by_field(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -301,7 +293,7 @@ async fn bad_proposals_are_refused_by_field(#[case] database: Database) {
     refused(body, "participant_agent_ids[2]").await;
     let mut body = good.clone();
     body["participant_ids"] = json!([]);
-    refused(body, "participant_ids").await.code("unknown_field").says("participant_agent_ids");
+    refused(body, "participant_ids").await.code("unknown_field").mentions("participant_agent_ids");
     // A body that is not JSON gets another error type.
     let call = api.post(PROPOSALS).header("content-type", "application/json").body("{");
     call.await.refused(400, "invalid_request");
@@ -309,9 +301,7 @@ async fn bad_proposals_are_refused_by_field(#[case] database: Database) {
     assert_eq!(api.get("/v1/usage").await.expect(200)["proposals"], json!({ "used": 0, "limit": null }));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn agents_and_calendars_must_belong_to_the_organization(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -357,18 +347,16 @@ async fn agents_and_calendars_must_belong_to_the_organization(#[case] database: 
     // A malformed identifier is treated as an unknown one.
     let only = slot_id(&made, 0);
     let unknown = respond(&api, &id, accept("agt_00000000000000000000000000", &only)).await;
-    assert!([403, 404].contains(&unknown.status), "{}", unknown.shown());
+    assert!([403, 404].contains(&unknown.status), "{}", unknown.describe());
     for named in ["agt_x", &theirs.organizer] {
         let answer = respond(&api, &id, accept(named, &only)).await;
         assert_eq!((answer.status, answer.at("/error/code")), (unknown.status, unknown.at("/error/code")), "{named}");
     }
     assert_eq!(foreign.get(PROPOSALS).await.expect(200).json["data"], json!([]));
-    assert_eq!(shown(&api, &id).await.json, made.json);
+    assert_eq!(get_proposal(&api, &id).await.json, made.json);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_agent_s_key_acts_only_for_its_agent(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -422,7 +410,7 @@ async fn an_agent_s_key_acts_only_for_its_agent(#[case] database: Database) {
     }
     respond(&api, &id, accept(&stranger, &only)).await.refused(403, "forbidden").code("not_a_participant");
     respond(&api, &id, accept(&team.organizer, &only)).await.refused(403, "forbidden").code("not_a_participant");
-    assert_eq!(shown(&api, &id).await["responses"], json!([]), "none of these was recorded");
+    assert_eq!(get_proposal(&api, &id).await["responses"], json!([]), "none of these was recorded");
 
     // The key of a paused agent can only read.
     for (agent, key) in [(first, &taking_part), (&team.organizer, &organizer)] {
@@ -442,9 +430,7 @@ async fn an_agent_s_key_acts_only_for_its_agent(#[case] database: Database) {
     assert_eq!(cancel(&organizer, &again.id()).await.expect(200).json, json!({ "status": "cancelled" }));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn proposals_are_listed_by_creation(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -475,8 +461,8 @@ async fn proposals_are_listed_by_creation(#[case] database: Database) {
         assert_eq!((listed.column("id"), &listed["total"]), (ids(&expected), &json!(expected.len())), "{query}");
         for entry in listed.data() {
             has_exactly(&entry, &summary());
-            let full = shown(&api, entry["id"].as_str().unwrap()).await;
-            assert!(summary().into_iter().all(|field| entry[field] == full[field]), "{entry:#}\n{}", full.shown());
+            let full = get_proposal(&api, entry["id"].as_str().unwrap()).await;
+            assert!(summary().into_iter().all(|field| entry[field] == full[field]), "{entry:#}\n{}", full.describe());
         }
     }
     let page = api.get(format!("{PROPOSALS}?status=pending&limit=2&offset=1")).await.expect(200);
@@ -493,5 +479,5 @@ async fn proposals_are_listed_by_creation(#[case] database: Database) {
         api.get(format!("{PROPOSALS}?{query}")).await.refused(400, "validation").param(param);
     }
     let unknown = api.get(format!("{PROPOSALS}?stat=pending")).await.refused(400, "validation");
-    unknown.code("unknown_field").param("stat").says("status");
+    unknown.code("unknown_field").param("stat").mentions("status");
 }

@@ -4,20 +4,18 @@
 //! The operations come from the service's own description. The expected access of each is repeated here, so that a new
 //! route cannot be added without an entry.
 
+use crate::on_both;
 use std::collections::BTreeSet;
 
-use kalends_e2e::{
-    Answer, Client, Database,
-    Database::{Postgres, Sqlite},
-    Server, shifted,
-};
+use kalends_e2e::{Answer, Client, Database, Server, shifted};
 use reqwest::Method;
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
     console::{Human, PASSWORD, signing_up},
-    fixtures::{agent, calendar_of, event, heeded, now, shared_calendar},
+    fixtures::{agent, calendar_of, event, now, shared_calendar, wait_until},
     subscriber::{NOWHERE, meetings, vcalendar},
 };
 
@@ -261,7 +259,7 @@ struct World {
 
 /// The expected answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Says {
+enum ExpectedAnswer {
     /// 2xx, or a fixed other status for operations that cannot succeed here.
     Yes,
     Refused(u16, &'static str),
@@ -288,7 +286,7 @@ impl World {
         let waiting = server.org("custom").await;
         server.cli(&["org", "waitlist", &waiting.id]).await.succeeded();
         let waitlisted = server.api(&waiting);
-        heeded(|| async { waitlisted.get("/v1/agents").await }, |answer| answer.status == 403).await;
+        wait_until(|| async { waitlisted.get("/v1/agents").await }, |answer| answer.status == 403).await;
         let body = json!({ "email": "scout@sandbox.example", "agent_name": "Scout", "tos_version": "2026-01-01" });
         let signed_up = server.anonymous().post("/v1/agent/sign-up").json(body).await.expect(200);
         let (sandboxed, key) = (signed_up["org_id"].as_str().unwrap(), signed_up["api_key"].as_str().unwrap());
@@ -296,7 +294,7 @@ impl World {
         let limits = r#"{"rate_per_second":1000000}"#;
         server.cli(&["org", "set-plan", sandboxed, "free", "--limits", limits]).await.succeeded();
         let sandbox = server.client(key);
-        heeded(|| async { sandbox.get("/v1/usage").await }, |usage| usage["agents"]["limit"] != 1).await;
+        wait_until(|| async { sandbox.get("/v1/usage").await }, |usage| usage["agents"]["limit"] != 1).await;
         callers.extend([
             (Who::Sandbox, sandbox),
             (Who::Revoked, server.client(&revoked)),
@@ -551,35 +549,35 @@ async fn operations(server: &Server) -> Vec<Operation> {
 }
 
 /// The expected answer of a cell.
-fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> Says {
+fn cell(operation: &Operation, about: About, who: Who, whose: Whose) -> ExpectedAnswer {
     let writes = operation.method != Method::GET;
-    let forbidden = Says::Refused(403, "forbidden");
+    let forbidden = ExpectedAnswer::Refused(403, "forbidden");
     match (about, who) {
-        (About::Public, _) | (About::Console, Who::Session) => return Says::Yes,
-        (About::Console, _) => return Says::Refused(401, "authentication_error"),
+        (About::Public, _) | (About::Console, Who::Session) => return ExpectedAnswer::Yes,
+        (About::Console, _) => return ExpectedAnswer::Refused(401, "authentication_error"),
         (About::Operator, _) | (_, Who::Revoked | Who::Garbage | Who::Nobody | Who::Session) => {
-            return Says::Refused(401, "unauthorized");
+            return ExpectedAnswer::Refused(401, "unauthorized");
         }
-        (_, Who::Waitlisted) => return Says::Refused(403, "account_waitlisted"),
-        (About::Tools, _) => return Says::Yes,
+        (_, Who::Waitlisted) => return ExpectedAnswer::Refused(403, "account_waitlisted"),
+        (About::Tools, _) => return ExpectedAnswer::Yes,
         (
             About::Organization | About::OrganizationsAgent | About::OrganizationsKey | About::OrganizationsWebhook,
             _,
         ) if is_scoped(who) => return forbidden,
         (_, Who::Paused) if writes => return forbidden,
-        (_, Who::Sandbox) if is_paid_for(&operation.id) => return Says::Refused(403, "plan_required"),
-        (About::Organization | About::Common, _) => return Says::Yes,
+        (_, Who::Sandbox) if is_paid_for(&operation.id) => return ExpectedAnswer::Refused(403, "plan_required"),
+        (About::Organization | About::Common, _) => return ExpectedAnswer::Yes,
         _ => {}
     }
-    let missing = Says::Refused(404, "not_found");
+    let missing = ExpectedAnswer::Refused(404, "not_found");
     match (who, whose) {
         (_, Whose::Missing) => missing,
-        (Who::Foreign, Whose::Foreign) => Says::Yes,
+        (Who::Foreign, Whose::Foreign) => ExpectedAnswer::Yes,
         (Who::Foreign | Who::Sandbox, _) | (_, Whose::Foreign) => missing,
         (Who::Organization, _)
         | (Who::Own, Whose::Own)
         | (Who::Sibling, Whose::Sibling)
-        | (Who::Paused, Whose::Paused) => Says::Yes,
+        | (Who::Paused, Whose::Paused) => ExpectedAnswer::Yes,
         _ => forbidden,
     }
 }
@@ -606,7 +604,7 @@ fn names_a_connection(operation: &Operation) -> bool {
     below.iter().any(|below| operation.path.starts_with(below)) || operation.id == "createAvailabilityGrant"
 }
 
-fn asked_about(about: About) -> &'static [Whose] {
+fn targets_of(about: About) -> &'static [Whose] {
     match about {
         About::Public | About::Operator | About::Console | About::Organization | About::Common | About::Tools => {
             &[Whose::Missing]
@@ -626,9 +624,7 @@ fn asked_about(about: About) -> &'static [Whose] {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
     let mut world = World::new(database).await;
@@ -638,7 +634,7 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
     let mut cells = 0;
     for operation in &operations {
         let about = ruled(&operation.id);
-        for whose in asked_about(about) {
+        for whose in targets_of(about) {
             let mut things = world.things(about, *whose).await;
             for who in CALLERS {
                 let ruled = cell(operation, about, who, *whose);
@@ -647,20 +643,22 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
                 let kind = answer.at("/error/type");
                 let right = match ruled {
                     // Allowed, but the code or the token is wrong, or the claim or the feed is unknown.
-                    Says::Yes if ["agentVerify", "verifyClaim", "resetPassword"].contains(&operation.id.as_str()) => {
+                    ExpectedAnswer::Yes
+                        if ["agentVerify", "verifyClaim", "resetPassword"].contains(&operation.id.as_str()) =>
+                    {
                         status == 400
                     }
-                    Says::Yes if ["revokeClaim", "getFeed"].contains(&operation.id.as_str()) => status == 404,
+                    ExpectedAnswer::Yes if ["revokeClaim", "getFeed"].contains(&operation.id.as_str()) => status == 404,
                     // No page has this slug.
-                    Says::Yes if operation.path.starts_with("/book/") => status == 404,
+                    ExpectedAnswer::Yes if operation.path.starts_with("/book/") => status == 404,
                     // No provider is configured.
-                    Says::Yes if operation.path.contains("/oauth/") => status == 404,
+                    ExpectedAnswer::Yes if operation.path.contains("/oauth/") => status == 404,
                     // The user has followed no link and connected nothing.
-                    Says::Yes if about == About::Console && names_a_connection(operation) => status == 404,
+                    ExpectedAnswer::Yes if about == About::Console && names_a_connection(operation) => status == 404,
                     // Users sign up on the free plan, which has no scoped keys.
-                    Says::Yes if operation.id == "createScopedKeyFromConsole" => kind == "plan_required",
-                    Says::Yes => (200..300).contains(&status),
-                    Says::Refused(expected, type_is) => status == expected && kind == type_is,
+                    ExpectedAnswer::Yes if operation.id == "createScopedKeyFromConsole" => kind == "plan_required",
+                    ExpectedAnswer::Yes => (200..300).contains(&status),
+                    ExpectedAnswer::Refused(expected, type_is) => status == expected && kind == type_is,
                 };
                 if !right {
                     wrong
@@ -680,10 +678,10 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
                             | About::Link
                     )
                 {
-                    assert_eq!(answer.at("/error/code"), "agent_paused", "{}", answer.shown());
+                    assert_eq!(answer.at("/error/code"), "agent_paused", "{}", answer.describe());
                 }
                 cells += 1;
-                if ruled == Says::Yes && consumes(operation) {
+                if ruled == ExpectedAnswer::Yes && consumes(operation) {
                     things = world.things(about, *whose).await;
                 }
             }

@@ -1,6 +1,7 @@
 //! Times that a pending proposal reserves (`hold_slots`), and proposals that skip times that were taken since
 //! (`skip_taken`). Also the storage of proposals.
 
+use crate::on_both;
 use chrono::TimeDelta;
 use kalends_e2e::{
     Client, Database,
@@ -8,6 +9,7 @@ use kalends_e2e::{
     Server, at, iso,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -15,7 +17,7 @@ use crate::{
     fixtures::{agent_with_calendar, calendar_of, event, event_body, now, shared_calendar},
     holds::{hold_body, in_seconds, set_body},
     proposals::{
-        PROPOSALS, Team, accept, cancel, counter, decline, elsewhere, events_of, resolve, respond, shown, slot,
+        PROPOSALS, Team, accept, cancel, counter, decline, elsewhere, events_of, get_proposal, resolve, respond, slot,
         slot_id, time, weighted,
     },
     stored::{naming, tables},
@@ -26,25 +28,23 @@ async fn calendar_busy(api: &Client, calendar: &str) -> Vec<String> {
     let query = format!("start={}&end={}&include_busy=true", time("06:00"), time("20:00"));
     let answer = api.get(format!("/v1/calendars/{calendar}/availability?{query}")).await.expect(200);
     let clock = |value: &Value| value.as_str().unwrap()[11..16].to_owned();
-    let shown = |one: &Value| format!("{}-{}", clock(&one["start"]), clock(&one["end"]));
-    answer["busy"].as_array().unwrap().iter().map(shown).collect()
+    let clocks = |one: &Value| format!("{}-{}", clock(&one["start"]), clock(&one["end"]));
+    answer["busy"].as_array().unwrap().iter().map(clocks).collect()
 }
 
 /// The reasons why this time is not offered. It is offered if there are none.
 async fn reasons(api: &Client, calendar: &str, start: &str, end: &str) -> Vec<Value> {
     let query = format!("calendar={calendar}&start={}&end={}", time(start), time(end));
-    let told = api.get(format!("/v1/availability/explain?{query}")).await.expect(200);
-    assert_eq!(told["offered"], told["reasons"] == json!([]), "{}", told.shown());
-    told["reasons"].as_array().unwrap().clone()
+    let explained = api.get(format!("/v1/availability/explain?{query}")).await.expect(200);
+    assert_eq!(explained["offered"], explained["reasons"] == json!([]), "{}", explained.describe());
+    explained["reasons"].as_array().unwrap().clone()
 }
 
 fn reserving() -> Value {
     json!({ "hold_slots": true })
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_reservation_is_busy_but_not_an_event(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -76,19 +76,19 @@ async fn a_reservation_is_busy_but_not_an_event(#[case] database: Database) {
     let expected =
         json!({ "calendar_id": team.calendar, "reason": "reservation", "start": time("12:00"), "end": time("13:00") });
     assert_eq!(reasons(&api, &team.calendar, "12:30", "12:45").await, [expected]);
-    let told = reasons(&api, &team.calendar, "09:45", "11:30").await;
-    assert!(!told.is_empty() && told.iter().all(|one| one["reason"] == "reservation"), "{told:#?}");
+    let found = reasons(&api, &team.calendar, "09:45", "11:30").await;
+    assert!(!found.is_empty() && found.iter().all(|one| one["reason"] == "reservation"), "{found:#?}");
     assert_eq!(reasons(&api, &team.calendar, "11:00", "12:00").await, Vec::<Value>::new(), "half-open");
 
     for calendar in [&team.calendar, &other] {
         assert_eq!(events_of(&api, calendar).await, Vec::<Value>::new());
         let context = api.get(format!("/v1/calendars/{calendar}/context")).await.expect(200);
         for field in ["current_event", "next_event"] {
-            assert_eq!(context[field], Value::Null, "{}", context.shown());
+            assert_eq!(context[field], Value::Null, "{}", context.describe());
         }
         assert_eq!((&context["upcoming"], &context["recent_events"]), (&json!([]), &json!([])));
-        let shown = tag(calendar).await.expect(200);
-        let url = shown["ical_url"].as_str().unwrap();
+        let calendar_now = tag(calendar).await.expect(200);
+        let url = calendar_now["ical_url"].as_str().unwrap();
         let feed = server.anonymous().get(&url[url.find("/ical/").unwrap()..]).await.expect(200);
         assert!(!feed.text().contains("VEVENT"), "{}", feed.text());
         let changes = api.get(format!("/v1/calendars/{calendar}/changes")).await.expect(200);
@@ -103,9 +103,7 @@ async fn a_reservation_is_busy_but_not_an_event(#[case] database: Database) {
     assert_eq!(api.get("/v1/usage").await.expect(200)["events"]["used"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_reservation_blocks_everyone_else(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -134,9 +132,9 @@ async fn a_reservation_blocks_everyone_else(#[case] database: Database) {
     assert_eq!(api.get(PROPOSALS).await.expect(200)["total"], 1);
 
     // The adjacent time is free, but a hold cannot move onto the reservation.
-    let beside = api.post(&events).json(hold("10:00", "11:00")).await.expect(201).id();
+    let adjacent = api.post(&events).json(hold("10:00", "11:00")).await.expect(201).id();
     let moved = json!({ "start_time": time("09:30"), "end_time": time("10:30") });
-    taken(api.patch(format!("/v1/events/{beside}")).json(moved).await);
+    taken(api.patch(format!("/v1/events/{adjacent}")).json(moved).await);
     // A proposal without reservations and a plain event may overlap it.
     team.propose(&api, &[slot("09:00", "10:00")], json!({})).await;
     event(&api, &team.calendar, &time("09:15"), &time("09:45")).await;
@@ -145,9 +143,7 @@ async fn a_reservation_blocks_everyone_else(#[case] database: Database) {
     Team::of(&foreign, 1).await.propose(&foreign, &[slot("09:00", "10:00")], reserving()).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn busy_times_cannot_be_reserved(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -184,8 +180,8 @@ async fn busy_times_cannot_be_reserved(#[case] database: Database) {
         let refused = api.post(PROPOSALS).json(team.body(&offered, &reserving())).await;
         refused.refused(409, "conflict").code("slot_taken");
         // A proposal without reservations may offer any time.
-        let asked = team.propose(&api, &offered, json!({ "skip_taken": true })).await;
-        cancel(&api, &asked.id()).await.expect(200);
+        let declined_proposal = team.propose(&api, &offered, json!({ "skip_taken": true })).await;
+        cancel(&api, &declined_proposal.id()).await.expect(200);
     }
     assert_eq!(api.get(PROPOSALS).await.expect(200)["total"], 6, "the ones that were not refused");
     assert_eq!(
@@ -199,26 +195,24 @@ async fn busy_times_cannot_be_reserved(#[case] database: Database) {
     team.propose(&api, &offered, reserving()).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_reservation_ends_with_its_proposal(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let team = Team::of(&api, 2).await;
     let [ada, bob] = [0, 1].map(|index| team.participants[index].as_str());
     let offered = [slot("09:00", "10:00"), slot("09:30", "10:30"), slot("12:00", "13:00")];
-    let whole = ["09:00-10:30", "12:00-13:00"];
+    let expected = ["09:00-10:30", "12:00-13:00"];
     for skip in [false, true] {
         let propose = async || team.propose(&api, &offered, json!({ "hold_slots": true, "skip_taken": skip })).await;
         let id = propose().await.id();
-        assert_eq!(calendar_busy(&api, &team.calendar).await, whole);
+        assert_eq!(calendar_busy(&api, &team.calendar).await, expected);
         cancel(&api, &id).await.expect(200);
         assert_eq!(calendar_busy(&api, &team.calendar).await, Vec::<String>::new());
 
         let id = propose().await.id();
         respond(&api, &id, decline(ada)).await.expect(200);
-        assert_eq!(calendar_busy(&api, &team.calendar).await, whole);
+        assert_eq!(calendar_busy(&api, &team.calendar).await, expected);
         respond(&api, &id, decline(bob)).await.expect(200);
         assert_eq!(calendar_busy(&api, &team.calendar).await, Vec::<String>::new());
 
@@ -230,11 +224,11 @@ async fn a_reservation_ends_with_its_proposal(#[case] database: Database) {
                 true => respond(&api, &made.id(), accept(bob, &slot_id(&made, 1))).await.expect(200),
                 false => resolve(&api, &made.id()).await.expect(200),
             };
-            let full = shown(&api, &made.id()).await;
+            let full = get_proposal(&api, &made.id()).await;
             assert_eq!((&full["status"], &full["resolved_slot_id"]), (&json!("confirmed"), &made.at("/slots/1/id")));
             assert_eq!(calendar_busy(&api, &team.calendar).await, ["09:30-10:30"]);
-            let told = reasons(&api, &team.calendar, "09:30", "10:30").await;
-            assert_eq!(told.iter().map(|one| &one["reason"]).collect::<Vec<_>>(), ["event"]);
+            let found = reasons(&api, &team.calendar, "09:30", "10:30").await;
+            assert_eq!(found.iter().map(|one| &one["reason"]).collect::<Vec<_>>(), ["event"]);
             api.delete(format!("/v1/events/{}", full["created_event_id"].as_str().unwrap())).await.expect(204);
         }
     }
@@ -268,10 +262,10 @@ async fn a_reservation_ends_exactly_at_its_expiry(#[case] database: Database, #[
     // Each answer must match some moment between the request and the answer.
     let mut before_the_end = 0;
     loop {
-        let asked = at(&now(&api).await);
+        let now_at = at(&now(&api).await);
         let busy = calendar_busy(&api, &team.calendar).await;
         let answered = at(&now(&api).await);
-        if asked >= expires {
+        if now_at >= expires {
             assert_eq!(busy, Vec::<String>::new(), "it lasts no longer than {expires}");
             break;
         }
@@ -298,9 +292,7 @@ async fn a_reservation_ends_exactly_at_its_expiry(#[case] database: Database, #[
     api.post(format!("/v1/calendars/{}/events", team.calendar)).json(body).await.expect(201);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn slots_taken_since_are_skipped(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -327,10 +319,10 @@ async fn slots_taken_since_are_skipped(#[case] database: Database) {
     let id = made.id();
     respond(&api, &id, accept(ada, &slot_id(&made, 0))).await.expect(200);
     resolve(&api, &id).await.refused(409, "conflict").code("slot_taken");
-    assert_eq!(shown(&api, &id).await["status"], "pending");
+    assert_eq!(get_proposal(&api, &id).await["status"], "pending");
     let answered = respond(&api, &id, accept(bob, &slot_id(&made, 1))).await.expect(200);
     assert_eq!((&answered["status"], answered.at("/responses/1/agent_id")), (&json!("pending"), json!(bob)));
-    assert_eq!(shown(&api, &id).await.json, answered.json);
+    assert_eq!(get_proposal(&api, &id).await.json, answered.json);
     respond(&api, &id, decline(bob)).await.refused(409, "conflict").code("duplicate_response");
     resolve(&api, &id).await.refused(409, "conflict").code("slot_taken");
     cancel(&api, &rival).await.expect(200);
@@ -343,9 +335,7 @@ async fn slots_taken_since_are_skipped(#[case] database: Database) {
     assert_eq!(respond(&api, &declined, decline(bob)).await.expect(200)["status"], "cancelled");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_plain_event_over_a_reservation_counts_as_taken(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -365,9 +355,7 @@ async fn a_plain_event_over_a_reservation_counts_as_taken(#[case] database: Data
     assert_eq!(calendar_busy(&api, &team.calendar).await, ["16:00-17:00"]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_reservation_ends_with_its_calendar(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -381,9 +369,7 @@ async fn a_reservation_ends_with_its_calendar(#[case] database: Database) {
     assert_eq!(calendar_busy(&api, &kept).await, Vec::<String>::new());
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_expired_hold_does_not_block_a_reservation(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -402,9 +388,7 @@ async fn an_expired_hold_does_not_block_a_reservation(#[case] database: Database
     assert_eq!(api.get(format!("/v1/events/{held}")).await.expect(200)["status"], "cancelled");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn proposals_are_exported_and_stored_sealed(#[case] database: Database) {
     let mut server = Server::start(database).await;

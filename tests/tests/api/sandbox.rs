@@ -1,11 +1,9 @@
 //! The limits of an organization that an agent has signed up, before and after its address is verified.
 
-use kalends_e2e::{
-    Client,
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -93,13 +91,13 @@ async fn lacks_every_feature(server: &Server, api: &Client, session: &Client, ag
             api.patch(format!("/v1/events/{single}")).json(json!({ "recurrence_rule": "FREQ=DAILY" })),
         ),
     ] {
-        let refused = call.await.refused(403, "plan_required").says(feature);
+        let refused = call.await.refused(403, "plan_required").mentions(feature);
         let error = &refused["error"];
         assert_eq!(
             (&error["feature"], &error["required_plan"]),
             (&json!(feature), &json!("pro")),
             "{}",
-            refused.shown()
+            refused.describe()
         );
         assert_eq!(error.get("upgrade_url"), Some(&json!(null)), "the operator has not set a page");
         assert_eq!(error["docs_url"], format!("{}/docs/", server.base_url()));
@@ -107,9 +105,7 @@ async fn lacks_every_feature(server: &Server, api: &Client, session: &Client, ag
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn paid_features_stay_refused_after_verification(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -126,9 +122,9 @@ async fn paid_features_stay_refused_after_verification(#[case] database: Databas
     assert_eq!(plan(&server, &org).await, "free-agent");
     lacks_every_feature(&server, &api, &session, &agent, &calendar).await;
     // None of these had an effect. They count only as calls.
-    let told = usage().await;
+    let usage_now = usage().await;
     for metric in ["events", "availability_queries", "recurring_events", "scoped_keys"] {
-        assert_eq!(told[metric]["used"], u64::from(metric == "events"), "{metric}");
+        assert_eq!(usage_now[metric]["used"], u64::from(metric == "events"), "{metric}");
     }
 
     // Free features work: a series that ends within 90 days, and the availability of one agent.
@@ -136,20 +132,18 @@ async fn paid_features_stay_refused_after_verification(#[case] database: Databas
     series["recurrence_rule"] = json!("FREQ=WEEKLY;COUNT=13");
     api.post(format!("/v1/calendars/{calendar}/events")).json(series).await.expect(201);
     api.get(format!("/v1/agents/{agent}/availability?start={START}&end={END}")).await.expect(200);
-    let told = usage().await;
+    let usage_now = usage().await;
     for (metric, used) in [("events", 2), ("availability_queries", 1), ("recurring_events", 1)] {
-        assert_eq!(told[metric]["used"], used, "{metric}");
+        assert_eq!(usage_now[metric]["used"], used, "{metric}");
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn usage_shows_the_limits_before_and_after_verification(#[case] database: Database) {
     let server = Server::start(database).await;
     let (_, api) = signed_up(&server).await;
-    let told = async |verified: bool| {
+    let calls_used = async |verified: bool| {
         let answer = api.get("/v1/usage").await.expect(200);
         assert_eq!(answer["plan"], "free");
         for (metric, sandbox, free) in CAPS {
@@ -159,10 +153,10 @@ async fn usage_shows_the_limits_before_and_after_verification(#[case] database: 
         let calls = |field: &str| answer["api_calls"][field].as_u64().unwrap();
         assert_eq!(calls("remaining"), calls("limit") - calls("used"));
         let policy = format!("\"api_calls\";q={};w=2592000;", calls("limit"));
-        assert!(answer.header("ratelimit-policy").starts_with(&policy), "{}", answer.shown());
+        assert!(answer.header("ratelimit-policy").starts_with(&policy), "{}", answer.describe());
         calls("used")
     };
-    let used = told(false).await;
+    let used = calls_used(false).await;
     assert_eq!(used, 1);
 
     // The limits apply.
@@ -173,18 +167,18 @@ async fn usage_shows_the_limits_before_and_after_verification(#[case] database: 
         api.get(&availability).await.expect(200);
     }
     let full = || async { api.get(&availability).await };
-    full().await.refused(429, "quota_exceeded").says("availability_queries");
+    full().await.refused(429, "quota_exceeded").mentions("availability_queries");
     let mut series = event_body("x", START, END);
     series["recurrence_rule"] = json!("FREQ=WEEKLY;COUNT=2");
     let events = format!("/v1/calendars/{calendar}/events");
     for _ in 0..5 {
         api.post(&events).json(series.clone()).await.expect(201);
     }
-    api.post(&events).json(series.clone()).await.refused(429, "quota_exceeded").says("recurring_events");
+    api.post(&events).json(series.clone()).await.refused(429, "quota_exceeded").mentions("recurring_events");
 
     verify(&server, &api).await;
     // 2 reads, 1 calendar, 50 answers, 5 series, the verification and this request. A 429 is not counted.
-    assert_eq!(told(true).await, 60);
+    assert_eq!(calls_used(true).await, 60);
     full().await.expect(200);
-    api.post(&events).json(series).await.refused(429, "quota_exceeded").says("recurring_events");
+    api.post(&events).json(series).await.refused(429, "quota_exceeded").mentions("recurring_events");
 }

@@ -1,13 +1,11 @@
 //! Secrets at rest, and the keys that seal them.
 
+use crate::on_both;
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
-use kalends_e2e::{
-    CLIENT_SECRET, Database,
-    Database::{Postgres, Sqlite},
-    Server, SignInProvider, shifted,
-};
+use kalends_e2e::{CLIENT_SECRET, Database, Database::Sqlite, Server, SignInProvider, shifted};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
@@ -64,9 +62,7 @@ fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn titles_and_keys_are_not_stored_in_clear(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -100,7 +96,7 @@ async fn titles_and_keys_are_not_stored_in_clear(#[case] database: Database) {
 }
 
 /// Whether the text stands alone. Six digits are part of many numbers.
-fn stands_alone(kept: &str, part: &str) -> bool {
+fn is_separate_word(kept: &str, part: &str) -> bool {
     kept.match_indices(part).any(|(at, _)| {
         let joined = |letter: char| letter.is_ascii_alphanumeric() || letter == '.';
         !kept[..at].ends_with(joined) && !kept[at + part.len()..].starts_with(joined)
@@ -109,9 +105,7 @@ fn stands_alone(kept: &str, part: &str) -> bool {
 
 /// Plants secrets of every kind, valid and invalid ones. Searches the trace log, the audit log, every refusal and the
 /// stored data for them.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn planted_secrets_are_not_found_anywhere(#[case] database: Database) {
     const ADMIN: &str = "planted-admin-token-of-the-operator";
@@ -136,7 +130,7 @@ async fn planted_secrets_are_not_found_anywhere(#[case] database: Database) {
     ]);
     let server = Server::start_with(database, &variables).await;
     provider.register(&format!("{}/v1/auth/oauth/google/callback", server.base_url()));
-    let mut told = Vec::new();
+    let mut answers = Vec::new();
 
     // Keys and what is written with them.
     let org = server.org("pro").await;
@@ -156,12 +150,12 @@ async fn planted_secrets_are_not_found_anywhere(#[case] database: Database) {
         "status": "hold", "hold_expires_at": expires
     });
     api.post(format!("/v1/calendars/{calendar}/events")).json(hold.clone()).await.expect(201);
-    told.push(api.post(format!("/v1/calendars/{calendar}/events")).json(hold).await.refused(409, "conflict"));
-    told.push(server.client(UNKNOWN).get("/v1/agents").await.refused(401, "unauthorized"));
+    answers.push(api.post(format!("/v1/calendars/{calendar}/events")).json(hold).await.refused(409, "conflict"));
+    answers.push(server.client(UNKNOWN).get("/v1/agents").await.refused(401, "unauthorized"));
     let feedback = json!({ "type": "bug", "message": format!("With {} and {scoped} it fails.", org.key) });
     api.post("/v1/feedback").json(feedback).await.expect(200);
     server.client(ADMIN).post(format!("/v1/admin/orgs/{}/activate", org.id)).await.expect(200);
-    told.push(
+    answers.push(
         server.client("planted-other-token").post("/v1/admin/orgs/x/activate").await.refused(401, "unauthorized"),
     );
 
@@ -183,7 +177,7 @@ async fn planted_secrets_are_not_found_anywhere(#[case] database: Database) {
     let rotate = api.post(format!("{path}/ical-token/rotate")).header("idempotency-key", "e");
     let new = token(&rotate.await.expect(200)["ical_url"]);
     server.anonymous().get(format!("/ical/{new}.ics")).await.expect(200);
-    told.push(server.anonymous().get(format!("/ical/{old}.ics")).await.refused(404, "not_found"));
+    answers.push(server.anonymous().get(format!("/ical/{old}.ics")).await.refused(404, "not_found"));
     let listed = api.get("/v1/calendars").await.expect(200);
     assert_eq!(token(&listed.data()[0]["ical_url"]), new);
 
@@ -191,32 +185,32 @@ async fn planted_secrets_are_not_found_anywhere(#[case] database: Database) {
     let (_, signed_up) = claims::agent(&server, "scout@example.com").await;
     let otp = server.wait_for_mails(1).await[0].code().to_owned();
     let body = json!({ "otp": claims::wrong(&otp) });
-    told.push(server.client(&signed_up).post("/v1/agent/verify").json(body).await.refused(400, "validation_error"));
+    answers.push(server.client(&signed_up).post("/v1/agent/verify").json(body).await.refused(400, "validation_error"));
     server.client(&signed_up).post("/v1/agent/verify").json(json!({ "otp": otp })).await.expect(200);
     let human = Human::sign_up(&server, "ada@example.com").await;
     let session = server.client(&human.token);
     let claim = claims::initiate(&session, "scout@example.com").await;
     let code = claims::code(&server, "scout@example.com", 1).await;
-    told.push(claims::verify(&session, &claim, claims::wrong(&code)).await.refused(400, "validation_error"));
+    answers.push(claims::verify(&session, &claim, claims::wrong(&code)).await.refused(400, "validation_error"));
     claims::verify(&session, &claim, &code).await.expect(200);
     let token = claims::token(&server, "scout@example.com", 1).await;
-    told.push(claims::revoke(&server, &claim, "planted-revocation-token").await);
+    answers.push(claims::revoke(&server, &claim, "planted-revocation-token").await);
     claims::revoke(&server, &claim, &token).await.expect(200);
 
     // Passwords and sessions.
     let sign_in = |password: &str| json!({ "email": human.email, "password": password });
     let entrance = server.anonymous();
     let refused = entrance.post("/v1/auth/signin").json(sign_in(WRONG)).await;
-    told.push(refused.refused(401, "authentication_error"));
+    answers.push(refused.refused(401, "authentication_error"));
     let change = json!({ "current_password": WRONG, "new_password": NEXT });
-    told.push(session.post("/v1/auth/password").json(change).await.refused(400, "validation_error"));
+    answers.push(session.post("/v1/auth/password").json(change).await.refused(400, "validation_error"));
     let change = json!({ "current_password": PASSWORD, "new_password": NEXT });
     session.post("/v1/auth/password").json(change).await.expect(204);
     let again = entrance.post("/v1/auth/signin").json(sign_in(NEXT)).await.expect(200);
     let again = again["token"].as_str().unwrap().to_owned();
     let regenerated = server.client(&again).post("/v1/auth/keys/regenerate").await.expect(200);
     let regenerated = regenerated["key"].as_str().unwrap().to_owned();
-    told.push(server.client(&human.token).get("/v1/auth/me").await.refused(401, "authentication_error"));
+    answers.push(server.client(&human.token).get("/v1/auth/me").await.refused(401, "authentication_error"));
     // A provider's state, code and secret.
     provider.claims(&json!({ "sub": "1", "email": "bea@example.com" }));
     let begun = entrance.get("/v1/auth/oauth/google?tos_version=2026-01-01").await.expect(302);
@@ -232,7 +226,7 @@ async fn planted_secrets_are_not_found_anywhere(#[case] database: Database) {
     let code_of_provider = code_of_provider.split('&').next().unwrap();
 
     for client in [&api, &server.client(&regenerated)] {
-        told.push(client.get("/v1/audit-log").await.expect(200));
+        answers.push(client.get("/v1/audit-log").await.expect(200));
     }
 
     let planted = [
@@ -273,13 +267,13 @@ async fn planted_secrets_are_not_found_anywhere(#[case] database: Database) {
     for secret in planted {
         assert!(!log.contains(secret), "{secret} is in the log");
         assert!(!holds(&kept, secret), "{secret} is stored in clear");
-        for answer in &told {
-            assert!(!answer.text().contains(secret), "{secret} is in an answer: {}", answer.shown());
+        for answer in &answers {
+            assert!(!answer.text().contains(secret), "{secret} is in an answer: {}", answer.describe());
         }
     }
     for code in [otp, code] {
         for (place, text) in [("log", &log), ("database", &kept)] {
-            assert!(!stands_alone(text, &code), "the code {code} is in the {place}");
+            assert!(!is_separate_word(text, &code), "the code {code} is in the {place}");
         }
     }
     // The search covers the real data.
@@ -287,9 +281,7 @@ async fn planted_secrets_are_not_found_anywhere(#[case] database: Database) {
     assert!(holds(&kept, &human.email), "addresses are stored in clear");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_master_key_is_rotated_while_serving(#[case] database: Database) {
     const OLD: &str = "b2xkIG1hc3RlciBrZXkgb2YgYSByb3RhdGlvbiB0ZXM=";

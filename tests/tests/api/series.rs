@@ -1,14 +1,14 @@
 //! Series: rules, instances, EXDATEs and overrides on every route that shows them, and plan limits.
 
-use kalends_e2e::{
-    Answer, Client, Database,
-    Database::{Postgres, Sqlite},
-    Server, shifted,
-};
+use crate::on_both;
+use kalends_e2e::{Answer, Client, Database, Server, shifted};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::fixtures::{agent_with_calendar, calendar_of, event, event_body, has_exactly, heeded, now, shared_calendar};
+use crate::fixtures::{
+    agent_with_calendar, calendar_of, event, event_body, has_exactly, now, shared_calendar, wait_until,
+};
 
 const MONDAY: &str = "2026-05-04T09:00:00Z";
 
@@ -35,9 +35,7 @@ async fn starts(api: &Client, calendar: &str) -> Vec<String> {
     expanded(api, calendar, "2026-05-04T00:00:00Z", "2026-05-18T00:00:00Z").await.column("startTime")
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_series_is_listed_as_itself_or_as_instances(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -62,18 +60,18 @@ async fn a_series_is_listed_as_itself_or_as_instances(#[case] database: Database
     assert_eq!(api.get(&events).query(&after).await.expect(200)["total"], 2);
 
     let (from, to) = ("2026-05-04T09:15:00Z", "2026-05-18T09:00:00Z");
-    let shown = expanded(&api, &calendar, from, to).await;
+    let listed = expanded(&api, &calendar, from, to).await;
     let id = |start: &str| format!("{}_{start}", made.id());
     let expected = [id("20260504T090000Z"), once, id("20260506T090000Z"), id("20260513T090000Z")];
-    assert_eq!((shown.column("id"), &shown["total"]), (expected.to_vec(), &json!(4)));
+    assert_eq!((listed.column("id"), &listed["total"]), (expected.to_vec(), &json!(4)));
     let of_agent = format!("/v1/agents/{agent}/events?expand=true&start_after={from}&start_before={to}");
-    assert_eq!(api.get(&of_agent).await.expect(200).json, shown.json);
+    assert_eq!(api.get(&of_agent).await.expect(200).json, listed.json);
     let page = api.get(format!("{of_agent}&limit=2&offset=1")).await.expect(200);
     assert_eq!((page.column("id"), &page["total"]), (expected[1..3].to_vec(), &json!(4)));
 
     // An instance has the fields of its series, except for its identity and its times.
     let instance = api.get(format!("/v1/events/{}", expected[2])).await.expect(200);
-    assert_eq!(instance.json, shown.data()[2]);
+    assert_eq!(instance.json, listed.data()[2]);
     assert_eq!(api.get(format!("{events}/{}", expected[2])).await.expect(200).json, instance.json);
     assert_eq!(instance["recurringEventId"], json!(made.id()));
     for (field, value) in [
@@ -102,9 +100,7 @@ async fn a_series_is_listed_as_itself_or_as_instances(#[case] database: Database
     api.get(format!("/v1/calendars/{other}/events/{}", expected[2])).await.refused(404, "not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_zone_keeps_the_wall_clock_when_offsets_change(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -138,15 +134,13 @@ async fn a_zone_keeps_the_wall_clock_when_offsets_change(#[case] database: Datab
     });
     let made = api.post(&events).json(days).await.expect(201);
     assert_eq!(made["recurrenceTimezone"], "Europe/Berlin");
-    let shown = expanded(&api, &calendar, "2026-10-20T00:00:00Z", "2026-10-30T00:00:00Z").await;
+    let listed = expanded(&api, &calendar, "2026-10-20T00:00:00Z", "2026-10-30T00:00:00Z").await;
     let starts = ["2026-10-23T22:00:00Z", "2026-10-24T22:00:00Z", "2026-10-26T23:00:00Z"];
-    assert_eq!(shown.column("startTime"), starts);
-    assert_eq!(shown.column("endTime")[1], "2026-10-25T23:00:00Z");
+    assert_eq!(listed.column("startTime"), starts);
+    assert_eq!(listed.column("endTime")[1], "2026-10-25T23:00:00Z");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn instances_can_be_changed_separately(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -175,8 +169,8 @@ async fn instances_can_be_changed_separately(#[case] database: Database) {
 
     // A change of the series does not affect the changed instance.
     api.patch(format!("/v1/events/{}", made.id())).json(json!({ "title": "Daily" })).await.expect(200);
-    let shown = expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-30T00:00:00Z").await;
-    assert_eq!(shown.column("title"), ["Daily", "Daily", "Daily", "Daily", "Retro"]);
+    let listed = expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-30T00:00:00Z").await;
+    assert_eq!(listed.column("title"), ["Daily", "Daily", "Daily", "Daily", "Retro"]);
 
     // Changed again and cancelled by its status, with `If-Match`.
     let stale = api.patch(&path).header("if-match", "\"1\"").json(json!({ "status": "cancelled" }));
@@ -213,9 +207,7 @@ async fn instances_can_be_changed_separately(#[case] database: Database) {
     assert_eq!(api.get(&path).await.expect(200)["title"], "Daily");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn occurrences_are_cancelled_by_their_start(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -224,9 +216,12 @@ async fn occurrences_are_cancelled_by_their_start(#[case] database: Database) {
     let path = format!("/v1/events/{}", made.id());
     let at = |start: &str| format!("{path}?occurrence_start={start}");
 
-    let shown = api.delete(at("2026-05-05T11:00:00%2B02:00")).await.expect(200);
-    assert_eq!((&shown["id"], &shown["recurrenceExdates"]), (&json!(made.id()), &json!(["2026-05-05T09:00:00Z"])));
-    assert_ne!(shown.header("etag"), made.header("etag"));
+    let changed_series = api.delete(at("2026-05-05T11:00:00%2B02:00")).await.expect(200);
+    assert_eq!(
+        (&changed_series["id"], &changed_series["recurrenceExdates"]),
+        (&json!(made.id()), &json!(["2026-05-05T09:00:00Z"]))
+    );
+    assert_ne!(changed_series.header("etag"), made.header("etag"));
     for gone in ["2026-05-05T09:00:00Z", "2026-05-05T09:00:01Z", "2026-05-08T09:00:00Z"] {
         api.delete(at(gone)).await.refused(404, "not_found").code("event_not_found");
     }
@@ -262,9 +257,7 @@ async fn occurrences_are_cancelled_by_their_start(#[case] database: Database) {
     assert_eq!(starts(&api, &calendar).await, [MONDAY]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_new_rule_keeps_exceptions_that_still_exist(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -282,8 +275,8 @@ async fn a_new_rule_keeps_exceptions_that_still_exist(#[case] database: Database
     let change = json!({ "recurrence_rule": "FREQ=DAILY;INTERVAL=2;COUNT=4" });
     let changed = api.patch(&path).json(change).await.expect(200);
     assert_eq!(changed["recurrenceExdates"], json!(["2026-05-06T09:00:00Z"]));
-    let shown = expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-18T00:00:00Z").await;
-    assert_eq!(shown.column("title"), ["Standup", "Changed 08", "Standup"]);
+    let listed = expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-18T00:00:00Z").await;
+    assert_eq!(listed.column("title"), ["Standup", "Changed 08", "Standup"]);
     api.get(format!("{path}_20260505T090000Z")).await.refused(404, "not_found");
 
     // A new start drops the EXDATEs that are no longer occurrences. A new length drops none.
@@ -292,8 +285,8 @@ async fn a_new_rule_keeps_exceptions_that_still_exist(#[case] database: Database
     let later = json!({ "start_time": "2026-05-04T09:30:00Z" });
     let later = api.patch(&path).json(later).await.expect(200);
     assert_eq!((&later["recurrenceExdates"], &later["endTime"]), (&json!([]), &json!("2026-05-04T10:30:00Z")));
-    let shown = expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-18T00:00:00Z").await;
-    assert_eq!(shown.column("title"), ["Standup"; 4]);
+    let listed = expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-18T00:00:00Z").await;
+    assert_eq!(listed.column("title"), ["Standup"; 4]);
 
     // Without a rule it is a one-off event. With a rule it is a series again.
     let once = api.patch(&path).json(json!({ "recurrence_rule": null })).await.expect(200);
@@ -308,9 +301,7 @@ async fn a_new_rule_keeps_exceptions_that_still_exist(#[case] database: Database
     assert_eq!(starts(&api, &calendar).await, ["2026-05-04T09:30:00Z", "2026-05-11T09:30:00Z"]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn bad_series_are_refused_by_field(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -361,9 +352,7 @@ async fn bad_series_are_refused_by_field(#[case] database: Database) {
     api.get(format!("{events}?expand=false")).await.expect(200);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn occurrences_block_and_are_in_the_context(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -409,9 +398,7 @@ async fn occurrences_block_and_are_in_the_context(#[case] database: Database) {
     assert_eq!((&recent[0]["startTime"], &recent[1]["startTime"], &recent[2]), (&at(1), &at(0), &json!(null)));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn free_plans_limit_series(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -471,18 +458,16 @@ async fn free_plans_limit_series(#[case] database: Database) {
 
     // A paid plan removes both limits. After the downgrade, a long series stays and its title can still be changed.
     server.cli(&["org", "set-plan", &org.id, "pro"]).await.succeeded();
-    heeded(|| api.get("/v1/agents").into_future(), |answer| answer.header("x-service-plan") == "pro").await;
+    wait_until(|| api.get("/v1/agents").into_future(), |answer| answer.header("x-service-plan") == "pro").await;
     let long = api.post(&events).json(coming("FREQ=DAILY")).await.expect(201).id();
     server.cli(&["org", "set-plan", &org.id, "free"]).await.succeeded();
-    heeded(|| api.get("/v1/agents").into_future(), |answer| answer.header("x-service-plan") == "free").await;
+    wait_until(|| api.get("/v1/agents").into_future(), |answer| answer.header("x-service-plan") == "free").await;
     let path = format!("/v1/events/{long}");
     api.patch(&path).json(json!({ "title": "Daily" })).await.expect(200);
     api.patch(&path).json(json!({ "recurrence_rule": "FREQ=WEEKLY" })).await.refused(403, "plan_required");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn concurrent_changes_of_occurrences_are_all_kept(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -500,12 +485,12 @@ async fn concurrent_changes_of_occurrences_are_all_kept(#[case] database: Databa
     let running: Vec<_> = calls.map(|call| tokio::spawn(call.into_future())).collect();
     for call in running {
         let answer = call.await.unwrap();
-        assert!(matches!(answer.status, 200 | 204), "{}", answer.shown());
+        assert!(matches!(answer.status, 200 | 204), "{}", answer.describe());
     }
-    let shown = expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-18T00:00:00Z").await;
+    let listed = expanded(&api, &calendar, "2026-05-04T00:00:00Z", "2026-05-18T00:00:00Z").await;
     let titles = ["Changed 4", "Standup", "Changed 7", "Standup", "Changed 10", "Standup"];
-    assert_eq!(shown.column("title"), titles);
-    assert_eq!(shown.data()[1]["reminders"], json!([5]));
+    assert_eq!(listed.column("title"), titles);
+    assert_eq!(listed.data()[1]["reminders"], json!([5]));
     let series = api.get(&path).await.expect(200);
     assert_eq!(series["recurrenceExdates"].as_array().unwrap().len(), 3);
 }

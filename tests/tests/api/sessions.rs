@@ -1,12 +1,10 @@
 //! Sessions of users: their lifetime, and their cookies behind HTTPS.
 
-use kalends_e2e::{
-    Answer, Client,
-    Database::{self, Postgres, Sqlite},
-    Server, SignInProvider,
-};
+use crate::on_both;
+use kalends_e2e::{Answer, Client, Database, Server, SignInProvider};
 use reqwest::Method;
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 use crate::{
@@ -23,9 +21,7 @@ async fn sign_in(anybody: &Client, password: &str) -> Answer {
     anybody.post("/v1/auth/signin").json(body).await.expect(200)
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_session_ends_after_exactly_half_a_day(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -52,14 +48,13 @@ async fn a_session_ends_after_exactly_half_a_day(#[case] database: Database) {
 /// The attributes and the value of the cookie with this name that an answer sets.
 fn set(answer: &Answer, name: &str) -> (String, String) {
     let mut lines = answer.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
-    let line = lines.find(|line| line.starts_with(&format!("{name}="))).unwrap_or_else(|| panic!("{}", answer.shown()));
+    let line =
+        lines.find(|line| line.starts_with(&format!("{name}="))).unwrap_or_else(|| panic!("{}", answer.describe()));
     let (pair, attributes) = line.split_once("; ").unwrap();
     (attributes.to_owned(), pair.split_once('=').unwrap().1.to_owned())
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_cookie_is_secure_behind_https(#[case] database: Database) {
     const SESSION: &str = "Path=/; Max-Age=43200; HttpOnly; Secure; SameSite=Lax";

@@ -81,8 +81,8 @@ async fn a_second_server_on_the_same_file_is_refused() {
 
     // The first server continues, and commands work next to it.
     agent(&server.api(&org)).await;
-    let made_beside = server.org("pro").await;
-    agent(&server.api(&made_beside)).await;
+    let second_org = server.org("pro").await;
+    agent(&server.api(&second_org)).await;
 }
 
 #[rstest]
@@ -145,8 +145,8 @@ async fn only_one_of_many_servers_that_start_at_once_serves() {
     }
     let [base] = &*serving else { panic!("{serving:?} serve") };
     let key = key(&data, "Beside").await;
-    let asked = reqwest::Client::new().get(format!("{base}/v1/agents")).bearer_auth(key).send().await.unwrap();
-    assert_eq!(asked.status(), 200);
+    let answer = reqwest::Client::new().get(format!("{base}/v1/agents")).bearer_auth(key).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
 }
 
 #[rstest]

@@ -59,7 +59,7 @@ impl Subscriber {
         self.feeds.serve(path, serving);
         let made = self.subscribe_to(&self.feeds.url(path)).await.expect(201);
         let path = format!("/v1/ical-subscriptions/{}", made.id());
-        self.until(&path, "synced", |shown| shown["last_synced_at"].is_string()).await;
+        self.until(&path, "synced", |read| read["last_synced_at"].is_string()).await;
         path
     }
 
@@ -67,11 +67,11 @@ impl Subscriber {
     pub(crate) async fn until(&self, path: &str, what: &str, shows: impl Fn(&Answer) -> bool) -> Answer {
         let began = tokio::time::Instant::now();
         loop {
-            let shown = self.api.get(path).await.expect(200);
-            if shows(&shown) {
-                return shown;
+            let read = self.api.get(path).await.expect(200);
+            if shows(&read) {
+                return read;
             }
-            assert!(began.elapsed() < PATIENCE, "not {what}: {}", shown.shown());
+            assert!(began.elapsed() < PATIENCE, "not {what}: {}", read.describe());
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
@@ -79,11 +79,11 @@ impl Subscriber {
     /// Requests a sync, which must succeed, and returns the subscription after it.
     pub(crate) async fn synced(&self, path: &str) -> Answer {
         let before = self.api.get(path).await.expect(200)["last_synced_at"].clone();
-        let asked = self.api.post(format!("{path}/sync")).await.expect(202);
-        assert_eq!(asked.json, json!({ "status": "syncing" }));
-        let shown = self.until(path, "synced", |shown| shown["last_synced_at"] != before).await;
-        assert_eq!(shown["last_error"], Value::Null, "{}", shown.shown());
-        shown
+        let accepted = self.api.post(format!("{path}/sync")).await.expect(202);
+        assert_eq!(accepted.json, json!({ "status": "syncing" }));
+        let read = self.until(path, "synced", |read| read["last_synced_at"] != before).await;
+        assert_eq!(read["last_error"], Value::Null, "{}", read.describe());
+        read
     }
 
     /// Serves another feed at the path and syncs it, which must succeed.

@@ -1,10 +1,12 @@
 //! Subscriptions to iCalendar feeds: who may create them, their fields, and what is refused.
 
+use crate::on_both;
 use kalends_e2e::{
-    Database::{self, Postgres, Sqlite},
+    Database::{self, Sqlite},
     FeedServer, Server, Serving,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -28,9 +30,7 @@ const FIELDS: [&str; 11] = [
     "updated_at",
 ];
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_subscribed_feed_is_imported(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -56,21 +56,21 @@ async fn a_subscribed_feed_is_imported(#[case] database: Database) {
     }
 
     let path = format!("/v1/ical-subscriptions/{}", made.id());
-    let shown = it.until(&path, "synced", |shown| shown["last_synced_at"].is_string()).await;
-    has_exactly(&shown.json, &FIELDS);
-    is_time(&shown["last_synced_at"]);
+    let read = it.until(&path, "synced", |read| read["last_synced_at"].is_string()).await;
+    has_exactly(&read.json, &FIELDS);
+    is_time(&read["last_synced_at"]);
     for field in ["id", "agent_id", "calendar_id", "url", "label", "created_at", "updated_at"] {
-        assert_eq!(shown[field], made[field], "{field}");
+        assert_eq!(read[field], made[field], "{field}");
     }
-    assert_eq!((&shown["status"], &shown["last_error"]), (&json!("active"), &Value::Null));
+    assert_eq!((&read["status"], &read["last_error"]), (&json!("active"), &Value::Null));
     let nothing_wrong = json!({
         "created": 2, "updated": 0, "deleted": 0, "untouched": 0, "skipped": 0, "withheld": 0, "skipped_events": [],
         "warnings": []
     });
-    assert_eq!(shown["last_sync"], nothing_wrong);
-    let [asked] = &it.feeds.asked("/work.ics?token=very-secret")[..] else { panic!("asked for once") };
-    assert!(asked.header("accept").contains("text/calendar") && asked.header("user-agent").starts_with("Kalends/"));
-    assert_eq!((asked.header("if-none-match"), asked.header("authorization")), ("", ""));
+    assert_eq!(read["last_sync"], nothing_wrong);
+    let [request] = &it.feeds.requests("/work.ics?token=very-secret")[..] else { panic!("asked for once") };
+    assert!(request.header("accept").contains("text/calendar") && request.header("user-agent").starts_with("Kalends/"));
+    assert_eq!((request.header("if-none-match"), request.header("authorization")), ("", ""));
 
     let events = it.events().await;
     assert_eq!(it.titles().await, ["Board, then lunch", "Second"]);
@@ -98,9 +98,7 @@ async fn a_subscribed_feed_is_imported(#[case] database: Database) {
     assert!(!clear && !it.server.log().contains("very-secret"));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn imported_events_are_read_only_and_block(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -123,9 +121,7 @@ async fn imported_events_are_read_only_and_block(#[case] database: Database) {
     assert_eq!(starts, ["2031-03-03T08:00:00Z", "2031-03-03T10:00:00Z"]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn subscriptions_are_listed(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -139,15 +135,15 @@ async fn subscriptions_are_listed(#[case] database: Database) {
     }
     it.feeds.serve("/b.ics", Serving::Status(503));
     it.api.post(format!("{}/sync", paths[1])).await.expect(202);
-    it.until(&paths[1], "in error", |shown| shown["status"] == "error").await;
+    it.until(&paths[1], "in error", |read| read["status"] == "error").await;
     it.api.patch(&paths[2]).json(json!({ "status": "paused" })).await.expect(200);
 
     let list = async |query: &str| it.api.get(format!("{}{query}", it.all())).await.expect(200);
-    let whole = list("").await;
-    has_exactly(&whole.json, &["data", "total", "limit", "offset"]);
-    assert_eq!((&whole["total"], &whole["limit"], &whole["offset"]), (&json!(3), &json!(50), &json!(0)));
+    let all = list("").await;
+    has_exactly(&all.json, &["data", "total", "limit", "offset"]);
+    assert_eq!((&all["total"], &all["limit"], &all["offset"]), (&json!(3), &json!(50), &json!(0)));
     let mut made = Vec::new();
-    for (entry, path) in whole.data().iter().zip(&paths) {
+    for (entry, path) in all.data().iter().zip(&paths) {
         assert_eq!(entry, &it.api.get(path).await.expect(200).json, "the same as a read, oldest first");
         made.push(entry["id"].as_str().unwrap().to_owned());
     }
@@ -167,9 +163,7 @@ async fn subscriptions_are_listed(#[case] database: Database) {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn subscriptions_are_changed_and_deleted(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -236,9 +230,7 @@ async fn bad_urls_and_labels_are_refused(#[case] wrong: Value, #[case] status: u
     assert_eq!((&listed["total"], &listed.data()[0]["url"]), (&json!(1), &json!(NOWHERE)));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_bounds_of_bodies_are_checked(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -271,9 +263,7 @@ async fn the_bounds_of_bodies_are_checked(#[case] database: Database) {
     assert_eq!((&after["label"], &after["updated_at"]), (&made["label"], &made["updated_at"]));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn unknown_agents_calendars_and_subscriptions_are_not_found(#[case] database: Database) {
     let (server, api) = Server::with_org(database, "pro").await;
@@ -313,9 +303,7 @@ async fn unknown_agents_calendars_and_subscriptions_are_not_found(#[case] databa
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_plan_limits_subscriptions(#[case] database: Database) {
     let it = Subscriber::with_plan(database, "free").await;
@@ -332,7 +320,7 @@ async fn the_plan_limits_subscriptions(#[case] database: Database) {
         make(&it.calendar).await.expect(201);
     }
     let on_second = make(&second).await.expect(201).id();
-    let full = make(&it.calendar).await.refused(429, "quota_exceeded").says("ical_subscriptions");
+    let full = make(&it.calendar).await.refused(429, "quota_exceeded").mentions("ical_subscriptions");
     assert!(full.header("retry-after").parse::<i64>().is_ok_and(|after| (1..=31 * 86_400).contains(&after)));
     let used = async || it.api.get("/v1/usage").await.expect(200)["ical_subscriptions"].clone();
     assert_eq!(used().await, json!({ "used": 5, "limit": 5 }));
@@ -354,9 +342,7 @@ async fn the_plan_limits_subscriptions(#[case] database: Database) {
     assert_eq!(used().await, json!({ "used": 0, "limit": 5 }));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_agent_s_key_reaches_only_its_own_subscriptions(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -386,9 +372,7 @@ async fn an_agent_s_key_reaches_only_its_own_subscriptions(#[case] database: Dat
     assert_eq!(it.api.get(&path).await.expect(200)["label"], Value::Null);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_export_has_subscriptions_with_their_addresses(#[case] database: Database) {
     let feeds = FeedServer::start().await;
@@ -400,10 +384,10 @@ async fn an_export_has_subscriptions_with_their_addresses(#[case] database: Data
     let calendar = calendar_of(&api, &agent).await;
     let it = Subscriber { server, api, feeds, agent, calendar };
     let path = it.subscribed("/a.ics?secret=1", Serving::calendar(vcalendar(&meetings("a", 1)))).await;
-    let shown = it.api.get(&path).await.expect(200);
-    assert_eq!(shown["url"], it.feeds.url("/a.ics?secret=1"));
+    let read = it.api.get(&path).await.expect(200);
+    assert_eq!(read["url"], it.feeds.url("/a.ics?secret=1"));
     let export = session.get("/v1/auth/export").await.expect(200);
-    assert_eq!(export["ical_subscriptions"], json!([shown.json]));
+    assert_eq!(export["ical_subscriptions"], json!([read.json]));
     let titles: Vec<_> = export["events"].as_array().unwrap().iter().map(|event| &event["source"]).collect();
     assert_eq!(titles, ["external_ical"]);
 }

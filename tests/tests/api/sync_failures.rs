@@ -1,10 +1,9 @@
 //! Syncs that fail: each failure is reported and changes no event.
 
-use kalends_e2e::{
-    Database::{self, Postgres, Sqlite},
-    FeedServer, Server, Serving,
-};
+use crate::on_both;
+use kalends_e2e::{Database, FeedServer, Server, Serving};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -47,41 +46,37 @@ fn bad(feeds: &FeedServer) -> Vec<(Serving, &'static str)> {
     ]
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_failed_sync_is_reported_and_changes_no_event(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let good = || Serving::calendar(vcalendar(&meetings("a", 5))).tagged("\"good\"");
     let path = it.subscribed("/a.ics", good()).await;
     let (events, place) = (it.events().await, it.place().await);
-    for (serving, says) in bad(&it.feeds) {
+    for (serving, reason) in bad(&it.feeds) {
         let before = it.api.get(&path).await.expect(200);
         assert_eq!(before["status"], "active");
         it.feeds.serve("/a.ics", serving);
         it.api.post(format!("{path}/sync")).await.expect(202);
-        let failed = it.until(&path, says, |shown| shown["status"] == "error").await;
-        let told = failed["last_error"].as_str().unwrap_or_default();
-        assert!(told.contains(says), "{says}: {told}");
+        let failed = it.until(&path, reason, |read| read["status"] == "error").await;
+        let last_error = failed["last_error"].as_str().unwrap_or_default();
+        assert!(last_error.contains(reason), "{reason}: {last_error}");
         for field in ["last_synced_at", "last_sync", "updated_at"] {
-            assert_eq!(failed[field], before[field], "{field}: {says}");
+            assert_eq!(failed[field], before[field], "{field}: {reason}");
         }
-        assert_eq!(it.events().await, events, "{says}");
+        assert_eq!(it.events().await, events, "{reason}");
         // A good answer ends the error. The request is conditional, and the feed has not changed.
         it.feeds.serve("/a.ics", good());
-        let shown = it.synced(&path).await;
-        assert_eq!((&shown["status"], &shown["last_error"]), (&json!("active"), &Value::Null), "{says}");
-        let last = it.feeds.asked("/a.ics").pop().unwrap();
-        assert_eq!((last.header("if-none-match"), last.answered), ("\"good\"", 304), "{says}");
+        let read = it.synced(&path).await;
+        assert_eq!((&read["status"], &read["last_error"]), (&json!("active"), &Value::Null), "{reason}");
+        let last = it.feeds.requests("/a.ics").pop().unwrap();
+        assert_eq!((last.header("if-none-match"), last.answered), ("\"good\"", 304), "{reason}");
     }
     assert_eq!(it.events().await, events);
     assert_eq!(it.changed_since(&place).await, [] as [Value; 0]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn three_redirects_are_followed(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -90,16 +85,14 @@ async fn three_redirects_are_followed(#[case] database: Database) {
     it.feeds.serve("/3", Serving::calendar(vcalendar(&meetings("a", 2))).tagged("\"x\""));
     let path = it.subscribed("/a.ics", Serving::Redirect("/1".to_owned())).await;
     assert_eq!(it.titles().await, ["a1", "a2"]);
-    let shown = it.synced(&path).await;
-    assert_eq!(shown["url"], it.feeds.url("/a.ics"), "the subscription keeps its own address");
-    let last = it.feeds.asked("/3").pop().unwrap();
+    let read = it.synced(&path).await;
+    assert_eq!(read["url"], it.feeds.url("/a.ics"), "the subscription keeps its own address");
+    let last = it.feeds.requests("/3").pop().unwrap();
     assert_eq!((last.header("if-none-match"), last.answered), ("\"x\"", 304));
 }
 
 /// Nobody listens at one address, and the other one is no longer allowed.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn unreachable_addresses_are_reported(#[case] database: Database) {
     let feeds = FeedServer::start().await;
@@ -114,28 +107,32 @@ async fn unreachable_addresses_are_reported(#[case] database: Database) {
     // On the first sync.
     let made = it.subscribe_to(&format!("http://{nobody}/a.ics")).await.expect(201);
     let first = format!("/v1/ical-subscriptions/{}", made.id());
-    let failed = it.until(&first, "in error", |shown| shown["status"] == "error").await;
+    let failed = it.until(&first, "in error", |read| read["status"] == "error").await;
     assert_eq!((&failed["last_synced_at"], &failed["last_sync"]), (&Value::Null, &Value::Null));
-    assert!(failed["last_error"].as_str().unwrap().contains("cannot connect to the server"), "{}", failed.shown());
+    assert!(failed["last_error"].as_str().unwrap().contains("cannot connect to the server"), "{}", failed.describe());
     it.feeds.serve("/a.ics", Serving::calendar(vcalendar(&meetings("a", 2))));
     it.api.patch(&first).json(json!({ "url": it.feeds.url("/a.ics") })).await.expect(200);
-    it.until(&first, "synced", |shown| shown["status"] == "active" && shown["last_sync"]["created"] == 2).await;
+    it.until(&first, "synced", |read| read["status"] == "active" && read["last_sync"]["created"] == 2).await;
     // After a successful sync.
     it.api.patch(&first).json(json!({ "url": format!("http://{nobody}/b.ics") })).await.expect(200);
-    it.until(&first, "in error", |shown| shown["status"] == "error").await;
+    it.until(&first, "in error", |read| read["status"] == "error").await;
     assert_eq!(it.titles().await, ["a1", "a2"]);
     it.api.patch(&first).json(json!({ "url": it.feeds.url("/a.ics") })).await.expect(200);
-    it.until(&first, "synced", |shown| shown["last_sync"]["untouched"] == 2).await;
+    it.until(&first, "synced", |read| read["last_sync"]["untouched"] == 2).await;
 
     // The operator's current list applies to each fetch.
     let Subscriber { server: running, feeds, agent, calendar, .. } = it;
     server = running;
     assert!(server.stop().await.success());
     server.start_again(&[("KALENDS_EGRESS_ALLOW", &nobody)]).await;
-    let asked = feeds.count("/a.ics");
+    let requests_before = feeds.count("/a.ics");
     let it = Subscriber { api: server.api(&org), server, feeds, agent, calendar };
     it.api.post(format!("{first}/sync")).await.expect(202);
-    let failed = it.until(&first, "in error", |shown| shown["status"] == "error").await;
-    assert!(failed["last_error"].is_string(), "{}", failed.shown());
-    assert_eq!((it.feeds.count("/a.ics"), it.titles().await.len()), (asked, 2), "the server was not contacted");
+    let failed = it.until(&first, "in error", |read| read["status"] == "error").await;
+    assert!(failed["last_error"].is_string(), "{}", failed.describe());
+    assert_eq!(
+        (it.feeds.count("/a.ics"), it.titles().await.len()),
+        (requests_before, 2),
+        "the server was not contacted"
+    );
 }

@@ -1,12 +1,14 @@
 //! Syncs: they bring a calendar in line with its feed, and write nothing if nothing has changed.
 
+use crate::on_both;
 use std::collections::BTreeSet;
 
 use kalends_e2e::{
-    Database::{self, Postgres, Sqlite},
+    Database::{self, Postgres},
     FeedServer, Server, Serving, iso,
 };
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -15,13 +17,11 @@ use crate::{
 };
 
 /// The counts of the last sync: created, updated, deleted, untouched.
-fn counts(shown: &Value) -> [i64; 4] {
-    ["created", "updated", "deleted", "untouched"].map(|name| shown["last_sync"][name].as_i64().unwrap())
+fn counts(subscription: &Value) -> [i64; 4] {
+    ["created", "updated", "deleted", "untouched"].map(|name| subscription["last_sync"][name].as_i64().unwrap())
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn changes_of_the_feed_are_applied(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -41,8 +41,8 @@ async fn changes_of_the_feed_are_applied(#[case] database: Database) {
         meeting("moves@example.com", "Moved", 6, 14),
         meeting("stays@example.com", "Stays", 3, 9),
     ]);
-    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(after)).await;
-    assert_eq!(counts(&shown.json), [1, 1, 1, 1]);
+    let read = it.now_serves(&path, "/a.ics", Serving::calendar(after)).await;
+    assert_eq!(counts(&read.json), [1, 1, 1, 1]);
     assert_eq!(it.titles().await, ["Mine", "New", "Stays", "Moved"]);
     let second = it.events().await;
     assert_eq!((&second[0], &second[2]), (&first[0], &first[1]), "unchanged events stay the same");
@@ -53,10 +53,10 @@ async fn changes_of_the_feed_are_applied(#[case] database: Database) {
     it.api.get(gone).await.refused(404, "not_found");
     assert_eq!(it.busy("2031-03-04T00:00:00Z", "2031-03-06T00:00:00Z").await, []);
     // The calendar's changes contain all of them.
-    let told: BTreeSet<_> = it.changed_since(&place).await.iter().map(|entry| entry["id"].to_string()).collect();
+    let changed_ids: BTreeSet<_> = it.changed_since(&place).await.iter().map(|entry| entry["id"].to_string()).collect();
     let expected: BTreeSet<_> =
         [&second[1], &second[3], &first[3]].iter().map(|event| event["id"].to_string()).collect();
-    assert_eq!(told, expected);
+    assert_eq!(changed_ids, expected);
 
     // An event that returns to the feed is a new event.
     let again = vcalendar(&[
@@ -65,14 +65,12 @@ async fn changes_of_the_feed_are_applied(#[case] database: Database) {
         meeting("stays@example.com", "Stays", 3, 9),
         meeting("goes@example.com", "Goes", 5, 9),
     ]);
-    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(again)).await;
-    assert_eq!(counts(&shown.json), [1, 0, 0, 3]);
+    let read = it.now_serves(&path, "/a.ics", Serving::calendar(again)).await;
+    assert_eq!(counts(&read.json), [1, 0, 0, 3]);
     assert_eq!(it.titles().await, ["Mine", "New", "Stays", "Goes", "Moved"]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_equivalent_feed_changes_nothing(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -85,16 +83,16 @@ async fn an_equivalent_feed_changes_nothing(#[case] database: Database) {
     let tag = it.server.anonymous().get(&address).await.expect(200).header("etag").to_owned();
 
     // If the server sent an entity tag, the next request is conditional.
-    let shown = it.synced(&path).await;
-    assert_eq!(counts(&shown.json), [0, 0, 0, 2]);
-    let asked = it.feeds.asked("/a.ics");
-    assert_eq!((asked[1].header("if-none-match"), asked[1].answered), ("\"v1\"", 304));
+    let read = it.synced(&path).await;
+    assert_eq!(counts(&read.json), [0, 0, 0, 2]);
+    let requests = it.feeds.requests("/a.ics");
+    assert_eq!((requests[1].header("if-none-match"), requests[1].answered), ("\"v1\"", 304));
     // The same with a modification date. The validators are those of the last answer.
     it.now_serves(&path, "/a.ics", Serving::calendar(&text).dated("Mon, 03 Mar 2031 09:00:00 GMT")).await;
     it.synced(&path).await;
-    let asked = it.feeds.asked("/a.ics");
-    assert_eq!((asked[2].header("if-none-match"), asked[2].answered), ("\"v1\"", 200));
-    assert_eq!(asked.len(), 4);
+    let requests = it.feeds.requests("/a.ics");
+    assert_eq!((requests[2].header("if-none-match"), requests[2].answered), ("\"v1\"", 200));
+    assert_eq!(requests.len(), 4);
 
     // The same content in other bytes: another order, another stamp, other line ends, compressed, or without a
     // validator.
@@ -105,63 +103,59 @@ async fn an_equivalent_feed_changes_nothing(#[case] database: Database) {
         Serving::calendar(stamped.replace("\r\n", "\n")).tagged("\"v2\""),
         Serving::zipped(&text),
     ] {
-        let shown = it.now_serves(&path, "/a.ics", serving).await;
-        assert_eq!(counts(&shown.json), [0, 0, 0, 2]);
+        let read = it.now_serves(&path, "/a.ics", serving).await;
+        assert_eq!(counts(&read.json), [0, 0, 0, 2]);
     }
     assert_eq!(it.events().await, events);
     assert_eq!(it.changed_since(&place).await, [] as [Value; 0]);
     assert_eq!(it.server.anonymous().get(&address).await.expect(200).header("etag"), tag);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_feed_that_shrinks_a_lot_must_be_confirmed(#[case] database: Database) {
     let it = Subscriber::new(database).await;
-    let whole = meetings("a", 10);
-    let path = it.subscribed("/a.ics", Serving::calendar(vcalendar(&whole)).tagged("\"whole\"")).await;
+    let all = meetings("a", 10);
+    let path = it.subscribed("/a.ics", Serving::calendar(vcalendar(&all)).tagged("\"whole\"")).await;
     let place = it.place().await;
     // Fewer than half of the events are in the feed.
-    let few = || Serving::calendar(vcalendar(&whole[..4])).tagged("\"few\"");
-    let shown = it.now_serves(&path, "/a.ics", few()).await;
-    assert_eq!((counts(&shown.json), &shown["last_sync"]["withheld"]), ([0, 0, 0, 4], &json!(6)));
+    let few = || Serving::calendar(vcalendar(&all[..4])).tagged("\"few\"");
+    let read = it.now_serves(&path, "/a.ics", few()).await;
+    assert_eq!((counts(&read.json), &read["last_sync"]["withheld"]), ([0, 0, 0, 4], &json!(6)));
     assert_eq!(it.titles().await.len(), 10);
     // The next sync finds the whole feed again, so nothing was deleted.
-    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&whole)).tagged("\"whole\"")).await;
-    assert_eq!((counts(&shown.json), &shown["last_sync"]["withheld"]), ([0, 0, 0, 10], &json!(0)));
+    let read = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&all)).tagged("\"whole\"")).await;
+    assert_eq!((counts(&read.json), &read["last_sync"]["withheld"]), ([0, 0, 0, 10], &json!(0)));
     assert_eq!(it.changed_since(&place).await, [] as [Value; 0]);
 
     // A second shrunken sync is accepted, even with the same tag. New and changed events are imported by the first.
-    let mut other = whole[..2].to_vec();
+    let mut other = all[..2].to_vec();
     other[1] = meeting("a2@example.com", "changed", 2, 9);
     other.push(meeting("new@example.com", "new", 20, 9));
     let shrunk = Serving::calendar(vcalendar(&other)).tagged("\"shrunk\"");
-    let shown = it.now_serves(&path, "/a.ics", shrunk).await;
-    assert_eq!((counts(&shown.json), &shown["last_sync"]["withheld"]), ([1, 1, 0, 1], &json!(8)));
+    let read = it.now_serves(&path, "/a.ics", shrunk).await;
+    assert_eq!((counts(&read.json), &read["last_sync"]["withheld"]), ([1, 1, 0, 1], &json!(8)));
     assert_eq!(it.titles().await.len(), 11);
     // A failure in between does not confirm it.
     it.feeds.serve("/a.ics", Serving::Status(502));
     it.api.post(format!("{path}/sync")).await.expect(202);
-    it.until(&path, "in error", |shown| shown["status"] == "error").await;
+    it.until(&path, "in error", |read| read["status"] == "error").await;
     assert_eq!(it.titles().await.len(), 11);
-    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&other)).tagged("\"shrunk\"")).await;
-    assert_eq!((counts(&shown.json), &shown["last_sync"]["withheld"]), ([0, 0, 8, 3], &json!(0)));
+    let read = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&other)).tagged("\"shrunk\"")).await;
+    assert_eq!((counts(&read.json), &read["last_sync"]["withheld"]), ([0, 0, 8, 3], &json!(0)));
     assert_eq!(it.titles().await, ["a1", "changed", "new"]);
 
     // The rule also applies to an empty feed. A feed with half of the events is accepted at once.
-    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar::<&str>(&[]))).await;
-    assert_eq!((it.titles().await.len(), &shown["last_sync"]["withheld"]), (3, &json!(3)));
+    let read = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar::<&str>(&[]))).await;
+    assert_eq!((it.titles().await.len(), &read["last_sync"]["withheld"]), (3, &json!(3)));
     it.synced(&path).await;
     assert_eq!(it.titles().await.len(), 0);
     it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&meetings("b", 4)))).await;
-    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&meetings("b", 2)))).await;
-    assert_eq!((counts(&shown.json), it.titles().await.len()), ([0, 0, 2, 2], 2));
+    let read = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&meetings("b", 2)))).await;
+    assert_eq!((counts(&read.json), it.titles().await.len()), ([0, 0, 2, 2], 2));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_bad_event_is_skipped_and_counted(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -172,11 +166,11 @@ async fn a_bad_event_is_skipped_and_counted(#[case] database: Database) {
         meeting("better@example.com", "Better", 5, 9),
     ]);
     let path = it.subscribed("/a.ics", Serving::calendar(feed)).await;
-    let shown = it.api.get(&path).await.expect(200);
-    assert_eq!((&shown["status"], &shown["last_error"]), (&json!("active"), &Value::Null));
-    assert_eq!((counts(&shown.json), &shown["last_sync"]["skipped"]), ([2, 0, 0, 0], &json!(2)));
-    let told = shown["last_sync"]["skipped_events"].as_array().unwrap();
-    let mut reasons: Vec<_> = told.iter().map(|event| (event["uid"].as_str(), event["reason"].as_str())).collect();
+    let read = it.api.get(&path).await.expect(200);
+    assert_eq!((&read["status"], &read["last_error"]), (&json!("active"), &Value::Null));
+    assert_eq!((counts(&read.json), &read["last_sync"]["skipped"]), ([2, 0, 0, 0], &json!(2)));
+    let skipped = read["last_sync"]["skipped_events"].as_array().unwrap();
+    let mut reasons: Vec<_> = skipped.iter().map(|event| (event["uid"].as_str(), event["reason"].as_str())).collect();
     reasons.sort_unstable();
     let expected = [
         (Some("backwards@example.com"), Some("it ends before it starts")),
@@ -186,9 +180,7 @@ async fn a_bad_event_is_skipped_and_counted(#[case] database: Database) {
     assert_eq!(it.titles().await, ["Good", "Better"]);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn another_address_is_synced_at_once(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -197,11 +189,11 @@ async fn another_address_is_synced_at_once(#[case] database: Database) {
     let moved = it.api.patch(&path).json(json!({ "url": it.feeds.url("/b.ics") })).await.expect(200);
     assert_eq!((&moved["url"], &moved["status"]), (&json!(it.feeds.url("/b.ics")), &json!("active")));
     // The rule does not apply to a new address.
-    let shown = it.until(&path, "synced", |shown| shown["last_sync"]["created"] == 2).await;
-    assert_eq!(counts(&shown.json), [2, 0, 10, 0]);
+    let read = it.until(&path, "synced", |read| read["last_sync"]["created"] == 2).await;
+    assert_eq!(counts(&read.json), [2, 0, 10, 0]);
     assert_eq!(it.titles().await, ["b1", "b2"]);
-    let asked = it.feeds.asked("/b.ics");
-    assert_eq!((asked.len(), asked[0].header("if-none-match")), (1, ""), "a tag belongs to its address");
+    let requests = it.feeds.requests("/b.ics");
+    assert_eq!((requests.len(), requests[0].header("if-none-match")), (1, ""), "a tag belongs to its address");
 
     // An address that does not answer changes nothing, and the subscription can still be changed or deleted.
     it.feeds.serve("/c.ics", Serving::Hang);
@@ -209,7 +201,7 @@ async fn another_address_is_synced_at_once(#[case] database: Database) {
     it.feeds.wait_for("/c.ics", 1).await;
     assert_eq!(it.titles().await, ["b1", "b2"]);
     it.api.patch(&path).json(json!({ "url": it.feeds.url("/a.ics") })).await.expect(200);
-    it.until(&path, "synced", |shown| shown["last_sync"]["created"] == 10).await;
+    it.until(&path, "synced", |read| read["last_sync"]["created"] == 10).await;
     assert_eq!(it.titles().await.len(), 10);
     it.feeds.serve("/d.ics", Serving::Hang);
     it.api.patch(&path).json(json!({ "url": it.feeds.url("/d.ics") })).await.expect(200);
@@ -220,9 +212,7 @@ async fn another_address_is_synced_at_once(#[case] database: Database) {
 }
 
 /// The clock is moved so that active subscriptions are due. One of them shows that a sync ran.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_paused_subscription_is_not_synced(#[case] database: Database) {
     let mut it = Subscriber::new(database).await;
@@ -239,27 +229,25 @@ async fn a_paused_subscription_is_not_synced(#[case] database: Database) {
     it.server.restart_at_offset(20 * 60).await;
     it.api = it.api.moved_to(it.server.base_url());
     it.feeds.wait_for("/witness.ics", 2).await;
-    it.until(&witness, "synced", |shown| shown["last_sync"]["untouched"] == 1).await;
+    it.until(&witness, "synced", |read| read["last_sync"]["untouched"] == 1).await;
     assert_eq!((it.feeds.count("/paused.ics"), it.feeds.count("/gone.ics")), (1, 1));
     assert_eq!(it.titles().await.len(), 2, "imported events stay");
 
     // A requested sync runs once. The subscription stays paused.
     it.feeds.serve("/paused.ics", Serving::calendar(vcalendar(&meetings("b", 1))));
-    let shown = it.synced(&path).await;
-    assert_eq!((&shown["status"], it.feeds.count("/paused.ics")), (&json!("paused"), 2));
+    let read = it.synced(&path).await;
+    assert_eq!((&read["status"], it.feeds.count("/paused.ics")), (&json!("paused"), 2));
     assert_eq!(it.titles().await, ["a1", "b1"]);
     // A resumed subscription is synced at once.
-    let last = shown["last_synced_at"].clone();
+    let last = read["last_synced_at"].clone();
     let resumed = it.api.patch(&path).json(json!({ "status": "active" })).await.expect(200);
     assert_eq!(resumed["status"], "active");
-    it.until(&path, "synced", |shown| shown["last_synced_at"] != last).await;
+    it.until(&path, "synced", |read| read["last_synced_at"] != last).await;
     assert_eq!(it.feeds.count("/paused.ics"), 3);
 }
 
 /// Two feeds may contain the same events. Each has its own copies.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn feeds_do_not_share_events(#[case] database: Database) {
     let it = Subscriber::new(database).await;
@@ -275,9 +263,7 @@ async fn feeds_do_not_share_events(#[case] database: Database) {
 }
 
 /// A sync is committed in chunks. The next sync completes an interrupted one without duplicates.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_interrupted_sync_is_completed(#[case] database: Database) {
     const EVENTS: usize = 3_000;
@@ -294,14 +280,14 @@ async fn an_interrupted_sync_is_completed(#[case] database: Database) {
     // The clock is late enough that the dead process's lease has expired.
     it.server.start_again(&[("KALENDS_CLOCK_OFFSET_SECONDS", "300")]).await;
     it.api = it.api.moved_to(it.server.base_url());
-    let shown = it.until(&path, "synced", |shown| shown["last_synced_at"].is_string()).await;
-    let [created, updated, deleted, untouched] = counts(&shown.json);
+    let read = it.until(&path, "synced", |read| read["last_synced_at"].is_string()).await;
+    let [created, updated, deleted, untouched] = counts(&read.json);
     assert_eq!((created + untouched, updated, deleted), (3_000, 0, 0));
     assert_eq!(it.api.get(&all).await.expect(200)["total"], EVENTS);
 
     // All events change, and the last third is gone.
-    let shown = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&many("second")[..2_000]))).await;
-    assert_eq!(counts(&shown.json), [0, 2_000, 1_000, 0]);
+    let read = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&many("second")[..2_000]))).await;
+    assert_eq!(counts(&read.json), [0, 2_000, 1_000, 0]);
     assert_eq!(it.api.get(&all).await.expect(200)["total"], 2_000);
     assert!(it.titles().await.iter().all(|title| title == "second"));
 }
@@ -336,9 +322,9 @@ async fn two_nodes_share_the_work() {
     let synced = async |path: &str, after: &Value| {
         let began = tokio::time::Instant::now();
         loop {
-            let shown = nodes[0].get(path).await.expect(200)["last_synced_at"].clone();
-            if shown != *after {
-                return shown;
+            let synced_at = nodes[0].get(path).await.expect(200)["last_synced_at"].clone();
+            if synced_at != *after {
+                return synced_at;
             }
             assert!(began.elapsed().as_secs() < 60, "{path} is not synced after {after}");
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
@@ -369,9 +355,7 @@ async fn two_nodes_share_the_work() {
 
 /// Imported events are not announced and not counted, neither when they are created, changed and deleted, nor when
 /// they begin and end. The organization's own event shows that announcements work.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn imported_events_are_not_announced_or_counted(#[case] database: Database) {
     let mut it = Subscriber::new(database).await;
@@ -410,11 +394,11 @@ async fn imported_events_are_not_announced_or_counted(#[case] database: Database
     receiver.wait_for_type("/", "event.created").await;
     it.server.restart_at_offset(40 * 60).await;
     receiver.wait_for("/", 4).await;
-    let told = receiver.received("/");
-    for received in &told {
+    let messages = receiver.received("/");
+    for received in &messages {
         assert_eq!(received.json()["title"], "Mine", "{}", received.event_type());
     }
-    let mut types: Vec<_> = told.iter().map(|received| received.event_type()).collect();
+    let mut types: Vec<_> = messages.iter().map(|received| received.event_type()).collect();
     types.sort_unstable();
     assert_eq!(types, ["event.created", "event.ended", "event.reminder", "event.started"]);
 

@@ -1,10 +1,9 @@
 //! The terms of service: how long their version may be cached, and the stored acceptances.
 
-use kalends_e2e::{
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::json;
 
 use crate::{
@@ -15,9 +14,7 @@ use crate::{
 const FIRST: &str = "2026-01-01";
 const SECOND: &str = "2026-11-01";
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_acceptance_is_stored_and_exported(#[case] database: Database) {
     let mut server = Server::start(database).await;

@@ -1,16 +1,13 @@
 //! Keys of test organizations.
 
-use kalends_e2e::{
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 
 use crate::{claims::text, console::owner};
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_test_organization_s_new_keys_are_test_keys(#[case] database: Database) {
     let mut server = Server::start(database).await;

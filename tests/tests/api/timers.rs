@@ -1,15 +1,13 @@
 //! Messages that events send by themselves: reminders, starts and ends, each once, on time and after downtime.
 
+use crate::on_both;
 use std::time::Duration;
 
 use chrono::{DateTime, Datelike as _, NaiveDate, TimeDelta, Timelike as _, Utc, Weekday};
 use futures::future::join_all;
-use kalends_e2e::{
-    Client, Database,
-    Database::{Postgres, Sqlite},
-    Org, Server, at, iso,
-};
+use kalends_e2e::{Client, Database, Database::Postgres, Org, Server, at, iso};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{now, rows, shared_calendar};
@@ -24,16 +22,16 @@ async fn listen(api: &Client) {
 }
 
 /// The numbers of reminders, starts and ends in the outbox.
-async fn told(server: &Server) -> [i64; 3] {
+async fn message_counts(server: &Server) -> [i64; 3] {
     let count = async |kind: &str| rows(server, &format!("outbox where event_type = 'event.{kind}'")).await;
     [count("reminder").await, count("started").await, count("ended").await]
 }
 
 /// Waits for these numbers of messages, and requires that they are not exceeded.
-async fn tells(server: &Server, expected: [i64; 3]) {
+async fn wait_for_counts(server: &Server, expected: [i64; 3]) {
     let began = tokio::time::Instant::now();
     loop {
-        let found = told(server).await;
+        let found = message_counts(server).await;
         if found == expected {
             return;
         }
@@ -95,9 +93,7 @@ impl Stage {
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn reminders_starts_and_ends_are_announced_once(#[case] database: Database) {
     let mut stage = Stage::set(database).await;
@@ -120,28 +116,26 @@ async fn reminders_starts_and_ends_are_announced_once(#[case] database: Database
     let later = json!({ "start_time": stage.time(24 * 60), "end_time": stage.time(24 * 60 + 30) });
     stage.api.patch(format!("/v1/events/{moved}")).json(later).await.expect(200);
     stage.api.patch(format!("/v1/events/{released}")).json(json!({ "status": "cancelled" })).await.expect(200);
-    assert_eq!(told(&stage.server).await, [0, 0, 0]);
+    assert_eq!(message_counts(&stage.server).await, [0, 0, 0]);
 
     stage.go(-45).await;
-    tells(&stage.server, [1, 0, 0]).await;
+    wait_for_counts(&stage.server, [1, 0, 0]).await;
     // A new title does not cancel due messages.
     stage.api.patch(format!("/v1/events/{moved}")).json(json!({ "title": "y" })).await.expect(200);
     stage.go(-4).await;
-    tells(&stage.server, [5, 0, 0]).await;
+    wait_for_counts(&stage.server, [5, 0, 0]).await;
     stage.go(1).await;
-    tells(&stage.server, [5, 5, 0]).await;
+    wait_for_counts(&stage.server, [5, 5, 0]).await;
     stage.go(31).await;
-    tells(&stage.server, [5, 5, 6]).await;
+    wait_for_counts(&stage.server, [5, 5, 6]).await;
     // Nothing is announced twice.
     stage.go(24 * 60 + 5).await;
-    tells(&stage.server, [6, 6, 6]).await;
+    wait_for_counts(&stage.server, [6, 6, 6]).await;
     let timers = rows(&stage.server, "timers").await;
     assert_eq!(timers, 1, "the timer of the event in progress");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn messages_that_are_too_late_are_dropped(#[case] database: Database) {
     let mut stage = Stage::set(database).await;
@@ -149,16 +143,14 @@ async fn messages_that_are_too_late_are_dropped(#[case] database: Database) {
     stage.event(&calendar, 0, json!({})).await;
     // 35 and 25 minutes late.
     stage.go(25).await;
-    tells(&stage.server, [1, 1, 0]).await;
+    wait_for_counts(&stage.server, [1, 1, 0]).await;
     // Two hours late: the reminder and the start are dropped. The end is half an hour late.
     stage.event(&calendar, 60, json!({ "end_time": stage.time(150) })).await;
     stage.go(180).await;
-    tells(&stage.server, [1, 1, 1]).await;
+    wait_for_counts(&stage.server, [1, 1, 1]).await;
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_occurrence_of_a_series_is_announced(#[case] database: Database) {
     let mut stage = Stage::set(database).await;
@@ -171,48 +163,46 @@ async fn every_occurrence_of_a_series_is_announced(#[case] database: Database) {
     let day = |days: i64, hour: u32, minute: u32| {
         (sunday + TimeDelta::days(days)).and_hms_opt(hour, minute, 5).unwrap().and_utc()
     };
-    let whole = |days, hour| iso(day(days, hour, 0) - TimeDelta::seconds(5));
+    let just_before = |days, hour| iso(day(days, hour, 0) - TimeDelta::seconds(5));
     let body = json!({
-        "title": "Standup", "start_time": whole(-2, 8), "end_time": whole(-2, 9), "reminders": [10],
+        "title": "Standup", "start_time": just_before(-2, 8), "end_time": just_before(-2, 9), "reminders": [10],
         "recurrence_rule": "FREQ=DAILY;COUNT=5", "recurrence_timezone": "Europe/Berlin",
-        "recurrence_exdates": [whole(1, 7)],
+        "recurrence_exdates": [just_before(1, 7)],
     });
     let path = format!("/v1/calendars/{calendar}/events");
     let id = stage.api.post(&path).json(body).await.expect(201).id();
-    let tuesday = format!("{id}_{}", whole(2, 7).replace(['-', ':'], ""));
-    let moved = json!({ "start_time": whole(2, 10), "end_time": whole(2, 11), "reminders": [30, 60] });
+    let tuesday = format!("{id}_{}", just_before(2, 7).replace(['-', ':'], ""));
+    let moved = json!({ "start_time": just_before(2, 10), "end_time": just_before(2, 11), "reminders": [30, 60] });
     stage.api.patch(format!("/v1/events/{tuesday}")).json(moved).await.expect(200);
 
     stage.go_to(day(-2, 7, 50)).await;
-    tells(&stage.server, [1, 0, 0]).await;
+    wait_for_counts(&stage.server, [1, 0, 0]).await;
     stage.go_to(day(-2, 8, 0)).await;
-    tells(&stage.server, [1, 1, 0]).await;
+    wait_for_counts(&stage.server, [1, 1, 0]).await;
     stage.go_to(day(-2, 9, 0)).await;
-    tells(&stage.server, [1, 1, 1]).await;
+    wait_for_counts(&stage.server, [1, 1, 1]).await;
     // Saturday's occurrence passes while the service is down, except for its end.
     stage.go_to(day(-1, 9, 58)).await;
-    tells(&stage.server, [1, 1, 2]).await;
+    wait_for_counts(&stage.server, [1, 1, 2]).await;
     stage.go_to(day(0, 6, 50)).await;
-    tells(&stage.server, [2, 1, 2]).await;
+    wait_for_counts(&stage.server, [2, 1, 2]).await;
     stage.go_to(day(0, 7, 0)).await;
-    tells(&stage.server, [2, 2, 2]).await;
+    wait_for_counts(&stage.server, [2, 2, 2]).await;
     stage.go_to(day(0, 8, 0)).await;
-    tells(&stage.server, [2, 2, 3]).await;
+    wait_for_counts(&stage.server, [2, 2, 3]).await;
     // Monday's occurrence is cancelled. Tuesday's has another time and other reminders.
     stage.go_to(day(1, 7, 30)).await;
     stage.go_to(day(2, 7, 30)).await;
     stage.go_to(day(2, 9, 45)).await;
-    tells(&stage.server, [4, 2, 3]).await;
+    wait_for_counts(&stage.server, [4, 2, 3]).await;
     stage.go_to(day(2, 10, 0)).await;
-    tells(&stage.server, [4, 3, 3]).await;
+    wait_for_counts(&stage.server, [4, 3, 3]).await;
     stage.go_to(day(2, 11, 0)).await;
-    tells(&stage.server, [4, 3, 4]).await;
+    wait_for_counts(&stage.server, [4, 3, 4]).await;
     assert_eq!(rows(&stage.server, "timers").await, 0, "the series is over");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn new_default_reminders_apply_to_existing_events(#[case] database: Database) {
     let mut stage = Stage::set(database).await;
@@ -222,14 +212,14 @@ async fn new_default_reminders_apply_to_existing_events(#[case] database: Databa
     let path = format!("/v1/calendars/{calendar}");
     stage.api.patch(&path).json(json!({ "default_reminders": [50] })).await.expect(200);
     stage.go(-45).await;
-    tells(&stage.server, [1, 0, 0]).await;
+    wait_for_counts(&stage.server, [1, 0, 0]).await;
     // The time of the new reminder has passed, so it is not sent late. The earlier one is not sent again.
     stage.api.patch(&path).json(json!({ "default_reminders": [50, 48] })).await.expect(200);
     stage.api.patch(&path).json(json!({ "default_reminders": [50, 48, 20] })).await.expect(200);
     stage.go(-15).await;
-    tells(&stage.server, [2, 0, 0]).await;
+    wait_for_counts(&stage.server, [2, 0, 0]).await;
     stage.go(-5).await;
-    tells(&stage.server, [3, 0, 0]).await;
+    wait_for_counts(&stage.server, [3, 0, 0]).await;
 }
 
 #[tokio::test]
@@ -253,13 +243,13 @@ async fn several_workers_announce_everything_once() {
         api.post(format!("{path}/batch")).json(json!({ "events": events })).await.expect(201);
     }
     let version = api.get(format!("/v1/calendars/{calendar}")).await.expect(200).header("etag").to_owned();
-    assert_eq!(told(&server).await, [0, 0, 0], "no worker runs");
+    assert_eq!(message_counts(&server).await, [0, 0, 0], "no worker runs");
 
     let offset = (TimeDelta::hours(2) + TimeDelta::minutes(12)).num_seconds().to_string();
     let variables = [("KALENDS_CLOCK_OFFSET_SECONDS", &*offset)];
     let workers = (0..3).map(|_| server.another_node_with(&["serve", "--workers-only"], &variables));
     let workers = join_all(workers).await;
-    tells(&server, [EVENTS, EVENTS, EVENTS]).await;
+    wait_for_counts(&server, [EVENTS, EVENTS, EVENTS]).await;
     drop(workers);
     assert_eq!(rows(&server, "timers").await, 0);
     assert_eq!(api.get(format!("/v1/calendars/{calendar}")).await.expect(200).header("etag"), version);

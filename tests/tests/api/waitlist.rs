@@ -1,11 +1,9 @@
 //! The waitlist, the acceptance of terms, limits by mail domain, and feedback.
 
-use kalends_e2e::{
-    Answer, Client,
-    Database::{self, Postgres, Sqlite},
-    Server,
-};
+use crate::on_both;
+use kalends_e2e::{Answer, Client, Database, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::fixtures::{has_exactly, is_id};
@@ -21,9 +19,7 @@ fn of(email: &str) -> Value {
     json!({ "email": email, "name": "Ada Lovelace", "tos_version": TERMS })
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_waitlisted_organization_is_activated(#[case] database: Database) {
     let server = Server::start_with(database, &[("KALENDS_ADMIN_TOKEN", TOKEN)]).await;
@@ -70,8 +66,8 @@ async fn a_waitlisted_organization_is_activated(#[case] database: Database) {
 
     // The operator's command does the same.
     let id = other["data"]["id"].as_str().unwrap().to_owned();
-    let shown = server.cli(&["org", "activate", &id]).await.succeeded();
-    assert!(shown.stdout.contains("\"waitlisted_at\":null"), "{shown:?}");
+    let activated = server.cli(&["org", "activate", &id]).await.succeeded();
+    assert!(activated.stdout.contains("\"waitlisted_at\":null"), "{activated:?}");
     assert_eq!(server.wait_for_mails(4).await[3].to, "x@example.com");
     server.cli(&["org", "activate", &id]).await.succeeded();
     assert_eq!(server.mails().len(), 4);
@@ -79,9 +75,7 @@ async fn a_waitlisted_organization_is_activated(#[case] database: Database) {
 }
 
 /// Only an address is required. Terms can be accepted with it or later.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn joining_does_not_require_accepted_terms(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -92,9 +86,7 @@ async fn joining_does_not_require_accepted_terms(#[case] database: Database) {
     assert_eq!(server.wait_for_mails(1).await.len(), 1);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn without_a_token_there_are_no_administration_routes(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -105,9 +97,7 @@ async fn without_a_token_there_are_no_administration_routes(#[case] database: Da
     }
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_waitlist_refuses_taken_addresses(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -126,11 +116,11 @@ async fn the_waitlist_refuses_taken_addresses(#[case] database: Database) {
 
     // The answer reveals nothing about another organization with the address, waitlisted or not.
     let org = server.org_with("pro", &["--email", "owner@example.com"]).await;
-    let told = join(&server, of("owner@example.com")).await.refused(409, "conflict").code("email_taken");
-    assert!(!told.text().contains(&org.id));
+    let refused = join(&server, of("owner@example.com")).await.refused(409, "conflict").code("email_taken");
+    assert!(!refused.text().contains(&org.id));
     server.cli(&["org", "waitlist", &org.id]).await.succeeded();
-    let told = join(&server, of("owner@example.com")).await.refused(409, "conflict");
-    assert!(!told.text().contains(&org.id));
+    let refused = join(&server, of("owner@example.com")).await.refused(409, "conflict");
+    assert!(!refused.text().contains(&org.id));
     assert!(server.mails().is_empty());
 
     // One of many concurrent requests creates the entry, and one mail is sent.
@@ -154,9 +144,7 @@ async fn accept(api: &Client, version: &str) -> Answer {
     api.post("/v1/terms/accept").json(json!({ "tos_version": version })).await
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_organization_accepts_new_terms(#[case] database: Database) {
     let server = Server::start(database).await;
@@ -176,9 +164,7 @@ async fn an_organization_accepts_new_terms(#[case] database: Database) {
     accept(&server.anonymous(), TERMS).await.refused(401, "unauthorized");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_mail_domain_is_limited_to_ten_sign_ups_an_hour(#[case] database: Database) {
     let mut server = Server::start(database).await;
@@ -206,9 +192,7 @@ async fn a_mail_domain_is_limited_to_ten_sign_ups_an_hour(#[case] database: Data
     sign_up(&server, "new@bücher.example").await.expect(200);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn feedback_is_logged_and_bounded(#[case] database: Database) {
     let server = Server::start(database).await;

@@ -1,13 +1,11 @@
 //! Deliveries as callers see them: the list, retries, tests and the quota.
 
+use crate::on_both;
 use std::time::Duration;
 
-use kalends_e2e::{
-    Answer, Behaviour, Client, Database,
-    Database::{Postgres, Sqlite},
-    Receiver, Server,
-};
+use kalends_e2e::{Answer, Behaviour, Client, Database, Receiver, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -28,7 +26,7 @@ pub(crate) async fn deliveries(api: &Client, webhook: &str, will_do: impl Fn(&[V
         if will_do(&listed.data()) {
             return listed.data();
         }
-        assert!(began.elapsed() < PATIENCE, "{}", listed.shown());
+        assert!(began.elapsed() < PATIENCE, "{}", listed.describe());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -42,9 +40,7 @@ async fn retry(api: &Client, webhook: &str, delivery: &str) -> Answer {
     api.post(format!("/v1/webhooks/{webhook}/deliveries/{delivery}/retry")).await
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn deliveries_are_listed(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
@@ -76,9 +72,7 @@ async fn deliveries_are_listed(#[case] database: Database) {
     api.get("/v1/webhooks/whk_nobody/deliveries").await.refused(404, "not_found").code("webhook_not_found");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_delivery_is_retried_on_request(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
@@ -114,9 +108,7 @@ async fn a_delivery_is_retried_on_request(#[case] database: Database) {
     retry(&api, &webhook, id).await.refused(409, "conflict").code("webhook_inactive");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_endpoint_is_tested(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
@@ -150,16 +142,14 @@ async fn an_endpoint_is_tested(#[case] database: Database) {
         (&unreached["delivery"]["status"], &unreached["delivery"]["response_status"]),
         (&json!("failed"), &Value::Null)
     );
-    assert!(unreached["error"].is_string(), "{}", unreached.shown());
+    assert!(unreached["error"].is_string(), "{}", unreached.describe());
 
     let listed = deliveries(&api, &made.id(), |all| all.len() == 3).await;
     assert_eq!(listed[0], tested["delivery"], "tests are stored as deliveries");
     assert_eq!(api.get("/v1/usage").await.expect(200)["webhook_deliveries"]["used"], 4, "and counted");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn deliveries_over_the_quota_are_skipped(#[case] database: Database) {
     let receiver = Receiver::start().await;
@@ -186,8 +176,11 @@ async fn deliveries_over_the_quota_are_skipped(#[case] database: Database) {
     // With a larger quota it is sent on request, and then charged.
     let limits = r#"{"webhook_deliveries":3,"rate_per_second":1000000}"#;
     server.cli(&["org", "set-plan", &org.id, "pro", "--limits", limits]).await.succeeded();
-    crate::fixtures::heeded(|| async { api.get("/v1/usage").await }, |usage| usage["webhook_deliveries"]["limit"] == 3)
-        .await;
+    crate::fixtures::wait_until(
+        || async { api.get("/v1/usage").await },
+        |usage| usage["webhook_deliveries"]["limit"] == 3,
+    )
+    .await;
     retry(&api, &webhook, &id).await.expect(200);
     receiver.wait_for("/", 3).await;
     deliveries(&api, &webhook, all_are(3, "delivered")).await;
@@ -195,9 +188,7 @@ async fn deliveries_over_the_quota_are_skipped(#[case] database: Database) {
 }
 
 /// The metrics that an operator sees.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn metrics_count_deliveries(#[case] database: Database) {
     let receiver = Receiver::start().await;

@@ -1,4 +1,4 @@
-//! Runs the examples of `docs/webhooks.md` on real messages.
+//! Runs the examples of `docs/use/webhooks.md` on real messages.
 //!
 //! Nothing is installed. If the machine lacks an example's interpreter, the example is skipped with a note. The
 //! shell's example always runs, because every machine that builds this has a shell.
@@ -16,7 +16,7 @@ use crate::{
 
 /// The example in this language.
 fn example(language: &str) -> String {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/webhooks.md");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/use/webhooks.md");
     let text = std::fs::read_to_string(docs).unwrap();
     let (_, rest) = text.split_once(&format!("```{language}\n")).unwrap_or_else(|| panic!("no {language}"));
     rest.split_once("```").unwrap().0.to_owned()

@@ -1,13 +1,11 @@
 //! Receivers that fail: retries, hanging and slow receivers, 410, five days of failures, pauses and crashes.
 
+use crate::on_both;
 use std::{collections::BTreeSet, time::Duration};
 
-use kalends_e2e::{
-    Behaviour, Client, Database,
-    Database::{Postgres, Sqlite},
-    Receiver, Server,
-};
+use kalends_e2e::{Behaviour, Client, Database, Database::Postgres, Receiver, Server};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
@@ -25,9 +23,7 @@ async fn with_owner(database: Database) -> (Server, Client, Receiver) {
     (server, api, receiver)
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn failed_deliveries_are_retried_on_schedule(#[case] database: Database) {
     let (mut server, api, receiver) = with_receiver(database, "pro").await;
@@ -60,9 +56,7 @@ async fn failed_deliveries_are_retried_on_schedule(#[case] database: Database) {
 
 /// A receiver that hangs or drips delays no other, and its attempt ends after 15 seconds. The flood of another is not
 /// read to the end.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn slow_receivers_do_not_delay_others(#[case] database: Database) {
     let (_server, api, receiver) = with_receiver(database, "pro").await;
@@ -89,9 +83,7 @@ async fn slow_receivers_do_not_delay_others(#[case] database: Database) {
     assert!(began.elapsed() > Duration::from_secs(14), "an attempt has 15 seconds: {:?}", began.elapsed());
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_receiver_that_is_gone_is_deactivated(#[case] database: Database) {
     let (server, api, receiver) = with_owner(database).await;
@@ -105,10 +97,10 @@ async fn a_receiver_that_is_gone_is_deactivated(#[case] database: Database) {
     let path = format!("/v1/webhooks/{gone}");
     let off = api.get(&path).await.expect(200);
     assert_eq!((&off["active"], &off["deactivated_reason"]), (&json!(false), &json!("gone")));
-    let told = receiver.wait_for("/other", 1).await.remove(0);
+    let message = receiver.wait_for("/other", 1).await.remove(0);
     let mut expected = off.json.clone();
     expected["reason"] = json!("gone");
-    assert_eq!((told.event_type(), told.json()), ("webhook.deactivated", expected));
+    assert_eq!((message.event_type(), message.json()), ("webhook.deactivated", expected));
     let mail = server.wait_for_mails(1).await.remove(0);
     assert!(mail.text.contains(&gone) && !mail.text.contains("secret-of-the-url"), "{mail:#?}");
     assert_eq!(mail.to, "owner@example.com");
@@ -125,9 +117,7 @@ async fn a_receiver_that_is_gone_is_deactivated(#[case] database: Database) {
     assert!(!server.log().contains("secret-of-the-url"));
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn five_days_of_failures_deactivate_an_endpoint(#[case] database: Database) {
     const DAY: i64 = 24 * 3_600;
@@ -158,14 +148,12 @@ async fn five_days_of_failures_deactivate_an_endpoint(#[case] database: Database
         async move { api.get(format!("/v1/webhooks/{webhook}")).await.expect(200) }
     };
     server.wait_for_mails(1).await;
-    let shown = off(failing.clone()).await;
-    assert_eq!((&shown["active"], &shown["deactivated_reason"]), (&json!(false), &json!("failing")));
+    let webhook_now = off(failing.clone()).await;
+    assert_eq!((&webhook_now["active"], &webhook_now["deactivated_reason"]), (&json!(false), &json!("failing")));
     assert_eq!(off(healed).await["active"], true);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_paused_endpoint_gets_nothing(#[case] database: Database) {
     let (mut server, api, receiver) = with_receiver(database, "pro").await;
@@ -190,9 +178,7 @@ async fn a_paused_endpoint_gets_nothing(#[case] database: Database) {
 
 /// Everything that was committed before a crash arrives after it. A delivery in flight is repeated with its
 /// identifier.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_crash_loses_nothing(#[case] database: Database) {
     let (mut server, api, receiver) = with_receiver(database, "pro").await;
@@ -219,9 +205,7 @@ async fn a_crash_loses_nothing(#[case] database: Database) {
 }
 
 /// A stop waits 8 s for deliveries in flight. A slower receiver gets the message again, with its identifier.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn a_stop_cuts_off_a_receiver_that_hangs(#[case] database: Database) {
     let (mut server, api, receiver) = with_receiver(database, "pro").await;

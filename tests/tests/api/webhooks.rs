@@ -1,15 +1,13 @@
 //! Webhook endpoints: who may create them, what they receive, and how it is signed.
 
+use crate::on_both;
 use std::collections::BTreeSet;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use kalends_e2e::{
-    Answer, Client, Database,
-    Database::{Postgres, Sqlite},
-    Received, Receiver, Server, shifted,
-};
+use kalends_e2e::{Answer, Client, Database, Database::Sqlite, Received, Receiver, Server, shifted};
 use rstest::rstest;
+use rstest_reuse::apply;
 use serde_json::{Value, json};
 use sha2::Sha256;
 
@@ -32,9 +30,7 @@ pub(crate) async fn hook(api: &Client, receiver: &Receiver, path: &str, events: 
 
 const FIELDS: [&str; 7] = ["id", "url", "events", "active", "deactivated_reason", "created_at", "updated_at"];
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn endpoints_are_created_read_changed_and_deleted(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
@@ -93,9 +89,7 @@ async fn bad_endpoints_are_refused_by_field(#[case] body: Value, #[case] param: 
     assert_eq!(api.get("/v1/webhooks").await.expect(200)["total"], 0);
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn the_plan_limits_endpoints(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "free").await;
@@ -140,17 +134,15 @@ fn signatures(received: &Received, secret: &str) -> (String, String) {
 }
 
 /// Every event type that a request causes, with the payload that the API shows.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_event_type_of_a_request_arrives(#[case] database: Database) {
     let (server, api, receiver) = with_receiver(database, "pro").await;
     let secret = hook(&api, &receiver, "/all?a=1", &["*"]).await["secret"].as_str().unwrap().to_owned();
     hook(&api, &receiver, "/agents", &["agent.created"]).await;
-    let arrives = async |event_type: &str, shown: &Value| {
+    let arrives = async |event_type: &str, expected: &Value| {
         let received = receiver.wait_for_type("/all?a=1", event_type).await;
-        assert_eq!(&received.json(), shown, "{event_type}");
+        assert_eq!(&received.json(), expected, "{event_type}");
         assert_eq!(signed_by(&received, &secret), (true, true), "{event_type}");
         received
     };
@@ -192,11 +184,11 @@ async fn every_event_type_of_a_request_arrives(#[case] database: Database) {
     let created = receiver.wait_for_type("/all?a=1", "event.hold_created").await.json();
     assert_eq!((&created["title"], &created["status"]), (&json!("Maybe"), &json!("hold")));
     api.put(format!("{}/confirm", at(&first))).await.expect(200);
-    let shown = api.get(at(&first)).await.expect(200).json;
-    arrives("event.hold_confirmed", &shown).await;
+    let event_now = api.get(at(&first)).await.expect(200).json;
+    arrives("event.hold_confirmed", &event_now).await;
     api.put(format!("{}/release", at(&second))).await.expect(200);
-    let shown = api.get(at(&second)).await.expect(200).json;
-    arrives("event.hold_released", &shown).await;
+    let event_now = api.get(at(&second)).await.expect(200).json;
+    arrives("event.hold_released", &event_now).await;
     hold(3, 7).await;
     let preempted = receiver.wait_for_type("/all?a=1", "event.hold_expired").await.json();
     assert_eq!((&preempted["id"], &preempted["reason"]), (&weak["id"], &json!("preempted")));
@@ -209,9 +201,7 @@ async fn every_event_type_of_a_request_arrives(#[case] database: Database) {
 }
 
 /// Event types that time causes also arrive, each with the payload that the API shows at that time.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn every_event_type_of_a_timer_arrives(#[case] database: Database) {
     let (mut server, mut api, receiver) = with_receiver(database, "pro").await;
@@ -245,30 +235,28 @@ async fn every_event_type_of_a_timer_arrives(#[case] database: Database) {
     for (minutes, event_type, event) in steps {
         server.restart_at_offset(minutes * 60).await;
         api = api.moved_to(server.base_url());
-        let told = receiver.wait_for_one("/", event_type, |received| {
+        let message = receiver.wait_for_one("/", event_type, |received| {
             let id = if event == &series { "recurringEventId" } else { "id" };
             received.event_type() == event_type && received.json()[id] == **event
         });
-        let told = told.await.json();
-        let mut shown = if event == &series {
+        let message = message.await.json();
+        let mut expected = if event == &series {
             let window = format!("start_after={}&start_before={}", time(0), time(600));
             api.get(format!("{events}?expand=true&{window}")).await.expect(200).data().pop().unwrap()
         } else {
             api.get(format!("/v1/events/{event}")).await.expect(200).json
         };
         if event == &hold {
-            shown["reason"] = json!("expired");
+            expected["reason"] = json!("expired");
         }
-        assert_eq!(told, shown, "{event_type} after {minutes} minutes");
+        assert_eq!(message, expected, "{event_type} after {minutes} minutes");
     }
     let received = receiver.received("/");
     let deliveries: BTreeSet<_> = received.iter().map(|received| received.header("x-delivery-id")).collect();
     assert_eq!(deliveries.len(), steps.len(), "each message once");
 }
 
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn both_secrets_sign_after_a_rotation(#[case] database: Database) {
     let (mut server, api, receiver) = with_receiver(database, "pro").await;
@@ -296,9 +284,7 @@ async fn both_secrets_sign_after_a_rotation(#[case] database: Database) {
 }
 
 /// The export contains the secret, which is otherwise shown only once.
-#[rstest]
-#[case::sqlite(Sqlite)]
-#[case::postgres(Postgres)]
+#[apply(on_both)]
 #[tokio::test]
 async fn an_export_contains_the_secrets(#[case] database: Database) {
     let server = Server::start(database).await;

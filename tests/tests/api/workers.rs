@@ -47,7 +47,7 @@ async fn shows(api: &Client, path: &str, field: &str, value: &str) {
         if answer[field] == value {
             return;
         }
-        assert!(began.elapsed() < PATIENCE, "{}", answer.shown());
+        assert!(began.elapsed() < PATIENCE, "{}", answer.describe());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
@@ -75,14 +75,14 @@ async fn requests_and_workers_run_separately_on_postgres() {
     assert_ne!(api.get(&path).await.expect(200).header("etag"), version);
 
     // The worker answers only health checks.
-    let asked = worker.api(&org).undescribed();
+    let client = worker.api(&org).undescribed();
     for path in ["/health", "/ready"] {
-        assert_eq!(asked.get(path).await.expect(200)["status"], "ok");
+        assert_eq!(client.get(path).await.expect(200)["status"], "ok");
     }
     for path in ["/v1/agents", "/openapi.json", "/docs/", "/", &path] {
-        asked.get(path).await.refused(404, "not_found");
+        client.get(path).await.refused(404, "not_found");
     }
-    asked.post("/v1/agents").json(json!({ "name": "Ada", "type": "ai" })).await.refused(404, "not_found");
+    client.post("/v1/agents").json(json!({ "name": "Ada", "type": "ai" })).await.refused(404, "not_found");
 
     let metrics = reqwest::get(format!("http://{free}/metrics")).await.unwrap().text().await.unwrap();
     for line in [

@@ -17,7 +17,7 @@ use crate::{
 /// The number of attacks on each operation, unless `PROPTEST_CASES` sets another.
 const CASES: u32 = 40;
 /// The number of cases that proptest uses by default.
-const UNASKED: u32 = 256;
+const PROPTEST_CASES_DEFAULT: u32 = 256;
 /// The seed, unless `PROPTEST_RNG_SEED` sets another. With a fixed seed, a failure can be reproduced.
 const SEED: u64 = 1;
 /// The longest address that is read.
@@ -39,7 +39,7 @@ fn no_input_makes_the_server_fail(#[values(Database::Sqlite, Database::Postgres)
 
 fn attack(runtime: &Runtime, world: &World, operation: &Operation, index: u64) {
     let mut config = Config { max_shrink_iters: SHRINKS, failure_persistence: None, ..Config::default() };
-    if config.cases == UNASKED {
+    if config.cases == PROPTEST_CASES_DEFAULT {
         config.cases = CASES;
     }
     // Each operation has its own seed, so that not all get the same attacks.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fs::File,
     net::SocketAddr,
     path::Path,
     process::Stdio,
@@ -32,6 +33,9 @@ const SOON: Duration = Duration::from_secs(8);
 /// The time that a cut takes to reach every connection.
 const CUT: Duration = Duration::from_millis(50);
 
+/// The log of a service on a small disk, in its data directory.
+const SMALL_LOG: &str = "small-disk.log";
+
 /// The outcomes of the writes.
 #[derive(Default)]
 struct Ledger {
@@ -39,6 +43,8 @@ struct Ledger {
     acknowledged: BTreeMap<String, String>,
     /// The titles of the other events, with the status of each answer.
     refused: Vec<(String, u16)>,
+    /// The requests of the refused events, where they are known.
+    requests: Vec<String>,
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -139,8 +145,8 @@ async fn wait_for_progress(ledger: &Mutex<Ledger>) {
 /// Requires that everything that needs the database fails soon, while the service itself runs.
 async fn is_away(server: &Server, api: &Client, calendar: &str) {
     let away = |answer: Answer, began: Instant| {
-        let answer = answer.refused(503, "internal_error").says("database");
-        assert!(answer.header("retry-after").parse::<u32>().is_ok_and(|seconds| seconds >= 1), "{}", answer.shown());
+        let answer = answer.refused(503, "internal_error").mentions("database");
+        assert!(answer.header("retry-after").parse::<u32>().is_ok_and(|seconds| seconds >= 1), "{}", answer.describe());
         assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
     };
     let began = Instant::now();
@@ -241,6 +247,15 @@ async fn a_full_disk_loses_nothing() {
     let ready = raw::call(small.address, &org.key, "GET", "/ready", None).await;
     assert_eq!(ready.status, 200, "{ready:?}");
     small.stop().await;
+    // The log names the requests of the batches that were lost.
+    let log = std::fs::read_to_string(server.data_dir().join(SMALL_LOG)).unwrap();
+    let batches = log.lines().filter(|line| line.contains("a batch of changes was not committed"));
+    let lost: Vec<&str> = batches
+        .filter_map(|line| line.split_once("requests=")?.1.split_whitespace().next())
+        .flat_map(|requests| requests.split(','))
+        .collect();
+    assert!(!lost.is_empty(), "{log}");
+    assert!(lost.iter().all(|lost| ledger.requests.iter().any(|request| request == lost)), "{lost:?}");
 
     server.start_again(&[]).await;
     let api = server.api(&org);
@@ -277,7 +292,7 @@ impl OnSmallDisk {
             .current_dir(server.data_dir())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(File::create(server.data_dir().join(SMALL_LOG)).unwrap())
             .kill_on_drop(true)
             .spawn()
             .unwrap();
@@ -306,6 +321,7 @@ impl OnSmallDisk {
                 assert_eq!((answer.status, answer.header("retry-after")), (503, "1"), "{answer:?}");
                 assert_eq!(body["error"]["type"], "internal_error", "{answer:?}");
                 assert_eq!(body["error"]["request_id"], answer.header("x-request-id"), "{answer:?}");
+                ledger.requests.push(answer.header("x-request-id").to_owned());
                 ledger.refused.push((title, answer.status));
             }
         }

@@ -231,11 +231,11 @@ fn headers() -> BoxedStrategy<Vec<(&'static str, Bytes)>> {
 
 /// A body of the right shape with something odd in it, or of no valid shape.
 fn body(example: &Value, fields: &[String]) -> BoxedStrategy<Bytes> {
-    let whole = example.to_string().into_bytes();
-    let length = whole.len();
-    let (broken, torn, salted) = (whole.clone(), whole.clone(), whole.clone());
+    let example_bytes = example.to_string().into_bytes();
+    let length = example_bytes.len();
+    let (broken, torn, salted) = (example_bytes.clone(), example_bytes.clone(), example_bytes.clone());
     Union::new_weighted(vec![
-        (2, Just(whole).boxed()),
+        (2, Just(example_bytes).boxed()),
         (14, mutated(example, fields)),
         (2, any_json()),
         (1, (0..length).prop_map(move |at| broken[..at].to_vec()).boxed()),
@@ -245,8 +245,8 @@ fn body(example: &Value, fields: &[String]) -> BoxedStrategy<Bytes> {
     .boxed()
 }
 
-fn replaced(whole: &[u8], at: usize, by: &[u8]) -> Bytes {
-    [&whole[..at], by, &whole[at + 1..]].concat()
+fn replaced(example_bytes: &[u8], at: usize, by: &[u8]) -> Bytes {
+    [&example_bytes[..at], by, &example_bytes[at + 1..]].concat()
 }
 
 /// The example with odd values in some places, and with additional, missing and repeated members.

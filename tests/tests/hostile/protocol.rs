@@ -36,10 +36,10 @@ async fn invalid_http_does_no_harm() {
         "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}".to_owned(),
     ];
     for request in requests {
-        let shown: String = request.escape_debug().take(100).collect();
+        let excerpt: String = request.escape_debug().take(100).collect();
         // Closing the connection without an answer is allowed.
         if let Some(answer) = raw::send(address, request.as_bytes()).await {
-            assert!(answer.status < 500, "{shown} => {answer:?}");
+            assert!(answer.status < 500, "{excerpt} => {answer:?}");
         }
         server.anonymous().get("/health").await.expect(200);
     }
@@ -63,10 +63,10 @@ async fn heads_within_the_parser_s_bounds_are_refused_with_the_error_envelope() 
         (431, request("/health", &format!("Host: x\r\nA: {}\r\n", long(33_000)))),
     ];
     for (status, request) in refused {
-        let shown: String = request.escape_debug().take(100).collect();
-        let answer = raw::send(address, request.as_bytes()).await.unwrap_or_else(|| panic!("no answer to {shown}"));
-        assert_eq!((answer.status, answer.fault()), (status, None), "{shown}");
-        assert_eq!(answer.json()["error"]["type"], "invalid_request", "{shown}");
+        let excerpt: String = request.escape_debug().take(100).collect();
+        let answer = raw::send(address, request.as_bytes()).await.unwrap_or_else(|| panic!("no answer to {excerpt}"));
+        assert_eq!((answer.status, answer.fault()), (status, None), "{excerpt}");
+        assert_eq!(answer.json()["error"]["type"], "invalid_request", "{excerpt}");
     }
     let taken = [
         request("/health", &format!("Host: x\r\n{}", "A: b\r\n".repeat(98))),
@@ -76,9 +76,9 @@ async fn heads_within_the_parser_s_bounds_are_refused_with_the_error_envelope() 
         "GET /health HTTP/1.0\r\n\r\n".to_owned(),
     ];
     for request in taken {
-        let shown: String = request.escape_debug().take(100).collect();
-        let answer = raw::send(address, request.as_bytes()).await.unwrap_or_else(|| panic!("no answer to {shown}"));
-        assert_eq!(answer.status, 200, "{shown}");
+        let excerpt: String = request.escape_debug().take(100).collect();
+        let answer = raw::send(address, request.as_bytes()).await.unwrap_or_else(|| panic!("no answer to {excerpt}"));
+        assert_eq!(answer.status, 200, "{excerpt}");
     }
 }
 
@@ -116,7 +116,11 @@ async fn unsupported_methods_are_refused_with_the_error_envelope() {
                 continue;
             }
             let answer = api.call(method.parse().unwrap(), &path).await.refused(405, "invalid_request");
-            assert!(methods.iter().all(|known| answer.header("allow").contains(known.as_str())), "{}", answer.shown());
+            assert!(
+                methods.iter().all(|known| answer.header("allow").contains(known.as_str())),
+                "{}",
+                answer.describe()
+            );
         }
     }
 }

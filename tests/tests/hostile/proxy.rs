@@ -41,7 +41,7 @@ struct Wire {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Forwards everything.
-    Whole,
+    Forwarding,
     /// Swallows everything that either side sends, and closes nothing.
     Silent,
     /// Has no connections and refuses new ones.
@@ -49,13 +49,13 @@ enum State {
 }
 
 impl Proxy {
-    /// A whole proxy in front of `upstream`.
+    /// A proxy in front of `upstream`.
     async fn before(upstream: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let wire = Arc::new(Wire {
             upstream,
-            state: watch::Sender::new(State::Whole),
+            state: watch::Sender::new(State::Forwarding),
             last_words: Mutex::default(),
             unheard: watch::Sender::new(0),
         });
@@ -63,7 +63,7 @@ impl Proxy {
         Self { address, wire, forwarding }
     }
 
-    /// A whole proxy in front of the Postgres database of `server`, and the database's URL through it.
+    /// A proxy in front of the Postgres database of `server`, and the database's URL through it.
     pub(crate) async fn before_database_of(server: &Server) -> (Self, String) {
         let direct = server.postgres_url().unwrap();
         let (login, place) = direct.split_once('@').unwrap();
@@ -95,7 +95,7 @@ impl Proxy {
     }
 
     pub(crate) fn repair(&self) {
-        self.wire.state.send_replace(State::Whole);
+        self.wire.state.send_replace(State::Forwarding);
     }
 }
 
@@ -178,12 +178,12 @@ impl Wire {
     /// Whether a caller's `bytes` are swallowed. They may be the ones that silence the wire.
     fn swallows(&self, bytes: &[u8]) -> bool {
         let mut last_words = self.last_words.lock().unwrap();
-        let said = last_words.as_ref().is_some_and(|words| bytes.windows(words.len()).any(|found| found == words));
-        if said {
+        let is_last = last_words.as_ref().is_some_and(|words| bytes.windows(words.len()).any(|found| found == words));
+        if is_last {
             *last_words = None;
             self.state.send_replace(State::Silent);
         }
-        said || self.is_silent()
+        is_last || self.is_silent()
     }
 }
 

@@ -91,15 +91,15 @@ async fn campaign(options: &Options, place: &Place, count: usize, seed: u64) -> 
         let address = addresses[guest % addresses.len()];
         guests.spawn(attempt(address, Arc::clone(&requests), Arc::clone(&next)));
     }
-    let mut told: BTreeMap<u16, usize> = BTreeMap::new();
+    let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     while let Some(ended) = guests.join_next().await {
         for (status, count) in ended?? {
-            *told.entry(status).or_default() += count;
+            *statuses.entry(status).or_default() += count;
         }
     }
     let seconds = begun.elapsed().as_secs_f64();
     let expected = BTreeMap::from([(201, options.slots), (409, options.slots * (options.each - 1))]);
-    ensure!(told == expected, "the answers are {told:?} instead of {expected:?}");
+    ensure!(statuses == expected, "the answers are {statuses:?} instead of {expected:?}");
     // The first connection has been idle for too long.
     let starts = booked(&mut Connection::open(servers[0].address).await?, &key, &calendar).await?;
     let mut sought: Vec<String> = wanted.iter().map(|start| (*start).to_owned()).collect();
@@ -140,12 +140,12 @@ async fn attempt(
     next: Arc<AtomicUsize>,
 ) -> Result<BTreeMap<u16, usize>> {
     let mut connection = Connection::open(address).await?;
-    let mut told = BTreeMap::new();
+    let mut answers = BTreeMap::new();
     while let Some(request) = requests.get(next.fetch_add(1, Ordering::Relaxed)) {
         let (status, _) = connection.exchange(request).await?;
-        *told.entry(status).or_default() += 1;
+        *answers.entry(status).or_default() += 1;
     }
-    Ok(told)
+    Ok(answers)
 }
 
 /// The starts of the calendar's events, in order.

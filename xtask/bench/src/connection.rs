@@ -200,9 +200,9 @@ impl Head {
 impl Answer {
     /// The body as JSON, if the status is the expected one.
     pub(crate) fn json(&self, expected: u16) -> Result<Value> {
-        let said = || String::from_utf8_lossy(&self.body).chars().take(600).collect::<String>();
-        ensure!(self.status == expected, "expected {expected}, got {}: {}", self.status, said());
-        serde_json::from_slice(&self.body).with_context(|| format!("not JSON: {}", said()))
+        let excerpt = || String::from_utf8_lossy(&self.body).chars().take(600).collect::<String>();
+        ensure!(self.status == expected, "expected {expected}, got {}: {}", self.status, excerpt());
+        serde_json::from_slice(&self.body).with_context(|| format!("not JSON: {}", excerpt()))
     }
 }
 

@@ -53,8 +53,8 @@ impl Place {
         // The directory is next to this program, because the usual directory for temporary files may be in memory,
         // where commits are free.
         let here = std::env::current_exe()?;
-        let beside = here.parent().context("this program has no parent directory")?;
-        let directory = tempfile::Builder::new().prefix("kalends-bench-").tempdir_in(beside)?;
+        let parent = here.parent().context("this program has no parent directory")?;
+        let directory = tempfile::Builder::new().prefix("kalends-bench-").tempdir_in(parent)?;
         let database = match kind {
             Kind::Sqlite => None,
             Kind::Postgres => {

@@ -119,8 +119,8 @@ async fn one_connection(
         if got != status {
             let again = connection.ask(request).await.map(|answer| answer.body).unwrap_or_default();
             let again = String::from_utf8_lossy(&again).into_owned();
-            let asked = String::from_utf8_lossy(request).lines().next().unwrap_or_default().to_owned();
-            ensure!(got == status, "{asked} answered {got} instead of {status}; asked again: {again}");
+            let request_line = String::from_utf8_lossy(request).lines().next().unwrap_or_default().to_owned();
+            ensure!(got == status, "{request_line} answered {got} instead of {status}; asked again: {again}");
         }
         let answered = Instant::now();
         times.push(u32::try_from((answered - sent).as_micros()).unwrap_or(u32::MAX));

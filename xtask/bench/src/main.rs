@@ -1,7 +1,7 @@
 //! Load and crash campaigns against the real binary of Kalends.
 //!
 //! `cargo xtask bench http` and `cargo xtask soak crash` build the binaries, start a Postgres server and call this
-//! program. `docs/performance.md` explains the output.
+//! program. `docs/contribute/performance.md` explains the output.
 
 mod abuse;
 mod bookings;
@@ -102,7 +102,7 @@ fn main() -> Result<()> {
         Campaign::Webhooks(options) => single_threaded()?.block_on(webhooks::run(&options)),
         Campaign::Deliveries(options) => single_threaded()?.block_on(webhooks::campaign::run(&options)),
         Campaign::Ical(options) => single_threaded()?.block_on(ical::run(&options)),
-        Campaign::IcalReader(options) => ical::reading::tell_memory(&options),
+        Campaign::IcalReader(options) => ical::reading::print_memory(&options),
         Campaign::Layers(options) => single_threaded()?.block_on(layers::run(&options)),
         Campaign::Floor(options) => multi_threaded()?.block_on(http::floor::serve(&options)),
         Campaign::LayersServer(options) => multi_threaded()?.block_on(layers::serve(&options)),

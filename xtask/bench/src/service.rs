@@ -90,8 +90,8 @@ impl Program {
     pub(crate) async fn operate(&self, arguments: &[&str]) -> Result<String> {
         let mut command = self.command(arguments);
         let output = tokio::task::spawn_blocking(move || command.stdin(Stdio::null()).output()).await??;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{arguments:?} failed ({}): {}", output.status, said.trim());
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "{arguments:?} failed ({}): {}", output.status, stderr.trim());
         Ok(String::from_utf8(output.stdout)?)
     }
 
@@ -199,8 +199,8 @@ impl Process {
 
     /// Asks the process to stop and waits until it has.
     pub(crate) async fn stop(mut self) -> Result<()> {
-        let asked = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
-        ensure!(asked.is_ok_and(|status| status.success()), "cannot send SIGTERM; is the program `kill` missing?");
+        let killed = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
+        ensure!(killed.is_ok_and(|status| status.success()), "cannot send SIGTERM; is the program `kill` missing?");
         let until = Instant::now() + STOP;
         while Instant::now() < until {
             if let Some(status) = self.child.try_wait()? {

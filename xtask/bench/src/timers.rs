@@ -93,14 +93,14 @@ async fn campaign(options: &Options, place: &Place, seed: u64) -> Result<String>
         ensure!(begun.elapsed() < lasts + PATIENCE, "{} timers are left", count(&mut database, "timers").await?);
         tokio::time::sleep(LOOK_AGAIN).await;
     }
-    let told = begun.elapsed();
+    let elapsed = begun.elapsed();
     for worker in running {
         worker.stop().await?;
     }
     server.stop().await?;
     let report = judge(options, &mut database, first).await?;
     database.close().await?;
-    Ok(format!("{report} {} workers killed, {:.0} s in all.", options.kills, told.as_secs_f64()))
+    Ok(format!("{report} {} workers killed, {:.0} s in all.", options.kills, elapsed.as_secs_f64()))
 }
 
 /// Creates everything that falls due, and returns the start of the first event.
@@ -181,18 +181,18 @@ async fn judge(options: &Options, database: &mut PgConnection, first: Moment) ->
         ("event.hold_created", holds),
         ("event.created", events),
     ] {
-        let told: i64 = sqlx::query_scalar("SELECT count(*) FROM outbox WHERE event_type = $1")
+        let sent: i64 = sqlx::query_scalar("SELECT count(*) FROM outbox WHERE event_type = $1")
             .bind(event_type)
             .fetch_one(&mut *database)
             .await?;
-        ensure!(told == expected, "{told} messages of the type {event_type} instead of {expected}");
+        ensure!(sent == expected, "{sent} messages of the type {event_type} instead of {expected}");
     }
     let (cancelled, confirmed) = (count(database, "cancelled").await?, count(database, "confirmed").await?);
     ensure!((cancelled, confirmed) == (holds, events), "{cancelled} holds expired, {confirmed} events remained");
 
     // Messages are sealed, so they cannot be matched with events. Sorted, the starts and their messages are as late as
     // they are one by one.
-    let told: Vec<i64> =
+    let sent_at: Vec<i64> =
         sqlx::query_scalar("SELECT created_at FROM outbox WHERE event_type = 'event.started' ORDER BY created_at")
             .fetch_all(&mut *database)
             .await?;
@@ -200,9 +200,9 @@ async fn judge(options: &Options, database: &mut PgConnection, first: Moment) ->
         let spread = i64::from(options.seconds) * 1_000_000 * i64::try_from(number)? / events;
         Ok::<_, anyhow::Error>(first.as_micros() + spread)
     };
-    let mut late = Vec::with_capacity(told.len());
-    for (number, told) in told.iter().enumerate() {
-        late.push(told - due(number)?);
+    let mut late = Vec::with_capacity(sent_at.len());
+    for (number, sent) in sent_at.iter().enumerate() {
+        late.push(sent - due(number)?);
     }
     late.sort_unstable();
     let quantile = |percent: usize| late.get(late.len() * percent / 100).copied().unwrap_or(0) / 1_000;

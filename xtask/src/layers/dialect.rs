@@ -166,16 +166,16 @@ mod tests {
     #[test]
     fn violations_name_the_line() {
         let migration = "-- begin\ncreate table t (\n  a text default 'x\ny',\n  id serial\n);\n";
-        let said = check(&fixture::files(&[("migrations/postgres/0001_begin.sql", migration)]));
-        assert_eq!(said[0].to_string(), format!("migrations/postgres/0001_begin.sql:5: {SEQUENCE}"));
+        let problems = check(&fixture::files(&[("migrations/postgres/0001_begin.sql", migration)]));
+        assert_eq!(problems[0].to_string(), format!("migrations/postgres/0001_begin.sql:5: {SEQUENCE}"));
         assert!(check(&fixture::files(&[("migrations/sqlite/0001_begin.sql", migration)])).is_empty());
     }
 
     #[test]
     fn strings_of_the_store_are_checked_if_they_are_sql() {
-        let said = |text: &str| check(&fixture::files(&[("crates/postgres/src/lib.rs", text)])).len();
-        assert_eq!(said("fn f() { run(\"listen changes\") }"), 1);
-        assert_eq!(said("fn f() { query!(\"select nextval('s')\") }"), 1);
-        assert_eq!(said("fn f() { fail(\"set KALENDS_DATABASE_URL, then start again\") }"), 0);
+        let problems = |text: &str| check(&fixture::files(&[("crates/postgres/src/lib.rs", text)])).len();
+        assert_eq!(problems("fn f() { run(\"listen changes\") }"), 1);
+        assert_eq!(problems("fn f() { query!(\"select nextval('s')\") }"), 1);
+        assert_eq!(problems("fn f() { fail(\"set KALENDS_DATABASE_URL, then start again\") }"), 0);
     }
 }

@@ -28,23 +28,23 @@ mod tests {
     use super::super::model::fixture;
     use super::*;
 
-    fn said(path: &str, text: &str) -> usize {
+    fn problems(path: &str, text: &str) -> usize {
         check(&fixture::files(&[(path, text)])).len()
     }
 
     #[test]
     fn modules_are_documented() {
-        assert_eq!(said("crates/mail/src/lib.rs", "\n//! Sends mail.\n"), 0);
-        assert_eq!(said("crates/mail/src/lib.rs", "use std::fmt;\n//! late\n"), 1);
-        assert_eq!(said("crates/mail/src/empty.rs", ""), 1);
-        assert_eq!(said("crates/mail/build.rs", "fn main() {}"), 0);
+        assert_eq!(problems("crates/mail/src/lib.rs", "\n//! Sends mail.\n"), 0);
+        assert_eq!(problems("crates/mail/src/lib.rs", "use std::fmt;\n//! late\n"), 1);
+        assert_eq!(problems("crates/mail/src/empty.rs", ""), 1);
+        assert_eq!(problems("crates/mail/build.rs", "fn main() {}"), 0);
     }
 
     #[test]
     fn sql_files_belong_to_the_stores() {
-        assert_eq!(said("migrations/sqlite/0001_begin.sql", "select 1"), 0);
-        assert_eq!(said("crates/postgres/queries/busy.sql", "select 1"), 0);
-        assert_eq!(said("crates/app/busy.sql", "select 1"), 1);
-        assert_eq!(said("migrations/oracle/0001_begin.sql", "select 1"), 1);
+        assert_eq!(problems("migrations/sqlite/0001_begin.sql", "select 1"), 0);
+        assert_eq!(problems("crates/postgres/queries/busy.sql", "select 1"), 0);
+        assert_eq!(problems("crates/app/busy.sql", "select 1"), 1);
+        assert_eq!(problems("migrations/oracle/0001_begin.sql", "select 1"), 1);
     }
 }

@@ -45,22 +45,22 @@ mod tests {
     use super::super::model::fixture;
     use super::*;
 
-    fn said(text: &str) -> Vec<String> {
+    fn problems(text: &str) -> Vec<String> {
         check(&fixture::files(&[("README.md", text)])).iter().map(Violation::to_string).collect()
     }
 
     #[test]
     fn paths_of_a_machine_are_found() {
         let (home, work) = (FOLDERS[0], FOLDERS[1]);
-        assert_eq!(said(&format!("ok\nrun `{work}main`")), [format!("README.md:2: names `{work}`")]);
-        assert_eq!(said(&format!("{home}.cargo")).len(), 1);
-        assert!(said(&format!("https://example.com{work}feed.ics, ./a{home}b")).is_empty());
+        assert_eq!(problems(&format!("ok\nrun `{work}main`")), [format!("README.md:2: names `{work}`")]);
+        assert_eq!(problems(&format!("{home}.cargo")).len(), 1);
+        assert!(problems(&format!("https://example.com{work}feed.ics, ./a{home}b")).is_empty());
     }
 
     #[test]
     fn hosts_of_registries_are_found() {
         for host in HOSTS {
-            assert_eq!(said(&format!("see https://{host}/crate")).len(), 1, "{host}");
+            assert_eq!(problems(&format!("see https://{host}/crate")).len(), 1, "{host}");
         }
     }
 }

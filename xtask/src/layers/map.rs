@@ -3,7 +3,7 @@
 use super::Violation;
 use super::model::Model;
 
-const MAP: &str = "docs/architecture.md";
+const MAP: &str = "docs/contribute/architecture.md";
 
 pub(super) fn check(model: &Model) -> Vec<Violation> {
     let Some(map) = model.file(MAP) else {

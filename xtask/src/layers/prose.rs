@@ -1,7 +1,9 @@
-//! The phrases that comments and documents avoid (`docs/glossary.md`), and citations of documents that are not here.
+//! The phrases that comments, documents and names avoid (`docs/contribute/glossary.md`), and citations of documents
+//! that are not here.
 
 use super::Violation;
 use super::model::{File, Model};
+use super::rust;
 
 /// Phrases in lower case, with what to write.
 const PHRASES: &[(&str, &str)] = &[
@@ -21,13 +23,25 @@ const PHRASES: &[(&str, &str)] = &[
 ];
 /// Words that do not begin a sentence after `Of`.
 const FRONTED: &[&str] = &["Of a ", "Of an ", "Of the ", "Of its ", "Of this ", "Of those ", "Of what ", "Of all "];
+/// Words that are not part of a name in Rust, with what to write.
+const NAMES: &[(&str, &str)] = &[
+    ("told", "name what it is: an answer, a report, a message"),
+    ("anew", "write again, or what happens again"),
+    ("in_sight", "write visible"),
+    ("in_vain", "say which effect is missing"),
+    ("whoever", "name the caller, the client or the worker"),
+    ("heeded", "write followed or used"),
+];
+/// Folders whose names are not checked. The stores read columns into fields of the same name.
+const UNNAMED: &[&str] = &["crates/app/", "crates/http/", "crates/postgres/", "crates/sqlite/"];
 /// The page that lists the phrases, and this list.
-const LISTS: &[&str] = &["docs/glossary.md", "xtask/src/layers/prose.rs"];
+const LISTS: &[&str] = &["docs/contribute/glossary.md", "xtask/src/layers/prose.rs"];
 /// Files of others, and what was written before.
 const ELSEWHERE: &[&str] = &["crates/feeds/tests/corpus/", "fuzz/corpus/", "LICENSE"];
 
 pub(super) fn check(model: &Model) -> Vec<Violation> {
-    model.files.iter().filter(|file| is_ours(file)).flat_map(phrases_of).collect()
+    let ours = || model.files.iter().filter(|file| is_ours(file));
+    ours().flat_map(phrases_of).chain(ours().flat_map(names_of)).collect()
 }
 
 fn is_ours(file: &File) -> bool {
@@ -42,6 +56,18 @@ fn phrases_of(file: &File) -> Vec<Violation> {
         violations.extend(problem(&prose).map(|what| Violation::new(format!("{}:{line}", file.path), what)));
     }
     violations
+}
+
+fn names_of(file: &File) -> Vec<Violation> {
+    if !file.path.ends_with(".rs") || UNNAMED.iter().any(|folder| file.path.starts_with(folder)) {
+        return Vec::new();
+    }
+    let violation = |(line, name): (usize, String)| {
+        let words = format!("_{}_", name.to_lowercase());
+        let (word, instead) = NAMES.iter().find(|(word, _)| words.contains(&format!("_{word}_")))?;
+        Some(Violation::new(format!("{}:{line}", file.path), format!("`{name}` has the word \"{word}\": {instead}")))
+    };
+    rust::identifiers(&file.text).into_iter().filter_map(violation).collect()
 }
 
 /// What begins a comment in a file of this kind; nothing if all of it is prose. `None` if it is neither.
@@ -97,6 +123,32 @@ mod tests {
         assert_eq!(found("a.md", "Fine.\n\nOf the two, one wins. Read ruling 4.\n"), ["a.md:3"]);
         assert_eq!(found("a.toml", "# so many\nname = \"told\"\n"), ["a.toml:1"]);
         assert_eq!(found("a.md", "The first. Of a batch, one.\n"), ["a.md:1"]);
+    }
+
+    fn named(path: &str, text: &str) -> Vec<String> {
+        let file = File { path: path.to_owned(), text: text.to_owned() };
+        names_of(&file).into_iter().map(|violation| violation.to_string()).collect()
+    }
+
+    #[test]
+    fn words_are_found_in_names() {
+        let text = "const TOLD_MAX: u8 = 1;\nfn events_in_sight() {\n    assert!(sealed_anew);\n}";
+        assert_eq!(
+            named("crates/feeds/src/lib.rs", text),
+            [
+                "crates/feeds/src/lib.rs:1: `TOLD_MAX` has the word \"told\": name what it is: an answer, a report, a message",
+                "crates/feeds/src/lib.rs:2: `events_in_sight` has the word \"in_sight\": write visible",
+                "crates/feeds/src/lib.rs:3: `sealed_anew` has the word \"anew\": write again, or what happens again",
+            ]
+        );
+    }
+
+    #[test]
+    fn longer_words_strings_and_exempt_folders_are_not_names() {
+        let text = "fn untold(insight: u8) { query!(\"told\") } // told";
+        assert_eq!(named("crates/feeds/src/lib.rs", text), Vec::<String>::new());
+        assert_eq!(named("crates/sqlite/src/lib.rs", "let told = 1;"), Vec::<String>::new());
+        assert_eq!(named("told.py", "told = 1"), Vec::<String>::new());
     }
 
     #[test]

@@ -22,6 +22,25 @@ pub(super) fn facts(text: &str) -> Facts {
     facts
 }
 
+/// Every identifier of a file with its line, in tests and macro calls too.
+pub(super) fn identifiers(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    if let Ok(tokens) = TokenStream::from_str(text) {
+        add_identifiers(tokens, &mut found);
+    }
+    found
+}
+
+fn add_identifiers(tokens: TokenStream, found: &mut Vec<(usize, String)>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => found.push((ident.span().start().line, ident.to_string())),
+            TokenTree::Group(group) => add_identifiers(group.stream(), found),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
 impl Facts {
     fn read(&mut self, tokens: TokenStream) {
         let mut tokens = tokens.into_iter().peekable();
@@ -128,6 +147,14 @@ mod tests {
             ["1 std::env", "1 env::self", "1 env::var", "2 env::var"]
         );
         assert_eq!(paths("let a: b = c;"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn identifiers_are_found_in_tests_and_macros_too() {
+        let text = "/// a\nfn b(c: D) {}\n#[cfg(test)]\nmod e { f!(g, \"h\", 'i'); }";
+        let found: Vec<_> = identifiers(text).into_iter().filter(|(line, _)| *line != 3).collect();
+        let expected = [(1, "doc"), (2, "fn"), (2, "b"), (2, "c"), (2, "D"), (4, "mod"), (4, "e"), (4, "f"), (4, "g")];
+        assert_eq!(found, expected.map(|(line, name)| (line, name.to_owned())));
     }
 
     #[test]

@@ -36,7 +36,7 @@ mod tests {
     use super::super::model::fixture;
     use super::*;
 
-    fn said(path: &str, text: &str) -> Vec<String> {
+    fn problems(path: &str, text: &str) -> Vec<String> {
         check(&fixture::files(&[(path, text)])).iter().map(Violation::to_string).collect()
     }
 
@@ -44,19 +44,22 @@ mod tests {
     fn only_the_server_reads_the_environment() {
         let text = "fn f() { std::env::var_os(\"HOME\"); }";
         assert_eq!(
-            said("crates/mail/src/lib.rs", text),
+            problems("crates/mail/src/lib.rs", text),
             ["crates/mail/src/lib.rs:1: only the server's configuration may read the environment"]
         );
-        assert!(said("crates/server/src/config.rs", text).is_empty());
-        assert!(said("crates/mail/src/tests.rs", text).is_empty());
-        assert!(said("crates/mail/src/lib.rs", "const A: &str = env!(\"CARGO_PKG_VERSION\");").is_empty());
+        assert!(problems("crates/server/src/config.rs", text).is_empty());
+        assert!(problems("crates/mail/src/tests.rs", text).is_empty());
+        assert!(problems("crates/mail/src/lib.rs", "const A: &str = env!(\"CARGO_PKG_VERSION\");").is_empty());
     }
 
     #[test]
     fn only_the_stores_contain_sql() {
         let text = "\nfn f() { run(\"delete from events\") }";
-        assert_eq!(said("crates/app/src/lib.rs", text), ["crates/app/src/lib.rs:2: only the stores may contain SQL"]);
-        assert_eq!(said("crates/http/src/lib.rs", "use sqlx::Row;").len(), 1);
-        assert!(said("crates/sqlite/src/lib.rs", text).is_empty());
+        assert_eq!(
+            problems("crates/app/src/lib.rs", text),
+            ["crates/app/src/lib.rs:2: only the stores may contain SQL"]
+        );
+        assert_eq!(problems("crates/http/src/lib.rs", "use sqlx::Row;").len(), 1);
+        assert!(problems("crates/sqlite/src/lib.rs", text).is_empty());
     }
 }

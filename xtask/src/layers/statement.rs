@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_are_not() {
+    fn sentences_are_not_statements() {
         for text in [
             "Select a day from the calendar",
             "select a slot from the list",

@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use super::home::Home;
 use super::keeper::{Keeper, Stop};
 use super::ready::Ready;
+use crate::memory;
 
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// How many ports are tried if somebody takes the free port that we found.
@@ -35,6 +36,14 @@ impl Durability {
             Self::Full => &[],
         }
     }
+
+    /// The folder in memory for a cluster whose writes need not survive.
+    fn folder(self) -> Option<&'static Path> {
+        match self {
+            Self::None => memory::folder(),
+            Self::Full => None,
+        }
+    }
 }
 
 /// A running server, which is stopped on drop.
@@ -51,7 +60,12 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Creates and starts a cluster that is deleted when it stops.
     pub(crate) fn throwaway(durability: Durability) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("kalends-postgres-").tempdir()?;
+        let mut folder = tempfile::Builder::new();
+        folder.prefix("kalends-postgres-");
+        let folder = match durability.folder() {
+            Some(memory) => folder.tempdir_in(memory),
+            None => folder.tempdir(),
+        }?;
         let home = Home::new(folder.path())?;
         home.initialize()?;
         let (port, keeper) = start(&home, durability, Stop::and_remove(folder.path()), None)?;
@@ -106,8 +120,11 @@ fn start(home: &Home, durability: Durability, stop: Stop<'_>, preferred: Option<
         match await_ready(home, port, &mut keeper)? {
             None => return Ok((port, keeper)),
             Some(status) => {
-                let said = home.last_words();
-                ensure!(said.contains("Address already in use"), "Postgres did not start ({status}): {said}");
+                let last_words = home.last_words();
+                ensure!(
+                    last_words.contains("Address already in use"),
+                    "Postgres did not start ({status}): {last_words}"
+                );
             }
         }
     }

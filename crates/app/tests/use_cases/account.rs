@@ -8,14 +8,14 @@ use kalends_accounts::{
     reach::CallerKind,
 };
 use kalends_app::{
-    Actor, Answer, App, ChangeSet, Export, Idempotency, Leased, MemoryRateLimiter, NoCalendarProviders,
-    NoHumanCalendars, Parts, Refusal, Request, StoredAnswer, operations, ports::Commit as _,
+    Actor, Answer, App, ChangeSet, Export, Idempotency, Leased, MemoryRateLimiter, Parts, Refusal, Request,
+    StoredAnswer, operations, ports::Commit as _,
 };
 use kalends_calendars::{AgentType, Calendar, NewAgent};
 use kalends_kernel::{Clock as _, KeyId, Metadata, RequestId, SessionId, SignedDuration, UserId};
 use kalends_quotas::{Metric, Plan};
 use kalends_testkit::{
-    Mailbox, MemoryStore, TestPasswords, TestTokens,
+    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, metadata, settings},
 };
 use serde_json::{Value, json};
@@ -38,12 +38,11 @@ impl House {
             mailer: Arc::new(Mailbox::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
-            human: Arc::new(NoHumanCalendars),
             calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
-            providers: Arc::new(kalends_app::NoProviders),
-            sender: Arc::new(kalends_app::NoSender),
-            fetcher: Arc::new(kalends_app::NoFetcher),
+            providers: Arc::new(NoProviders),
+            sender: Arc::new(NoSender),
+            fetcher: Arc::new(NoFetcher),
             settings: settings(),
         });
         let organization = Organization { plan: Plan::Pro, ..make.organization() };

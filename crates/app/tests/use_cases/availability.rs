@@ -8,17 +8,16 @@ use kalends_accounts::{
     reach::{CallerKind, ScopedAgent},
 };
 use kalends_app::{
-    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, operations,
-    ports::{Commit as _, HumanCalendars},
+    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, operations, ports::Commit as _,
 };
 use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
 use kalends_calendars::{Agent, AsOf, Calendar, Event, HumanAsOf, NewRules, Times};
 use kalends_kernel::{Clock as _, KeyId, OrgId, RequestId, Revision, SignedDuration, Span, Timestamp};
 use kalends_testkit::{
-    Mailbox, MemoryStore, TestHumans, TestPasswords, TestTokens,
+    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestHumans, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, at, rules, settings, span},
 };
-use kalends_wire::{ExplainAsked, ExplainOf, ReasonKind, SlotsRequest};
+use kalends_wire::{ExplainOf, ExplainQuery, ReasonKind, SlotsRequest};
 use serde_json::{Value, json};
 
 const FIRST: HumanSource = HumanSource(1);
@@ -57,7 +56,7 @@ impl House {
             let time = Span::new(start, start + SignedDuration::hours(1)).unwrap();
             let of = ExplainOf::Agent(agent.id.to_string());
             let actor = self.actor(Reach::Organization, &operations::EXPLAIN_AVAILABILITY);
-            let asked = ExplainAsked { of, time, allow_stale };
+            let asked = ExplainQuery { of, time, allow_stale };
             let why = self.app.explain_availability(&actor, asked).await.unwrap();
             let slot = format!("{}-{}", &start.to_string()[11..16], &time.end().to_string()[11..16]);
             assert_eq!(why.offered, told.slots.contains(&slot), "{slot} {why:?} {}", told.json);
@@ -69,27 +68,22 @@ impl House {
 
 impl House {
     async fn new() -> Self {
-        let humans = TestHumans::default();
-        Self::with(Arc::new(humans.clone()), humans).await
-    }
-
-    async fn with(human: Arc<dyn HumanCalendars>, humans: TestHumans) -> Self {
-        let (store, make) = (MemoryStore::new(), Fixtures::new());
-        let app = App::new(Parts {
+        let (store, make, humans) = (MemoryStore::new(), Fixtures::new(), TestHumans::default());
+        let parts = Parts {
             store: Arc::new(store.clone()),
             clock: Arc::new(make.clock.clone()),
             entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
-            human,
-            calendar_providers: Arc::new(kalends_app::NoCalendarProviders),
+            calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
-            providers: Arc::new(kalends_app::NoProviders),
-            sender: Arc::new(kalends_app::NoSender),
-            fetcher: Arc::new(kalends_app::NoFetcher),
+            providers: Arc::new(NoProviders),
+            sender: Arc::new(NoSender),
+            fetcher: Arc::new(NoFetcher),
             settings: settings(),
-        });
+        };
+        let app = App::with_human_calendars(parts, Arc::new(humans.clone()));
         let organization = make.organization();
         let org = organization.id;
         store.commit(ChangeSet::new(org).create(&organization)).await.unwrap();
@@ -208,7 +202,7 @@ fn times(intervals: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn without_human_calendars_the_answer_is_complete() {
-    let house = House::with(Arc::new(kalends_app::NoHumanCalendars), TestHumans::default()).await;
+    let house = House::new().await;
     let agent = house.agent().await;
     house.event(&house.calendar(&agent).await, hours("10:00", "11:00")).await;
     let told = house.ask(&agent, morning(), false).await;
@@ -339,7 +333,7 @@ async fn human_busy_times_get_the_buffers_of_the_calendar() {
     house.explained(&agent, morning(), false).await;
     let actor = house.actor(reach_of(&agent), &operations::EXPLAIN_AVAILABILITY);
     let of = ExplainOf::Calendar(calendar.id.to_string());
-    let asked = ExplainAsked { of, time: hours("11:30", "12:30"), allow_stale: false };
+    let asked = ExplainQuery { of, time: hours("11:30", "12:30"), allow_stale: false };
     let why = house.app.explain_availability(&actor, asked).await.unwrap();
     let told: Vec<_> = why.reasons.iter().map(|reason| (reason.reason, reason.start)).collect();
     let (busy, buffer) = (hours("11:15", "11:45"), hours("11:45", "12:05"));
@@ -376,7 +370,7 @@ async fn an_agent_key_reaches_only_the_rules_and_time_of_its_agent() {
         let deleted = house.app.delete_availability_rules(&actor, id, &IfMatch::Any).await;
         assert!(matches!(deleted, Err(Refusal::OutOfReach)), "{deleted:?}");
     }
-    let asked = |of| ExplainAsked { of, time: morning(), allow_stale: false };
+    let asked = |of| ExplainQuery { of, time: morning(), allow_stale: false };
     let actor = house.actor(reach, &operations::EXPLAIN_AVAILABILITY);
     assert!(house.app.explain_availability(&actor, asked(ExplainOf::Agent(own.id.to_string()))).await.is_ok());
     for of in [

@@ -8,7 +8,7 @@ use kalends_accounts::{
     reach::CallerKind,
 };
 use kalends_app::{
-    Actor, Answer, App, ChangeSet, ConsentBegun, ConsentEnded, ConsentFailure, MemoryRateLimiter, Parts, Refusal,
+    Actor, Answered, App, ChangeSet, ConsentBegun, ConsentEnded, ConsentFailure, MemoryRateLimiter, Parts, Refusal,
     Request,
     operations::{self as op, Operation},
     ports::{Commit as _, HumanCalendars as _},
@@ -19,10 +19,10 @@ use kalends_calendars::{Agent, Calendar, ports::BusyTimes as _};
 use kalends_kernel::{KeyId, OrgId, Page, RequestId, SessionId, SignedDuration, Span, UserId};
 use kalends_quotas::Plan;
 use kalends_testkit::{
-    Failing, Mailbox, MemoryStore, TestCalendarProviders, TestPasswords, TestTokens,
+    Failing, Mailbox, MemoryStore, NoFetcher, NoProviders, NoSender, TestCalendarProviders, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
-use kalends_wire::{CreateGrant, WantedGrant};
+use kalends_wire::{self as wire, CreateGrant, WantedGrant};
 use serde_json::{Value, json};
 
 /// An organization with an agent and a calendar, and a user with accounts at providers.
@@ -37,8 +37,8 @@ struct House {
     human: UserId,
 }
 
-fn json_of(answer: &Answer) -> Value {
-    serde_json::from_str(answer.body.as_deref().unwrap()).unwrap()
+fn json_of(answered: Answered<impl serde::Serialize>) -> Value {
+    serde_json::to_value(answered.resource).unwrap()
 }
 
 fn text(value: &Value, pointer: &str) -> String {
@@ -54,14 +54,13 @@ impl House {
             clock: Arc::new(make.clock.clone()),
             entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
-            human: Arc::new(store.clone()),
             calendar_providers: Arc::new(accounts.clone()),
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
-            providers: Arc::new(kalends_app::NoProviders),
-            sender: Arc::new(kalends_app::NoSender),
-            fetcher: Arc::new(kalends_app::NoFetcher),
+            providers: Arc::new(NoProviders),
+            sender: Arc::new(NoSender),
+            fetcher: Arc::new(NoFetcher),
             settings: settings(),
         });
         let organization = make.organization();
@@ -110,14 +109,14 @@ impl House {
 
     async fn ask(&self, asked: NewLink) -> Value {
         let (actor, calendar) = (self.key(&op::CREATE_CONNECTION_LINK), self.calendar.id.to_string());
-        json_of(&self.app.create_connection_link(&actor, &calendar, asked).await.unwrap())
+        json_of(self.app.create_connection_link(&actor, &calendar, asked).await.unwrap())
     }
 
     async fn status(&self, link: &str) -> String {
         self.app.connection_link(&self.key(&op::GET_CONNECTION_LINK), link).await.unwrap().status.into_owned()
     }
 
-    async fn open_by(&self, human: UserId, link: &Value) -> Result<Answer, Refusal> {
+    async fn open_by(&self, human: UserId, link: &Value) -> Result<Answered<wire::FollowedLink>, Refusal> {
         let token = text(link, "/setup_url").split_once("/connect#").unwrap().1.to_owned();
         self.app.open_connection_link(&self.session_of(human, &op::OPEN_CONNECTION_LINK), &token).await
     }
@@ -156,7 +155,7 @@ impl House {
             "connection_link_id": link
         });
         let wanted: WantedGrant = serde_json::from_value::<CreateGrant>(body).unwrap().parse().unwrap();
-        Ok(json_of(&self.app.create_grant(&self.session(&op::CREATE_GRANT), wanted).await?))
+        Ok(json_of(self.app.create_grant(&self.session(&op::CREATE_GRANT), wanted).await?))
     }
 
     /// Refreshes every due connection, and returns how many there were.
@@ -203,7 +202,7 @@ async fn a_link_leads_to_busy_times() {
     let again = house.ask(NewLink::default()).await;
     assert_eq!((&again["id"], &again["reused"], &again["setup_url"]), (&link["id"], &json!(true), &Value::Null));
 
-    let opened = json_of(&house.open_by(house.human, &link).await.unwrap());
+    let opened = json_of(house.open_by(house.human, &link).await.unwrap());
     assert_eq!((&opened["agent_id"], &opened["providers"]), (&json!(house.agent.id), &json!(["google", "microsoft"])));
     assert_eq!(house.status(&id).await, "in_progress");
     let begun = house.start(Provider::Google, Some(&id)).await.unwrap();

@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use kalends_app::{
-    App, ChangeSet, Feed, FeedAnswer, MemoryRateLimiter, Missing, NoCalendarProviders, NoHumanCalendars, NoProviders,
-    Parts, Refusal, ports::Commit as _,
-};
+use kalends_app::{App, ChangeSet, Feed, FeedAnswer, MemoryRateLimiter, Missing, Parts, Refusal, ports::Commit as _};
 use kalends_calendars::{Calendar, CalendarPatch, Event, FeedToken, Patch};
 use kalends_kernel::SignedDuration;
 use kalends_testkit::{
-    Mailbox, MemoryStore, TestPasswords, TestTokens,
+    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings, span},
 };
 
@@ -28,11 +25,10 @@ fn app(store: &MemoryStore, make: &Fixtures) -> Arc<App> {
         clock: Arc::new(make.clock.clone()),
         entropy: Arc::new(make.entropy.clone()),
         mailer: Arc::new(Mailbox::default()),
-        human: Arc::new(NoHumanCalendars),
         calendar_providers: Arc::new(NoCalendarProviders),
         limiter: Arc::new(MemoryRateLimiter::default()),
-        sender: Arc::new(kalends_app::NoSender),
-        fetcher: Arc::new(kalends_app::NoFetcher),
+        sender: Arc::new(NoSender),
+        fetcher: Arc::new(NoFetcher),
         passwords: Arc::new(TestPasswords::default()),
         tokens: Arc::new(TestTokens),
         providers: Arc::new(NoProviders),

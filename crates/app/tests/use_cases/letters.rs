@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kalends_accounts::Email;
 use kalends_app::{
-    App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts, Refusal, Request,
+    App, ChangeSet, MemoryRateLimiter, Parts, Refusal, Request,
     operations::{self, Operation},
     ports::{CalendarMethod, Commit as _, Mail},
 };
@@ -12,10 +12,9 @@ use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, Timetable};
 use kalends_kernel::{RequestId, SignedDuration, Span, Timestamp, Zone};
 use kalends_quotas::MailLimits;
 use kalends_testkit::{
-    Mailbox, MemoryStore, TestPasswords, TestTokens,
+    Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
-use serde_json::Value;
 
 /// A page whose slots are all free, and the mailbox that receives all emails.
 struct Desk {
@@ -33,14 +32,13 @@ impl Desk {
             clock: Arc::new(make.clock.clone()),
             entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(mailbox.clone()),
-            human: Arc::new(NoHumanCalendars),
             calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
             providers: Arc::new(NoProviders),
-            sender: Arc::new(kalends_app::NoSender),
-            fetcher: Arc::new(kalends_app::NoFetcher),
+            sender: Arc::new(NoSender),
+            fetcher: Arc::new(NoFetcher),
             settings: kalends_app::Settings { mail_limits: limits, ..settings() },
         });
         let organization = make.organization();
@@ -80,10 +78,10 @@ impl Desk {
         let guest = Guest::parse("Ada, see evil.example", email, Some("https://evil.example")).unwrap();
         let start = self.free().await;
         let request = self.request(&operations::CREATE_BOOKING);
-        let answer = self.app.book(&request, self.page.slug.reveal(), start, guest).await?;
-        let body: Value = serde_json::from_str(answer.body.as_deref().unwrap()).unwrap();
-        let token = |url: &str| body[url].as_str().unwrap().split('/').rev().nth(1).unwrap().to_owned();
-        Ok((token("cancel_url"), token("reschedule_url")))
+        let booked = self.app.book(&request, self.page.slug.reveal(), start, guest).await?;
+        let links = booked.resource.links;
+        let token = |url: &str| url.split('/').rev().nth(1).unwrap().to_owned();
+        Ok((token(&links.cancel_url), token(&links.reschedule_url.unwrap())))
     }
 
     async fn cancel(&self, token: &str) -> Result<(), Refusal> {

@@ -11,4 +11,3 @@ mod letters;
 mod metering;
 mod subscriptions;
 mod timers;
-mod webhooks;

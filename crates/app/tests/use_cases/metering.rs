@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
-use kalends_app::{
-    App, Caller, ChangeSet, Leased, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, Parts, Refusal,
-    ports::Commit as _,
-};
+use kalends_app::{App, Caller, ChangeSet, Leased, MemoryRateLimiter, Parts, Refusal, ports::Commit as _};
 use kalends_kernel::{Clock as _, KeyId, SignedDuration};
 use kalends_quotas::{Limits, Metric, Period};
 use kalends_testkit::{
-    Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
+    Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
+    TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
 use serde_json::json;
@@ -41,14 +39,13 @@ impl Nodes {
             clock: Arc::new(self.make.clock.clone()),
             entropy: Arc::new(self.make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
-            human: Arc::new(NoHumanCalendars),
             calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
-            providers: Arc::new(kalends_app::NoProviders),
-            sender: Arc::new(kalends_app::NoSender),
-            fetcher: Arc::new(kalends_app::NoFetcher),
+            providers: Arc::new(NoProviders),
+            sender: Arc::new(NoSender),
+            fetcher: Arc::new(NoFetcher),
             settings: settings(),
         })
     }

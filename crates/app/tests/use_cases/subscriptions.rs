@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use kalends_accounts::{Credential, Principal, Reach, ports::Organizations as _, reach::CallerKind};
 use kalends_app::{
-    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, Parts, Request,
+    Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Request,
     operations::{self, Operation},
     ports::{Commit as _, FeedFetcher, FetchError, FetchedFeed, Metering as _},
 };
@@ -14,14 +14,14 @@ use kalends_calendars::{
     ports::{Calendars as _, EventFilter, EventScope, Events as _},
 };
 use kalends_feeds::{
-    Beside, Change, Neighbours, NewSubscription, Remains, Subscription, SubscriptionPatch, SubscriptionStatus,
+    Change, Neighbours, NewSubscription, Placement, Remains, Subscription, SubscriptionPatch, SubscriptionStatus,
     ports::Subscriptions as _,
     sync::{CLAIM_LASTS, Counts, LEFT_KEPT, Validators},
 };
 use kalends_kernel::{KeyId, Page, RemoteUrl, RequestId, Revision, SignedDuration, Timestamp};
 use kalends_quotas::Metric;
 use kalends_testkit::{
-    Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
+    Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
 use serde_json::json;
@@ -68,7 +68,7 @@ impl FeedFetcher for Feeds {
         if validators.etag == etag {
             return Ok(FetchedFeed::Unchanged);
         }
-        Ok(FetchedFeed::Whole { body: text.into(), validators: Validators { etag, last_modified: None } })
+        Ok(FetchedFeed::Full { body: text.into(), validators: Validators { etag, last_modified: None } })
     }
 }
 
@@ -104,11 +104,10 @@ impl House {
             mailer: Arc::new(Mailbox::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
-            human: Arc::new(NoHumanCalendars),
             calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
-            providers: Arc::new(kalends_app::NoProviders),
-            sender: Arc::new(kalends_app::NoSender),
+            providers: Arc::new(NoProviders),
+            sender: Arc::new(NoSender),
             fetcher: Arc::new(feeds.clone()),
             settings: settings(),
         });
@@ -117,7 +116,7 @@ impl House {
         let calendar = make.calendar(&agent);
         let url = RemoteUrl::from_stored("https://example.com/work.ics").unwrap();
         let of = (organization.id, agent.id, calendar.id);
-        let beside = Beside { place: 1, left: None };
+        let beside = Placement { place: 1, left: None };
         let made = Subscription::create(of, NewSubscription { url, label: None }, beside, make.tick(), &make.entropy);
         let mut changes = ChangeSet::new(organization.id).create(&organization).create(&agent).create(&calendar);
         // Messages are only stored if an endpoint exists.
@@ -487,7 +486,7 @@ async fn repeated_subscribing_and_deleting_leaves_a_bounded_number_of_rows() {
         let (org, agent, calendar) = (house.made.org, house.made.agent, house.calendar.id);
         let url = RemoteUrl::from_stored(&format!("https://{round}.example/")).unwrap();
         let new = NewSubscription { url, label: None };
-        let beside = Beside { place: 2 + round, left: None };
+        let beside = Placement { place: 2 + round, left: None };
         let made = Subscription::create((org, agent, calendar), new, beside, house.make.tick(), &house.make.entropy);
         let mut changes = ChangeSet::new(org);
         let listed = house.store.list_subscriptions(org, None, None, Page { limit: 10, offset: 0 }).await.unwrap();
@@ -563,7 +562,7 @@ impl House {
 
     /// The other subscriptions of the calendar, and what was left at the subscription's address.
     async fn beside(&self) -> Neighbours {
-        self.store.subscriptions_beside(self.made.org, self.calendar.id, &self.made.url).await.unwrap()
+        self.store.subscription_neighbours(self.made.org, self.calendar.id, &self.made.url).await.unwrap()
     }
 
     /// Subscribes the calendar to the same address again.

@@ -4,14 +4,15 @@
 use std::sync::Arc;
 
 use kalends_app::{
-    App, ChangeSet, Done, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts,
+    App, ChangeSet, Done, MemoryRateLimiter, Parts,
     ports::{Commit as _, CommitError},
 };
 use kalends_calendars::{Calendar, Change, Event, EventPatch, EventStatus, Patch, Reminders};
 use kalends_kernel::{EventId, OrgId, SignedDuration, Span, Timestamp};
 use kalends_notifications::Message;
 use kalends_testkit::{
-    Inspect as _, Mailbox, MemoryStore, TestPasswords, TestTokens,
+    Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
+    TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
 use serde_json::Value;
@@ -32,11 +33,10 @@ impl Stage {
             clock: Arc::new(make.clock.clone()),
             entropy: Arc::new(make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
-            human: Arc::new(NoHumanCalendars),
             calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
-            sender: Arc::new(kalends_app::NoSender),
-            fetcher: Arc::new(kalends_app::NoFetcher),
+            sender: Arc::new(NoSender),
+            fetcher: Arc::new(NoFetcher),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
             providers: Arc::new(NoProviders),

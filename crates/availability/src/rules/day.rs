@@ -76,17 +76,17 @@ fn last_reached(date: CivilDate, minute: u16, zone: Zone) -> Option<Timestamp> {
     let civil = civil(date, minute)?;
     let first = zone.to_timestamp(civil)?;
     // No zone goes back by more than a few hours, or twice within a day.
-    let gone_back = shown(civil) + DAY - shown(zone.to_civil(first + DAY));
+    let gone_back = as_if_utc(civil) + DAY - as_if_utc(zone.to_civil(first + DAY));
     if gone_back <= SignedDuration::ZERO {
         return Some(first);
     }
     let second = first + gone_back;
-    let runs_into_it = shown(zone.to_civil(second - TICK)) + TICK == shown(civil);
+    let runs_into_it = as_if_utc(zone.to_civil(second - TICK)) + TICK == as_if_utc(civil);
     Some(if runs_into_it { second } else { first })
 }
 
 /// The instant at which UTC clocks show this civil time, for arithmetic.
-fn shown(civil: CivilDateTime) -> Timestamp {
+fn as_if_utc(civil: CivilDateTime) -> Timestamp {
     Timestamp::from_micros(0)
         + SignedDuration::days(civil.date.as_days())
         + SignedDuration::micros(civil.time.as_micros())
@@ -162,7 +162,7 @@ mod tests {
         #[case] expected: &str,
     ) {
         // 930 stands for 09:30.
-        let minute = |shown: u16| shown / 100 * 60 + shown % 100;
+        let minute = |clock: u16| clock / 100 * 60 + clock % 100;
         let hours = Hours::new(minute(start), minute(end)).unwrap();
         let found = hours.on(date.parse().unwrap(), zone.parse().unwrap());
         let found = found.map_or("never".to_owned(), |span| format!("{} {}", span.start(), span.end()));
@@ -175,9 +175,9 @@ mod tests {
     #[case::nothing(60, 60, None)]
     #[case::backwards(61, 60, None)]
     #[case::beyond_the_day(60, 1_441, None)]
-    fn bounds(#[case] start: u16, #[case] end: u16, #[case] shown: Option<&str>) {
+    fn bounds(#[case] start: u16, #[case] end: u16, #[case] expected: Option<&str>) {
         let hours = Hours::new(start, end);
-        assert_eq!(hours.map(|hours| hours.to_string()).as_deref(), shown);
-        assert_eq!(hours.map(|hours| (hours.start(), hours.end())), shown.map(|_| (start, end)));
+        assert_eq!(hours.map(|hours| hours.to_string()).as_deref(), expected);
+        assert_eq!(hours.map(|hours| (hours.start(), hours.end())), expected.map(|_| (start, end)));
     }
 }

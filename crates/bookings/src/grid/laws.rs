@@ -63,21 +63,21 @@ fn around(moment: Timestamp, from: i64, length: i64) -> Span {
 /// Whether the span is a slot, computed without the grid: from the times that the clocks show.
 fn is_slot(timetable: &Timetable, slot: Span) -> bool {
     let (zone, start) = (timetable.zone, slot.start());
-    let shown = zone.to_civil(start);
-    let minute = shown.time.as_micros() / 60_000_000;
+    let local = zone.to_civil(start);
+    let minute = local.time.as_micros() / 60_000_000;
     let hours = match &timetable.constraints {
-        Some(week) => week.on(shown.date).copied(),
+        Some(week) => week.on(local.date).copied(),
         None => Some(Hours::ALL_DAY),
     };
     let Some(hours) = hours else { return false };
     let (length, first, end) =
         (i64::from(timetable.duration_minutes), i64::from(hours.start()), i64::from(hours.end()));
     let on_a_step =
-        minute >= first && (minute - first).rem_euclid(length) == 0 && shown.time.as_micros() % 60_000_000 == 0;
+        minute >= first && (minute - first).rem_euclid(length) == 0 && local.time.as_micros() % 60_000_000 == 0;
     // If the clocks were set back, they may have shown the same time before, less than a day ago.
-    let is_first = zone.to_timestamp(shown) == Some(start);
+    let is_first = zone.to_timestamp(local) == Some(start);
     let by_their_faces = minute + length <= end;
-    let in_fact = hours.closes(shown.date, zone).is_some_and(|closes| slot.end() <= closes);
+    let in_fact = hours.closes(local.date, zone).is_some_and(|closes| slot.end() <= closes);
     on_a_step && is_first && by_their_faces && in_fact
 }
 
@@ -172,17 +172,17 @@ proptest! {
         (timetable, moment) in timetable_and_moment(),
         notice in 0u32..600,
         days in 1u16..4,
-        asked in prop::option::of((-600i64..3_000, 1i64..3_000)),
+        queried in prop::option::of((-600i64..3_000, 1i64..3_000)),
         blocks in prop::collection::vec((-600i64..6_000, 1i64..300), 0..8),
         later in prop::collection::vec(0.0f64..1.0, 8),
     ) {
         let page = page(timetable, 0, notice, days);
-        let asked = asked.map(|(from, length)| around(moment, from, length));
+        let queried = queried.map(|(from, length)| around(moment, from, length));
         let taken: BusySet = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
         let all = Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap();
-        let offers_at = |now| page.offers(asked.unwrap_or(all), &taken, now).collect::<Vec<_>>();
+        let offers_at = |now| page.offers(queried.unwrap_or(all), &taken, now).collect::<Vec<_>>();
         let offers = offers_at(moment);
-        let until = page.same_before(asked, offers.first().copied(), moment);
+        let until = page.same_before(queried, offers.first().copied(), moment);
         let reach = until.unwrap_or(moment + SignedDuration::days(9)) - moment;
         for part in later {
             #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "some instant before it")]

@@ -80,9 +80,9 @@ pub(crate) fn moved(start: &str, end: &str) -> EventPatch {
 
 /// The series and the override of its occurrence at `start`, with another title.
 pub(crate) fn overridden(series: &Event, start: &str) -> (Event, Event) {
-    let shown = series.instance(at(start)).unwrap();
+    let instance = series.instance(at(start)).unwrap();
     let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
-    series.with_occurrence_patched(&shown, id(2), patch, Zone::UTC, Timestamp::from_micros(9)).unwrap()
+    series.with_occurrence_patched(&instance, id(2), patch, Zone::UTC, Timestamp::from_micros(9)).unwrap()
 }
 
 pub(crate) fn all(event: &Event) -> Vec<Span> {

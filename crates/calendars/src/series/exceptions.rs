@@ -64,23 +64,23 @@ impl Event {
     }
 
     /// This series and one of its occurrences after `patch` was applied to the occurrence, which becomes an override.
-    /// `shown` is the occurrence as it is now. `id` is the identifier of the new row, if it does not have one yet.
+    /// `instance` is the occurrence as it is now. `id` is the identifier of the new row, if it does not have one yet.
     ///
     /// # Errors
     /// [`EventError::ReadOnly`] for imported series, [`EventError::Invalid`].
     pub fn with_occurrence_patched(
         &self,
-        shown: &Self,
+        instance: &Self,
         id: EventId,
         patch: EventPatch,
         calendar: Zone,
         now: Timestamp,
     ) -> Result<(Self, Self), EventError> {
         self.writable()?;
-        let (Some(recurrence), Some(occurrence)) = (self.recurrence(), shown.occurrence()) else {
+        let (Some(recurrence), Some(occurrence)) = (self.recurrence(), instance.occurrence()) else {
             return Err(EventError::Invalid(FieldError::new("id", "must name an occurrence of a series").into()));
         };
-        let mut changed = shown.patched(patch, calendar, now)?;
+        let mut changed = instance.patched(patch, calendar, now)?;
         let mut recurrence = recurrence.clone();
         let first_change = recurrence.overridden.binary_search(&occurrence.start).is_err();
         if first_change {
@@ -180,8 +180,8 @@ mod tests {
         assert_eq!(later.repeats, series.repeats);
         assert!(second.version > first.version && later.version > series.version);
 
-        let shown = weekly().instance(at("2026-03-16T09:00:00Z")).unwrap();
-        let refused = patched(&shown, rule("FREQ=DAILY")).unwrap_err();
+        let instance = weekly().instance(at("2026-03-16T09:00:00Z")).unwrap();
+        let refused = patched(&instance, rule("FREQ=DAILY")).unwrap_err();
         let EventError::Invalid(errors) = refused else { panic!("{refused}") };
         assert_eq!(errors.first().param, "recurrence_rule");
     }
@@ -192,8 +192,8 @@ mod tests {
         let (start, now) = (at("2026-03-09T09:00:00Z"), Timestamp::from_micros(9));
         let read_only = EventError::ReadOnly(series.id);
         assert_eq!(series.without_occurrence(start, now), Err(read_only.clone().into()));
-        let shown = series.instance(start).unwrap();
-        let patched = series.with_occurrence_patched(&shown, id(2), EventPatch::default(), Zone::UTC, now);
+        let instance = series.instance(start).unwrap();
+        let patched = series.with_occurrence_patched(&instance, id(2), EventPatch::default(), Zone::UTC, now);
         assert_eq!(patched, Err(read_only));
     }
 
@@ -219,9 +219,9 @@ mod tests {
                     now = after.unwrap_or(now);
                     // Nothing is cancelled twice.
                     prop_assert!(now.without_occurrence(start, Timestamp::from_micros(9)).is_err());
-                } else if let Some(shown) = there {
+                } else if let Some(instance) = there {
                     let (after, changed) = now
-                        .with_occurrence_patched(&shown, id(2), EventPatch::default(), Zone::UTC, Timestamp::from_micros(9))
+                        .with_occurrence_patched(&instance, id(2), EventPatch::default(), Zone::UTC, Timestamp::from_micros(9))
                         .unwrap();
                     prop_assert_eq!(changed.occurrence(), Some(Occurrence { series: now.id, start }));
                     now = after;

@@ -13,7 +13,7 @@ fn reminders(minutes: &[i64]) -> Reminders {
     Reminders::parse("reminders", minutes).unwrap()
 }
 
-fn told(text: &str) -> EmittedUntil {
+fn emitted(text: &str) -> EmittedUntil {
     EmittedUntil::both(at(text))
 }
 
@@ -27,13 +27,13 @@ fn once(start: &str, end: &str) -> Event {
 
 /// Checks the happenings between `after` and `until`, one line each.
 #[track_caller]
-fn tells(event: &Event, minutes: &[i64], after: &str, until: &str, expected: &[&str]) {
-    let found = event.happenings(&reminders(minutes), told(after), at(until));
-    let shown: Vec<String> = found.iter().map(|found| format!("{} {:?}", found.at, found.kind)).collect();
-    assert_eq!(shown, expected);
+fn check_happenings(event: &Event, minutes: &[i64], after: &str, until: &str, expected: &[&str]) {
+    let found = event.happenings(&reminders(minutes), emitted(after), at(until));
+    let described: Vec<String> = found.iter().map(|found| format!("{} {:?}", found.at, found.kind)).collect();
+    assert_eq!(described, expected);
     for found in &found {
-        let shown = event.telling(found).unwrap();
-        let span = shown.times.span;
+        let event_then = event.event_of(found).unwrap();
+        let span = event_then.times.span;
         match found.kind {
             HappeningKind::Start => assert_eq!(span.start(), found.at),
             HappeningKind::End => assert_eq!(span.end(), found.at),
@@ -53,13 +53,13 @@ fn an_event_emits_its_reminders_start_and_end() {
         "2026-05-04T09:00:00Z Start",
         "2026-05-04T09:30:00Z End",
     ];
-    tells(&event, &[10, 15], "2026-05-04T08:40:00Z", "2026-05-04T09:30:00Z", &all);
+    check_happenings(&event, &[10, 15], "2026-05-04T08:40:00Z", "2026-05-04T09:30:00Z", &all);
     // The bounds are half-open in the opposite way to spans: a happening that is due now is emitted.
-    tells(&event, &[10, 15], "2026-05-04T08:45:00Z", "2026-05-04T09:00:00Z", &all[1..3]);
-    tells(&event, &[], "2026-05-04T08:30:00Z", "2026-05-04T09:29:59Z", &all[2..3]);
+    check_happenings(&event, &[10, 15], "2026-05-04T08:45:00Z", "2026-05-04T09:00:00Z", &all[1..3]);
+    check_happenings(&event, &[], "2026-05-04T08:30:00Z", "2026-05-04T09:29:59Z", &all[2..3]);
     // Happenings that are an hour old or older are dropped.
-    tells(&event, &[10, 15], "2026-05-01T00:00:00Z", "2026-05-04T09:50:00Z", &all[2..]);
-    tells(&event, &[10, 15], "2026-05-01T00:00:00Z", "2026-05-04T10:30:00Z", &[]);
+    check_happenings(&event, &[10, 15], "2026-05-01T00:00:00Z", "2026-05-04T09:50:00Z", &all[2..]);
+    check_happenings(&event, &[10, 15], "2026-05-01T00:00:00Z", "2026-05-04T10:30:00Z", &[]);
     // An occurrence ends before the one that directly follows begins.
     let kinds = [HappeningKind::End, HappeningKind::Reminder, HappeningKind::Start];
     assert!(kinds.is_sorted());
@@ -71,7 +71,7 @@ fn an_event_emits_its_reminders_start_and_end() {
 #[case(EventStatus::Hold, &[])]
 fn only_confirmed_events_emit_starts_and_ends(#[case] status: EventStatus, #[case] expected: &[&str]) {
     let event = Event { status, ..once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z") };
-    tells(&event, &[10], "2026-05-04T08:30:00Z", "2026-05-04T09:30:00Z", expected);
+    check_happenings(&event, &[10], "2026-05-04T08:30:00Z", "2026-05-04T09:30:00Z", expected);
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn imported_and_deleted_events_emit_nothing() {
     let imported = Event { source: EventSource::ExternalIcal, ..event.clone() };
     let deleted = event.deleted(event.created_at).unwrap();
     for silent in [imported, deleted] {
-        tells(&silent, &[10], "2026-05-04T08:40:00Z", "2026-05-04T09:30:00Z", &[]);
-        assert_eq!(silent.next_happening(&reminders(&[10]), told("2026-05-01T00:00:00Z")), None);
+        check_happenings(&silent, &[10], "2026-05-04T08:40:00Z", "2026-05-04T09:30:00Z", &[]);
+        assert_eq!(silent.next_happening(&reminders(&[10]), emitted("2026-05-01T00:00:00Z")), None);
         assert_eq!(silent.timer(None, at("2026-05-01T00:00:00Z")), None);
     }
 }
@@ -89,14 +89,14 @@ fn imported_and_deleted_events_emit_nothing() {
 #[test]
 fn a_series_keeps_its_wall_clock_across_a_change_of_clocks() {
     let daily = made("2026-03-27T08:00:00Z", "2026-03-27T09:00:00Z", "FREQ=DAILY", Some("Europe/Berlin"), &[]).unwrap();
-    tells(
+    check_happenings(
         &daily,
         &[30],
         "2026-03-28T07:00:00Z",
         "2026-03-28T08:00:00Z",
         &["2026-03-28T07:30:00Z Reminder", "2026-03-28T08:00:00Z Start"],
     );
-    tells(
+    check_happenings(
         &daily,
         &[30],
         "2026-03-29T06:00:00Z",
@@ -105,12 +105,12 @@ fn a_series_keeps_its_wall_clock_across_a_change_of_clocks() {
     );
     // The reminder of the day after the clock change is before the change.
     let day = [24 * 60];
-    let next = |after| daily.next_happening(&reminders(&day), told(after)).unwrap().to_string();
+    let next = |after| daily.next_happening(&reminders(&day), emitted(after)).unwrap().to_string();
     assert_eq!(next("2026-03-28T06:59:59Z"), "2026-03-28T07:00:00Z");
     assert_eq!(next("2026-03-28T07:00:00Z"), "2026-03-28T08:00:00Z");
     // All-day events start at midnight in the calendar's zone. The day of the change lasts 23 hours.
     let days = made("2026-03-28", "2026-03-29", "FREQ=DAILY;COUNT=3", None, &[]).unwrap();
-    tells(
+    check_happenings(
         &days,
         &[10],
         "2026-03-29T21:30:00Z",
@@ -123,7 +123,7 @@ fn a_series_keeps_its_wall_clock_across_a_change_of_clocks() {
 fn months_without_the_day_emit_nothing() {
     let rule = "FREQ=MONTHLY;BYMONTHDAY=31";
     let event = made("2026-01-31T09:00:00Z", "2026-01-31T10:00:00Z", rule, None, &[]).unwrap();
-    let next = |after| event.next_happening(&reminders(&[]), told(after)).unwrap().to_string();
+    let next = |after| event.next_happening(&reminders(&[]), emitted(after)).unwrap().to_string();
     assert_eq!(next("2026-01-31T10:00:00Z"), "2026-03-31T09:00:00Z");
     assert_eq!(next("2026-03-31T09:00:00Z"), "2026-03-31T10:00:00Z");
     assert_eq!(next("2026-03-31T10:00:00Z"), "2026-05-31T09:00:00Z");
@@ -132,7 +132,7 @@ fn months_without_the_day_emit_nothing() {
 #[test]
 fn a_series_ends_with_the_supported_years() {
     let event = made("2026-01-01T23:00:00Z", "2026-01-02T01:00:00Z", "FREQ=DAILY", None, &[]).unwrap();
-    let next = |after| event.next_happening(&reminders(&[]), told(after)).map(|next| next.to_string());
+    let next = |after| event.next_happening(&reminders(&[]), emitted(after)).map(|next| next.to_string());
     assert_eq!(next("2099-12-31T22:59:59Z").as_deref(), Some("2099-12-31T23:00:00Z"));
     assert_eq!(next("2099-12-31T23:00:00Z").unwrap(), (Timestamp::HORIZON + SignedDuration::hours(1)).to_string());
     let after = EmittedUntil::both(Timestamp::HORIZON + SignedDuration::hours(1));
@@ -146,13 +146,13 @@ fn a_series_does_not_emit_for_cancelled_or_changed_occurrences() {
     let series = weekly();
     let window = ("2026-03-09T08:30:00Z", "2026-03-09T09:00:00Z");
     let one = ["2026-03-09T08:50:00Z Reminder", "2026-03-09T09:00:00Z Start"];
-    tells(&series, &[10], window.0, window.1, &one);
+    check_happenings(&series, &[10], window.0, window.1, &one);
     let (rest, own) = overridden(&series, "2026-03-09T09:00:00Z");
-    tells(&rest, &[10], window.0, window.1, &[]);
-    tells(&own, &[10], window.0, window.1, &one);
+    check_happenings(&rest, &[10], window.0, window.1, &[]);
+    check_happenings(&own, &[10], window.0, window.1, &one);
     let gone = series.without_occurrence(at("2026-03-09T09:00:00Z"), series.created_at).unwrap();
-    tells(&gone, &[10], window.0, window.1, &[]);
-    let next = gone.next_happening(&reminders(&[]), told("2026-03-02T10:00:00Z"));
+    check_happenings(&gone, &[10], window.0, window.1, &[]);
+    let next = gone.next_happening(&reminders(&[]), emitted("2026-03-02T10:00:00Z"));
     assert_eq!(next, Some(at("2026-03-16T09:00:00Z")));
 }
 
@@ -210,13 +210,13 @@ const TIMING_OF_MOVED: i64 = -1_176_624_945_552_030_605;
 #[test]
 fn changed_reminders_are_not_emitted_for_the_past() {
     let event = once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z");
-    let told = EmittedUntil { all: at("2026-05-04T08:00:00Z"), reminders: at("2026-05-04T08:50:00Z") };
-    let found = event.happenings(&reminders(&[5, 10, 15]), told, at("2026-05-04T09:00:00Z"));
+    let emitted_until = EmittedUntil { all: at("2026-05-04T08:00:00Z"), reminders: at("2026-05-04T08:50:00Z") };
+    let found = event.happenings(&reminders(&[5, 10, 15]), emitted_until, at("2026-05-04T09:00:00Z"));
     assert_eq!(
         found.iter().map(|found| found.at).collect::<Vec<_>>(),
         [at("2026-05-04T08:55:00Z"), at("2026-05-04T09:00:00Z")]
     );
-    assert_eq!(event.next_happening(&reminders(&[5, 10, 15]), told), Some(at("2026-05-04T08:55:00Z")));
+    assert_eq!(event.next_happening(&reminders(&[5, 10, 15]), emitted_until), Some(at("2026-05-04T08:55:00Z")));
 }
 
 /// The happenings, computed from every occurrence.
@@ -258,13 +258,13 @@ proptest! {
         for step in steps {
             // Slices of at most an hour, because older happenings are dropped.
             let next = here + SignedDuration::minutes(step);
-            let told = EmittedUntil::both(here);
-            let slice = event.happenings(&reminders, told, next);
-            let first = event.next_happening(&reminders, told);
+            let emitted_until = EmittedUntil::both(here);
+            let slice = event.happenings(&reminders, emitted_until, next);
+            let first = event.next_happening(&reminders, emitted_until);
             prop_assert_eq!(slice.first().map(|found| found.at), first.filter(|first| *first <= next));
             for found in &slice {
-                let shown = event.telling(found).unwrap();
-                prop_assert_eq!(shown.occurrence().map(|occurrence| occurrence.start), found.occurrence);
+                let event_then = event.event_of(found).unwrap();
+                prop_assert_eq!(event_then.occurrence().map(|occurrence| occurrence.start), found.occurrence);
             }
             sliced.extend(slice);
             here = next;
@@ -284,9 +284,9 @@ proptest! {
         let ever = Timestamp::HORIZON + SignedDuration::days(400);
         let first = model(&event, reminders.minutes(), from, ever).first().map(|found| found.at);
         prop_assert_eq!(event.next_happening(&reminders, EmittedUntil::both(from)), first);
-        let told = EmittedUntil { all: from, reminders: from + SignedDuration::hours(later) };
-        let whole = model(&event, reminders.minutes(), from, ever);
-        let first = whole.iter().find(|found| found.kind != HappeningKind::Reminder || found.at > told.reminders);
-        prop_assert_eq!(event.next_happening(&reminders, told), first.map(|found| found.at));
+        let emitted_until = EmittedUntil { all: from, reminders: from + SignedDuration::hours(later) };
+        let all = model(&event, reminders.minutes(), from, ever);
+        let first = all.iter().find(|found| found.kind != HappeningKind::Reminder || found.at > emitted_until.reminders);
+        prop_assert_eq!(event.next_happening(&reminders, emitted_until), first.map(|found| found.at));
     }
 }

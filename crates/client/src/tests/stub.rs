@@ -39,7 +39,7 @@ pub(super) enum Does {
 
 pub(super) struct Stub {
     pub(super) url: String,
-    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Stub {
@@ -47,29 +47,29 @@ impl Stub {
     pub(super) async fn that(script: Vec<Does>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let known = Arc::clone(&asked);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let known = Arc::clone(&requests);
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
                 serve(stream, &script, &known).await;
             }
         });
-        Self { url, asked }
+        Self { url, requests }
     }
 
-    pub(super) fn asked(&self) -> Vec<ReceivedRequest> {
-        self.asked.lock().unwrap().clone()
+    pub(super) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
 /// Serves one request per connection.
-async fn serve(mut stream: TcpStream, script: &[Does], asked: &Mutex<Vec<ReceivedRequest>>) {
+async fn serve(mut stream: TcpStream, script: &[Does], requests: &Mutex<Vec<ReceivedRequest>>) {
     let Some(request) = read(&mut stream).await else { return };
     let number = {
-        let mut asked = asked.lock().unwrap();
-        asked.push(request);
-        asked.len()
+        let mut requests = requests.lock().unwrap();
+        requests.push(request);
+        requests.len()
     };
     let (head, body, length) = match &script[(number - 1).min(script.len() - 1)] {
         Does::HangsUp => return,
@@ -95,11 +95,11 @@ async fn read(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let line = lines.next()?.trim_end_matches(" HTTP/1.1").to_owned();
     let headers = lines.filter_map(|line| line.split_once(": "));
     let headers = headers.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
-    let mut asked = ReceivedRequest { line, headers, body: String::new() };
-    let length: usize = asked.header("content-length").parse().unwrap_or(0);
+    let mut request = ReceivedRequest { line, headers, body: String::new() };
+    let length: usize = request.header("content-length").parse().unwrap_or(0);
     while bytes.len() < end + 4 + length {
         (stream.read_buf(&mut bytes).await.ok()? > 0).then_some(())?;
     }
-    asked.body = String::from_utf8(bytes[end + 4..].to_vec()).unwrap();
-    Some(asked)
+    request.body = String::from_utf8(bytes[end + 4..].to_vec()).unwrap();
+    Some(request)
 }

@@ -52,7 +52,7 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
 
 /// The operations of the service: method, path and identifier.
 fn listed() -> Vec<(&'static str, &'static str, &'static str)> {
-    let rows = include_str!("../../../../docs/operations.tsv").lines().skip(1);
+    let rows = include_str!("../../../../docs/contribute/operations.tsv").lines().skip(1);
     rows.map(|row| {
         let mut cells = row.split('\t');
         let mut cell = || cells.next().unwrap();

@@ -32,12 +32,12 @@ enum Dawdling {
 #[case::chunks(Dawdling::ChunkByChunk)]
 #[case::early_hints(Dawdling::Informational)]
 #[tokio::test]
-async fn the_deadline_spans_the_whole_answer(#[case] how: Dawdling) {
-    let (told, mut arrived) = mpsc::unbounded_channel();
+async fn the_deadline_spans_the_complete_answer(#[case] how: Dawdling) {
+    let (arrivals, mut arrived) = mpsc::unbounded_channel();
     let (tick, ticks) = mpsc::unbounded_channel::<()>();
     let ticks = Arc::new(tokio::sync::Mutex::new(ticks));
     let server = Server::raw(move |mut wire| {
-        let (told, ticks) = (told.clone(), Arc::clone(&ticks));
+        let (arrivals, ticks) = (arrivals.clone(), Arc::clone(&ticks));
         async move {
             arrival(&mut wire).await.unwrap();
             let (begin, drip): (&[u8], &[u8]) = match how {
@@ -48,7 +48,7 @@ async fn the_deadline_spans_the_whole_answer(#[case] how: Dawdling) {
                 Dawdling::Informational => (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
             };
             wire.write_all(begin).await.unwrap();
-            told.send(()).unwrap();
+            arrivals.send(()).unwrap();
             while ticks.lock().await.recv().await.is_some() {
                 if wire.write_all(drip).await.is_err() {
                     break;
@@ -77,9 +77,9 @@ async fn the_deadline_spans_the_whole_answer(#[case] how: Dawdling) {
 /// The server accepts connections, but never starts a handshake.
 #[tokio::test]
 async fn the_deadline_spans_the_handshake() {
-    let (told, mut arrived) = mpsc::unbounded_channel();
+    let (arrivals, mut arrived) = mpsc::unbounded_channel();
     let server = Server::raw(move |wire| {
-        told.send(()).unwrap();
+        arrivals.send(()).unwrap();
         async move {
             let _open = wire;
             std::future::pending::<()>().await;
@@ -110,13 +110,13 @@ impl Resolver for Silent {
 
 #[tokio::test]
 async fn the_deadline_spans_the_look_up() {
-    let (told, mut asked) = mpsc::unbounded_channel();
+    let (lookups, mut looked_up) = mpsc::unbounded_channel();
     let settings = Settings { user_agent: "Kalends-Test/1".to_owned(), per_host: std::num::NonZeroUsize::MIN };
-    let egress = Arc::new(Egress::new(Allowed::none(), Arc::new(Silent(told)), &settings).unwrap());
+    let egress = Arc::new(Egress::new(Allowed::none(), Arc::new(Silent(lookups)), &settings).unwrap());
     let exchange = Exchange { deadline: 3 * SECOND, ..Stage::real(&[]).get("https://slow.example.com/") };
     let _still = stand_still();
     let sending = tokio::spawn(async move { egress.send(exchange).await });
-    assert_eq!(asked.recv().await.unwrap(), "slow.example.com.");
+    assert_eq!(looked_up.recv().await.unwrap(), "slow.example.com.");
     advance(3 * SECOND + TICK).await;
     assert!(matches!(sending.await.unwrap().unwrap_err(), EgressError::Deadline { .. }));
 }
@@ -124,14 +124,14 @@ async fn the_deadline_spans_the_look_up() {
 /// A redirect does not extend the deadline.
 #[tokio::test]
 async fn the_deadline_spans_redirects() {
-    let (told, mut arrived) = mpsc::unbounded_channel();
+    let (arrivals, mut arrived) = mpsc::unbounded_channel();
     let (go, gates) = mpsc::unbounded_channel::<()>();
     let gates = Arc::new(tokio::sync::Mutex::new(gates));
     let server = Server::raw(move |mut wire| {
-        let (told, gates) = (told.clone(), Arc::clone(&gates));
+        let (arrivals, gates) = (arrivals.clone(), Arc::clone(&gates));
         async move {
             while arrival(&mut wire).await.is_some() {
-                told.send(()).unwrap();
+                arrivals.send(()).unwrap();
                 gates.lock().await.recv().await;
                 wire.write_all(&answer("302 Found", "location: /\r\n", b"")).await.unwrap();
             }
@@ -176,9 +176,9 @@ async fn a_compression_bomb_stops_at_the_cap() {
 #[tokio::test]
 async fn compressed_content_is_decompressed() {
     let text = "BEGIN:VCALENDAR\r\n".repeat(1_000);
-    let (whole, broken) = (gzip(text.as_bytes()), gzip(text.as_bytes())[..40].to_vec());
+    let (complete, broken) = (gzip(text.as_bytes()), gzip(text.as_bytes())[..40].to_vec());
     let server = Server::plain(move |arrived| {
-        let body = if arrived.path() == "/whole" { &whole } else { &broken };
+        let body = if arrived.path() == "/whole" { &complete } else { &broken };
         answer("200 OK", "content-encoding: gzip\r\n", body)
     })
     .await;

@@ -644,8 +644,8 @@ async fn hostile_urls_are_never_connected_to() {
             assert_refused(&stage, url, &text).await;
         }
     }
-    assert_eq!(stage.names.asked(), [""; 0], "no name was looked up");
-    assert_eq!((stage.recorder.asked(), stage.recorder.opened(), trap.sprung()), (0, 0, 0));
+    assert_eq!(stage.names.lookups(), [""; 0], "no name was looked up");
+    assert_eq!((stage.recorder.requested(), stage.recorder.opened(), trap.sprung()), (0, 0, 0));
 }
 
 #[tokio::test]
@@ -656,14 +656,14 @@ async fn names_with_private_addresses_are_refused() {
         let url = stage.url(&format!("https://{name}:{port}/"));
         let (ascii, _) = url.destination();
         stage.names.set(ascii, &[addresses]);
-        let before = stage.names.asked().len();
+        let before = stage.names.lookups().len();
         let refused = stage.egress.send(Exchange { url: url.clone(), ..stage.get("https://example.com/") }).await;
         match refused.unwrap_err() {
             EgressError::NotAllowed(NotAllowed::Address(_)) if !addresses.is_empty() => {}
             EgressError::Resolve(_) if addresses.is_empty() => {}
             other => panic!("{name}: {other:?}"),
         }
-        assert_eq!(stage.names.asked()[before..], [format!("{ascii}.")], "looked up once, fully qualified");
+        assert_eq!(stage.names.lookups()[before..], [format!("{ascii}.")], "looked up once, fully qualified");
     }
     assert_eq!((stage.recorder.opened(), trap.sprung()), (0, 0));
 }
@@ -692,11 +692,11 @@ async fn redirects_to_hostile_urls_are_refused() {
     };
     let mut count = 0;
     // A text without a scheme is relative to the server, and a line break would end the header.
-    let whole = |text: &str| {
+    let is_absolute = |text: &str| {
         let scheme = text.trim().split_once("://").map_or("", |(scheme, _)| scheme);
         !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+')
     };
-    for text in texts(port).iter().filter(|text| whole(text) && !text.contains(['\r', '\n', '\0'])) {
+    for text in texts(port).iter().filter(|text| is_absolute(text) && !text.contains(['\r', '\n', '\0'])) {
         // Blanks around a header's value are not part of it. The trimmed value is checked.
         if text.trim().parse::<http::Uri>().is_ok() && RemoteUrl::parse("url", text.trim(), |_, _| false).is_ok() {
             continue;
@@ -710,7 +710,7 @@ async fn redirects_to_hostile_urls_are_refused() {
         }
     }
     assert!(count >= 300, "{count}");
-    assert_eq!(stage.names.asked(), [""; 0]);
+    assert_eq!(stage.names.lookups(), [""; 0]);
     for (name, addresses) in NAMES.iter().filter(|(_, addresses)| !addresses.is_empty()) {
         let to = stage.url(&format!("https://{name}:{port}/"));
         stage.names.set(to.destination().0, &[addresses]);

@@ -27,16 +27,17 @@ struct Slow {
 }
 
 async fn slow() -> Slow {
-    let (told, arrived) = mpsc::unbounded_channel();
+    let (arrivals, arrived) = mpsc::unbounded_channel();
     let answers = Arc::new(Semaphore::new(0));
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (gate, highest) = (Arc::clone(&answers), Arc::clone(&most));
     let server = Server::raw(move |mut wire| {
-        let (told, gate, now, highest) = (told.clone(), Arc::clone(&gate), Arc::clone(&now), Arc::clone(&highest));
+        let (arrivals, gate, now, highest) =
+            (arrivals.clone(), Arc::clone(&gate), Arc::clone(&now), Arc::clone(&highest));
         async move {
             while arrival(&mut wire).await.is_some() {
                 highest.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
-                let _ = told.send(());
+                let _ = arrivals.send(());
                 gate.acquire().await.unwrap().forget();
                 now.fetch_sub(1, SeqCst);
                 if wire.write_all(&ok("")).await.is_err() {

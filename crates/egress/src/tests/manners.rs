@@ -46,7 +46,7 @@ async fn a_request_arrives_without_framing_headers_of_the_caller() {
     ];
     assert_eq!(headers, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
     // A name that the operator allows is looked up as written.
-    assert_eq!(stage.names.asked(), ["hooks.internal"]);
+    assert_eq!(stage.names.lookups(), ["hooks.internal"]);
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn following_requests_reuse_the_connection() {
     for _ in 0..5 {
         assert_eq!(stage.fetch(&url).await.unwrap().body, "hello");
     }
-    assert_eq!((server.connections(), stage.names.asked().len()), (1, 1));
+    assert_eq!((server.connections(), stage.names.lookups().len()), (1, 1));
 }
 
 /// After an idle time, the name is resolved and checked again.
@@ -111,18 +111,18 @@ async fn errors_reveal_nothing_about_private_names() {
     stage.names.set("private.example.com", &["10.11.12.13"]);
     stage.names.set("empty.example.com", &[""]);
     stage.names.set("closed.example.com", &["127.0.0.1"]);
-    let said = async |url: &str| {
+    let error_text = async |url: &str| {
         let error = stage.fetch(url).await.unwrap_err();
         assert!(!format!("{error:?}").contains("secret"), "not even the log contains a path: {error:?}");
         error.to_string()
     };
-    let private = said("https://private.example.com/secret").await;
+    let private = error_text("https://private.example.com/secret").await;
     assert_eq!(private, "the host has no public address");
     // A name that exists inside looks like one that does not exist at all.
-    assert_eq!(said("https://empty.example.com/secret").await, private);
-    assert_eq!(said("https://missing.example.com/secret").await, private);
+    assert_eq!(error_text("https://empty.example.com/secret").await, private);
+    assert_eq!(error_text("https://missing.example.com/secret").await, private);
     // Nothing listens on port 1 of a sane machine.
-    assert_eq!(said("http://closed.example.com:1/secret").await, "cannot connect to the server");
+    assert_eq!(error_text("http://closed.example.com:1/secret").await, "cannot connect to the server");
 }
 
 /// Proxy settings in the environment are ignored. A test cannot change its own environment, so it runs itself with
@@ -139,8 +139,8 @@ fn proxies_are_not_used() {
         inner.env(name, &address);
     }
     let output = inner.env_remove("no_proxy").env_remove("NO_PROXY").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
     assert!(proxy.accept().is_err(), "the proxy was called");
 }
 

@@ -78,7 +78,7 @@ async fn scene() -> (Server, Trap) {
             _ => answer("200 OK", "connection: close\r\n", b"public"),
         })
         .await;
-        if let Some(trap) = Trap::beside(server.port()) {
+        if let Some(trap) = Trap::on_loopback(server.port()) {
             return (server, trap);
         }
     }
@@ -117,8 +117,8 @@ async fn only_checked_addresses_are_dialled() {
     }
     assert_eq!(trap.sprung(), 0);
     // There is one look-up for each connection, so there is no second one that could lie.
-    assert_eq!(stage.names.asked().len(), SECOND.len() * 5);
-    assert_eq!(stage.recorder.asked(), SECOND.len() * 5);
+    assert_eq!(stage.names.lookups().len(), SECOND.len() * 5);
+    assert_eq!(stage.recorder.requested(), SECOND.len() * 5);
 }
 
 /// A name whose answers alternate is refused whenever it is not public.

@@ -32,7 +32,9 @@ async fn redirects_are_counted(#[case] wanted: u32, #[case] redirects: u8, #[cas
     } else {
         let limit = redirects.min(5);
         let refused = reply.unwrap_err();
-        assert!(matches!(refused, EgressError::Redirect(RedirectFault::TooMany { limit: said }) if said == limit));
+        assert!(
+            matches!(refused, EgressError::Redirect(RedirectFault::TooMany { limit: reported }) if reported == limit)
+        );
         assert_eq!(server.requests().len(), usize::from(limit) + 1);
     }
 }

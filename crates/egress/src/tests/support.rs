@@ -49,7 +49,7 @@ pub(crate) struct Recorder(Arc<(AtomicUsize, AtomicUsize)>);
 
 impl Recorder {
     /// How often a connection was requested. A refused URL does not even get that far.
-    pub(crate) fn asked(&self) -> usize {
+    pub(crate) fn requested(&self) -> usize {
         self.0.0.load(SeqCst)
     }
 
@@ -98,7 +98,7 @@ impl<S: Service<R, Future: Send + 'static>, R> Service<R> for Recorded<S> {
 #[derive(Default)]
 pub(crate) struct Names {
     answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
-    asked: Mutex<Vec<String>>,
+    lookups: Mutex<Vec<String>>,
 }
 
 impl Names {
@@ -109,15 +109,15 @@ impl Names {
     }
 
     /// The names that were looked up, as written.
-    pub(crate) fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn lookups(&self) -> Vec<String> {
+        self.lookups.lock().unwrap().clone()
     }
 }
 
 #[async_trait]
 impl Resolver for Names {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        self.asked.lock().unwrap().push(host.to_owned());
+        self.lookups.lock().unwrap().push(host.to_owned());
         let mut answers = self.answers.lock().unwrap();
         match answers.get_mut(host.trim_end_matches('.')) {
             Some(answers) if answers.len() > 1 => Ok(answers.remove(0)),
@@ -190,7 +190,7 @@ impl Trap {
     }
 
     /// Listens on loopback addresses other than [`PUBLIC`], on the port of a server there.
-    pub(crate) fn beside(port: u16) -> Option<Self> {
+    pub(crate) fn on_loopback(port: u16) -> Option<Self> {
         let first = StdListener::bind(("127.0.0.1", port)).ok()?;
         let second = StdListener::bind(("127.0.0.2", port)).ok()?;
         let more = StdListener::bind(("::1", port)).ok();

@@ -26,7 +26,7 @@ pub(crate) fn event(draw: &mut Draw, scene: &Scene, uid: &str) -> Vec<String> {
     let mut lines = head(draw, uid);
     lines.push(form.property("DTSTART", start));
     lines.extend(end(draw, scene, &form, start));
-    lines.extend(said(draw));
+    lines.extend(described(draw));
     let dense = repeats && {
         let mut rule = rules::rule(draw, start, &form, scene.defaults);
         if rule.dense && scene.year * 366 * DAY - start.0 > 300 * DAY {
@@ -120,7 +120,7 @@ fn end(draw: &mut Draw, scene: &Scene, form: &Form, start: Local) -> Option<Stri
 }
 
 /// Properties that decide whether an event blocks.
-fn said(draw: &mut Draw) -> Vec<String> {
+fn described(draw: &mut Draw) -> Vec<String> {
     let lines = match draw.between(0, 19) {
         0 => vec!["TRANSP:TRANSPARENT"],
         1 | 2 => vec!["TRANSP:OPAQUE", "STATUS:CONFIRMED"],
@@ -245,6 +245,6 @@ fn changed(
     let form = if unknown { &Form::Utc } else { form };
     lines.push(form.property("DTSTART", start));
     lines.extend(end(draw, scene, form, start));
-    lines.extend(said(draw));
+    lines.extend(described(draw));
     lines
 }

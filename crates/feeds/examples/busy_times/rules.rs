@@ -1,4 +1,4 @@
-//! Recurrence rules inside and outside the supported subset (`docs/recurrence.md`).
+//! Recurrence rules inside and outside the supported subset (`docs/use/recurrence.md`).
 
 use kalends_kernel::CivilDate;
 

@@ -78,8 +78,8 @@ impl Transitions {
         // No offset is a day or more, so these are the offsets before and after any change nearby.
         let (before, after) = (self.offset_at(local - DAY), self.offset_at(local + DAY));
         let candidates = [local - before, local - after];
-        let shown = candidates.into_iter().filter(|seconds| seconds + self.offset_at(*seconds) == local).min();
-        shown.unwrap_or(local - before)
+        let first_match = candidates.into_iter().filter(|seconds| seconds + self.offset_at(*seconds) == local).min();
+        first_match.unwrap_or(local - before)
     }
 }
 

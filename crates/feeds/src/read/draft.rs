@@ -44,7 +44,7 @@ pub(super) struct Draft {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Status {
     #[default]
-    Unsaid,
+    Unset,
     /// Only `X-MICROSOFT-CDO-BUSYSTATUS` says so.
     BusyTentative,
     Confirmed,

@@ -29,13 +29,13 @@ pub struct Feed {
     pub items: Vec<Item>,
     /// The events that the feed contains as a whole, and not only as overrides of a series that it does not contain.
     pub editions: Editions,
-    /// The first skipped events, at most [`crate::limits::TOLD_MAX`].
+    /// The first skipped events, at most [`crate::limits::REPORTED_MAX`].
     pub skipped: Vec<Skipped>,
     /// The number of all skipped events.
     pub skipped_count: usize,
     /// The number of events that are cancelled, by their status or by `METHOD:CANCEL`. They are in none of the lists.
     pub cancelled_count: usize,
-    /// The first warnings, at most [`crate::limits::TOLD_MAX`].
+    /// The first warnings, at most [`crate::limits::REPORTED_MAX`].
     pub warnings: Vec<Warning>,
     /// The number of all warnings.
     pub warning_count: usize,
@@ -50,7 +50,7 @@ pub type Editions = BTreeMap<Arc<str>, Edition>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Edition {
     /// Its items are the complete event.
-    Whole,
+    Full,
     /// Its items are the complete event, except for occurrences that were over before this instant. A series outside
     /// the subset is expanded only around the present.
     Since(Timestamp),

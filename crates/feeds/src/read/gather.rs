@@ -99,15 +99,15 @@ impl<'a> Gathered<'a> {
         if alone && master.rules.is_empty() && master.dates.is_empty() && master.excluded.is_empty() {
             let times = timing.times().ok_or(SkipReason::Years)?;
             self.items.push(item(master, timing, times, None, What::Once));
-            return Ok(Edition::Whole);
+            return Ok(Edition::Full);
         }
         if self.add_series(master, timing, changes)? {
-            return Ok(Edition::Whole);
+            return Ok(Edition::Full);
         }
         self.add_expanded(master, timing, changes)?;
         // Dates that are named one by one are kept wherever they are.
         let since = self.zones.context.now - EXPANDED_BACK;
-        Ok(if master.rules.is_empty() { Edition::Whole } else { Edition::Since(since) })
+        Ok(if master.rules.is_empty() { Edition::Full } else { Edition::Since(since) })
     }
 
     /// Adds overrides of a series that the feed does not contain.
@@ -127,7 +127,7 @@ impl<'a> Gathered<'a> {
         for draft in drafts {
             let Some(when) = draft.recurrence_id else { continue };
             let start = match series {
-                Some(series) => self.zones.start_in(series, when, draft.calendar),
+                Some(series) => series.start_of(when, draft.calendar, &mut self.zones),
                 None => self.zones.clock(when.form, draft.calendar).seconds_at(when.local),
             };
             let timing = if self.is_cancelled(draft) {

@@ -72,14 +72,14 @@ impl<'a> RawLine<'a> {
         if !self.folded {
             return decoded(self.bytes.trim_ascii_end());
         }
-        let mut whole = Vec::with_capacity(self.bytes.len());
+        let mut unfolded = Vec::with_capacity(self.bytes.len());
         for (index, line) in self.bytes.split(|byte| *byte == self.ends_with).enumerate() {
             let line = if index == 0 { line } else { line.get(1..).unwrap_or_default() };
             // Spaces at the end of a physical line belong to the text, which continues on the next line.
             let length = line.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1);
-            whole.extend_from_slice(line.get(..length).unwrap_or_default());
+            unfolded.extend_from_slice(line.get(..length).unwrap_or_default());
         }
-        Cow::Owned(decoded(&whole).into_owned())
+        Cow::Owned(decoded(&unfolded).into_owned())
     }
 }
 

@@ -1,13 +1,12 @@
 //! Reading third-party feeds in bounded work, whatever they contain.
 //!
 //! [`read`] takes the bytes of a feed and returns its events, each in the form of one row. Series of the subset
-//! (`docs/recurrence.md`) stay series. Others are expanded to their occurrences around the present. Events that cannot
-//! be read are skipped and reported one by one. Only a text that is not a feed, or is cut short, is an error, so that
-//! no failed fetch removes an event.
+//! (`docs/use/recurrence.md`) stay series. Others are expanded to their occurrences around the present. Events that
+//! cannot be read are skipped and reported one by one. Only a text that is not a feed, or is cut short, is an error, so
+//! that no failed fetch removes an event.
 //!
 //! calcard does not parse the feed: it builds values of everything, most of which is not needed, and uses the default
-//! zone if it does not know one. Its table of zone names is used, because [`kalends_kernel::Zone`] knows only the names
-//! of the IANA database.
+//! zone if it does not know one. Names that are not of the IANA database are looked up in a table of their own.
 
 mod clock;
 mod draft;
@@ -24,12 +23,13 @@ mod steps;
 mod subset;
 mod timing;
 mod values;
+mod windows;
 mod zones;
 
 pub use feed::{Context, Edition, Editions, Feed, Item, ReadError, SkipReason, Skipped, Warning, What};
 pub use zones::named as zone_named;
 
-use crate::limits::TOLD_MAX;
+use crate::limits::REPORTED_MAX;
 use gather::Gathered;
 use resolve::Resolver;
 
@@ -54,7 +54,7 @@ pub fn read(bytes: &[u8], context: &Context) -> Result<Feed, ReadError> {
     skipped.append(&mut scanned.skipped);
     skipped.sort_unstable();
     let skipped_count = skipped.len();
-    skipped.truncate(TOLD_MAX);
+    skipped.truncate(REPORTED_MAX);
     Ok(Feed {
         name: scanned.name,
         zone,
@@ -64,7 +64,7 @@ pub fn read(bytes: &[u8], context: &Context) -> Result<Feed, ReadError> {
         skipped_count,
         cancelled_count: cancelled,
         warning_count: zones.warnings.len(),
-        warnings: zones.warnings.into_iter().take(TOLD_MAX).collect(),
+        warnings: zones.warnings.into_iter().take(REPORTED_MAX).collect(),
         steps: zones.steps.used(),
     })
 }

@@ -64,13 +64,13 @@ impl Gathered<'_> {
                 None => self.add_occurrence(master, &timing, id, &of_master)?,
                 Some((_, Change { timing: None, .. })) => {}
                 Some((from, Change { draft, timing: Some(changed) })) => {
-                    let shown = |start, local: Option<i64>| match local {
+                    let local_at = |start, local: Option<i64>| match local {
                         // In a gap, the clocks show another time than the series has.
                         Some(local) if changed.clock.is(&timing.clock) => local,
                         _ => changed.clock.shows(instant(start)),
                     };
-                    let by = changed.local - shown(*from, moved.get(from).copied());
-                    let timing = changed.moved_to(shown(start, Some(timing.local)) + by);
+                    let by = changed.local - local_at(*from, moved.get(from).copied());
+                    let timing = changed.moved_to(local_at(start, Some(timing.local)) + by);
                     self.add_occurrence(draft, &timing, id, texts.get(from).unwrap_or(&of_master))?;
                 }
             }
@@ -89,7 +89,7 @@ impl Gathered<'_> {
     pub(super) fn add_dates(&mut self, master: &Draft, timing: &Timing, found: &mut Found) -> Result<(), SkipReason> {
         for (when, ends) in &master.dates {
             self.zones.steps.take(1)?;
-            let local = self.zones.local_in(timing, *when, master.calendar);
+            let local = timing.local_of(*when, master.calendar, &mut self.zones);
             let form = if timing.is_all_day() { Form::Date } else { Form::Floating };
             let start = super::values::When { local, form };
             let made = Timing::from(start, timing.clock.clone(), *ends, timing.lasts, master.calendar, &mut self.zones);
@@ -115,7 +115,7 @@ impl Gathered<'_> {
     ) -> Result<(), SkipReason> {
         for when in &master.excluded {
             self.zones.steps.take(1)?;
-            let start = self.zones.start_in(timing, *when, master.calendar);
+            let start = timing.start_of(*when, master.calendar, &mut self.zones);
             // An occurrence that is excluded but also overridden takes place.
             if !changes.and_later.contains_key(&start) {
                 found.remove(&start);

@@ -8,8 +8,7 @@ use super::clock::Clock;
 use super::feed::{Context, Warning};
 use super::scan::Scanned;
 use super::steps::Steps;
-use super::timing::Timing;
-use super::values::{DAY, Form, When};
+use super::values::Form;
 use super::zones::{clock_of, named};
 
 /// The clocks of a feed, and the warnings from resolving them.
@@ -64,31 +63,6 @@ impl<'a> Resolver<'a> {
                 self.warnings.insert(Warning::Floating { read_in: default.name().to_owned() });
                 Clock::Zone(default)
             }
-        }
-    }
-
-    /// The local time, by the clock of `series`, of an `EXDATE`, an `RDATE` or a `RECURRENCE-ID`, in seconds. A date
-    /// means the occurrence of that day. In a series of whole days, a time means its day.
-    pub(super) fn local_in(&mut self, series: &Timing, when: When, calendar: usize) -> i64 {
-        match (series.is_all_day(), when.form) {
-            (true, Form::Utc) if when.local.rem_euclid(DAY) != 0 => {
-                series.clock.shows(Clock::UTC.at(when.local)).div_euclid(DAY) * DAY
-            }
-            (true, _) => when.day() * DAY,
-            (false, Form::Date) => when.local + series.local.rem_euclid(DAY),
-            (false, Form::Floating) => when.local,
-            (false, form) => series.clock.shows(self.clock(form, calendar).at(when.local)),
-        }
-    }
-
-    /// The same as an instant in seconds.
-    pub(super) fn start_in(&mut self, series: &Timing, when: When, calendar: usize) -> i64 {
-        match when.form {
-            // A conversion through the wall clock would turn the second of two equal times into the first.
-            Form::Utc | Form::Zoned(_) if !series.is_all_day() => {
-                self.clock(when.form, calendar).seconds_at(when.local)
-            }
-            _ => series.clock.seconds_at(self.local_in(series, when, calendar)),
         }
     }
 }

@@ -93,17 +93,17 @@ impl AnyRule {
 
     fn set(&mut self, name: &str, value: &str) -> Option<()> {
         match name {
-            "INTERVAL" => self.interval = whole(value, 1, 1_000_000_000)?,
-            "COUNT" => self.count = Some(u64::try_from(whole(value, 1, i64::from(u32::MAX))?).ok()?),
+            "INTERVAL" => self.interval = integer(value, 1, 1_000_000_000)?,
+            "COUNT" => self.count = Some(u64::try_from(integer(value, 1, i64::from(u32::MAX))?).ok()?),
             "UNTIL" => self.until = Some(until(value)?),
-            "BYSECOND" => self.seconds = list(value, |text| whole(text, 0, 60).map(|second| second.min(59)))?,
-            "BYMINUTE" => self.minutes = list(value, |text| whole(text, 0, 59))?,
-            "BYHOUR" => self.hours = list(value, |text| whole(text, 0, 23))?,
+            "BYSECOND" => self.seconds = list(value, |text| integer(text, 0, 60).map(|second| second.min(59)))?,
+            "BYMINUTE" => self.minutes = list(value, |text| integer(text, 0, 59))?,
+            "BYHOUR" => self.hours = list(value, |text| integer(text, 0, 23))?,
             "BYDAY" => self.days = list(value, weekday)?,
             "BYMONTHDAY" => self.month_days = list(value, |text| place(text, 31))?,
             "BYYEARDAY" => self.year_days = list(value, |text| place(text, 366))?,
             "BYWEEKNO" => self.weeks = list(value, |text| place(text, 53))?,
-            "BYMONTH" => self.months = list(value, |text| whole(text, 1, 12))?,
+            "BYMONTH" => self.months = list(value, |text| integer(text, 1, 12))?,
             "BYSETPOS" => self.positions = list(value, |text| place(text, 366))?,
             "WKST" => self.week_start = weekday(value).filter(|(ordinal, _)| *ordinal == 0)?.1,
             // RFC 7529: only the Gregorian calendar, and only the behaviour of RFC 5545, which skips invalid dates.
@@ -167,7 +167,7 @@ fn list<T: Ord>(value: &str, read: impl Fn(&str) -> Option<T>) -> Option<Vec<T>>
     Some(values)
 }
 
-fn whole(text: &str, least: i64, most: i64) -> Option<i64> {
+fn integer(text: &str, least: i64, most: i64) -> Option<i64> {
     let digits = !text.is_empty() && text.len() <= 12 && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = digits.then(|| text.parse::<i64>().ok())??;
     (least..=most).contains(&number).then_some(number)
@@ -176,8 +176,8 @@ fn whole(text: &str, least: i64, most: i64) -> Option<i64> {
 /// A number with an optional sign that is not 0.
 fn place(text: &str, most: i64) -> Option<i64> {
     match text.strip_prefix('-') {
-        Some(magnitude) => whole(magnitude, 1, most).map(|number| -number),
-        None => whole(text.strip_prefix('+').unwrap_or(text), 1, most),
+        Some(magnitude) => integer(magnitude, 1, most).map(|number| -number),
+        None => integer(text.strip_prefix('+').unwrap_or(text), 1, most),
     }
 }
 

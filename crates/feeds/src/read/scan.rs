@@ -101,7 +101,7 @@ fn not_a_calendar(bytes: &[u8]) -> ReadError {
         None => ReadError::Empty,
         Some(text) if text.starts_with('<') => ReadError::Html,
         Some(text) => {
-            ReadError::NotCalendar { begins: text.chars().filter(|shown| !shown.is_control()).take(40).collect() }
+            ReadError::NotCalendar { begins: text.chars().filter(|letter| !letter.is_control()).take(40).collect() }
         }
     }
 }

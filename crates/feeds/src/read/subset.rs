@@ -47,7 +47,7 @@ impl Gathered<'_> {
         // The cost of counting the series. Reading a window costs little and is not counted.
         self.zones.steps.take(100 + ruled.count.unwrap_or(0))?;
         let Some(series) = ruled.series(&timing)? else { return Ok(false) };
-        let whole = Piece {
+        let piece = Piece {
             draft: master,
             id: None,
             exdates: self.excluded(master, &timing, changes)?,
@@ -57,8 +57,8 @@ impl Gathered<'_> {
         };
         let mut and_later = changes.and_later.iter();
         let pieces = match (and_later.next(), and_later.next()) {
-            (None, _) => Some(vec![whole]),
-            (Some((from, change)), None) if master.dates.is_empty() => self.split(whole, &ruled, *from, change)?,
+            (None, _) => Some(vec![piece]),
+            (Some((from, change)), None) if master.dates.is_empty() => self.split(piece, &ruled, *from, change)?,
             _ => None,
         };
         let Some(pieces) = pieces else { return Ok(false) };
@@ -124,7 +124,7 @@ impl Gathered<'_> {
         changes: &Changes<'_>,
     ) -> Result<Vec<Timestamp>, SkipReason> {
         self.zones.steps.take(master.excluded.len().try_into().unwrap_or(u64::MAX))?;
-        let starts = master.excluded.iter().map(|when| self.zones.start_in(timing, *when, master.calendar));
+        let starts = master.excluded.iter().map(|when| timing.start_of(*when, master.calendar, &mut self.zones));
         Ok(starts.filter(|start| !changes.and_later.contains_key(start)).map(instant).collect())
     }
 
@@ -132,7 +132,7 @@ impl Gathered<'_> {
     /// not repeat by the same rule.
     fn split<'d>(
         &mut self,
-        whole: Piece<'d>,
+        piece: Piece<'d>,
         ruled: &Ruled,
         from: i64,
         change: &'d Change<'d>,
@@ -140,39 +140,39 @@ impl Gathered<'_> {
         let at = instant(from);
         self.zones.steps.take(ruled.count.unwrap_or(0))?;
         // An override at the very start of the second piece would have the identifier of that piece.
-        if !whole.series.is_occurrence(at) || whole.changes.iter().any(|(start, _)| *start == at) {
+        if !piece.series.is_occurrence(at) || piece.changes.iter().any(|(start, _)| *start == at) {
             return Ok(None);
         }
         let later = match &change.timing {
             // The feed has an override after the end of the series, which still takes place.
-            None if whole.changes.iter().any(|(start, change)| *start > at && change.timing.is_some()) => {
+            None if piece.changes.iter().any(|(start, change)| *start > at && change.timing.is_some()) => {
                 return Ok(None);
             }
             None => None,
             Some(timing) => {
-                let Some(later) = self.later(&whole, ruled, at, change.draft, timing)? else { return Ok(None) };
+                let Some(later) = self.later(&piece, ruled, at, change.draft, timing)? else { return Ok(None) };
                 Some(later)
             }
         };
-        let earlier = if at > whole.series.first_start() { whole.before(ruled, at)? } else { None };
+        let earlier = if at > piece.series.first_start() { piece.before(ruled, at)? } else { None };
         Ok(Some(earlier.into_iter().chain(later).collect()))
     }
 
     fn later<'d>(
         &mut self,
-        whole: &Piece<'d>,
+        piece: &Piece<'d>,
         ruled: &Ruled,
         at: Timestamp,
         draft: &'d Draft,
         timing: &Timing,
     ) -> Result<Option<Piece<'d>>, SkipReason> {
-        let was = whole.shown(at);
+        let was = piece.local_time(at);
         let same_day = timing.local.div_euclid(DAY) == was.div_euclid(DAY);
-        let same_clock = timing.clock.zone() == Some(ruled.zone) && timing.is_all_day() == whole.timing.is_all_day();
+        let same_clock = timing.clock.zone() == Some(ruled.zone) && timing.is_all_day() == piece.timing.is_all_day();
         if !same_day || !same_clock || timing.times().is_none() {
             return Ok(None);
         }
-        let before = whole.series.starts(whole.series.first_start()..at);
+        let before = piece.series.starts(piece.series.first_start()..at);
         let before = u64::try_from(if ruled.count.is_some() { before.count() } else { 0 }).unwrap_or(u64::MAX);
         let shift = timing.start - at.as_unix_seconds();
         let rest = Ruled {
@@ -185,12 +185,13 @@ impl Gathered<'_> {
             }),
         };
         let Some(series) = rest.series(timing)? else { return Ok(None) };
-        let moved =
-            |start: Timestamp| timing.clock.at(whole.shown(start).saturating_add(timing.local).saturating_sub(was));
+        let moved = |start: Timestamp| {
+            timing.clock.at(piece.local_time(start).saturating_add(timing.local).saturating_sub(was))
+        };
         let later = |start: &Timestamp| *start >= at;
-        let exdates = whole.exdates.iter().copied().filter(later).map(moved).collect();
+        let exdates = piece.exdates.iter().copied().filter(later).map(moved).collect();
         let changes =
-            whole.changes.iter().filter(|(start, _)| later(start)).map(|(start, change)| (moved(*start), *change));
+            piece.changes.iter().filter(|(start, _)| later(start)).map(|(start, change)| (moved(*start), *change));
         let changes = changes.collect();
         Ok(Some(Piece { draft, timing: timing.clone(), id: Some(at), series, exdates, changes }))
     }
@@ -229,7 +230,7 @@ impl Gathered<'_> {
             let what = if of_series { What::Override { series: piece.id } } else { What::Once };
             self.items.push(item(draft, timing, times, Some(*start), what));
         }
-        self.add_dates_beside(piece, &recurrence)?;
+        self.add_dates_outside_rule(piece, &recurrence)?;
         let times = piece.timing.times().ok_or(SkipReason::Years)?;
         let what = What::Series(Box::new(recurrence));
         self.items.push(item(piece.draft, &piece.timing, times, piece.id, what));
@@ -237,7 +238,7 @@ impl Gathered<'_> {
     }
 
     /// Adds the dates of `RDATE` that the rule does not have.
-    fn add_dates_beside(&mut self, piece: &Piece<'_>, recurrence: &Recurrence) -> Result<(), SkipReason> {
+    fn add_dates_outside_rule(&mut self, piece: &Piece<'_>, recurrence: &Recurrence) -> Result<(), SkipReason> {
         if piece.draft.dates.is_empty() {
             return Ok(());
         }
@@ -292,11 +293,11 @@ impl Ruled {
 
 impl<'d> Piece<'d> {
     /// The local time of an occurrence. If it is in a gap, the time by the series, not the one that the clocks show.
-    fn shown(&self, start: Timestamp) -> i64 {
+    fn local_time(&self, start: Timestamp) -> i64 {
         let clock = &self.timing.clock;
-        let shown = clock.shows(start);
-        let of_series = shown.div_euclid(DAY) * DAY + self.timing.local.rem_euclid(DAY);
-        if clock.at(of_series) == start { of_series } else { shown }
+        let clock_time = clock.shows(start);
+        let of_series = clock_time.div_euclid(DAY) * DAY + self.timing.local.rem_euclid(DAY);
+        if clock.at(of_series) == start { of_series } else { clock_time }
     }
 
     /// The part before `at`.

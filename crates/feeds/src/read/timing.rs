@@ -7,7 +7,7 @@ use super::clock::Clock;
 use super::draft::{Draft, Ends};
 use super::feed::SkipReason;
 use super::resolve::Resolver;
-use super::values::{DAY, Lasting, When};
+use super::values::{DAY, Form, Lasting, When};
 use crate::limits::NO_LENGTH;
 
 /// The times of an event, in seconds.
@@ -33,6 +33,29 @@ pub(super) enum Lasts {
 }
 
 impl Timing {
+    /// The local time, by the clock of this event, of an `EXDATE`, an `RDATE` or a `RECURRENCE-ID`, in seconds. A date
+    /// means the occurrence of that day. In a series of whole days, a time means its day.
+    pub(super) fn local_of(&self, when: When, calendar: usize, zones: &mut Resolver<'_>) -> i64 {
+        match (self.is_all_day(), when.form) {
+            (true, Form::Utc) if when.local.rem_euclid(DAY) != 0 => {
+                self.clock.shows(Clock::UTC.at(when.local)).div_euclid(DAY) * DAY
+            }
+            (true, _) => when.day() * DAY,
+            (false, Form::Date) => when.local + self.local.rem_euclid(DAY),
+            (false, Form::Floating) => when.local,
+            (false, form) => self.clock.shows(zones.clock(form, calendar).at(when.local)),
+        }
+    }
+
+    /// The same as an instant in seconds.
+    pub(super) fn start_of(&self, when: When, calendar: usize, zones: &mut Resolver<'_>) -> i64 {
+        match when.form {
+            // A conversion through the wall clock would turn the second of two equal times into the first.
+            Form::Utc | Form::Zoned(_) if !self.is_all_day() => zones.clock(when.form, calendar).seconds_at(when.local),
+            _ => self.clock.seconds_at(self.local_of(when, calendar, zones)),
+        }
+    }
+
     /// The times of `draft`.
     pub(super) fn of(draft: &Draft, zones: &mut Resolver<'_>) -> Result<Self, SkipReason> {
         let start = draft.start.ok_or(SkipReason::NoStart)?;

@@ -8,6 +8,7 @@ use kalends_kernel::{Timestamp, Zone};
 use super::clock::Clock;
 use super::observances::Described;
 use super::steps::Steps;
+use super::windows;
 use crate::limits::{ZONE_NAME_MAX, ZONES_MAX};
 
 /// The zone names that a feed uses, with their numbers.
@@ -78,7 +79,7 @@ pub fn named(name: &str) -> Option<Zone> {
         return Some(Zone::UTC);
     }
     if name.ends_with("Standard Time") {
-        return of_windows(name);
+        return windows::zone(name);
     }
     // Drop prefixes, as in `/mozilla.org/20050126_1/Europe/Berlin`, until a known name is left.
     let mut rest = Some(name);
@@ -93,16 +94,8 @@ pub fn named(name: &str) -> Option<Zone> {
 
 /// The zone that a name probably means: a short name of the IANA database (`EST`), which some producers use for zones
 /// with summer time, or a display name.
-fn guessed(name: &str) -> Option<Zone> {
-    name.parse().ok().or_else(|| of_windows(name))
-}
-
-fn of_windows(name: &str) -> Option<Zone> {
-    match name.parse().ok()? {
-        // The offset in a display name says nothing about summer time or half hours.
-        calcard::common::timezone::Tz::Tz(zone) if !zone.name().starts_with("Etc/GMT") => zone.name().parse().ok(),
-        _ => None,
-    }
+pub(super) fn guessed(name: &str) -> Option<Zone> {
+    name.trim_start_matches('/').parse().ok().or_else(|| windows::zone(name))
 }
 
 #[cfg(test)]
@@ -127,6 +120,7 @@ mod tests {
     #[case("/citadel.org/20190914_1/America/Argentina/Buenos_Aires", "America/Argentina/Buenos_Aires")]
     #[case("(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna", "Europe/Berlin")]
     #[case("EST5EDT", "EST5EDT")]
+    #[case("/EST5EDT", "EST5EDT")]
     fn names_are_known(#[case] name: &str, #[case] zone: &str) {
         let clock = clock_of(name, &HashMap::new(), Timestamp::EARLIEST, &mut Steps::new());
         assert_eq!(clock.and_then(|clock| clock.zone()).map(Zone::name), Some(zone));

@@ -102,7 +102,7 @@ pub enum Fate {
     /// It has another kind, or is no longer an override of its series.
     Replaced {
         /// The file has no single occurrences before this instant. Those that were over by then stay.
-        told_since: Option<Timestamp>,
+        complete_since: Option<Timestamp>,
     },
 }
 
@@ -170,8 +170,8 @@ impl Diff {
 pub fn diff(items: Vec<Item>, known: &KnownItems, fresh: impl FnMut() -> EventId) -> Diff {
     let mut compared = Compared::new(known, fresh);
     compared.add_items(items, None);
-    let Compared { mut diff, told, .. } = compared.finished();
-    diff.gone = known.0.values().filter(|item| !told.contains(&item.key)).copied().collect();
+    let Compared { mut diff, matched, .. } = compared.finished();
+    diff.gone = known.0.values().filter(|item| !matched.contains(&item.key)).copied().collect();
     diff
 }
 
@@ -195,12 +195,12 @@ struct Compared<'a, F> {
     /// The last chunk, which is not full yet.
     chunk: Chunk,
     /// The known items that the feed has.
-    told: HashSet<ItemKey>,
+    matched: HashSet<ItemKey>,
 }
 
 impl<'a, F: FnMut() -> EventId> Compared<'a, F> {
     fn new(known: &'a KnownItems, fresh: F) -> Self {
-        Self { known, fresh, diff: Diff::default(), chunk: Chunk::default(), told: HashSet::new() }
+        Self { known, fresh, diff: Diff::default(), chunk: Chunk::default(), matched: HashSet::new() }
     }
 
     fn add_items(&mut self, items: Vec<Item>, editions: Option<&Editions>) {
@@ -218,11 +218,11 @@ impl<'a, F: FnMut() -> EventId> Compared<'a, F> {
     /// Adds the changes of one `UID`.
     fn add(&mut self, uid: &str, group: Vec<Item>, edition: Option<Edition>) {
         let count = group.len();
-        let planned = plan(group, self.known, &mut self.fresh, &mut self.told);
+        let planned = plan(group, self.known, &mut self.fresh, &mut self.matched);
         let mut untouched = count - planned.len();
         let mut former = Vec::new();
         if let Some(edition) = edition {
-            for item in self.known.of_uid(uid).filter(|item| !self.told.contains(&item.key)) {
+            for item in self.known.of_uid(uid).filter(|item| !self.matched.contains(&item.key)) {
                 match Former::by(edition, *item) {
                     Some(ended) => former.push(ended),
                     None => untouched += 1,
@@ -271,8 +271,8 @@ impl Former {
                 let known = KnownItem { fingerprint: Fingerprint::CANCELLED, ..known };
                 return Some(Self { known, fate: Fate::Cancelled });
             }
-            Edition::Whole => Fate::Replaced { told_since: None },
-            Edition::Since(instant) => Fate::Replaced { told_since: Some(instant) },
+            Edition::Full => Fate::Replaced { complete_since: None },
+            Edition::Since(instant) => Fate::Replaced { complete_since: Some(instant) },
         };
         Some(Self { known, fate })
     }
@@ -283,7 +283,7 @@ impl Former {
             (Fate::Cancelled, Repeats::Instance(_)) => Ending::CancelledWithItsSeries,
             (Fate::Cancelled, _) => Ending::Cancelled,
             (Fate::Replaced { .. }, Repeats::Instance(_)) => Ending::OfItsSeries,
-            (Fate::Replaced { told_since: Some(since) }, Repeats::Once) if seen.times.span.end() <= since => {
+            (Fate::Replaced { complete_since: Some(since) }, Repeats::Once) if seen.times.span.end() <= since => {
                 Ending::Stays
             }
             (Fate::Replaced { .. }, _) => Ending::Deleted(Box::new(seen.gone(now))),
@@ -296,7 +296,7 @@ fn plan(
     group: Vec<Item>,
     known: &KnownItems,
     fresh: &mut impl FnMut() -> EventId,
-    told: &mut HashSet<ItemKey>,
+    matched: &mut HashSet<ItemKey>,
 ) -> Vec<Planned> {
     let mut series: Vec<(Option<Timestamp>, EventId)> = Vec::new();
     let mut planned = Vec::new();
@@ -306,7 +306,7 @@ fn plan(
         let (before, fingerprint) = (known.of(&item), Fingerprint::of(&item));
         let key = before.map_or_else(|| ItemKey::of(&item), |before| before.key);
         let event = before.map_or_else(&mut *fresh, |before| before.event);
-        told.insert(key);
+        matched.insert(key);
         if let What::Series(_) = item.what {
             series.push((item.recurrence_id, event));
         }
@@ -448,9 +448,9 @@ impl Digested {
     }
 
     fn end(self) -> [u8; 16] {
-        let whole: [u8; 32] = self.0.finalize().into();
+        let digest: [u8; 32] = self.0.finalize().into();
         let mut half = [0; 16];
-        half.copy_from_slice(&whole[..16]);
+        half.copy_from_slice(&digest[..16]);
         half
     }
 }
@@ -478,16 +478,16 @@ impl Planned {
             updated_at: now,
             deleted_at: None,
         };
-        self.told(new)
+        self.with_item_fields(new)
     }
 
     /// The event of the item, updated at `now`. Fields that feeds do not set stay.
     pub fn updated(&self, seen: &Event, now: Timestamp) -> Event {
-        self.told(Event { version: seen.version.next(), updated_at: now, ..seen.clone() })
+        self.with_item_fields(Event { version: seen.version.next(), updated_at: now, ..seen.clone() })
     }
 
     /// The event with the fields of the item.
-    fn told(&self, event: Event) -> Event {
+    fn with_item_fields(&self, event: Event) -> Event {
         Event {
             title: self.item.title.as_ref().into(),
             description: self.item.description.as_deref().map(Into::into),

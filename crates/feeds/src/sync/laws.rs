@@ -151,7 +151,7 @@ impl Applied {
     /// The events that take place, as texts.
     fn takes_place(&self) -> Vec<String> {
         let events = self.events.iter().filter(|(_, event)| event.takes_place());
-        Self { events: events.map(|(id, event)| (*id, event.clone())).collect(), ..Self::default() }.said()
+        Self { events: events.map(|(id, event)| (*id, event.clone())).collect(), ..Self::default() }.lines()
     }
 
     /// Applies the changes of a feed.
@@ -180,7 +180,7 @@ impl Applied {
     }
 
     /// The content of the events as texts, without identifiers and versions.
-    fn said(&self) -> Vec<String> {
+    fn lines(&self) -> Vec<String> {
         let series = |event: &Event| match &event.repeats {
             Repeats::Once => "once".to_owned(),
             Repeats::Series(recurrence) => recurrence.to_json(),
@@ -192,9 +192,9 @@ impl Applied {
         let say = |event: &Event| {
             format!("{} {:?} {:?} {} {}", event.title, event.times, event.status, event.transparent, series(event))
         };
-        let mut said: Vec<String> = self.events.values().map(say).collect();
-        said.sort();
-        said
+        let mut lines: Vec<String> = self.events.values().map(say).collect();
+        lines.sort();
+        lines
     }
 }
 
@@ -221,9 +221,9 @@ proptest! {
             applied.apply(&diff, NOW + SignedDuration::hours(hour));
 
             let mut fresh = Applied::default();
-            let whole = fresh.compared(items.clone());
-            fresh.apply(&whole, NOW);
-            prop_assert_eq!(applied.said(), fresh.said());
+            let full = fresh.compared(items.clone());
+            fresh.apply(&full, NOW);
+            prop_assert_eq!(applied.lines(), fresh.lines());
 
             let touched: Vec<EventId> = diff.chunks.iter().flat_map(|chunk| &chunk.planned).map(|planned| planned.known.event).collect();
             for (id, event) in &applied.events {
@@ -263,9 +263,9 @@ proptest! {
 
             editions.extend(file.iter().map(|(uid, drawn)| (*uid, *drawn)));
             let mut fresh = Applied::default();
-            let whole = fresh.compared(items(&editions));
-            fresh.apply(&whole, NOW);
-            prop_assert_eq!(applied.takes_place(), fresh.said());
+            let full = fresh.compared(items(&editions));
+            fresh.apply(&full, NOW);
+            prop_assert_eq!(applied.takes_place(), fresh.lines());
             let others = |event: &&Event| before.get(&event.id).is_none_or(|before| before != *event);
             for event in applied.events.values().filter(others) {
                 prop_assert_eq!(event.updated_at, now);
@@ -310,8 +310,8 @@ fn overrides_without_their_series_replace_nothing() {
     let series = applied.compared_file(lone("DTSTART:20260301T100000Z\r\nRRULE:FREQ=DAILY"));
     applied.apply(&series, NOW);
     let occurrence = lone("DTSTART:20260302T120000Z\r\nRECURRENCE-ID:20260302T100000Z");
-    let beside = applied.compared_file(occurrence);
-    assert!(beside.chunks.iter().all(|chunk| chunk.former.is_empty()), "{beside:?}");
+    let compared = applied.compared_file(occurrence);
+    assert!(compared.chunks.iter().all(|chunk| chunk.former.is_empty()), "{compared:?}");
     // An event that cannot be read replaces nothing either.
     let broken = applied.compared_file(lone("DTSTART:20260301T100000Z\r\nDTEND:20250301T100000Z"));
     assert!(broken.chunks.is_empty(), "{broken:?}");
@@ -324,8 +324,8 @@ fn past_occurrences_that_a_file_no_longer_expands_stay() {
     let first = applied.compared_file(lone(expanded));
     applied.apply(&first, NOW);
     let since = NOW - EXPANDED_BACK;
-    let former = |told_since| {
-        let replaced = Former { known: applied.known[0], fate: Fate::Replaced { told_since } };
+    let former = |complete_since| {
+        let replaced = Former { known: applied.known[0], fate: Fate::Replaced { complete_since } };
         replaced.applied_to(&applied.events[&applied.known[0].event], NOW)
     };
     let end = applied.events[&applied.known[0].event].times.span.end();
@@ -335,7 +335,7 @@ fn past_occurrences_that_a_file_no_longer_expands_stay() {
     assert!(matches!(former(None), Ending::Deleted(_)));
     let editions = |rest| lone(rest).editions.into_values().collect::<Vec<_>>();
     assert_eq!(editions(expanded), [Edition::Since(since)]);
-    assert_eq!(editions("DTSTART:20260301T100000Z\r\nRDATE:20260302T110000Z"), [Edition::Whole]);
+    assert_eq!(editions("DTSTART:20260301T100000Z\r\nRDATE:20260302T110000Z"), [Edition::Full]);
 }
 
 /// In earlier versions, the keys of one event's items had nothing in common.
@@ -352,7 +352,7 @@ fn items_with_keys_of_earlier_versions_are_known() {
     let planned = &other.chunks[0].planned[0];
     assert_eq!((planned.is_new, planned.known.key, planned.known.event), (false, known.key, event));
     let series = compared(known, lone("DTSTART:20260301T100000Z\r\nRRULE:FREQ=DAILY"));
-    assert_eq!(series.chunks[0].former, [Former { known, fate: Fate::Replaced { told_since: None } }]);
+    assert_eq!(series.chunks[0].former, [Former { known, fate: Fate::Replaced { complete_since: None } }]);
 }
 
 fn plain(uids: impl Iterator<Item = u16>) -> Vec<Item> {

@@ -4,7 +4,7 @@ use kalends_kernel::{SignedDuration, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{limits::TOLD_MAX, read::Feed};
+use crate::{limits::REPORTED_MAX, read::Feed};
 
 /// How long a lease lasts without being renewed. A fetch takes at most 30 s, reading a few seconds, and a chunk less.
 pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(3);
@@ -20,7 +20,7 @@ const AT_LATEST: SignedDuration = SignedDuration::hours(6);
 const CONFIRM_AFTER: SignedDuration = SignedDuration::minutes(5);
 /// How long an unchanged feed is not read again. After that it is, because series that are expanded around the present
 /// must be extended daily.
-const READ_ANEW_AFTER: SignedDuration = SignedDuration::hours(24);
+const REREAD_AFTER: SignedDuration = SignedDuration::hours(24);
 
 /// How long a deleted subscription with kept events is left alone, before a worker checks whether the events still
 /// exist.
@@ -72,7 +72,7 @@ impl Seen {
 
     /// Whether the same bytes would still be read the same at `now`.
     fn holds(&self, zone: Zone, now: Timestamp) -> bool {
-        self.zone == zone.name() && now < self.at + READ_ANEW_AFTER
+        self.zone == zone.name() && now < self.at + REREAD_AFTER
     }
 }
 
@@ -103,8 +103,9 @@ pub struct Report {
     /// The number of events that are gone from a feed that shrank by more than half. They stay until another sync
     /// confirms that they are gone.
     pub withheld: u32,
-    /// The first skipped events and the first warnings, at most [`TOLD_MAX`] each.
-    pub told: SyncDetails,
+    /// The first skipped events and the first warnings, at most [`REPORTED_MAX`] each.
+    #[serde(rename = "told")]
+    pub details: SyncDetails,
 }
 
 /// The details that a sync reports.
@@ -119,14 +120,14 @@ pub struct SyncDetails {
 impl Report {
     /// The report of a feed that was read, before anything is written.
     pub fn of(feed: &Feed) -> Self {
-        let skipped = feed.skipped.iter().take(TOLD_MAX);
+        let skipped = feed.skipped.iter().take(REPORTED_MAX);
         Self {
             counts: Counts::default(),
             skipped: u32::try_from(feed.skipped_count).unwrap_or(u32::MAX),
             withheld: 0,
-            told: SyncDetails {
+            details: SyncDetails {
                 skipped: skipped.map(|skipped| (skipped.uid.clone(), skipped.reason.to_string())).collect(),
-                warnings: feed.warnings.iter().take(TOLD_MAX).map(ToString::to_string).collect(),
+                warnings: feed.warnings.iter().take(REPORTED_MAX).map(ToString::to_string).collect(),
             },
         }
     }
@@ -348,13 +349,16 @@ mod tests {
     fn documents_of_earlier_versions_are_read() {
         let memory = Memory::from_json(r#"{"report":null,"seen":null,"shrunk":true}"#).unwrap();
         assert_eq!(memory, Memory { shrunk: true, ..Memory::default() });
+        let report = r#"{"counts":{"created":1,"updated":0,"deleted":0,"untouched":0},"skipped":1,"withheld":0,"told":{"skipped":[["a","b"]],"warnings":[]}}"#;
+        let memory = Memory::from_json(&format!(r#"{{"report":{report},"seen":null,"shrunk":false}}"#)).unwrap();
+        assert_eq!(memory.report.unwrap().details.skipped, [("a".into(), "b".into())]);
     }
 
     #[test]
     fn documents_round_trip() {
         let memory = Memory {
             report: Some(Report {
-                told: SyncDetails { skipped: vec![("a".into(), "b".into())], ..SyncDetails::default() },
+                details: SyncDetails { skipped: vec![("a".into(), "b".into())], ..SyncDetails::default() },
                 ..Report::default()
             }),
             shrunk: true,

@@ -133,9 +133,9 @@ fn begin(event: &Event, uid: EventId, version: Version, to: &mut Lines) {
 /// Whether a series begins in the second of two equal hours. `DTSTART` cannot express that, so the first occurrence is
 /// then written on its own.
 fn is_in_a_repeated_hour(start: Timestamp, recurrence: &Recurrence, id: OccurrenceId) -> bool {
-    let told_apart = id.all_day || id.zone.to_timestamp(id.zone.to_civil(start)) == Some(start);
+    let is_unambiguous = id.all_day || id.zone.to_timestamp(id.zone.to_civil(start)) == Some(start);
     let left_out = [recurrence.exdates(), recurrence.overridden()].iter().any(|of| of.binary_search(&start).is_ok());
-    !told_apart && !left_out
+    !is_unambiguous && !left_out
 }
 
 /// Writes the end of the first occurrence, if every reader then finds the right length for the others. Otherwise writes
@@ -181,6 +181,6 @@ fn once(event: &Event, zone: Zone, to: &mut Lines) {
 fn days(span: Span, zone: Zone) -> (CivilDate, CivilDate) {
     let first = zone.to_civil(span.start()).date;
     let end = zone.to_civil(span.end()).date;
-    let whole = zone.to_timestamp(end.midnight()) == Some(span.end());
-    (first, if whole && end > first { end } else { end.plus_days(1) })
+    let ends_at_midnight = zone.to_timestamp(end.midnight()) == Some(span.end());
+    (first, if ends_at_midnight && end > first { end } else { end.plus_days(1) })
 }

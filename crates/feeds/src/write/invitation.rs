@@ -64,8 +64,8 @@ pub fn invitation(invitation: &Invitation<'_>) -> String {
     text.put("DTEND", &stamp::utc(stamp::rounded_up(span.end())));
     text.text("SUMMARY", title.as_str());
     text.put(&format!("ORGANIZER;CN=\"{}\"", parameter(name.as_str())), &format!("mailto:{address}"));
-    let asked = "ATTENDEE;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED;RSVP=FALSE";
-    text.put(asked, &format!("mailto:{attendee}"));
+    let attendee_field = "ATTENDEE;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED;RSVP=FALSE";
+    text.put(attendee_field, &format!("mailto:{attendee}"));
     if let Some(link) = link {
         text.put("URL", link);
         text.text("DESCRIPTION", &format!("To take another time: {link}"));
@@ -146,12 +146,12 @@ END:VCALENDAR
             EventPatch { start: to("2026-03-02T10:00:00Z"), end: to("2026-03-02T10:30:00Z"), ..EventPatch::default() };
         let moved = first.patched(patch, calendar.zone, at("2026-01-03T00:00:00Z")).unwrap();
         let gone = moved.deleted(at("2026-01-04T00:00:00Z")).unwrap();
-        let says = |text: String, line: &str| assert!(text.lines().any(|found| found == line), "{line} in {text}");
-        says(of(Method::Request, &moved), "SEQUENCE:1");
-        says(of(Method::Request, &moved), "DTSTART:20260302T100000Z");
+        let has_line = |text: String, line: &str| assert!(text.lines().any(|found| found == line), "{line} in {text}");
+        has_line(of(Method::Request, &moved), "SEQUENCE:1");
+        has_line(of(Method::Request, &moved), "DTSTART:20260302T100000Z");
         let text = of(Method::Cancel, &gone);
         for line in ["METHOD:CANCEL", "SEQUENCE:2", "STATUS:CANCELLED", "UID:evt_00000000000000000000000001@kalends"] {
-            says(text.clone(), line);
+            has_line(text.clone(), line);
         }
         assert!(!text.contains("URL:"));
     }

@@ -191,14 +191,14 @@ proptest! {
     #[test]
     fn zones_are_described_for_the_covered_time(name in zone_name(), day in 0..47_000_i64, days in 1..9_000_i64) {
         let from = Timestamp::EARLIEST + SignedDuration::days(day);
-        tells(name.parse().unwrap(), from, (from + SignedDuration::days(days)).min(Timestamp::HORIZON));
+        check_zone(name.parse().unwrap(), from, (from + SignedDuration::days(days)).min(Timestamp::HORIZON));
     }
 }
 
 #[test]
 fn every_zone_is_described_from_1970_to_2099() {
     for zone in Zone::all() {
-        tells(zone, Timestamp::EARLIEST, Timestamp::HORIZON);
+        check_zone(zone, Timestamp::EARLIEST, Timestamp::HORIZON);
     }
 }
 
@@ -217,7 +217,7 @@ fn regular_zones_take_few_lines() {
 }
 
 /// Compares the description that is written of a zone with the zone, using a separate reader.
-fn tells(zone: Zone, from: Timestamp, to: Timestamp) {
+fn check_zone(zone: Zone, from: Timestamp, to: Timestamp) {
     let mut lines = Lines::default();
     zones::write(&zones::Covered { zone, from, to }, &mut lines);
     let text = lines.take().replace("\r\n ", "");
@@ -239,14 +239,14 @@ fn tells(zone: Zone, from: Timestamp, to: Timestamp) {
         observance.insert(name, value);
     }
     onsets.sort_unstable();
-    let told = |second: i64| {
+    let described_offset = |second: i64| {
         let last = onsets.partition_point(|(onset, _)| *onset <= second);
         onsets[last.checked_sub(1).unwrap_or_else(|| panic!("nothing is in force at {second}: {text}"))].1
     };
     let mut second = from.as_unix_seconds();
     let check = |second: i64| {
         let actual = zone.offset_at(Timestamp::from_micros(second * 1_000_000)).as_seconds();
-        assert_eq!(told(second), actual, "{zone} at {second}: {text}");
+        assert_eq!(described_offset(second), actual, "{zone} at {second}: {text}");
     };
     while second < to.as_unix_seconds() {
         check(second);
@@ -291,6 +291,6 @@ fn of_observance(observance: &BTreeMap<&str, &str>, single: &[&str]) -> Vec<(i64
 
 #[test]
 fn civil_time_is_utc_plus_the_offset() {
-    let shown = CivilDateTime::ahead_of_utc(at("2026-03-01T23:30:00Z"), SignedDuration::hours(1));
-    assert_eq!((stamp::local(shown).as_str(), id(1)), ("20260302T003000", id(1)));
+    let local = CivilDateTime::ahead_of_utc(at("2026-03-01T23:30:00Z"), SignedDuration::hours(1));
+    assert_eq!((stamp::local(local).as_str(), id(1)), ("20260302T003000", id(1)));
 }

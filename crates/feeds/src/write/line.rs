@@ -58,7 +58,7 @@ impl Lines {
 /// Writes `text` as a value of the type TEXT (section 3.3.11). Every kind of line break is written as `\n`. Tabs stay.
 /// Other control characters are left out, because a line must not contain them.
 fn escape(text: &str, to: &mut String) {
-    if text.bytes().all(stands_for_itself) {
+    if text.bytes().all(is_literal) {
         to.push_str(text);
         return;
     }
@@ -76,6 +76,6 @@ fn escape(text: &str, to: &mut String) {
     }
 }
 
-const fn stands_for_itself(byte: u8) -> bool {
+const fn is_literal(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !matches!(byte, b'\\' | b';' | b',')
 }

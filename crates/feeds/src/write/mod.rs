@@ -42,7 +42,7 @@ pub fn etag(revision: Revision, version: Version) -> String {
 
 /// Whether the event is shown in its calendar's feed: internal events that are confirmed or tentative. Imported events
 /// are left out, so that two services that read each other's feeds do not go in circles.
-pub fn is_shown(event: &Event) -> bool {
+pub fn is_in_feed(event: &Event) -> bool {
     event.source == EventSource::Internal && event.takes_place()
 }
 
@@ -78,10 +78,10 @@ impl FeedWriter {
         }
     }
 
-    /// Adds an event of the calendar. An event that is not shown ([`is_shown`]) has no effect. Series and overrides are
+    /// Adds an event of the calendar. An event that is not shown ([`is_in_feed`]) has no effect. Series and overrides are
     /// added as their rows. Do not add instances that a rule gives.
     pub fn event(&mut self, event: Event) {
-        if !is_shown(&event) {
+        if !is_in_feed(&event) {
             return;
         }
         if event.recurrence().is_some() {
@@ -146,9 +146,9 @@ impl FeedWriter {
     fn series(&mut self, series: &Event, mut changed: Vec<Event>) {
         let (Some(recurrence), Some(id)) = (series.recurrence(), OccurrenceId::of(series)) else { return };
         changed.sort_unstable_by_key(|event| event.occurrence().map(|occurrence| occurrence.start));
-        let shown: BTreeSet<Timestamp> = changed.iter().filter_map(Event::occurrence).map(|of| of.start).collect();
+        let written: BTreeSet<Timestamp> = changed.iter().filter_map(Event::occurrence).map(|of| of.start).collect();
         // An occurrence whose override is not shown does not take place by the rule either.
-        let gone = recurrence.overridden().iter().filter(|start| !shown.contains(start)).copied();
+        let gone = recurrence.overridden().iter().filter(|start| !written.contains(start)).copied();
         self.events.series(series, recurrence, id, gone, &mut self.text);
         for event in &changed {
             self.events.changed(event, id, &mut self.text);

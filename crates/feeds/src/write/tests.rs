@@ -152,15 +152,15 @@ fn reminders_are_inherited(#[case] own: Option<&[i64]>, #[case] default: Option<
     ("2026-03-01T09:00:00Z", "2026-03-02T10:00:00Z"), "UTC", "UTC", ("20260301", "20260303")
 )]
 #[case::the_calendar_moved(("2026-03-01", "2026-03-02"), "UTC", "America/New_York", ("20260228", "20260302"))]
-fn whole_days_are_dates_of_the_calendars_zone(
+fn all_day_events_are_dates_of_the_calendars_zone(
     #[case] times: (&str, &str),
     #[case] made_in: &str,
-    #[case] shown_in: &str,
+    #[case] read_in: &str,
     #[case] expected: (&str, &str),
 ) {
     let mut event = event(1, &calendar("Work", made_in), times, None);
     event.times.all_day = true;
-    let text = written(&calendar("Work", shown_in), [event]);
+    let text = written(&calendar("Work", read_in), [event]);
     let (start, end) = expected;
     assert_has(&text, &[&format!("DTSTART;VALUE=DATE:{start}"), &format!("DTEND;VALUE=DATE:{end}")]);
 }
@@ -203,7 +203,7 @@ fn a_series_keeps_its_zone_over_daylight_saving() {
     &[],
     &["RRULE:FREQ=MONTHLY;INTERVAL=2;BYDAY=-1FR", "RDATE:20260323T080000Z"]
 )]
-#[case::whole_days(
+#[case::all_day(
     ("2026-03-28", "2026-03-30"),
     ("FREQ=DAILY;INTERVAL=7;COUNT=3", None),
     &["2026-04-04"],
@@ -248,8 +248,8 @@ fn a_start_in_the_second_of_two_equal_hours_is_written_on_its_own() {
 
 /// The series, and its occurrence at `start` after `patch`.
 fn overridden(series: &Event, start: &str, patch: EventPatch) -> (Event, Event) {
-    let shown = series.instance(at(start)).unwrap();
-    series.with_occurrence_patched(&shown, id(2), patch, Zone::UTC, at("2026-02-01T00:00:00Z")).unwrap()
+    let instance = series.instance(at(start)).unwrap();
+    series.with_occurrence_patched(&instance, id(2), patch, Zone::UTC, at("2026-02-01T00:00:00Z")).unwrap()
 }
 
 #[test]
@@ -288,19 +288,19 @@ fn overrides_have_the_recurrence_id_of_their_occurrence() {
 }
 
 #[test]
-fn only_internal_events_that_take_place_are_shown() {
+fn only_internal_events_that_take_place_are_in_the_feed() {
     let calendar = calendar("Work", "UTC");
-    let shown = event(1, &calendar, ("2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"), None);
-    assert!(is_shown(&shown));
+    let listed = event(1, &calendar, ("2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"), None);
+    assert!(is_in_feed(&listed));
     let hidden = [
-        Event { status: EventStatus::Cancelled, ..shown.clone() },
-        Event { status: EventStatus::Hold, ..shown.clone() },
-        Event { source: EventSource::ExternalIcal, ..shown.clone() },
-        Event { deleted_at: Some(at("2026-03-01T00:00:00Z")), ..shown.clone() },
+        Event { status: EventStatus::Cancelled, ..listed.clone() },
+        Event { status: EventStatus::Hold, ..listed.clone() },
+        Event { source: EventSource::ExternalIcal, ..listed.clone() },
+        Event { deleted_at: Some(at("2026-03-01T00:00:00Z")), ..listed.clone() },
     ];
-    assert!(hidden.iter().all(|event| !is_shown(event)));
+    assert!(hidden.iter().all(|event| !is_in_feed(event)));
     assert_eq!(written(&calendar, hidden), written(&calendar, []));
-    assert_eq!(shown.repeats, Repeats::Once);
+    assert_eq!(listed.repeats, Repeats::Once);
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn different_states_have_different_etags() {
 }
 
 #[test]
-fn pieces_add_up_to_the_whole() {
+fn pieces_add_up_to_the_feed() {
     let calendar = calendar("Work", "UTC");
     let events =
         || (1..9).map(|number| event(number, &calendar, ("2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"), None));

@@ -44,7 +44,7 @@ struct Kind {
 struct Change {
     at: Timestamp,
     /// The civil time at that instant before the change.
-    shown: CivilDateTime,
+    local: CivilDateTime,
 }
 
 /// Writes the zone's rules.
@@ -81,8 +81,8 @@ fn changes(zone: Zone, from: Timestamp, until: Timestamp) -> BTreeMap<Kind, Vec<
         let after = zone.offset_at(next);
         if after != offset {
             let changed = first_with_another(zone, offset, at, next);
-            let shown = CivilDateTime::ahead_of_utc(changed, offset);
-            changes.entry(kind(zone, changed, offset)).or_default().push(Change { at: changed, shown });
+            let local = CivilDateTime::ahead_of_utc(changed, offset);
+            changes.entry(kind(zone, changed, offset)).or_default().push(Change { at: changed, local });
         }
         (at, offset) = (next, after);
     }
@@ -114,7 +114,7 @@ fn written(kind: &Kind, mut changes: &[Change], until: Timestamp, to: &mut Lines
                     rule.push_str(";UNTIL=");
                     rule.push_str(&stamp::utc(last.at));
                 }
-                observance(kind, first.shown, Some(("RRULE", rule)), to);
+                observance(kind, first.local, Some(("RRULE", rule)), to);
             }
             _ => single.extend(run),
         }
@@ -123,8 +123,8 @@ fn written(kind: &Kind, mut changes: &[Change], until: Timestamp, to: &mut Lines
         // Write each date on a line of its own, and the first one too. Some readers take only the first date of a line,
         // and others ignore the start if there are dates.
         let several = single.iter().filter(|_| single.len() > 1);
-        let dates = several.map(|change| ("RDATE", stamp::local(change.shown)));
-        observance(kind, first.shown, dates, to);
+        let dates = several.map(|change| ("RDATE", stamp::local(change.local)));
+        observance(kind, first.local, dates, to);
     }
 }
 
@@ -159,8 +159,8 @@ struct Days {
 
 impl Days {
     fn of(change: &Change) -> Self {
-        let (_, _, day) = change.shown.date.year_month_day();
-        let from_end = month_length(change.shown.date) - day;
+        let (_, _, day) = change.local.date.year_month_day();
+        let from_end = month_length(change.local.date) - day;
         Self { days: (day, day), from_end: (from_end, from_end) }
     }
 
@@ -177,8 +177,8 @@ impl Days {
 
     /// The rule that `change` and those after it follow.
     fn rule(self, change: &Change) -> String {
-        let (_, month, _) = change.shown.date.year_month_day();
-        let weekday = WEEKDAYS.get(usize::from(change.shown.date.weekday())).copied().unwrap_or("MO");
+        let (_, month, _) = change.local.date.year_month_day();
+        let weekday = WEEKDAYS.get(usize::from(change.local.date.weekday())).copied().unwrap_or("MO");
         let week = (self.days.0 - 1) / 7;
         if self.in_last_week() {
             format!("FREQ=YEARLY;BYMONTH={month};BYDAY=-1{weekday}")
@@ -196,8 +196,8 @@ const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 /// How many of the first changes follow one yearly rule, and the days on which they are.
 fn by_one_rule(changes: &[Change]) -> (usize, Days) {
     let key = |change: &Change| {
-        let (year, month, _) = change.shown.date.year_month_day();
-        (year, (month, change.shown.date.weekday(), change.shown.time))
+        let (year, month, _) = change.local.date.year_month_day();
+        (year, (month, change.local.date.weekday(), change.local.time))
     };
     let Some((first, rest)) = changes.split_first() else {
         return (0, Days { days: (1, 1), from_end: (30, 30) });

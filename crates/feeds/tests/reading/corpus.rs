@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use kalends_feeds::read::{Context, read};
 use kalends_kernel::Span;
 
-use super::{NOW, at, shown, span, zone};
+use super::{NOW, at, span, span_texts, zone};
 
 /// The expected busy times of a feed: the lines `zone`, `window` and optionally `skipped`, then one span a line.
 struct Expected {
@@ -55,7 +55,12 @@ fn busy_times_are_those_worked_out_by_hand() {
         let busy = feed.busy(expected.window);
         if busy != expected.busy || feed.skipped_count != expected.skipped {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            wrong.push(format!("{name}: {:?}\n  not {:?}\n  {:?}", shown(&busy), shown(&expected.busy), feed.skipped));
+            wrong.push(format!(
+                "{name}: {:?}\n  not {:?}\n  {:?}",
+                span_texts(&busy),
+                span_texts(&expected.busy),
+                feed.skipped
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -145,8 +145,8 @@ proptest! {
     #[test]
     fn the_order_of_events_does_not_matter(events in prop::collection::vec(event(), 0..8).prop_flat_map(|events| (Just(events.clone()), Just(events).prop_shuffle()))) {
         let (one, other) = events;
-        let whole = |events: Vec<String>| format!("BEGIN:VCALENDAR\r\n{}END:VCALENDAR\r\n", events.concat());
-        let read = |events| read(whole(events).as_bytes(), &context("Europe/Berlin"));
+        let file_of = |events: Vec<String>| format!("BEGIN:VCALENDAR\r\n{}END:VCALENDAR\r\n", events.concat());
+        let read = |events| read(file_of(events).as_bytes(), &context("Europe/Berlin"));
         prop_assert_eq!(read(one), read(other));
     }
 }

@@ -55,10 +55,10 @@ fn feed(text: &str) -> Feed {
 
 /// The busy times of a year around the tests, as `start/end` without the seconds.
 fn busy(feed: &Feed) -> Vec<String> {
-    shown(&feed.busy(span("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z")))
+    span_texts(&feed.busy(span("2026-01-01T00:00:00Z", "2027-01-01T00:00:00Z")))
 }
 
-fn shown(spans: &[Span]) -> Vec<String> {
+fn span_texts(spans: &[Span]) -> Vec<String> {
     let minute = |instant: Timestamp| instant.to_string().replace(":00Z", "");
     spans.iter().map(|span| format!("{}/{}", minute(span.start()), minute(span.end()))).collect()
 }

@@ -258,7 +258,7 @@ fn named_dates(#[case] lines: &str, #[case] expected: &[&str], #[case] kept: usi
 #[case::local("EXDATE:20260310T120000")]
 #[case::date("EXDATE;VALUE=DATE:20260310")]
 #[case::instant_of_midnight("EXDATE:20260309T230000Z")]
-fn exdates_of_whole_days(#[case] exdate: &str) {
+fn exdates_of_all_day_events(#[case] exdate: &str) {
     let feed = feed(&event(&format!("DTSTART;VALUE=DATE:20260309\nRRULE:FREQ=DAILY;COUNT=3\n{exdate}")));
     assert_eq!(busy(&feed), ["2026-03-08T23:00/2026-03-09T23:00", "2026-03-10T23:00/2026-03-11T23:00"]);
 }

@@ -2,10 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{
-    BODY_MAX, CALL_MAX, FILE_MAX,
-    incoming::{BYTES_A_SECOND, FREE, WITHIN},
-};
+use crate::limits::{BODY_MAX, BYTES_A_SECOND, CALL_MAX, FILE_MAX, FREE, WITHIN};
 
 /// The suffix of an error response's name if a browser gets it as a page.
 pub(super) const PAGE: &str = "Page";

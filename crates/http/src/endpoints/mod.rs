@@ -13,6 +13,7 @@ mod claims;
 mod connection_links;
 mod connections;
 mod console;
+mod description;
 mod events;
 mod feeds;
 mod grants;
@@ -25,11 +26,10 @@ mod system;
 mod usage;
 mod webhooks;
 
-use std::sync::Arc;
-
 use utoipa::OpenApi;
 
-use crate::{Routes, files::File, reply::JSON};
+pub(crate) use self::description::Description;
+use crate::Routes;
 
 /// The general part of the description.
 #[derive(OpenApi)]
@@ -104,21 +104,4 @@ pub(crate) fn all() -> Routes {
 /// The routes with which an operator's tools monitor a process.
 pub(crate) fn probes() -> Routes {
     system::probes()
-}
-
-/// The description as JSON text, written once.
-#[derive(Clone)]
-pub(crate) struct Description(Arc<File>);
-
-impl Description {
-    /// How long it may be cached. It changes with a release.
-    const HEADERS: [(&str, &str); 1] = [("cache-control", "public, max-age=300")];
-
-    pub(crate) fn new(json: String) -> Self {
-        Self(Arc::new(File::new(JSON, json, &Self::HEADERS)))
-    }
-
-    pub(crate) fn file(&self) -> &Arc<File> {
-        &self.0
-    }
 }

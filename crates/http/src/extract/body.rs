@@ -24,10 +24,10 @@ use super::{
     unknown::field_error,
 };
 use crate::{
-    BODY_MAX, FILE_MAX,
     budget::{BODIES, Budget, Room, SMALL},
     error::ApiError,
     incoming::Late,
+    limits::{BODY_MAX, FILE_MAX},
 };
 
 /// Marks a request whose body is already in memory. Either it was read at the entrance, like any body with an
@@ -340,7 +340,7 @@ mod tests {
     use serde_json::{Value, json, value::RawValue};
 
     use super::*;
-    use crate::budget::BODIES_MAX;
+    use crate::limits::BODIES_MAX;
 
     /// The parameter and the message of the error for this body.
     fn refusal<T: DeserializeOwned>(body: &str) -> (String, String) {
@@ -559,14 +559,10 @@ mod tests {
     fn the_docs_state_the_limits() {
         use kalends_kernel::PAGE_BYTES_MAX;
 
-        use crate::{
-            CALL_MAX,
-            extract::{DEPTH_MAX, PLACES, VALUES_MAX},
-            incoming::{BYTES_A_SECOND, FREE, WITHIN},
-        };
+        use crate::limits::{BYTES_A_SECOND, CALL_MAX, DEPTH_MAX, FREE, PLACES, VALUES_MAX, WITHIN};
 
-        let requests = include_str!("../../../../docs/requests.md");
-        let tools = include_str!("../../../../docs/tools.md");
+        let requests = include_str!("../../../../docs/use/requests.md");
+        let tools = include_str!("../../../../docs/use/tools.md");
         let thousands = format!("{},{:03}", VALUES_MAX / 1_000, VALUES_MAX % 1_000);
         for (document, words) in [
             (requests, format!("{} MiB; a file that is imported {} MiB", BODY_MAX >> 20, FILE_MAX >> 20)),

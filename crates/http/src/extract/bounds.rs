@@ -1,12 +1,10 @@
 //! Limits on the depth and the number of values of JSON. They are checked on the text, before anything is built from
 //! it.
 
-use crate::error::ApiError;
-
-/// The maximum depth of nested arrays and objects.
-pub(crate) const DEPTH_MAX: usize = 64;
-/// The maximum number of values in a body: objects, arrays, strings, numbers, booleans and nulls at every depth.
-pub(crate) const VALUES_MAX: usize = 50_000;
+use crate::{
+    error::ApiError,
+    limits::{DEPTH_MAX, VALUES_MAX},
+};
 
 /// Counts the values of JSON text as it arrives, in pieces of any size.
 ///

@@ -9,9 +9,13 @@ use kalends_app::operations;
 use kalends_kernel::OrgId;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tracing::Span;
 
 use super::body::{Held, Reader, Received, as_json, whole};
-use crate::{BODY_MAX, CALL_MAX, error::ApiError};
+use crate::{
+    error::ApiError,
+    limits::{BODY_MAX, CALL_MAX},
+};
 
 /// A JSON message.
 pub(crate) struct Message {
@@ -60,7 +64,9 @@ pub(crate) async fn read_message(request: Request, org: OrgId) -> Result<Message
     let Received { body: text, place, room } = received;
     // The largest message takes about 50 ms, in which a thread of the runtime could serve nobody else. The place
     // moves into the task, because the caller may disconnect before it is finished.
+    let span = Span::current();
     let divided = tokio::task::spawn_blocking(move || {
+        let _inside = span.entered();
         let (text, file) = divide(&text)?;
         Ok(Message { text: text.into(), file: Some(Bytes::from_owner(Held::new(file, place, room))) })
     });

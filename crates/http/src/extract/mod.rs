@@ -16,13 +16,11 @@ mod unknown;
 pub(crate) use body::{
     AlreadyRead, File, JsonBody, NoBody, Sender, max_of as body_max_of, read as read_body, read_whole,
 };
-pub(crate) use bounds::{DEPTH_MAX, VALUES_MAX};
 pub(crate) use caller::{Anonymous, Caller};
 pub(crate) use from_provider::FromProvider;
 pub(crate) use if_match::Precondition;
 pub(crate) use if_none_match::has;
 pub(crate) use message::{Message, read_message};
 pub(crate) use path::PathOf;
-pub(crate) use places::PLACES;
 pub(crate) use query::QueryOf;
 pub(crate) use unknown::unknown_parameter;

@@ -12,10 +12,8 @@ use tokio::{
     time::timeout,
 };
 
-use crate::error::ApiError;
+use crate::{error::ApiError, limits::PLACES};
 
-/// The number of large bodies that the process holds at once.
-pub(crate) const PLACES: usize = 8;
 /// How long an upload waits for a place.
 const WAITS: Duration = Duration::from_secs(5);
 

@@ -151,7 +151,7 @@ mod tests {
     use super::{super::tools::Tools, *};
 
     async fn sent(name: &str, arguments: Value) -> (String, Option<String>, String) {
-        let description = serde_json::from_str(&crate::openapi_json("https://kalends.example")).unwrap();
+        let description = crate::description("https://kalends.example");
         let (tools, _) = Tools::of(&description);
         let bound = tools.find(name, CallerKind::OrganizationKey).unwrap();
         let Value::Object(arguments) = arguments else { panic!("{arguments}") };

@@ -246,8 +246,7 @@ mod tests {
     use super::*;
 
     fn tools() -> (Tools, Vec<String>) {
-        let description = crate::openapi_json("https://kalends.example");
-        Tools::of(&serde_json::from_str(&description).unwrap())
+        Tools::of(&crate::description("https://kalends.example"))
     }
 
     fn find(name: &str) -> Bound {
@@ -277,8 +276,8 @@ mod tests {
         }
     }
 
-    /// `docs/operations.tsv` lists every operation, whether it is a tool, and whether it belongs to the original API
-    /// (`specification`) or was added to it (`beyond`).
+    /// `docs/contribute/operations.tsv` lists every operation, whether it is a tool, and whether it belongs to the
+    /// original API (`specification`) or was added to it (`beyond`).
     #[test]
     fn the_list_of_operations_is_complete() {
         let (tools, _) = tools();
@@ -290,7 +289,7 @@ mod tests {
                 format!("{method}\t{path}\t{id}\t{}", if tool { "yes" } else { "no" })
             })
             .collect();
-        let listed = include_str!("../../../../docs/operations.tsv").lines().skip(1);
+        let listed = include_str!("../../../../docs/contribute/operations.tsv").lines().skip(1);
         let listed: Vec<(&str, &str)> = listed.filter_map(|line| line.rsplit_once('\t')).collect();
         assert_eq!(listed.iter().map(|(row, _)| *row).collect::<Vec<_>>(), derived);
         assert!(listed.iter().all(|(_, of)| ["specification", "beyond"].contains(of)));

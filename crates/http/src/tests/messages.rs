@@ -45,7 +45,7 @@ async fn the_rate_of_tools_messages_is_checked_before_they_are_read(
     #[case] status: StatusCode,
 ) {
     let (app, key) = application(Plan::Free).await;
-    let service = router(app);
+    let service = router(app, None);
     let send = async |body: Body| {
         let request = Request::post("/mcp").header("host", "localhost").header("content-type", "application/json");
         let request = request.header("authorization", format!("Bearer {key}"));
@@ -93,7 +93,7 @@ async fn a_large_file_reaches_the_import(#[case] tool: bool, #[case] once: Optio
         let request = once.into_iter().fold(request, |request, once| request.header("idempotency-key", once));
         request.body(Body::from(file))
     };
-    let response = router(app).oneshot(request.unwrap()).await.unwrap();
+    let response = router(app, None).oneshot(request.unwrap()).await.unwrap();
     let body = response.into_body().collect().await.unwrap().to_bytes();
     let answer: Value = serde_json::from_slice(&body).unwrap();
     let answer = if tool { &answer["result"]["structuredContent"] } else { &answer };

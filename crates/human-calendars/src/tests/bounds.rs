@@ -10,11 +10,11 @@ use serde_json::json;
 
 use super::{
     NOW, accounts, references, span,
-    stand_in::{StandIn, nothing, ok, stand_still, told},
+    stand_in::{StandIn, nothing, ok, reply, stand_still},
     tokens,
 };
 
-fn said<T: std::fmt::Debug>(failed: Result<T, ProviderError>) -> String {
+fn error_text<T: std::fmt::Debug>(failed: Result<T, ProviderError>) -> String {
     let Err(ProviderError::Unavailable(error)) = failed else { panic!("{failed:?}") };
     error.to_string()
 }
@@ -26,10 +26,10 @@ async fn an_exchange_has_a_deadline() {
     let accounts = accounts(&server);
     let began = tokio::time::Instant::now();
     let late = "no complete answer within 15 s";
-    assert_eq!(said(accounts.calendars(Google, &tokens()).await), late);
-    assert_eq!(said(accounts.renew(Microsoft, &tokens(), NOW).await), late);
-    assert_eq!(said(accounts.revoke(Google, &tokens()).await), late);
-    assert_eq!((began.elapsed().as_secs(), server.asked().len()), (48, 3));
+    assert_eq!(error_text(accounts.calendars(Google, &tokens()).await), late);
+    assert_eq!(error_text(accounts.renew(Microsoft, &tokens(), NOW).await), late);
+    assert_eq!(error_text(accounts.revoke(Google, &tokens()).await), late);
+    assert_eq!((began.elapsed().as_secs(), server.requests().len()), (48, 3));
 }
 
 #[tokio::test]
@@ -37,10 +37,10 @@ async fn a_call_has_a_deadline_over_all_its_exchanges() {
     let _held = stand_still();
     let page = || ok(json!({ "items": [], "nextPageToken": "again" }));
     let answers = (0..6).map(|_| page()).chain([nothing()]);
-    let server = StandIn::telling(answers.map(|told| told.after(Duration::from_secs(9))).collect()).await;
+    let server = StandIn::with_answers(answers.map(|answer| answer.after(Duration::from_secs(9))).collect()).await;
     let began = tokio::time::Instant::now();
-    assert_eq!(said(accounts(&server).calendars(Google, &tokens()).await), "no complete answer within 60 s");
-    assert_eq!((began.elapsed().as_secs(), server.asked().len()), (63, 7));
+    assert_eq!(error_text(accounts(&server).calendars(Google, &tokens()).await), "no complete answer within 60 s");
+    assert_eq!((began.elapsed().as_secs(), server.requests().len()), (63, 7));
 }
 
 /// The runtime advances time when it is idle, which is while it waits for the server.
@@ -53,15 +53,15 @@ async fn every_call_has_a_deadline(#[case] provider: Provider) {
     let accounts = accounts(&server).limited(Duration::from_secs(3));
     let late = "no complete answer within 3 s";
     let window = span("2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z");
-    assert_eq!(said(accounts.calendars(provider, &tokens()).await), late);
-    assert_eq!(said(accounts.busy(provider, &tokens(), &references(&["a"]), window).await), late);
-    assert_eq!(said(accounts.renew(provider, &tokens(), NOW).await), late);
+    assert_eq!(error_text(accounts.calendars(provider, &tokens()).await), late);
+    assert_eq!(error_text(accounts.busy(provider, &tokens(), &references(&["a"]), window).await), late);
+    assert_eq!(error_text(accounts.renew(provider, &tokens(), NOW).await), late);
 }
 
 #[tokio::test]
 async fn an_answer_that_is_too_long_is_refused() {
-    let server = StandIn::start(|asked| {
-        let most = if asked.path() == "/token" { 64 << 10 } else { 4 << 20 };
+    let server = StandIn::start(|request| {
+        let most = if request.path() == "/token" { 64 << 10 } else { 4 << 20 };
         ok(" ".repeat(most + 1))
     })
     .await;
@@ -78,11 +78,11 @@ async fn an_answer_that_is_too_long_is_refused() {
 
 #[tokio::test]
 async fn redirects_are_not_followed() {
-    let server = StandIn::start(|_| told(307, "")).await;
+    let server = StandIn::start(|_| reply(307, "")).await;
     let accounts = accounts(&server);
-    assert_eq!(said(accounts.calendars(Google, &tokens()).await), "it answers with status 307");
-    assert_eq!(said(accounts.renew(Google, &tokens(), NOW).await), "it answers with status 307");
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(error_text(accounts.calendars(Google, &tokens()).await), "it answers with status 307");
+    assert_eq!(error_text(accounts.renew(Google, &tokens(), NOW).await), "it answers with status 307");
+    assert_eq!(server.requests().len(), 2);
 }
 
 #[rstest]
@@ -90,7 +90,7 @@ async fn redirects_are_not_followed() {
 #[case("\u{7f}")]
 #[tokio::test]
 async fn a_token_that_does_not_fit_a_header_has_lapsed(#[case] access: &str) {
-    let server = StandIn::telling(vec![]).await;
+    let server = StandIn::with_answers(vec![]).await;
     let odd = Tokens { access: access.to_owned(), ..tokens() };
     let failed = accounts(&server).calendars(Google, &odd).await;
     assert!(matches!(&failed, Err(ProviderError::Lapsed(error)) if error == "invalid_token"), "{failed:?}");
@@ -98,24 +98,24 @@ async fn a_token_that_does_not_fit_a_header_has_lapsed(#[case] access: &str) {
 
 #[tokio::test]
 async fn errors_contain_no_token() {
-    let server = StandIn::start(|asked| {
+    let server = StandIn::start(|request| {
         // The server echoes whatever was sent, in errors and in answers.
-        let echo = format!("{} {}", asked.headers.get("authorization").map_or("", String::as_str), asked.body);
-        match asked.path() {
-            "/revoke" => told(400, json!({ "error_description": echo })),
+        let echo = format!("{} {}", request.headers.get("authorization").map_or("", String::as_str), request.body);
+        match request.path() {
+            "/revoke" => reply(400, json!({ "error_description": echo })),
             "/token" => ok(json!({ "access_token": [echo] })),
-            path if path.ends_with("calendarList") => told(401, json!({ "error": { "message": echo } })),
+            path if path.ends_with("calendarList") => reply(401, json!({ "error": { "message": echo } })),
             _ => ok(json!({ "value": [{ "name": [echo] }] })),
         }
     })
     .await;
     let accounts = accounts(&server);
-    let shown = [
+    let printed = [
         format!("{:?}", accounts.revoke(Google, &tokens()).await.unwrap_err()),
         format!("{:?}", accounts.renew(Google, &tokens(), NOW).await.unwrap_err()),
         format!("{:?}", accounts.calendars(Google, &tokens()).await.unwrap_err()),
         format!("{:?}", accounts.calendars(Microsoft, &tokens()).await.unwrap_err()),
     ];
-    assert!(shown.iter().all(|shown| !shown.contains("access\"") && !shown.contains("ya29")), "{shown:?}");
-    assert!(shown.iter().all(|shown| !shown.contains("refresh") && !shown.contains("s&=cret")), "{shown:?}");
+    assert!(printed.iter().all(|printed| !printed.contains("access\"") && !printed.contains("ya29")), "{printed:?}");
+    assert!(printed.iter().all(|printed| !printed.contains("refresh") && !printed.contains("s&=cret")), "{printed:?}");
 }

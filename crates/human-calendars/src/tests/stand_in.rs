@@ -62,11 +62,11 @@ impl StubAnswer {
 }
 
 pub(crate) fn ok(body: impl ToString) -> StubAnswer {
-    told(200, body)
+    reply(200, body)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the argument is made for this call")]
-pub(crate) fn told(status: u16, body: impl ToString) -> StubAnswer {
+pub(crate) fn reply(status: u16, body: impl ToString) -> StubAnswer {
     StubAnswer { answer: Some((status, body.to_string())), after: Duration::ZERO }
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn nothing() -> StubAnswer {
 /// The server. It lives as long as the test's runtime.
 pub(crate) struct StandIn {
     port: u16,
-    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl StandIn {
@@ -86,29 +86,29 @@ impl StandIn {
     pub(crate) async fn start(answer: impl Fn(&ReceivedRequest) -> StubAnswer + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (asked, answer) = (Arc::<Mutex<Vec<ReceivedRequest>>>::default(), Arc::new(answer));
-        let log = Arc::clone(&asked);
+        let (requests, answer) = (Arc::<Mutex<Vec<ReceivedRequest>>>::default(), Arc::new(answer));
+        let log = Arc::clone(&requests);
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let (log, answer) = (Arc::clone(&log), Arc::clone(&answer));
                 tokio::spawn(async move {
-                    while let Some(asked) = arrival(&mut stream).await {
-                        let told = answer(&asked);
-                        log.lock().unwrap().push(asked);
-                        send(&mut stream, &told).await;
+                    while let Some(request) = arrival(&mut stream).await {
+                        let answer_now = answer(&request);
+                        log.lock().unwrap().push(request);
+                        send(&mut stream, &answer_now).await;
                     }
                 });
             }
         });
-        Self { port, asked }
+        Self { port, requests }
     }
 
     /// A server that gives these answers, in order.
-    pub(crate) async fn telling(answers: Vec<StubAnswer>) -> Self {
+    pub(crate) async fn with_answers(answers: Vec<StubAnswer>) -> Self {
         let answers = Mutex::new(answers.into_iter());
-        Self::start(move |asked| {
+        Self::start(move |request| {
             let next = answers.lock().unwrap().next();
-            next.unwrap_or_else(|| panic!("one request too many: {asked:?}"))
+            next.unwrap_or_else(|| panic!("one request too many: {request:?}"))
         })
         .await
     }
@@ -121,23 +121,23 @@ impl StandIn {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    pub(crate) fn asked(&self) -> Vec<ReceivedRequest> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// The only request.
-    pub(crate) fn asked_once(&self) -> ReceivedRequest {
-        let mut asked = self.asked();
-        assert_eq!(asked.len(), 1, "{asked:?}");
-        asked.remove(0)
+    pub(crate) fn only_request(&self) -> ReceivedRequest {
+        let mut requests = self.requests();
+        assert_eq!(requests.len(), 1, "{requests:?}");
+        requests.remove(0)
     }
 }
 
-async fn send(stream: &mut TcpStream, told: &StubAnswer) {
-    if !told.after.is_zero() {
-        tokio::time::advance(told.after).await;
+async fn send(stream: &mut TcpStream, answer: &StubAnswer) {
+    if !answer.after.is_zero() {
+        tokio::time::advance(answer.after).await;
     }
-    let Some((status, body)) = &told.answer else { return std::future::pending().await };
+    let Some((status, body)) = &answer.answer else { return std::future::pending().await };
     let head =
         format!("HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
     // The client may have given up.

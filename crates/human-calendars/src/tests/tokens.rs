@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{
     NOW, accounts, settings,
-    stand_in::{StandIn, ok, told},
+    stand_in::{StandIn, ok, reply},
     tokens,
 };
 use crate::CalendarAccounts;
@@ -26,7 +26,7 @@ fn owned(form: &Form) -> Vec<(String, String)> {
 #[tokio::test]
 async fn a_code_is_exchanged(#[case] provider: Provider) {
     let answer = json!({ "access_token": "a", "token_type": "Bearer", "expires_in": 600, "refresh_token": "r" });
-    let server = StandIn::telling(vec![ok(answer)]).await;
+    let server = StandIn::with_answers(vec![ok(answer)]).await;
     let request = TokenRequest {
         code: "4/0+a b".into(),
         code_verifier: "verifier".into(),
@@ -35,10 +35,10 @@ async fn a_code_is_exchanged(#[case] provider: Provider) {
     let granted = accounts(&server).authorize(provider, request, NOW).await.unwrap();
     assert_eq!((granted.access.as_str(), granted.refresh.as_str()), ("a", "r"));
     assert_eq!(granted.access_until, NOW + SignedDuration::minutes(10));
-    let asked = server.asked_once();
-    assert_eq!((asked.method.as_str(), asked.target.as_str()), ("POST", "/token"));
-    assert_eq!(asked.headers["accept"], "application/json");
-    assert!(!asked.headers.contains_key("authorization"));
+    let request = server.only_request();
+    assert_eq!((request.method.as_str(), request.target.as_str()), ("POST", "/token"));
+    assert_eq!(request.headers["accept"], "application/json");
+    assert!(!request.headers.contains_key("authorization"));
     let form = owned(&[
         ("grant_type", "authorization_code"),
         ("code", "4/0+a b"),
@@ -47,7 +47,7 @@ async fn a_code_is_exchanged(#[case] provider: Provider) {
         ("client_id", "kalends&co"),
         ("client_secret", "s&=cret"),
     ]);
-    assert_eq!(asked.form(), form);
+    assert_eq!(request.form(), form);
 }
 
 #[rstest]
@@ -55,44 +55,44 @@ async fn a_code_is_exchanged(#[case] provider: Provider) {
 #[case::rotated(Provider::Microsoft, json!({ "access_token": "a", "refresh_token": "M.R3" }), "M.R3")]
 #[tokio::test]
 async fn tokens_are_renewed(#[case] provider: Provider, #[case] answer: serde_json::Value, #[case] refresh: &str) {
-    let server = StandIn::telling(vec![ok(answer)]).await;
+    let server = StandIn::with_answers(vec![ok(answer)]).await;
     let renewed = accounts(&server).renew(provider, &tokens(), NOW).await.unwrap();
     assert_eq!((renewed.access.as_str(), renewed.refresh.as_str()), ("a", refresh));
-    let asked = server.asked_once();
-    assert_eq!((asked.method.as_str(), asked.target.as_str()), ("POST", "/token"));
+    let request = server.only_request();
+    assert_eq!((request.method.as_str(), request.target.as_str()), ("POST", "/token"));
     let form = owned(&[
         ("grant_type", "refresh_token"),
         ("refresh_token", "1//refresh"),
         ("client_id", "kalends&co"),
         ("client_secret", "s&=cret"),
     ]);
-    assert_eq!(asked.form(), form);
+    assert_eq!(request.form(), form);
 }
 
 #[tokio::test]
 async fn a_revoked_consent_has_lapsed() {
-    let server = StandIn::telling(vec![told(400, json!({ "error": "invalid_grant" }))]).await;
+    let server = StandIn::with_answers(vec![reply(400, json!({ "error": "invalid_grant" }))]).await;
     let renewed = accounts(&server).renew(Provider::Google, &tokens(), NOW).await;
     assert!(matches!(&renewed, Err(ProviderError::Lapsed(error)) if error == "invalid_grant"), "{renewed:?}");
 }
 
 #[tokio::test]
 async fn a_consent_is_revoked_if_the_provider_supports_it() {
-    let server = StandIn::telling(vec![ok(""), told(503, "")]).await;
+    let server = StandIn::with_answers(vec![ok(""), reply(503, "")]).await;
     let accounts = accounts(&server);
     accounts.revoke(Provider::Microsoft, &tokens()).await.unwrap();
-    assert!(server.asked().is_empty(), "Microsoft has no revocation endpoint");
+    assert!(server.requests().is_empty(), "Microsoft has no revocation endpoint");
     accounts.revoke(Provider::Google, &tokens()).await.unwrap();
-    let asked = server.asked_once();
-    assert_eq!((asked.method.as_str(), asked.target.as_str()), ("POST", "/revoke"));
-    assert_eq!(asked.form(), owned(&[("token", "1//refresh")]));
+    let request = server.only_request();
+    assert_eq!((request.method.as_str(), request.target.as_str()), ("POST", "/revoke"));
+    assert_eq!(request.form(), owned(&[("token", "1//refresh")]));
     let failed = accounts.revoke(Provider::Google, &tokens()).await;
     assert!(matches!(failed, Err(ProviderError::Unavailable(_))), "{failed:?}");
 }
 
 #[tokio::test]
 async fn an_unconfigured_provider_is_unavailable() {
-    let server = StandIn::telling(vec![]).await;
+    let server = StandIn::with_answers(vec![]).await;
     let only = CalendarAccounts::new(accounts(&server).egress(), vec![settings(Provider::Google, &server)]);
     assert_eq!(only.client(Provider::Google).map(|client| client.client_id.as_str()), Some("kalends&co"));
     assert!(only.client(Provider::Microsoft).is_none());
@@ -103,7 +103,7 @@ async fn an_unconfigured_provider_is_unavailable() {
 
 #[tokio::test]
 async fn debug_output_has_no_secret() {
-    let server = StandIn::telling(vec![]).await;
-    let shown = format!("{:?}", settings(Provider::Google, &server));
-    assert!(!shown.contains("s&=cret") && !shown.contains("/token"), "{shown}");
+    let server = StandIn::with_answers(vec![]).await;
+    let printed = format!("{:?}", settings(Provider::Google, &server));
+    assert!(!printed.contains("s&=cret") && !printed.contains("/token"), "{printed}");
 }

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
 use kalends_app::ports::CommitError;
 use kalends_kernel::{KeyId, OrgId, Timestamp, Version};
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{claims, people};
 use crate::error::{ApplyError, all_written};
-use crate::sealed::SealedChangeSet;
 
 /// Writes the rows in the order of the changes.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {

@@ -1,11 +1,11 @@
 //! The stored answers of change-sets.
 
 use kalends_app::ports::CommitError;
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::error::ApplyError;
-use crate::sealed::SealedChangeSet;
 
 const ANSWERED: ApplyError = ApplyError::Refused(CommitError::AlreadyAnswered);
 

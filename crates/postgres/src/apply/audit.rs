@@ -1,10 +1,10 @@
 //! The audit entries of change-sets.
 
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::error::ApplyError;
-use crate::sealed::SealedChangeSet;
 
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     let entries: Vec<_> = batch.iter().filter_map(|sealed| sealed.changes().audit.as_ref()).collect();

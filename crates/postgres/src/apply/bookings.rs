@@ -2,11 +2,11 @@
 
 use kalends_bookings::{Booking, BookingPage, Change, SecretHash};
 use kalends_kernel::{Timestamp, Version};
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 
 use crate::error::{ApplyError, all_written};
 use crate::rows::constraints_json;
-use crate::sealed::SealedChangeSet;
 
 /// Writes the rows in the order of the changes.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
@@ -41,7 +41,7 @@ async fn create(connection: &mut PgConnection, page: &BookingPage, content: &str
         i64::from(page.window_days),
         i64::from(page.min_notice_minutes),
         page.timetable.zone.name(),
-        constraints_json(page.timetable.constraints.as_ref())?,
+        constraints_json(page.timetable.constraints.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?,
         page.active,
         page.version.0,
         page.created_at.as_micros(),
@@ -72,7 +72,7 @@ async fn update(
         i64::from(page.window_days),
         i64::from(page.min_notice_minutes),
         page.timetable.zone.name(),
-        constraints_json(page.timetable.constraints.as_ref())?,
+        constraints_json(page.timetable.constraints.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?,
         page.active,
         page.version.0,
         page.updated_at.as_micros(),

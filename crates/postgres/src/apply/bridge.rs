@@ -2,13 +2,13 @@
 
 use kalends_bridge::{Change, Connection, ConnectionLink, ExternalCalendar, RefreshClaim, RefreshState};
 use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Timestamp, Version};
+use kalends_rows::{SealedBridge, SealedChangeSet};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::grants;
 use crate::error::{ApplyError, all_written};
-use crate::rows::packed;
-use crate::sealed::{SealedBridge, SealedChangeSet};
+use crate::rows::pack;
 
 /// Writes the rows in the order of the changes.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
@@ -57,8 +57,8 @@ async fn create_link(connection: &mut PgConnection, link: &ConnectionLink) -> Re
         link.id.uuid(),
         link.calendar.uuid(),
         link.secret.0.as_slice(),
-        link.asked.publishing,
-        link.asked.policy.as_str(),
+        link.requested.publishing,
+        link.requested.policy.as_str(),
         link.state.as_str(),
         link.human.map(|human| human.uuid()),
         link.connection.map(|connected| connected.uuid()),
@@ -85,8 +85,8 @@ async fn update_link(
         link.id.uuid(),
         seen,
         link.secret.0.as_slice(),
-        link.asked.publishing,
-        link.asked.policy.as_str(),
+        link.requested.publishing,
+        link.requested.policy.as_str(),
         link.state.as_str(),
         link.human.map(|human| human.uuid()),
         link.connection.map(|connected| connected.uuid()),
@@ -275,7 +275,7 @@ async fn write_calendars(
     let read: Vec<Option<i64>> = readings().map(|reading| Some(reading?.read_at.as_micros())).collect();
     let from: Vec<Option<i64>> = readings().map(|reading| Some(reading?.covers.start().as_micros())).collect();
     let until: Vec<Option<i64>> = readings().map(|reading| Some(reading?.covers.end().as_micros())).collect();
-    let spans: Vec<Option<Vec<u8>>> = readings().map(|reading| Some(packed(&reading?.spans))).collect();
+    let spans: Vec<Option<Vec<u8>>> = readings().map(|reading| Some(pack(&reading?.spans))).collect();
     sqlx::query!(
         "INSERT INTO external_calendars (org_id, id, connection_id, content, is_primary, revision, read_at, covers_from,
              covers_until, spans)

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use kalends_calendars::Event;
 use kalends_calendars::ports::{BUSY_DAY_MAX, LONG};
 use kalends_kernel::Timestamp;
+use kalends_rows::EventWrite;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::error::ApplyError;
-use crate::sealed::EventWrite;
 
 /// The most bytes that a row holds: 16 for each span.
 const BYTES_MAX: i32 = BUSY_DAY_MAX as i32 * 16;

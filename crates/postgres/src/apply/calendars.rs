@@ -3,15 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::Guard;
-use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Event, Recurrence, Reminders, calendars_revised};
+use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Event, Recurrence, calendars_revised};
 use kalends_kernel::{CalendarId, Revision, Timestamp};
+use kalends_rows::{AgentWrite, CalendarWrite, EventWrite, SealedChangeSet};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::{busy_days, reservations, rules, timers};
+use super::{
+    busy_days,
+    reservations::{self, Revisions},
+    rules, timers,
+};
 use crate::error::{ApplyError, all_written};
-use crate::rows::Located;
-use crate::sealed::{AgentWrite, CalendarWrite, EventWrite, SealedChangeSet};
+use crate::rows::{Located, reminders_json};
 
 /// What the first statement of a transaction locks.
 pub(crate) struct Locked {
@@ -293,7 +297,7 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
         calendars.iter().map(|calendar| calendar.provider.map(|provider| provider.as_str())).collect();
     let activities: Vec<&str> = calendars.iter().map(|calendar| calendar.activity.as_str()).collect();
     let reminders: Vec<Option<String>> =
-        calendars.iter().map(|calendar| minutes(calendar.default_reminders.as_ref())).collect();
+        calendars.iter().map(|calendar| reminders_json(calendar.default_reminders.as_ref())).collect();
     let (tokens, token_hashes) = feed_tokens(writes);
     let revisions: Vec<i64> = calendars.iter().map(|calendar| calendar.revision.0).collect();
     let versions: Vec<i64> = calendars.iter().map(|calendar| calendar.version.0).collect();
@@ -348,7 +352,7 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
         calendars.iter().map(|calendar| calendar.provider.map(|provider| provider.as_str())).collect();
     let activities: Vec<&str> = calendars.iter().map(|calendar| calendar.activity.as_str()).collect();
     let reminders: Vec<Option<String>> =
-        calendars.iter().map(|calendar| minutes(calendar.default_reminders.as_ref())).collect();
+        calendars.iter().map(|calendar| reminders_json(calendar.default_reminders.as_ref())).collect();
     let (tokens, token_hashes) = feed_tokens(writes);
     let versions: Vec<i64> = calendars.iter().map(|calendar| calendar.version.0).collect();
     let updated: Vec<i64> = calendars.iter().map(|calendar| calendar.updated_at.as_micros()).collect();
@@ -435,9 +439,6 @@ async fn revise(
     }
     Ok((revisions, defaults))
 }
-
-/// The revisions of calendars after they were raised.
-pub(super) type Revisions = BTreeMap<(Uuid, Uuid), i64>;
 
 async fn create_events(
     connection: &mut PgConnection,
@@ -586,7 +587,7 @@ impl<'a> EventColumns<'a> {
             busy: events().map(|event| Some(<[u8; 16]>::from(event.busy()?).to_vec())).collect(),
             all_day: events().map(|event| event.times.all_day).collect(),
             statuses: events().map(|event| event.status.as_str()).collect(),
-            reminders: events().map(|event| minutes(event.reminders.as_ref())).collect(),
+            reminders: events().map(|event| reminders_json(event.reminders.as_ref())).collect(),
             versions: events().map(|event| event.version.0).collect(),
             updated: events().map(|event| event.updated_at.as_micros()).collect(),
             deleted: events().map(|event| event.deleted_at.map(|at| at.as_micros())).collect(),
@@ -603,10 +604,4 @@ impl<'a> EventColumns<'a> {
 /// How far a series reaches, as stored: the largest number if it does not end.
 fn reach(end: Option<Timestamp>) -> i64 {
     end.map_or(i64::MAX, Timestamp::as_micros)
-}
-
-/// Reminders as stored: a JSON array of minutes.
-pub(super) fn minutes(reminders: Option<&Reminders>) -> Option<String> {
-    let minutes: Vec<String> = reminders?.minutes().iter().map(ToString::to_string).collect();
-    Some(format!("[{}]", minutes.join(",")))
 }

@@ -3,11 +3,11 @@
 use kalends_accounts::Taken;
 use kalends_app::Use;
 use kalends_app::ports::CommitError;
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 
 use crate::allowances::use_up;
 use crate::error::ApplyError;
-use crate::sealed::SealedChangeSet;
 
 /// Stores the letters.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {

@@ -1,10 +1,10 @@
 //! The messages of change-sets that an endpoint listens for.
 
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::error::ApplyError;
-use crate::sealed::SealedChangeSet;
 
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     let messages: Vec<_> = batch.iter().flat_map(SealedChangeSet::messages).collect();

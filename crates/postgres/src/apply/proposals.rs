@@ -2,11 +2,11 @@
 
 use kalends_kernel::Version;
 use kalends_proposals::{Change, Proposal, Response, write_slots};
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::error::{ApplyError, all_written};
-use crate::sealed::SealedChangeSet;
 
 /// Writes the rows in the order of the changes.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {

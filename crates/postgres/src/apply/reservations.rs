@@ -1,13 +1,17 @@
 //! Reservations. Their calendars are locked, and were visible when their revisions were raised.
 
+use std::collections::BTreeMap;
+
 use kalends_calendars::{Change, Reservation};
 use kalends_kernel::{CalendarId, OrgId};
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::calendars::Revisions;
 use crate::error::ApplyError;
-use crate::sealed::SealedChangeSet;
+
+/// The revisions of calendars after they were raised.
+pub(super) type Revisions = BTreeMap<(Uuid, Uuid), i64>;
 
 /// Writes and removes reservations, at the revisions of their calendars.
 pub(super) async fn apply(

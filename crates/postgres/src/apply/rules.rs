@@ -2,10 +2,10 @@
 
 use kalends_calendars::{AvailabilityRules, Change};
 use kalends_kernel::Version;
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 
 use crate::error::{ApplyError, all_written, failed};
-use crate::sealed::SealedChangeSet;
 
 /// Writes and removes rules. Stale if the rules have another version than the one that was seen, or if they exist
 /// though none were seen.

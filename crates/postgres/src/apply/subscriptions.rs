@@ -3,12 +3,12 @@
 use kalends_feeds::sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState};
 use kalends_feeds::{Change, HostHash, Origin, Remains, Subscription, SyncClaim};
 use kalends_kernel::{OrgId, SubscriptionId, Timestamp, Version};
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::counts::signed;
 use crate::error::{ApplyError, all_written};
-use crate::sealed::SealedChangeSet;
 
 /// Writes the rows in the order of the changes.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use kalends_calendars::{Advance, Calendar, Change, Reminders, Timer};
+use kalends_rows::{EventWrite, SealedChangeSet};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-use super::calendars::minutes;
 use crate::error::{ApplyError, all_written};
-use crate::sealed::{EventWrite, SealedChangeSet};
+use crate::rows::reminders_json;
 
 /// The default reminders of the calendars that are written to.
 pub(super) type Defaults = BTreeMap<(Uuid, Uuid), Option<Reminders>>;
@@ -132,8 +132,8 @@ impl Columns {
             holds: timers.iter().map(|timer| timer.hold).collect(),
             inherits: timers.iter().map(|timer| timer.inherits).collect(),
             due: timers.iter().map(|timer| timer.due_at.as_micros()).collect(),
-            told: timers.iter().map(|timer| timer.told.all.as_micros()).collect(),
-            reminded: timers.iter().map(|timer| timer.told.reminders.as_micros()).collect(),
+            told: timers.iter().map(|timer| timer.emitted_until.all.as_micros()).collect(),
+            reminded: timers.iter().map(|timer| timer.emitted_until.reminders.as_micros()).collect(),
             timings: timers.iter().map(|timer| timer.timing).collect(),
         }
     }
@@ -148,7 +148,7 @@ pub(super) async fn look_again(connection: &mut PgConnection, calendars: &[&Cale
     let orgs: Vec<Uuid> = calendars.iter().map(|calendar| calendar.org.uuid()).collect();
     let ids: Vec<Uuid> = calendars.iter().map(|calendar| calendar.id.uuid()).collect();
     let reminders: Vec<Option<String>> =
-        calendars.iter().map(|calendar| minutes(calendar.default_reminders.as_ref())).collect();
+        calendars.iter().map(|calendar| reminders_json(calendar.default_reminders.as_ref())).collect();
     let updated: Vec<i64> = calendars.iter().map(|calendar| calendar.updated_at.as_micros()).collect();
     sqlx::query!(
         "UPDATE timers SET again = TRUE, reminded_until = greatest(reminded_until, row.updated_at),

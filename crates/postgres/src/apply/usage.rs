@@ -6,12 +6,12 @@ use kalends_app::ports::CommitError;
 use kalends_app::{Charge, Guard};
 use kalends_kernel::{OrgId, Timestamp};
 use kalends_quotas::Metric;
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::counts::{count, counts, signed};
 use crate::error::{ApplyError, failed};
-use crate::sealed::SealedChangeSet;
 
 /// Checks [`Guard::AtMost`] and [`Guard::SeriesAtMost`] of all change-sets, after all their other writes.
 pub(crate) async fn check_existing(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {

@@ -7,11 +7,11 @@ use kalends_kernel::{OrgId, Timestamp, Version, WebhookId};
 use kalends_notifications::{
     CLAIM_LASTS, Change, Deactivation, Delivery, DeliveryState, Message, Record, WebhookEndpoint,
 };
+use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 use crate::error::{ApplyError, all_written};
-use crate::sealed::SealedChangeSet;
 
 /// Writes the rows in the order of the changes.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {

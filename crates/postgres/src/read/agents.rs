@@ -15,27 +15,27 @@ impl Agents for PostgresStore {
     async fn find_agent(&self, org: OrgId, id: AgentId) -> Result<Option<Agent>, StoreError> {
         let row = sqlx::query_as!(
             AgentRow,
-            "SELECT org_id, id, name, type AS kind, description, status, metadata, version, created_at, updated_at
+            "SELECT id, name, type, description, status, metadata, version, created_at, updated_at
              FROM agents
              WHERE org_id = $1 AND id = $2",
             org.uuid(),
             id.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(|row| row.into_domain(&*self.cipher)).transpose()
+        row.map(|row| row.open(org, &*self.cipher)).transpose()
     }
 
     async fn list_agents(&self, org: OrgId, filter: AgentFilter, page: Page) -> Result<Listed<Agent>, StoreError> {
         let (kind, status) = (filter.kind.map(AgentType::as_str), filter.status.map(AgentStatus::as_str));
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
-                 SELECT org_id, id, name, type AS kind, description, status, metadata, version, created_at, updated_at
+                 SELECT id, name, type, description, status, metadata, version, created_at, updated_at
                  FROM agents
                  WHERE org_id = $1 AND ($2::text IS NULL OR type = $2) AND ($3::text IS NULL OR status = $3)
                  ORDER BY created_at, id
                  LIMIT $4::bigint OFFSET $5::bigint
              )
-             SELECT org_id, id, name, kind, description, status, metadata, version, created_at, updated_at,
+             SELECT id, name, type, description, status, metadata, version, created_at, updated_at,
                  CASE WHEN (SELECT count(*) FROM page) = $4 THEN (
                      SELECT count(*) FROM agents
                      WHERE org_id = $1 AND ($2::text IS NULL OR type = $2) AND ($3::text IS NULL OR status = $3)
@@ -50,7 +50,7 @@ impl Agents for PostgresStore {
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
-        let agents = records.into_iter().map(|record| agent_row!(record).into_domain(&*self.cipher));
+        let agents = records.into_iter().map(|record| agent_row!(record).open(org, &*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!" FROM agents
              WHERE org_id = $1 AND ($2::text IS NULL OR type = $2) AND ($3::text IS NULL OR status = $3)"#,

@@ -15,14 +15,14 @@ impl StoredAnswers for PostgresStore {
     async fn find_answer(&self, scope: [u8; 32], now: Timestamp) -> Result<Option<StoredAnswer>, StoreError> {
         let row = sqlx::query_as!(
             AnswerRow,
-            "SELECT scope, fingerprint, status, resource_version, body, created_at, expires_at
+            "SELECT fingerprint, status, resource_version, body, created_at, expires_at
              FROM idempotent_answers
              WHERE scope = $1 AND expires_at > $2",
             &scope,
             now.as_micros(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(|row| row.into_domain(&*self.cipher)).transpose()
+        row.map(|row| row.open(scope, &*self.cipher)).transpose()
     }
 
     async fn forget_answers(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {

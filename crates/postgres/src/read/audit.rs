@@ -3,53 +3,14 @@
 use async_trait::async_trait;
 use kalends_accounts::ports::AuditLog;
 use kalends_accounts::{Action, AuditEntry, AuditSearch};
-use kalends_kernel::{AgentId, AuditId, OrgId, RequestId, SignedDuration, StoreError, Timestamp};
+use kalends_kernel::{OrgId, StoreError, Timestamp};
 use kalends_quotas::Plan;
 use uuid::Uuid;
 
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::rows::Located;
-
-/// The columns of an entry, except the organization.
-struct AuditRow {
-    id: Uuid,
-    action: String,
-    actor_key_prefix: Option<String>,
-    agent_id: Option<Uuid>,
-    resource: String,
-    ip: Option<String>,
-    status: i32,
-    method: String,
-    path: String,
-    duration_us: i64,
-    request_id: Uuid,
-    created_at: i64,
-}
-
-impl AuditRow {
-    fn into_domain(self, org: OrgId) -> Result<AuditEntry, StoreError> {
-        let id = AuditId::from_uuid(self.id);
-        let row = Located { table: "audit_log", id };
-        let ip = self.ip.as_deref().map(str::parse).transpose();
-        Ok(AuditEntry {
-            id,
-            org,
-            action: row.named("action", &self.action, Action::from_name)?,
-            actor_key_prefix: self.actor_key_prefix,
-            agent: self.agent_id.map(AgentId::from_uuid),
-            resource: self.resource,
-            ip: ip.map_err(|error| row.corrupt("ip", error))?,
-            status: u16::try_from(self.status).map_err(|error| row.corrupt("status", error))?,
-            method: self.method,
-            path: self.path,
-            duration: SignedDuration::micros(self.duration_us),
-            request: RequestId::from_uuid(self.request_id),
-            created_at: Timestamp::from_micros(self.created_at),
-        })
-    }
-}
+use crate::rows::AuditRow;
 
 #[async_trait]
 impl AuditLog for PostgresStore {

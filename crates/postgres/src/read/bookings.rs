@@ -11,32 +11,7 @@ use super::listed;
 use crate::PostgresStore;
 use crate::counts::count;
 use crate::error::store_error;
-use crate::rows::{BookingPageRow, BookingRow, limits};
-
-/// Takes the columns of a page from a statement's record.
-macro_rules! page_row {
-    ($record:ident) => {
-        BookingPageRow {
-            org_id: $record.org_id,
-            id: $record.id,
-            calendar_id: $record.calendar_id,
-            agent_id: $record.agent_id,
-            content: $record.content,
-            duration_minutes: $record.duration_minutes,
-            buffer_minutes: $record.buffer_minutes,
-            window_days: $record.window_days,
-            min_notice_minutes: $record.min_notice_minutes,
-            timezone: $record.timezone,
-            constraints: $record.constraints,
-            active: $record.active,
-            bookings: $record.bookings,
-            version: $record.version,
-            created_at: $record.created_at,
-            updated_at: $record.updated_at,
-            deleted_at: $record.deleted_at,
-        }
-    };
-}
+use crate::rows::{BookingPageRow, BookingRow, booking_page_row, limits};
 
 #[async_trait]
 impl BookingPages for PostgresStore {
@@ -93,7 +68,7 @@ impl BookingPages for PostgresStore {
             org.uuid(),
             agent,
         );
-        let opened = records.into_iter().map(|record| page_row!(record).open(&*self.cipher));
+        let opened = records.into_iter().map(|record| booking_page_row!(record).open(&*self.cipher));
         let data = opened.collect::<Result<_, _>>()?;
         listed(data, page, counted, total.fetch_one(&self.connections)).await
     }
@@ -121,7 +96,7 @@ impl BookingPages for PostgresStore {
         let Some(record) = record else { return Ok(None) };
         let (used, revision, granted) = (record.used.map_or(0, count), Revision(record.revision), record.granted);
         let (plan, overrides) = (record.plan, record.limit_overrides);
-        let page: BookingPage = page_row!(record).open(&*self.cipher)?;
+        let page: BookingPage = booking_page_row!(record).open(&*self.cipher)?;
         let limits = limits(page.org, &plan, overrides.as_deref())?;
         let source = BusySource { agent: page.agent, calendar: page.calendar, revision, granted };
         Ok(Some(FoundPage { page, source, events: Used { used, limit: limits.get(Metric::Events) } }))

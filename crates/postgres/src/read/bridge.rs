@@ -13,7 +13,7 @@ use super::listed;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::rows::{ConnectionRow, ExternalCalendarRow, GrantRow, LinkRow, ReadingRow};
+use crate::rows::{ConnectionRow, ExternalCalendarRow, GrantRow, LinkRow, connection_row, grant_row, reading_row};
 
 #[async_trait]
 impl ConnectionLinks for PostgresStore {
@@ -99,22 +99,7 @@ impl Connections for PostgresStore {
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().map(|record| record.total);
         let opened = records.into_iter().map(|record| {
-            let row = ConnectionRow {
-                org_id: record.org_id,
-                id: record.id,
-                human_id: record.human_id,
-                provider: record.provider,
-                label: record.label,
-                tokens: record.tokens,
-                paused: record.paused,
-                lapsed: record.lapsed,
-                refreshed_at: record.refreshed_at,
-                last_error: record.last_error,
-                failures: record.failures,
-                version: record.version,
-                created_at: record.created_at,
-                updated_at: record.updated_at,
-            };
+            let row = connection_row!(record);
             row.open(&*self.cipher)
         });
         let data = opened.collect::<Result<_, _>>()?;
@@ -127,7 +112,7 @@ impl Connections for PostgresStore {
 
     async fn external_calendars(&self, org: OrgId, connection: ConnectionId) -> Result<Vec<KnownCalendar>, StoreError> {
         let records = sqlx::query!(
-            r#"SELECT x.org_id, x.id, x.connection_id, x.content, x.is_primary, x.revision, x.read_at, x.covers_from,
+            r#"SELECT x.id, x.connection_id, x.content, x.is_primary, x.revision, x.read_at, x.covers_from,
                  x.covers_until, x.spans,
                  EXISTS (SELECT 1 FROM availability_grant_sources s
                          WHERE s.org_id = x.org_id AND s.external_calendar_id = x.id) AS "counts!"
@@ -138,20 +123,12 @@ impl Connections for PostgresStore {
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let opened = records.into_iter().map(|record| {
             let row = ExternalCalendarRow {
-                org_id: record.org_id,
                 connection_id: record.connection_id,
                 content: record.content,
                 is_primary: record.is_primary,
-                reading: ReadingRow {
-                    id: record.id,
-                    revision: record.revision,
-                    read_at: record.read_at,
-                    covers_from: record.covers_from,
-                    covers_until: record.covers_until,
-                    spans: record.spans,
-                },
+                reading: reading_row!(record),
             };
-            Ok(KnownCalendar { calendar: row.open(&*self.cipher)?, counts: record.counts })
+            Ok(KnownCalendar { calendar: row.open(org, &*self.cipher)?, counts: record.counts })
         });
         opened.collect()
     }
@@ -201,22 +178,7 @@ impl Connections for PostgresStore {
         // The update returns the rows in any order.
         records.sort_by_key(|record| (record.was_due, record.id));
         let claims = records.into_iter().filter_map(|record| {
-            let row = ConnectionRow {
-                org_id: record.org_id,
-                id: record.id,
-                human_id: record.human_id,
-                provider: record.provider,
-                label: record.label,
-                tokens: record.tokens,
-                paused: record.paused,
-                lapsed: record.lapsed,
-                refreshed_at: record.refreshed_at,
-                last_error: record.last_error,
-                failures: record.failures,
-                version: record.version,
-                created_at: record.created_at,
-                updated_at: record.updated_at,
-            };
+            let row = connection_row!(record);
             match row.open(&*self.cipher) {
                 Ok(connection) => {
                     let (org, fence) = (connection.org, Fence(record.fence));
@@ -238,7 +200,7 @@ impl Grants for PostgresStore {
     async fn find_grant(&self, org: OrgId, grant: GrantId) -> Result<Option<Grant>, StoreError> {
         let row = sqlx::query_as!(
             GrantRow,
-            r#"SELECT g.org_id, g.id, g.human_id, g.audience, g.version, g.created_at,
+            r#"SELECT g.id, g.human_id, g.audience, g.version, g.created_at,
                  ARRAY(SELECT s.external_calendar_id FROM availability_grant_sources s
                        WHERE s.org_id = g.org_id AND s.grant_id = g.id ORDER BY 1) AS "sources!",
                  ARRAY(SELECT n.agent_id FROM availability_grant_agents n
@@ -248,12 +210,12 @@ impl Grants for PostgresStore {
             grant.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(GrantRow::into_domain).transpose()
+        row.map(|row| row.into_domain(org)).transpose()
     }
 
     async fn list_grants(&self, org: OrgId, page: Page) -> Result<Listed<Grant>, StoreError> {
         let records = sqlx::query!(
-            r#"SELECT g.org_id, g.id, g.human_id, g.audience, g.version, g.created_at, g.total AS "total!",
+            r#"SELECT g.id, g.human_id, g.audience, g.version, g.created_at, g.total AS "total!",
                  ARRAY(SELECT s.external_calendar_id FROM availability_grant_sources s
                        WHERE s.org_id = g.org_id AND s.grant_id = g.id ORDER BY 1) AS "sources!",
                  ARRAY(SELECT n.agent_id FROM availability_grant_agents n
@@ -270,19 +232,7 @@ impl Grants for PostgresStore {
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().map(|record| record.total);
-        let read = records.into_iter().map(|record| {
-            let row = GrantRow {
-                org_id: record.org_id,
-                id: record.id,
-                human_id: record.human_id,
-                audience: record.audience,
-                version: record.version,
-                created_at: record.created_at,
-                sources: record.sources,
-                agents: record.agents,
-            };
-            row.into_domain()
-        });
+        let read = records.into_iter().map(|record| grant_row!(record).into_domain(org));
         let data = read.collect::<Result<_, _>>()?;
         let total = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!" FROM availability_grants WHERE org_id = $1"#,

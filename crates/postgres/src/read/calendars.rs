@@ -16,9 +16,8 @@ impl Calendars for PostgresStore {
     async fn find_calendar(&self, org: OrgId, id: CalendarId) -> Result<Option<Calendar>, StoreError> {
         let row = sqlx::query_as!(
             CalendarRow,
-            "SELECT c.org_id, c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
-                 c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at,
-                 c.deleted_at
+            "SELECT c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
+                 c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND c.id = $2 AND c.deleted_at IS NULL
@@ -27,7 +26,7 @@ impl Calendars for PostgresStore {
             id.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(|row| row.into_domain(&*self.cipher)).transpose()
+        row.map(|row| row.open(org, &*self.cipher)).transpose()
     }
 
     async fn list_calendars(
@@ -52,9 +51,8 @@ impl Calendars for PostgresStore {
         let (at, id) = after.map_or((i64::MIN, Uuid::nil()), |(at, id)| (at.as_micros(), id.uuid()));
         let rows = sqlx::query_as!(
             CalendarRow,
-            "SELECT c.org_id, c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
-                 c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at,
-                 c.deleted_at
+            "SELECT c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
+                 c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              FROM calendars c
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE c.org_id = $1 AND (c.created_at, c.id) > ($2, $3) AND c.deleted_at IS NULL
@@ -67,7 +65,7 @@ impl Calendars for PostgresStore {
             i64::from(limit),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect()
+        rows.into_iter().map(|row| row.open(org, &*self.cipher)).collect()
     }
 }
 
@@ -75,8 +73,8 @@ impl PostgresStore {
     async fn calendars_of_agent(&self, org: OrgId, agent: AgentId, page: Page) -> Result<Listed<Calendar>, StoreError> {
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
-                 SELECT org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
-                     default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at
+                 SELECT id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
+                     default_reminders, feed_token, revision, version, created_at, updated_at
                  FROM calendars
                  WHERE org_id = $1 AND agent_id = $2 AND deleted_at IS NULL AND EXISTS (
                      SELECT 1 FROM agents WHERE org_id = $1 AND id = $2 AND status <> 'decommissioned'
@@ -84,8 +82,8 @@ impl PostgresStore {
                  ORDER BY created_at, id
                  LIMIT $3::bigint OFFSET $4::bigint
              )
-             SELECT org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
-                 default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at,
+             SELECT id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
+                 default_reminders, feed_token, revision, version, created_at, updated_at,
                  CASE WHEN (SELECT count(*) FROM page) = $3 THEN (
                      SELECT count(*) FROM calendars WHERE org_id = $1 AND agent_id = $2 AND deleted_at IS NULL
                  ) END AS total
@@ -98,7 +96,7 @@ impl PostgresStore {
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
-        let calendars = records.into_iter().map(|record| calendar_row!(record).into_domain(&*self.cipher));
+        let calendars = records.into_iter().map(|record| calendar_row!(record).open(org, &*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!" FROM calendars
              WHERE org_id = $1 AND agent_id = $2 AND deleted_at IS NULL AND EXISTS (
@@ -118,9 +116,9 @@ impl PostgresStore {
     ) -> Result<Listed<Calendar>, StoreError> {
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
-                 SELECT c.org_id, c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
+                 SELECT c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
                      c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at,
-                     c.updated_at, c.deleted_at
+                     c.updated_at
                  FROM calendars c
                  LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
                  WHERE c.org_id = $1 AND c.deleted_at IS NULL
@@ -128,8 +126,8 @@ impl PostgresStore {
                  ORDER BY c.created_at, c.id
                  LIMIT $3::bigint OFFSET $4::bigint
              )
-             SELECT org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
-                 default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at,
+             SELECT id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
+                 default_reminders, feed_token, revision, version, created_at, updated_at,
                  CASE WHEN (SELECT count(*) FROM page) = $3 THEN (
                      SELECT count(*)
                      FROM calendars c
@@ -146,7 +144,7 @@ impl PostgresStore {
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
-        let calendars = records.into_iter().map(|record| calendar_row!(record).into_domain(&*self.cipher));
+        let calendars = records.into_iter().map(|record| calendar_row!(record).open(org, &*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!"
              FROM calendars c

@@ -39,7 +39,7 @@ impl ChangesOfCalendars for PostgresStore {
         // higher revision.
         if asked.after < Position::after(revision) {
             let records = sqlx::query!(
-                "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                "SELECT id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                      created_at, updated_at, deleted_at, recurrence, series_id, original_start,
                      hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent, revision
                  FROM events
@@ -69,7 +69,7 @@ impl ChangesOfCalendars for PostgresStore {
                     });
                     Changed::Deleted { id: EventId::from_uuid(record.id), occurrence }
                 } else {
-                    Changed::Written(Box::new(event_row!(record).into_domain(&*self.cipher)?))
+                    Changed::Written(Box::new(event_row!(record).open(org, &*self.cipher)?))
                 };
                 changes.push((at, changed));
             }
@@ -101,8 +101,8 @@ impl ChangesOfCalendars for PostgresStore {
             None => Vec::new(),
             Some(_) => sqlx::query_as!(
                 EventRow,
-                "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                     created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+                "SELECT id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                     created_at, updated_at, recurrence, series_id, original_start,
                      hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
                  FROM events
                  WHERE org_id = $1 AND calendar_id = $2 AND revision > $3 AND deleted_at IS NULL
@@ -123,7 +123,7 @@ impl ChangesOfCalendars for PostgresStore {
         snapshot.rollback().await.map_err(store_error)?;
         connection.keep();
         let Some(seen) = seen else { return Ok(None) };
-        let events = rows.into_iter().map(|row| row.into_domain(&*self.cipher));
+        let events = rows.into_iter().map(|row| row.open(org, &*self.cipher));
         Ok(Some(ChangedSince {
             revision: Revision(seen.revision),
             rules_changed: seen.rules_revision > since.0,

@@ -9,7 +9,7 @@ use super::listed;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::rows::ClaimRow;
+use crate::rows::{ClaimRow, claim_row};
 
 #[async_trait]
 impl Claims for PostgresStore {
@@ -54,8 +54,8 @@ impl Claims for PostgresStore {
                      created_at
                  FROM account_claims WHERE user_id = $1 ORDER BY created_at, id LIMIT $2::bigint OFFSET $3::bigint
              )
-             SELECT id, org_id, user_id, address, state, code, attempts, due_at, revocation, ended_at, version,
-                 created_at,
+             SELECT id, org_id, user_id, address, state, code, attempts::bigint AS "attempts!", due_at, revocation,
+                 ended_at, version, created_at,
                  CASE WHEN (SELECT count(*) FROM page) = $2 THEN (
                      SELECT count(*) FROM account_claims WHERE user_id = $1
                  ) END AS total
@@ -67,23 +67,7 @@ impl Claims for PostgresStore {
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().and_then(|record| record.total);
-        let claims = records.into_iter().map(|record| {
-            let row = ClaimRow {
-                id: record.id,
-                org_id: record.org_id,
-                user_id: record.user_id,
-                address: record.address,
-                state: record.state,
-                code: record.code,
-                attempts: record.attempts,
-                due_at: record.due_at,
-                revocation: record.revocation,
-                ended_at: record.ended_at,
-                version: record.version,
-                created_at: record.created_at,
-            };
-            row.into_domain()
-        });
+        let claims = records.into_iter().map(|record| claim_row!(record).into_domain());
         let claims = claims.collect::<Result<_, _>>()?;
         let count =
             sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM account_claims WHERE user_id = $1"#, user.uuid());

@@ -20,7 +20,7 @@ impl Events for PostgresStore {
         // The OFFSET keeps the join order: without statistics, reading all calendars of the organization first looks
         // as cheap to Postgres.
         let record = sqlx::query!(
-            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+            "SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id
              FROM events e
@@ -45,14 +45,14 @@ impl Events for PostgresStore {
             return Ok(None);
         }
         let agent = record.agent_id.map(AgentId::from_uuid);
-        Ok(Some(OwnedEvent { event: event_row!(record).into_domain(&*self.cipher)?, agent }))
+        Ok(Some(OwnedEvent { event: event_row!(record).open(org, &*self.cipher)?, agent }))
     }
 
     async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
         let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
         // The rows to look up hold the whole key, as in find_event.
         let records = sqlx::query!(
-            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+            "SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
                  e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              FROM unnest($3::uuid[]) AS asked (id)
@@ -67,7 +67,7 @@ impl Events for PostgresStore {
         );
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let there = records.into_iter().filter(|record| record.deleted_at.is_none());
-        there.map(|record| event_row!(record).into_domain(&*self.cipher)).collect()
+        there.map(|record| event_row!(record).open(org, &*self.cipher)).collect()
     }
 
     async fn list_events(
@@ -93,8 +93,8 @@ impl Events for PostgresStore {
         // The latest and the next few events by either index, and the series that may have instances among them.
         let rows = sqlx::query_as!(
             EventRow,
-            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+            "SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id,
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
@@ -137,12 +137,12 @@ impl Events for PostgresStore {
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         let (series, standing): (Vec<EventRow>, Vec<EventRow>) =
             rows.into_iter().partition(|row| row.recurrence.is_some());
-        let standing = standing.into_iter().map(|row| row.into_domain(&*self.cipher)).collect::<Result<Vec<_>, _>>()?;
+        let standing = standing.into_iter().map(|row| row.open(org, &*self.cipher)).collect::<Result<Vec<_>, _>>()?;
         let repeating = series.iter().map(EventRow::repeating).collect::<Result<Vec<_>, _>>()?;
         let series: BTreeMap<EventId, EventRow> =
             repeating.iter().zip(series).map(|(series, row)| (series.id, row)).collect();
         ContextEvents::around(&standing, &repeating, now, |id| {
-            series.get(&id).map(|row| row.clone().into_domain(&*self.cipher)).transpose()
+            series.get(&id).map(|row| row.clone().open(org, &*self.cipher)).transpose()
         })
     }
 }
@@ -179,8 +179,8 @@ impl PostgresStore {
     ) -> Result<Listed<Event>, StoreError> {
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
-                 SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
-                     version, created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+                 SELECT id, calendar_id, content, start_at, end_at, all_day, status, source, reminders,
+                     version, created_at, updated_at, recurrence, series_id, original_start,
                      hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
                  FROM events
                  WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
@@ -196,8 +196,8 @@ impl PostgresStore {
                  ORDER BY start_at, id
                  LIMIT $7::bigint OFFSET $8::bigint
              )
-             SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                 created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+             SELECT id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                 created_at, updated_at, recurrence, series_id, original_start,
                  hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent,
                  CASE WHEN (SELECT count(*) FROM page) = $7 THEN (
                      SELECT count(*) FROM events
@@ -221,7 +221,7 @@ impl PostgresStore {
             rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
         let RowsWithin { rows, given } = rows.await.map_err(store_error)?;
         let counted = rows.first().and_then(|record| record.total);
-        let events = rows.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
+        let events = rows.into_iter().map(|record| event_row!(record).open(org, &*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!" FROM events
              WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND series_id IS NULL
@@ -256,8 +256,8 @@ impl PostgresStore {
         // Reads no more of each calendar than a page can show, in the order of its index; then merges.
         let records = sqlx::query!(
             r#"WITH page AS MATERIALIZED (
-                 SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                     e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                     e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id,
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
                  FROM agents a
                  JOIN calendars c ON c.org_id = a.org_id AND c.agent_id = a.id
@@ -273,8 +273,8 @@ impl PostgresStore {
                  ORDER BY e.start_at, e.id
                  LIMIT $7::bigint OFFSET $8::bigint
              )
-             SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                 created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+             SELECT id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                 created_at, updated_at, recurrence, series_id, original_start,
                  hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent,
                  CASE WHEN (SELECT count(*) FROM page) = $7 THEN (
                      SELECT count(*)
@@ -301,7 +301,7 @@ impl PostgresStore {
             rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
         let RowsWithin { rows, given } = rows.await.map_err(store_error)?;
         let counted = rows.first().and_then(|record| record.total);
-        let events = rows.into_iter().map(|record| event_row!(record).into_domain(&*self.cipher));
+        let events = rows.into_iter().map(|record| event_row!(record).open(org, &*self.cipher));
         let count = sqlx::query_scalar!(
             r#"SELECT count(*) AS "count!"
              FROM agents a

@@ -9,17 +9,15 @@ use sqlx::Connection as _;
 
 use crate::PostgresStore;
 use crate::error::store_error;
-use crate::rows::{CalendarRow, EventRow};
+use crate::rows::{EventRow, calendar_row};
 
 #[async_trait]
 impl Feeds for PostgresStore {
     async fn calendar_of_feed(&self, token: &str) -> Result<Option<Calendar>, StoreError> {
         let FeedTokenHash(hash) = FeedTokenHash::of(token);
-        let row = sqlx::query_as!(
-            CalendarRow,
+        let record = sqlx::query!(
             "SELECT c.org_id, c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider,
-                 c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at,
-                 c.deleted_at
+                 c.agent_status, c.default_reminders, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              FROM calendars c
              JOIN organizations o ON o.id = c.org_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -28,8 +26,9 @@ impl Feeds for PostgresStore {
             hash.as_slice(),
             token,
         );
-        let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        let Some(calendar) = row.map(|row| row.into_domain(&*self.cipher)).transpose()? else { return Ok(None) };
+        let record = record.fetch_optional(&self.connections).await.map_err(store_error)?;
+        let Some(record) = record else { return Ok(None) };
+        let calendar = calendar_row!(record).open(OrgId::from_uuid(record.org_id), &*self.cipher)?;
         // The sealed text is not a valid token. The comparison is also needed because an older node does not know the
         // hash: when it gives the calendar a new token, it leaves the hash of the old one behind.
         Ok((calendar.feed_token.reveal() == token).then_some(calendar))
@@ -57,8 +56,8 @@ impl Feeds for PostgresStore {
         if revision.is_some() {
             let mut rows = sqlx::query_as!(
                 EventRow,
-                "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-                     created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+                "SELECT id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+                     created_at, updated_at, recurrence, series_id, original_start,
                      hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
                  FROM events
                  WHERE org_id = $1 AND calendar_id = $2 AND deleted_at IS NULL AND source = 'internal'
@@ -69,7 +68,7 @@ impl Feeds for PostgresStore {
             )
             .fetch(&mut *snapshot);
             while let Some(row) = rows.try_next().await.map_err(store_error)? {
-                each(row.into_domain(&*self.cipher)?);
+                each(row.open(org, &*self.cipher)?);
             }
         }
         snapshot.rollback().await.map_err(store_error)?;

@@ -20,10 +20,10 @@ impl Holds for PostgresStore {
     ) -> Result<Option<CalendarHolds>, StoreError> {
         // If the calendar is visible, there is at least one row: without holds, it has NULLs for the hold.
         let records = sqlx::query!(
-            r#"SELECT c.revision, e.org_id AS "org_id?", e.id AS "id?", e.calendar_id AS "calendar_id?",
+            r#"SELECT c.revision, e.id AS "id?", e.calendar_id AS "calendar_id?",
                  e.content AS "content?", e.start_at AS "start_at?", e.end_at AS "end_at?", e.all_day AS "all_day?",
                  e.status AS "status?", e.source AS "source?", e.reminders, e.version AS "version?",
-                 e.created_at AS "created_at?", e.updated_at AS "updated_at?", e.deleted_at, e.hold_expires_at,
+                 e.created_at AS "created_at?", e.updated_at AS "updated_at?", e.hold_expires_at,
                  e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
                  (SELECT json_agg(json_build_array(v.proposal_id, v.start_at, v.end_at, v.expires_at))::text
                   FROM reservations v
@@ -45,7 +45,6 @@ impl Holds for PostgresStore {
         let reserved = first.reserved.as_deref().map(read_reservations).transpose()?.unwrap_or_default();
         let rows = records.into_iter().filter_map(|record| {
             Some(EventRow {
-                org_id: record.org_id?,
                 id: record.id?,
                 calendar_id: record.calendar_id?,
                 content: record.content?,
@@ -58,7 +57,6 @@ impl Holds for PostgresStore {
                 version: record.version?,
                 created_at: record.created_at?,
                 updated_at: record.updated_at?,
-                deleted_at: record.deleted_at,
                 // A hold is neither a series nor an occurrence of one.
                 recurrence: None,
                 series_id: None,
@@ -70,14 +68,14 @@ impl Holds for PostgresStore {
                 transparent: record.transparent?,
             })
         });
-        let holds = rows.map(|row| row.into_domain(&*self.cipher)).collect::<Result<_, _>>()?;
+        let holds = rows.map(|row| row.open(org, &*self.cipher)).collect::<Result<_, _>>()?;
         Ok(Some(CalendarHolds { revision, holds, reserved }))
     }
 
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {
         let records = sqlx::query!(
-            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+            "SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id,
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent, c.agent_id
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
@@ -91,7 +89,7 @@ impl Holds for PostgresStore {
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let read = records.into_iter().map(|record| {
             let agent = record.agent_id.map(AgentId::from_uuid);
-            Ok(OwnedEvent { event: event_row!(record).into_domain(&*self.cipher)?, agent })
+            Ok(OwnedEvent { event: event_row!(record).open(org, &*self.cipher)?, agent })
         });
         read.collect()
     }

@@ -20,8 +20,8 @@ impl Instances for PostgresStore {
     async fn find_override(&self, org: OrgId, occurrence: Occurrence) -> Result<Option<Event>, StoreError> {
         let row = sqlx::query_as!(
             EventRow,
-            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+            "SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id,
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
@@ -33,14 +33,14 @@ impl Instances for PostgresStore {
             occurrence.start.as_micros(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(|row| row.into_domain(&*self.cipher)).transpose()
+        row.map(|row| row.open(org, &*self.cipher)).transpose()
     }
 
     async fn list_overrides(&self, org: OrgId, series: EventId) -> Result<Vec<Event>, StoreError> {
         let rows = sqlx::query_as!(
             EventRow,
-            "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+            "SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id,
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
@@ -52,7 +52,7 @@ impl Instances for PostgresStore {
             series.uuid(),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect()
+        rows.into_iter().map(|row| row.open(org, &*self.cipher)).collect()
     }
 
     async fn list_instances(
@@ -76,7 +76,7 @@ impl Instances for PostgresStore {
         snapshot.rollback().await.map_err(store_error)?;
         connection.keep();
         let Some(Listed { data, total }) = listed else { return Ok(None) };
-        let rows = rows.into_iter().map(|row| row.into_domain(&*self.cipher)).collect::<Result<Vec<_>, _>>()?;
+        let rows = rows.into_iter().map(|row| row.open(org, &*self.cipher)).collect::<Result<Vec<_>, _>>()?;
         let rows = rows.into_iter().map(|event| (event.id, event)).collect();
         Ok(Some(Listed { data: data.iter().filter_map(|entry| entry.event(&rows)).collect(), total }))
     }
@@ -117,7 +117,8 @@ impl Instances for PostgresStore {
             if let (Some(id), Some(start_at), Some(end_at), Some(all_day), Some(recurrence)) =
                 (record.id, record.start_at, record.end_at, record.all_day, &record.recurrence)
             {
-                let row = RepeatingRow { id, calendar_id: record.calendar_id, start_at, end_at, all_day, recurrence };
+                let row =
+                    RepeatingRow { id: &id, calendar_id: &record.calendar_id, start_at, end_at, all_day, recurrence };
                 blocking.series.push(row.into_domain()?);
             }
         }
@@ -166,8 +167,8 @@ async fn series_in(
     let records = records.fetch_all(snapshot).await.map_err(store_error)?;
     let read = records.iter().map(|record| {
         RepeatingRow {
-            id: record.id,
-            calendar_id: record.calendar_id,
+            id: &record.id,
+            calendar_id: &record.calendar_id,
             start_at: record.start_at,
             end_at: record.end_at,
             all_day: record.all_day,
@@ -232,8 +233,8 @@ async fn rows_of(snapshot: &mut PgConnection, org: OrgId, entries: &[Entry]) -> 
     let distinct: Vec<Uuid> = distinct.into_iter().map(|id| id.uuid()).collect();
     sqlx::query_as!(
         EventRow,
-        "SELECT org_id, id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
-             created_at, updated_at, deleted_at, recurrence, series_id, original_start,
+        "SELECT id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
+             created_at, updated_at, recurrence, series_id, original_start,
              hold_expires_at, hold_priority, hold_scope, hold_set_id, transparent
          FROM events
          WHERE org_id = $1 AND id = ANY($2)",

@@ -40,11 +40,11 @@ impl Organizations for PostgresStore {
     async fn find_code(&self, org: OrgId) -> Result<Option<VerificationCode>, StoreError> {
         let row = sqlx::query_as!(
             CodeRow,
-            "SELECT org_id, hash, expires_at, attempts, version FROM verification_codes WHERE org_id = $1",
+            "SELECT hash, expires_at, attempts, version FROM verification_codes WHERE org_id = $1",
             org.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(CodeRow::into_domain).transpose()
+        row.map(|row| row.into_domain(org)).transpose()
     }
 
     async fn list_organizations(&self) -> Result<Vec<Organization>, StoreError> {

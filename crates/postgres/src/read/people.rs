@@ -20,7 +20,7 @@ impl People for PostgresStore {
             user.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        Ok(row.map(UserRow::into_domain))
+        row.map(UserRow::into_domain).transpose()
     }
 
     async fn find_user_by_email(&self, email: &Email) -> Result<Option<User>, StoreError> {
@@ -32,7 +32,7 @@ impl People for PostgresStore {
             email.as_str(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        Ok(row.map(UserRow::into_domain))
+        row.map(UserRow::into_domain).transpose()
     }
 
     async fn owned_by(&self, user: UserId) -> Result<Vec<Ownership>, StoreError> {
@@ -45,7 +45,7 @@ impl People for PostgresStore {
             user.uuid(),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        Ok(rows.into_iter().map(OwnerRow::into_domain).collect())
+        rows.into_iter().map(OwnerRow::into_domain).collect()
     }
 
     async fn owner_of(&self, org: OrgId) -> Result<Option<Ownership>, StoreError> {
@@ -55,6 +55,6 @@ impl People for PostgresStore {
             org.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        Ok(row.map(OwnerRow::into_domain))
+        row.map(OwnerRow::into_domain).transpose()
     }
 }

@@ -9,13 +9,12 @@ use super::listed;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::rows::{ProposalRow, proposal_row};
+use crate::rows::proposal_row;
 
 #[async_trait]
 impl Proposals for PostgresStore {
     async fn find_proposal(&self, org: OrgId, id: ProposalId) -> Result<Option<Proposal>, StoreError> {
-        let row = sqlx::query_as!(
-            ProposalRow,
+        let row = sqlx::query!(
             r#"SELECT p.org_id, p.id, p.content, p.organizer_id, p.calendar_id, p.slots, p.status, p.slot_id, p.event_id,
                  p.reason, p.expires_at, p.hold_slots, p.skip_taken, p.version, p.created_at, p.updated_at,
                  (SELECT json_agg(json_build_array(a.agent_id, a.response_id, a.response, a.slot_id, a.remark,
@@ -27,7 +26,7 @@ impl Proposals for PostgresStore {
             id.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        row.map(|row| row.open(&*self.cipher)).transpose()
+        row.map(|row| proposal_row!(row).open_with(&row.participants, &*self.cipher)).transpose()
     }
 
     async fn list_proposals(
@@ -79,14 +78,13 @@ impl Proposals for PostgresStore {
             status,
             now,
         );
-        let data =
-            records.into_iter().map(|record| proposal_row!(record).open(&*self.cipher)).collect::<Result<_, _>>()?;
-        listed(data, page, counted, total.fetch_one(&self.connections)).await
+        let data = records.into_iter();
+        let data = data.map(|record| proposal_row!(record).open_with(&record.participants, &*self.cipher));
+        listed(data.collect::<Result<_, _>>()?, page, counted, total.fetch_one(&self.connections)).await
     }
 
     async fn overdue_proposals(&self, now: Timestamp, limit: u32) -> Result<Vec<Proposal>, StoreError> {
-        let rows = sqlx::query_as!(
-            ProposalRow,
+        let rows = sqlx::query!(
             r#"SELECT p.org_id, p.id, p.content, p.organizer_id, p.calendar_id, p.slots, p.status, p.slot_id, p.event_id,
                  p.reason, p.expires_at, p.hold_slots, p.skip_taken, p.version, p.created_at, p.updated_at,
                  (SELECT json_agg(json_build_array(a.agent_id, a.response_id, a.response, a.slot_id, a.remark,
@@ -99,14 +97,14 @@ impl Proposals for PostgresStore {
             i64::from(limit),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        let readable = |row: ProposalRow| {
+        let read = rows.into_iter().filter_map(|row| {
             // An unreadable proposal must not keep the others from being ended.
             let told = |error: &StoreError| {
                 tracing::error!(error = error as &dyn std::error::Error, "an overdue proposal cannot be read");
             };
-            row.open(&*self.cipher).inspect_err(told).ok()
-        };
-        Ok(rows.into_iter().filter_map(readable).collect())
+            proposal_row!(row).open_with(&row.participants, &*self.cipher).inspect_err(told).ok()
+        });
+        Ok(read.collect())
     }
 
     async fn forget_reservations(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {

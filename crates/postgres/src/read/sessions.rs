@@ -19,7 +19,7 @@ impl Sessions for PostgresStore {
             session.uuid(),
         );
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
-        Ok(row.map(SessionRow::into_domain))
+        row.map(SessionRow::into_domain).transpose()
     }
 
     async fn forget_sessions(&self, now: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -15,7 +15,7 @@ use super::listed;
 use crate::PostgresStore;
 use crate::error::{ApplyError, store_error};
 use crate::retry::retried;
-use crate::rows::{ItemRow, NeighbourRow, SubscriptionRow};
+use crate::rows::{ItemRow, NeighbourRow, SubscriptionRow, subscription_row};
 use crate::transaction::in_transaction;
 
 /// How many due subscriptions one call looks at. It looks at more than it claims, since some are skipped while their
@@ -45,7 +45,7 @@ impl Subscriptions for PostgresStore {
         row.map(|row| row.open(&*self.cipher)).transpose()
     }
 
-    async fn subscriptions_beside(
+    async fn subscription_neighbours(
         &self,
         org: OrgId,
         calendar: CalendarId,
@@ -126,24 +126,7 @@ impl Subscriptions for PostgresStore {
             status,
         );
         let opened = records.into_iter().map(|record| {
-            let row = SubscriptionRow {
-                org_id: record.org_id,
-                id: record.id,
-                agent_id: record.agent_id,
-                calendar_id: record.calendar_id,
-                content: record.content,
-                paused: record.paused,
-                last_synced_at: record.last_synced_at,
-                last_error: record.last_error,
-                failures: record.failures,
-                seen: record.seen,
-                origin_id: record.origin_id,
-                place: record.place,
-                remains: record.remains,
-                version: record.version,
-                created_at: record.created_at,
-                updated_at: record.updated_at,
-            };
+            let row = subscription_row!(record);
             row.open(&*self.cipher)
         });
         let data = opened.collect::<Result<_, _>>()?;

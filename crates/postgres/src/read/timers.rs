@@ -62,7 +62,7 @@ impl Timers for PostgresStore {
                 calendar: CalendarId::from_uuid(row.calendar_id),
                 event: EventId::from_uuid(row.event_id),
                 due_at: Timestamp::from_micros(row.due_at),
-                told: EmittedUntil {
+                emitted_until: EmittedUntil {
                     all: Timestamp::from_micros(row.told_until),
                     reminders: Timestamp::from_micros(row.reminded_until),
                 },
@@ -191,7 +191,7 @@ impl PostgresStore {
     ) -> Result<BTreeMap<(Uuid, Uuid), Result<Found, StoreError>>, StoreError> {
         let records = sqlx::query!(
             "SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id,
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
                  c.default_reminders
              FROM unnest($1::uuid[], $2::uuid[]) AS wanted (org_id, id)
@@ -207,7 +207,7 @@ impl PostgresStore {
         let read = records.into_iter().map(|record| {
             let key = (record.org_id, record.id);
             let defaults = default_reminders(record.calendar_id, record.default_reminders.as_deref());
-            let event = event_row!(record).into_domain(&*self.cipher);
+            let event = event_row!(record).open(OrgId::from_uuid(key.0), &*self.cipher);
             (key, event.and_then(|event| Ok((event, defaults?))))
         });
         Ok(read.collect())
@@ -221,10 +221,11 @@ impl PostgresStore {
         let Some(place) = place.fetch_optional(&mut *connection).await.map_err(store_error)? else { return Ok(true) };
         let records = sqlx::query!(
             r#"SELECT e.org_id, e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
-                 e.reminders, e.version, e.created_at, e.updated_at, e.deleted_at, e.recurrence, e.series_id,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id,
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
                  c.default_reminders,
-                 c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AS in_sight
+                 e.deleted_at IS NULL AND c.deleted_at IS NULL
+                     AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AS in_sight
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -240,13 +241,12 @@ impl PostgresStore {
         let last = records.last().map(|record| (record.org_id, record.id));
         let mut timers: Vec<Timer> = Vec::new();
         for record in records {
-            let (org, in_sight) = (record.org_id, record.in_sight == Some(true));
+            let (org, in_sight) = (OrgId::from_uuid(record.org_id), record.in_sight == Some(true));
             let defaults = default_reminders(record.calendar_id, record.default_reminders.as_deref());
-            let event = event_row!(record).into_domain(&*self.cipher);
+            let event = event_row!(record).open(org, &*self.cipher);
             match event.and_then(|event| Ok(event.timer(defaults?.as_ref(), now))) {
                 Ok(timer) => timers.extend(timer.filter(|_| in_sight)),
                 Err(error) => {
-                    let org = OrgId::from_uuid(org);
                     tracing::error!(%org, error = &error as &dyn std::error::Error, "cannot make the timer of an event");
                 }
             }

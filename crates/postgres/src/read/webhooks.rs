@@ -11,8 +11,8 @@ use crate::PostgresStore;
 use crate::counts::count;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::rows::{DeliveryRow, Located, WebhookRow};
-use crate::sealed::message_payload;
+use crate::rows::places;
+use crate::rows::{Located, WebhookRow, delivery_row, webhook_row};
 
 #[async_trait]
 impl Webhooks for PostgresStore {
@@ -41,16 +41,7 @@ impl Webhooks for PostgresStore {
         let records = records.fetch_all(&self.connections).await.map_err(store_error)?;
         let counted = records.first().map(|record| record.total);
         let webhooks = records.into_iter().map(|record| {
-            let row = WebhookRow {
-                id: record.id,
-                content: record.content,
-                events: record.events,
-                active: record.active,
-                deactivated: record.deactivated,
-                version: record.version,
-                created_at: record.created_at,
-                updated_at: record.updated_at,
-            };
+            let row = webhook_row!(record);
             row.open(org, &*self.cipher)
         });
         let webhooks = webhooks.collect::<Result<_, _>>()?;
@@ -90,17 +81,7 @@ impl Deliveries for PostgresStore {
                 .map_err(store_error)?;
         let seen = rows.into_iter().map(|row| {
             let sealed = row.payload;
-            let delivery = DeliveryRow {
-                id: row.id,
-                message_id: row.message_id,
-                event_type: row.event_type,
-                status: row.status,
-                attempts: row.attempts,
-                last_attempt_at: row.last_attempt_at,
-                next_attempt_at: row.next_attempt_at,
-                response_status: row.response_status,
-                created_at: row.created_at,
-            };
+            let delivery = delivery_row!(row);
             let delivery = delivery.into_domain(org, webhook)?;
             let payload = sealed.map(|sealed| self.opened_payload(&delivery, &sealed)).transpose()?;
             Ok(DeliverySeen { delivery, payload })
@@ -145,17 +126,7 @@ impl Deliveries for PostgresStore {
         let row = row.fetch_optional(&self.connections).await.map_err(store_error)?;
         let Some(row) = row else { return Ok(None) };
         let served = row.served;
-        let delivery = DeliveryRow {
-            id: row.id,
-            message_id: row.message_id,
-            event_type: row.event_type,
-            status: row.status,
-            attempts: row.attempts,
-            last_attempt_at: row.last_attempt_at,
-            next_attempt_at: row.next_attempt_at,
-            response_status: row.response_status,
-            created_at: row.created_at,
-        };
+        let delivery = delivery_row!(row);
         Ok(Some((delivery.into_domain(org, webhook)?, served)))
     }
 
@@ -193,7 +164,7 @@ impl PostgresStore {
     /// The payload that a delivery sends.
     pub(crate) fn opened_payload(&self, delivery: &Delivery, sealed: &str) -> Result<String, StoreError> {
         let row = Located { table: "outbox", id: delivery.message };
-        let plain = self.cipher.open(message_payload(delivery.message), sealed);
+        let plain = self.cipher.open(places::message_payload(delivery.message), sealed);
         let plain = plain.map_err(|error| row.corrupt("payload", error))?;
         String::from_utf8(plain).map_err(|error| row.corrupt("payload", error))
     }

@@ -2,7 +2,7 @@
 
 use kalends_app::ports::{FieldCipher as _, Place};
 use kalends_feeds::ports::Subscriptions as _;
-use kalends_feeds::{Beside, Confidential, LEFT_MAX, Neighbour, NewSubscription, Subscription};
+use kalends_feeds::{Confidential, LEFT_MAX, Neighbour, NewSubscription, Placement, Subscription};
 use kalends_kernel::{AgentId, RemoteUrl};
 use sqlx::ConnectOptions as _;
 
@@ -26,7 +26,7 @@ async fn a_subscription_is_found_among_any_number_of_deleted_ones() {
     let agent = AgentId::new(make.tick(), &make.entropy);
     let of = |address: &str, place| {
         let new = NewSubscription { url: RemoteUrl::from_stored(address).unwrap(), label: None };
-        let beside = Beside { place, left: None };
+        let beside = Placement { place, left: None };
         Subscription::create((organization.id, agent, calendar.id), new, beside, make.tick(), &make.entropy)
     };
     let live = of("https://a.example/live.ics", 1);
@@ -54,7 +54,7 @@ async fn a_subscription_is_found_among_any_number_of_deleted_ones() {
         .execute(&mut plain)
         .await
         .unwrap();
-    let found = store.subscriptions_beside(organization.id, calendar.id, &live.url).await.unwrap();
+    let found = store.subscription_neighbours(organization.id, calendar.id, &live.url).await.unwrap();
     let expected = Neighbour { id: live.id, origin: live.id, place: 1, left: false };
     assert_eq!((found.last, found.same), (last, vec![expected]));
 }

@@ -226,7 +226,7 @@ enum Step {
 #[derive(Default)]
 struct Node {
     lease: Lease,
-    asked: Vec<Debit>,
+    pending: Vec<Debit>,
     answers: Vec<(Debit, Result<u64, u64>)>,
 }
 
@@ -263,13 +263,13 @@ proptest! {
                     Take::Need { debit, refund } => {
                         counter.refund(refund);
                         prop_assert_eq!(debit.period, Period::of(now));
-                        nodes[at].asked.push(debit);
+                        nodes[at].pending.push(debit);
                     }
                     Take::Exhausted => {}
                 },
                 Step::Count(at) => {
-                    if !nodes[at].asked.is_empty() {
-                        let debit = nodes[at].asked.remove(0);
+                    if !nodes[at].pending.is_empty() {
+                        let debit = nodes[at].pending.remove(0);
                         let before = counter.used.get(&debit.period).copied().unwrap_or(0);
                         let counted = counter.debit(&debit);
                         if counted.is_ok() {
@@ -290,7 +290,7 @@ proptest! {
                 }
                 Step::Crash(at) => {
                     let node = std::mem::take(&mut nodes[at]);
-                    for debit in node.asked {
+                    for debit in node.pending {
                         if counter.debit(&debit).is_ok() {
                             *lost.entry(debit.period).or_default() += debit.amount;
                         }
@@ -325,7 +325,7 @@ proptest! {
         // Every node receives the pending outcomes and shuts down cleanly. The counter must then equal the units
         // spent plus the units lost in crashes.
         for node in &mut nodes {
-            for debit in std::mem::take(&mut node.asked) {
+            for debit in std::mem::take(&mut node.pending) {
                 let counted = counter.debit(&debit);
                 node.answers.push((debit, counted));
             }

@@ -93,10 +93,10 @@ proptest! {
     #[test]
     fn a_zone_shows_each_date_at_the_same_wall_clock_time((_, series) in series(), window in window()) {
         let zone = series.zone();
-        let shown = zone.to_civil(series.first_start());
-        let time = if series.is_all_day() { CivilTime::MIDNIGHT } else { shown.time };
+        let local = zone.to_civil(series.first_start());
+        let time = if series.is_all_day() { CivilTime::MIDNIGHT } else { local.time };
         let as_utc = |civil: CivilDateTime| Zone::UTC.to_timestamp(civil).unwrap();
-        let flat_first = as_utc(CivilDateTime { date: shown.date, time });
+        let flat_first = as_utc(CivilDateTime { date: local.date, time });
         let flat = Series::from_stored(series.rule().clone(), flat_first, Zone::UTC, hour(), None).unwrap();
         let window = placed(&series, window);
         let dates = flat.starts(flat_first + SignedDuration::micros(1)..window.end() + SignedDuration::days(3)).map(Timestamp::utc_date);
@@ -148,8 +148,8 @@ proptest! {
         prop_assert!(exceptions.starts().is_sorted_by(|one, next| one < next));
         prop_assert!(removed.iter().all(|start| exceptions.contains(*start)));
         prop_assert_eq!(series.starts(window.start()..window.end()).without(&exceptions).collect::<Vec<_>>(), kept);
-        let whole: Vec<Span> = series.occurrences(window).filter(|span| !removed.contains(&span.start())).collect();
-        prop_assert_eq!(series.occurrences(window).without(&exceptions).collect::<Vec<_>>(), whole);
+        let expected: Vec<Span> = series.occurrences(window).filter(|span| !removed.contains(&span.start())).collect();
+        prop_assert_eq!(series.occurrences(window).without(&exceptions).collect::<Vec<_>>(), expected);
     }
 
     /// The first start may be out of range, have a fraction, or be at any time of day.
@@ -186,9 +186,9 @@ proptest! {
         let (first, end) = (series.first_start(), until + SignedDuration::micros(1));
         let before: Vec<Timestamp> = upto.starts(first..HORIZON).collect();
         prop_assert_eq!(upto.last_start(), before.last().copied());
-        let (whole_before, whole_after): (Vec<_>, Vec<_>) = starts_before(&series, HORIZON).into_iter().partition(|start| *start < end);
-        prop_assert_eq!(before, whole_before);
-        prop_assert_eq!(series.next_start_after(until), whole_after.first().copied());
+        let (expected_before, expected_after): (Vec<_>, Vec<_>) = starts_before(&series, HORIZON).into_iter().partition(|start| *start < end);
+        prop_assert_eq!(before, expected_before);
+        prop_assert_eq!(series.next_start_after(until), expected_after.first().copied());
     }
 
     #[test]
@@ -205,7 +205,7 @@ proptest! {
     }
 
     #[test]
-    fn questions_about_one_start_agree((_, series) in series(), days in 0..3_000i64) {
+    fn reads_around_one_start_agree((_, series) in series(), days in 0..3_000i64) {
         let after = series.first_start() + SignedDuration::days(days);
         if let Some(next) = series.next_start_after(after) {
             prop_assert!(next > after);

@@ -67,7 +67,7 @@ fn show(organization: &Organization) -> Result<(), Failure> {
         org_id: organization.id.to_string(),
         name: organization.name.as_str(),
         plan: organization.plan.as_str(),
-        shown_plan: organization.plan.shown(),
+        shown_plan: organization.plan.public_name(),
         email: organization.email.as_ref().map(|email| email.as_str()),
         test: organization.test,
         waitlisted_at: match organization.waitlist {

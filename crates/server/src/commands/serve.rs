@@ -3,6 +3,7 @@
 use std::{fs::File, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
+use kalends_http::RequestLog;
 use kalends_quotas::TrustedProxies;
 use tokio::{net::TcpListener, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -16,22 +17,26 @@ use crate::{
     data_dir::{self, DataDir},
     failure::Failure,
     masters, metrics, open_files, output,
+    request_log::Requests,
     service::Service,
     signals::Signals,
+    traces::Traces,
 };
 
-/// How long requests and webhooks in flight may take to finish. Together with [`CLOSE`] and the runtime's own
-/// shutdown, a stop takes at most 10 s, whatever hangs.
+/// How long requests and webhooks in flight may take to finish. Together with [`CLOSE`], [`LAST_LINES`] and the
+/// runtime's own shutdown, a stop takes at most 10 s, whatever hangs.
 const DRAIN: Duration = Duration::from_secs(8);
 /// How many open files are reserved for everything but connections: the database, outgoing calls, mail, logs.
 const OTHER_FILES: usize = 256;
 /// The most connections to the metrics endpoint.
 const METRICS_CONNECTIONS: usize = 64;
+/// How long the last lines of the log of requests may take to be written.
+const LAST_LINES: Duration = Duration::from_millis(100);
 /// How long the background tasks and the database may take to stop.
 const CLOSE: Duration = Duration::from_millis(1_200);
 
 /// Serves until SIGTERM or SIGINT.
-pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
+pub(crate) async fn serve(config: &Config, part: Serve, traces: Option<Traces>) -> Result<(), Failure> {
     require_all_on_sqlite(config, part)?;
     masters::require_given(config)?;
     let open_files = open_files::raise();
@@ -42,6 +47,13 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
     if let Some(listen) = config.metrics_listen {
         serve_metrics(listen, &tasks, &stop).await?;
     }
+
+    // Spans have a token of their own, so that they are sent until everything else has ended.
+    let (stop_tracing, tracing_tasks) = (CancellationToken::new(), TaskTracker::new());
+    if let Some(traces) = traces {
+        tracing_tasks.spawn(traces.send(config, stop_tracing.clone())?);
+    }
+    tracing_tasks.close();
 
     let _lock = alone_on_sqlite(config)?;
     let session_key = masters::session_key(config, &SystemEntropy)?;
@@ -58,9 +70,12 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
         kalends_worker::start(&app, &tasks, &stop);
         kalends_worker::send_webhooks(&app, &sending, &stop_sending);
     }
+    let requests = Requests::start(config).context("cannot start the log of requests")?;
+    let log = requests.clone().map(|requests| requests as Arc<dyn RequestLog>);
     let router = if part.workers_only { kalends_http::probes } else { kalends_http::router };
+    let router = router(Arc::clone(&app), log.clone());
     let trusted = TrustedProxies::new(config.trusted_proxies.iter().copied());
-    let connections = Connections::new(router(Arc::clone(&app)), connection_limits(config, open_files), trusted);
+    let connections = Connections::new(router, connection_limits(config, open_files), trusted, log);
 
     let accepting = connections.accept(listener, signals.next());
     tracing::info!(%address, part = part.part().unwrap_or("all"), "serving");
@@ -95,8 +110,21 @@ pub(crate) async fn serve(config: &Config, part: Serve) -> Result<(), Failure> {
         app.return_leases().await;
         database.close().await;
     });
-    if closed.await.is_err() {
+    // A collector that does not answer takes no time from the database.
+    let flushed = timeout(CLOSE, async {
+        tasks.wait().await;
+        stop_tracing.cancel();
+        tracing_tasks.wait().await;
+    });
+    let (closed, flushed) = tokio::join!(closed, flushed);
+    if flushed.is_err() {
+        tracing::warn!("the last spans could not be sent in time");
+    }
+    if closed.is_err() {
         tracing::warn!("the database did not close in time");
+    }
+    if let Some(requests) = requests {
+        requests.flush(LAST_LINES);
     }
     tracing::info!("stopped");
     Ok(())
@@ -109,8 +137,9 @@ fn alone_on_sqlite(config: &Config) -> anyhow::Result<Option<File>> {
     if path.starts_with(&config.data_dir) {
         DataDir::make(&config.data_dir)?;
     }
-    let beside = path.parent().filter(|folder| *folder != config.data_dir && !folder.as_os_str().is_empty());
-    for folder in beside.into_iter().chain([config.data_dir.as_path()]) {
+    let folder_of_database =
+        path.parent().filter(|folder| *folder != config.data_dir && !folder.as_os_str().is_empty());
+    for folder in folder_of_database.into_iter().chain([config.data_dir.as_path()]) {
         if data_dir::others_may_write(folder) {
             tracing::warn!(
                 "other users may write to the data directory {}, so they can replace the database and its keys: chmod 700 it",
@@ -156,7 +185,7 @@ async fn serve_metrics(listen: SocketAddr, tasks: &TaskTracker, stop: &Cancellat
     let (listener, address) = bind(listen).await?;
     let handle = metrics::start()?;
     let limits = ConnectionLimits { total: METRICS_CONNECTIONS, per_address: METRICS_CONNECTIONS };
-    let connections = Connections::new(metrics::router(handle.clone()), limits, TrustedProxies::default());
+    let connections = Connections::new(metrics::router(handle.clone()), limits, TrustedProxies::default(), None);
     let ended = stop.clone();
     tasks.spawn(async move { ended.run_until_cancelled(metrics::upkeep(handle)).await });
     let ended = stop.clone();

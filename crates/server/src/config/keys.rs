@@ -8,7 +8,7 @@ pub struct Key {
     /// The name in the environment and in `.env`. In `kalends.toml` it is lower case, without the prefix.
     pub name: &'static str,
     /// How much of the value may be shown.
-    pub shown: Visibility,
+    pub visibility: Visibility,
     /// The value if none is given.
     pub default: Default,
     /// The purpose, in a sentence or two.
@@ -41,12 +41,12 @@ pub enum Default {
 pub const PREFIX: &str = "KALENDS_";
 
 macro_rules! keys {
-    ($($constant:ident, $shown:ident, $default:expr, $help:literal;)*) => {
+    ($($constant:ident, $visibility:ident, $default:expr, $help:literal;)*) => {
         $(
             #[doc = $help]
             pub static $constant: Key = Key {
                 name: concat!("KALENDS_", stringify!($constant)),
-                shown: Visibility::$shown,
+                visibility: Visibility::$visibility,
                 default: $default,
                 help: $help,
             };
@@ -153,6 +153,10 @@ keys! {
         "The log filter, such as `info` or `warn,kalends_app=debug`. Logs go to standard error. `rmcp=error` hides mistakes that clients of /mcp make.";
     LOG_FORMAT, Plain, Default::Text("text"),
         "The format of log lines: `text` or `json`.";
+    LOG_REQUESTS, Plain, Default::Text("true"),
+        "Whether each request gets a line in the log, at the level info under the target kalends::requests. Health checks are at debug.";
+    OTLP_ENDPOINT, Plain, Default::Unset("no spans are sent"),
+        "The base URL of an OpenTelemetry collector, such as http://127.0.0.1:4318. The spans of requests and of background work are sent to its path /v1/traces (OTLP over HTTP, protobuf).";
 }
 
 impl Key {
@@ -208,5 +212,36 @@ mod tests {
     fn the_nearest_name_is_found() {
         assert_eq!(nearest("KALENDS_LISTN").name, "KALENDS_LISTEN");
         assert_eq!(nearest("KALENDS_DATBASE_URL").name, "KALENDS_DATABASE_URL");
+    }
+
+    const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/run/configure.md");
+    const BEGIN: &str = "<!-- The table of settings is written by a test. -->\n";
+    const END: &str = "<!-- The end of the table. -->\n";
+    const RENEW: &str = "KALENDS_RENEW_EXAMPLES=1 cargo test -p kalends-server --lib the_docs_list_every_setting";
+
+    fn table() -> String {
+        let row = |key: &&Key| {
+            let default = match (&key.default, Given::default().effective(key)) {
+                (Default::Unset("none"), _) => "none".to_owned(),
+                (Default::Unset(meaning), _) => format!("none: {meaning}"),
+                (_, Some((text, _))) => format!("`{text}`"),
+                (_, None) => String::new(),
+            };
+            format!("| `{}` | {default} | {} |\n", key.name, key.help.replace('|', "\\|"))
+        };
+        let rows: String = ALL.iter().map(row).collect();
+        format!("\n| setting | default | purpose |\n|---|---|---|\n{rows}\n")
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test may read a variable that controls it")]
+    fn the_docs_list_every_setting() {
+        let text = std::fs::read_to_string(DOCS).unwrap();
+        let (before, rest) = text.split_once(BEGIN).unwrap();
+        let (written, after) = rest.split_once(END).unwrap();
+        if std::env::var("KALENDS_RENEW_EXAMPLES").is_ok_and(|value| value == "1") {
+            return std::fs::write(DOCS, [before, BEGIN, &table(), END, after].concat()).unwrap();
+        }
+        assert_eq!(written, table(), "docs/run/configure.md lists other settings; update its table with\n    {RENEW}");
     }
 }

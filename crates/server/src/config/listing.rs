@@ -24,7 +24,7 @@ struct Row {
 
 fn row(key: &Key, given: &Given) -> Row {
     let (value, source) = match given.effective(key) {
-        Some((value, source)) => (shown(key, &value), source),
+        Some((value, source)) => (displayed(key, &value), source),
         None => {
             let meaning = match key.default {
                 Default::Unset(meaning) => meaning,
@@ -36,8 +36,8 @@ fn row(key: &Key, given: &Given) -> Row {
     Row { name: key.name, value, source }
 }
 
-fn shown(key: &Key, value: &str) -> String {
-    match key.shown {
+fn displayed(key: &Key, value: &str) -> String {
+    match key.visibility {
         Visibility::Plain => value.to_owned(),
         Visibility::Address => without_password(value),
         Visibility::Secret => MASK.to_owned(),
@@ -102,11 +102,11 @@ mod tests {
 
     #[test]
     fn secrets_are_masked() {
-        let secrets: Vec<_> = keys::ALL.iter().filter(|key| key.shown == Visibility::Secret).collect();
+        let secrets: Vec<_> = keys::ALL.iter().filter(|key| key.visibility == Visibility::Secret).collect();
         assert_eq!(secrets.len(), 5);
         let environment: Vec<_> = keys::ALL
             .iter()
-            .map(|key| match key.shown {
+            .map(|key| match key.visibility {
                 Visibility::Plain => (key.name, "1"),
                 Visibility::Address => (key.name, "postgres://u:hunter2@h/d"),
                 Visibility::Secret => (key.name, "hunter2"),
@@ -125,7 +125,7 @@ mod tests {
     #[case("postgres:///d?host=/tmp&user=u&password=p", "postgres:///d?host=/tmp&user=u&password=********")]
     #[case("smtp://u@h", "smtp://u@h")]
     #[case("u:p@h", "********")]
-    fn passwords_in_addresses_are_masked(#[case] given: &str, #[case] shown: &str) {
-        assert_eq!(without_password(given), shown);
+    fn passwords_in_addresses_are_masked(#[case] given: &str, #[case] expected: &str) {
+        assert_eq!(without_password(given), expected);
     }
 }

@@ -152,12 +152,12 @@ impl Drop for Piece {
 }
 
 /// A frame whose progress the stream notices. The request is running until it has been sent.
-struct Whole {
+struct TrackedFrame {
     bytes: Bytes,
     _running: Arc<Running>,
 }
 
-impl AsRef<[u8]> for Whole {
+impl AsRef<[u8]> for TrackedFrame {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -183,7 +183,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Watched<B> {
         if self.pace == Pace::OfStream {
             let Self { body, running, .. } = &mut *self;
             let frame = ready!(Pin::new(body).poll_frame(context));
-            let held = |bytes| Bytes::from_owner(Whole { bytes, _running: Arc::clone(running) });
+            let held = |bytes| Bytes::from_owner(TrackedFrame { bytes, _running: Arc::clone(running) });
             return Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(held))));
         }
         self.running.moves();
@@ -258,8 +258,8 @@ mod tests {
         assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Stuck));
         drop(unread);
         assert_eq!(activity.overdue(PATIENCE), None, "the other one made progress");
-        let whole = read.collect().await.unwrap().to_bytes();
-        assert_eq!(whole.len(), 2 * PIECE);
+        let frame_bytes = read.collect().await.unwrap().to_bytes();
+        assert_eq!(frame_bytes.len(), 2 * PIECE);
         advance(59 * SECOND).await;
         assert_eq!(activity.overdue(PATIENCE), None, "idle time starts when the last answer ended");
     }
@@ -291,15 +291,15 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_http_1_answer_stays_whole_and_runs_until_it_has_been_sent() {
+    async fn an_http_1_answer_is_one_frame_and_runs_until_it_has_been_sent() {
         let activity = Activity::new();
         let mut body = Watched::new(AnyBody::from(vec![0; 3 * PIECE]), Pace::OfStream, activity.begin());
-        let whole = body.frame().await.unwrap().unwrap().into_data().unwrap();
-        assert_eq!(whole.len(), 3 * PIECE);
+        let frame_bytes = body.frame().await.unwrap().unwrap().into_data().unwrap();
+        assert_eq!(frame_bytes.len(), 3 * PIECE);
         drop(body);
         advance(1_000 * SECOND).await;
         assert_eq!(activity.overdue(PATIENCE), None, "the stream notices that it is not read");
-        drop(whole);
+        drop(frame_bytes);
         advance(60 * SECOND).await;
         assert_eq!(activity.overdue(PATIENCE), Some(Overdue::Rests));
     }

@@ -6,20 +6,24 @@ use kalends_accounts::{ApiKey, Change, Organization, ScopedKey, VerificationCode
 use kalends_app::{Guard, ports::CommitError};
 use kalends_kernel::{KeyId, OrgId, StoreError, Timestamp, Version};
 use kalends_quotas::{Metric, Period};
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::{Sealed, claims, people};
+use super::{claims, people};
 use crate::{
     counts::counts,
-    error::{Failure, failed, is_duplicate_of},
+    error::{Failure, email_taken, failed, fresh},
     json::{self, Hex},
 };
 
 /// Refuses the group if the organization of one of its change-sets does not exist. Once the deletion of an
 /// organization is committed, no row is added to it.
-pub(crate) async fn check_organizations(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
-    let presumed = group.iter().filter(|sealed| sealed.changes.presumes_organization());
-    let wanted: BTreeSet<OrgId> = presumed.map(|sealed| sealed.changes.org).collect();
+pub(crate) async fn check_organizations(
+    connection: &mut SqliteConnection,
+    group: &[&SealedChangeSet],
+) -> Result<(), Failure> {
+    let presumed = group.iter().filter(|sealed| sealed.changes().presumes_organization());
+    let wanted: BTreeSet<OrgId> = presumed.map(|sealed| sealed.changes().org).collect();
     if wanted.is_empty() {
         return Ok(());
     }
@@ -36,8 +40,8 @@ pub(crate) async fn check_organizations(connection: &mut SqliteConnection, group
 }
 
 /// Applies the changes of one change-set in their order.
-pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
-    for change in &sealed.changes.accounts {
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
+    for change in &sealed.changes().accounts {
         match change {
             Change::CreateOrganization(organization) => create_organization(connection, organization).await?,
             Change::UpdateOrganization { organization, seen } => {
@@ -76,16 +80,10 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) ->
             Change::EndSessions { end, at } => people::end_sessions(connection, *end, *at).await?,
         }
     }
-    if sealed.changes.alters_principals() {
+    if sealed.changes().alters_principals() {
         sqlx::query!("update principals_epoch set epoch = epoch + 1 where one = 1").execute(connection).await?;
     }
     Ok(())
-}
-
-/// Translates a duplicate address; returns any other error unchanged.
-pub(super) fn email_taken(error: sqlx::Error) -> Failure {
-    let taken = ["organizations.email", "users.email"].into_iter().any(|column| is_duplicate_of(&error, column));
-    if taken { CommitError::EmailTaken.into() } else { error.into() }
 }
 
 const fn waiting_since(waitlist: Waitlist) -> Option<i64> {
@@ -304,11 +302,6 @@ async fn put_code(
     fresh(put.rows_affected(), 1)
 }
 
-/// Returns `Ok` if all the rows are still as the decision saw them.
-pub(super) fn fresh(written: u64, expected: u64) -> Result<(), Failure> {
-    if written == expected { Ok(()) } else { Err(CommitError::Stale.into()) }
-}
-
 /// What one organization uses of one metric in one month.
 #[derive(Default)]
 struct Used {
@@ -319,11 +312,11 @@ struct Used {
 /// Charges the use of all change-sets of the group. Charges to the same metric add up.
 ///
 /// Refuses with [`CommitError::LimitReached`] if a limit would be exceeded.
-pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&SealedChangeSet]) -> Result<(), Failure> {
     let mut totals = BTreeMap::<(OrgId, Metric, Period), Used>::new();
     for sealed in group {
-        for charge in &sealed.changes.charges {
-            let used = totals.entry((sealed.changes.org, charge.metric, charge.period)).or_default();
+        for charge in &sealed.changes().charges {
+            let used = totals.entry((sealed.changes().org, charge.metric, charge.period)).or_default();
             used.amount = used.amount.saturating_add(charge.amount);
             // If the limits differ, the lowest applies.
             used.limit = used.limit.into_iter().chain(charge.limit).min();
@@ -369,9 +362,9 @@ pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&Sealed])
 struct Uncounted(&'static str);
 
 /// Refuses with [`CommitError::LimitReached`] if more exists than the guards allow.
-pub(crate) async fn check_existing(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
+pub(crate) async fn check_existing(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
     let uncounted = |metric: Metric| Failure::from(CommitError::Store(failed(Uncounted(metric.as_str()))));
-    for guard in &sealed.changes.guards {
+    for guard in &sealed.changes().guards {
         let (metric, limit, now) = match *guard {
             // Series end by themselves, so their number depends on the time.
             Guard::AtMost { metric: metric @ Metric::RecurringEvents, .. } => return Err(uncounted(metric)),
@@ -380,7 +373,7 @@ pub(crate) async fn check_existing(connection: &mut SqliteConnection, sealed: &S
             Guard::SeriesAtMost { limit, now } => (Metric::RecurringEvents, limit, now),
             Guard::CalendarRevision { .. } | Guard::CalendarTime { .. } | Guard::CalendarsOfAgent { .. } => continue,
         };
-        let counted = counts(&mut *connection, sealed.changes.org, None, Some(metric), now).await?;
+        let counted = counts(&mut *connection, sealed.changes().org, None, Some(metric), now).await?;
         let row = counted.iter().find(|row| row.metric == metric.as_str()).ok_or_else(|| uncounted(metric))?;
         if crate::read::count(row.used) > limit {
             return Err(CommitError::LimitReached { metric, limit }.into());

@@ -1,39 +1,32 @@
 //! Answers stored under an `Idempotency-Key`.
 
-use kalends_app::{
-    StoredAnswer,
-    ports::{CommitError, FieldCipher},
-};
+use kalends_app::ports::CommitError;
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::Sealed;
 use crate::{
     error::Failure,
     json::{self, Hex, HexDigest},
-    rows::answer::body_place,
 };
-
-/// The sealed body of an answer, if it has one.
-pub(super) fn seal(answer: &StoredAnswer, cipher: &dyn FieldCipher) -> Option<String> {
-    let body = answer.answer.body.as_deref()?;
-    Some(cipher.seal(body_place(&answer.scope), body.as_bytes()))
-}
 
 /// Stores the answers of all change-sets of the group, in place of expired ones.
 ///
 /// Refuses with [`CommitError::AlreadyAnswered`] if one of them is already stored and has not expired.
-pub(crate) async fn store_answers(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+pub(crate) async fn store_answers(
+    connection: &mut SqliteConnection,
+    group: &[&SealedChangeSet],
+) -> Result<(), Failure> {
     let rows: Vec<_> = group
         .iter()
-        .filter_map(|sealed| sealed.changes.answer.as_ref().map(|answer| (sealed, answer)))
-        .map(|(sealed, stored)| {
+        .filter_map(|sealed| sealed.answer().map(|(answer, body)| (sealed, answer, body)))
+        .map(|(sealed, stored, body)| {
             (
                 HexDigest(&stored.scope),
-                Hex(sealed.changes.org.uuid()),
+                Hex(sealed.changes().org.uuid()),
                 HexDigest(&stored.fingerprint),
                 stored.answer.status,
                 stored.answer.version.map(|version| version.0),
-                sealed.body.as_deref(),
+                body,
                 stored.created_at.as_micros(),
                 stored.expires_at.as_micros(),
             )

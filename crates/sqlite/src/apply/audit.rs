@@ -1,18 +1,21 @@
 //! Entries of the audit log.
 
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::Sealed;
 use crate::{
     error::Failure,
     json::{self, Hex},
 };
 
 /// Stores the entries of all change-sets of the group.
-pub(crate) async fn store_entries(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+pub(crate) async fn store_entries(
+    connection: &mut SqliteConnection,
+    group: &[&SealedChangeSet],
+) -> Result<(), Failure> {
     let rows: Vec<_> = group
         .iter()
-        .filter_map(|sealed| sealed.changes.audit.as_ref())
+        .filter_map(|sealed| sealed.changes().audit.as_ref())
         .map(|entry| {
             (
                 Hex(entry.org.uuid()),

@@ -1,29 +1,18 @@
 //! Booking pages and bookings.
 
-use kalends_app::ports::FieldCipher;
-use kalends_bookings::{Booking, BookingPage, Change, Confidential, SecretHash};
+use kalends_bookings::{Booking, BookingPage, Change, SecretHash};
 use kalends_kernel::{Timestamp, Version};
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::{Sealed, accounts::fresh};
 use crate::{
-    error::Failure,
-    rows::booking::{constraints_json, guest_place, page_place},
+    error::{Failure, fresh},
+    rows::constraints_json,
 };
 
-/// The sealed part of a change: a page's slug and texts, or a booking's guest.
-pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> String {
-    match change {
-        Change::CreatePage(page) | Change::UpdatePage { page, .. } => {
-            cipher.seal(page_place(page.id), &Confidential::write(page))
-        }
-        Change::CreateBooking { booking, .. } => cipher.seal(guest_place(booking.id), &booking.guest.write()),
-    }
-}
-
 /// Applies the changes of one change-set in their order.
-pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
-    for (change, sealed) in sealed.changes.bookings.iter().zip(&sealed.bookings) {
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
+    for (change, sealed) in sealed.bookings() {
         match change {
             Change::CreatePage(page) => create(connection, page, sealed).await?,
             Change::UpdatePage { page, seen } => update(connection, page, sealed, *seen).await?,
@@ -37,7 +26,8 @@ async fn create(connection: &mut SqliteConnection, page: &BookingPage, content: 
     let (org_id, id, calendar_id) = (page.org.uuid(), page.id.uuid(), page.calendar.uuid());
     let SecretHash(slug) = page.slug.hash();
     let (slug, zone) = (slug.as_slice(), page.timetable.zone.name());
-    let constraints = constraints_json(page.timetable.constraints.as_ref())?;
+    let constraints =
+        constraints_json(page.timetable.constraints.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?;
     let (created_at, updated_at) = (page.created_at.as_micros(), page.updated_at.as_micros());
     let created = sqlx::query!(
         "insert into booking_pages (org_id, id, calendar_id, agent_id, content, slug_hash, duration_minutes,
@@ -75,7 +65,8 @@ async fn update(
     seen: Version,
 ) -> Result<(), Failure> {
     let (org_id, id, zone) = (page.org.uuid(), page.id.uuid(), page.timetable.zone.name());
-    let constraints = constraints_json(page.timetable.constraints.as_ref())?;
+    let constraints =
+        constraints_json(page.timetable.constraints.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?;
     let (updated_at, deleted_at) = (page.updated_at.as_micros(), page.deleted_at.map(Timestamp::as_micros));
     let updated = sqlx::query!(
         "update booking_pages set content = ?4, duration_minutes = ?5, buffer_minutes = ?6, window_days = ?7,

@@ -1,65 +1,19 @@
 //! Connection links and grants of the bridge to human calendars. Connections have a module of their own.
 
-use kalends_app::ports::FieldCipher;
-use kalends_bridge::{Change, Confidential, ConnectionLink, ExternalCalendar, Grant};
-use kalends_kernel::{ConnectionId, GrantId, OrgId, Version};
+use kalends_bridge::{Change, ConnectionLink, Grant};
+use kalends_kernel::{GrantId, OrgId, Version};
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::{Sealed, accounts::fresh, connections};
+use super::connections;
 use crate::{
-    error::Failure,
+    error::{Failure, fresh},
     json::{self, Hex},
-    rows::connection::{content_place, label_place, tokens_place},
 };
 
-/// The sealed parts of a change.
-#[derive(Default)]
-pub(super) struct SealedChange {
-    /// The tokens of a connection.
-    pub(super) tokens: Option<String>,
-    /// The user's label for the connection.
-    pub(super) label: Option<String>,
-    /// The content of each calendar, in the order of the calendars.
-    pub(super) contents: Vec<String>,
-}
-
-pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> SealedChange {
-    let tokens = |id: ConnectionId, plain: &kalends_bridge::Tokens| cipher.seal(tokens_place(id), &plain.write());
-    let label = |id: ConnectionId, plain: &String| cipher.seal(label_place(id), plain.as_bytes());
-    let contents = |calendars: &[ExternalCalendar]| {
-        let each = calendars.iter();
-        each.map(|calendar| cipher.seal(content_place(calendar.id), &Confidential::write(&calendar.theirs))).collect()
-    };
-    match change {
-        Change::CreateConnection { connection, calendars } => SealedChange {
-            tokens: Some(tokens(connection.id, &connection.tokens)),
-            label: connection.label.as_ref().map(|plain| label(connection.id, plain)),
-            contents: contents(calendars),
-        },
-        Change::UpdateConnection { connection, .. } => SealedChange {
-            label: connection.label.as_ref().map(|plain| label(connection.id, plain)),
-            ..SealedChange::default()
-        },
-        Change::ReauthorizeConnection { connection, .. } => {
-            SealedChange { tokens: Some(tokens(connection.id, &connection.tokens)), ..SealedChange::default() }
-        }
-        Change::EndRefresh { claim, tokens: renewed, calendars, .. } => SealedChange {
-            tokens: renewed.as_ref().map(|plain| tokens(claim.connection, plain)),
-            label: None,
-            contents: contents(calendars),
-        },
-        Change::CreateLink(_)
-        | Change::UpdateLink { .. }
-        | Change::DeleteConnection { .. }
-        | Change::AskRefresh { .. }
-        | Change::CreateGrant(_)
-        | Change::DeleteGrant { .. } => SealedChange::default(),
-    }
-}
-
 /// Applies the changes of one change-set in their order.
-pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
-    for (change, sealed) in sealed.changes.bridge.iter().zip(&sealed.bridge) {
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
+    for (change, sealed) in sealed.bridge() {
         match change {
             Change::CreateLink(link) => create_link(connection, link).await?,
             Change::UpdateLink { link, seen } => update_link(connection, link, *seen).await?,
@@ -95,7 +49,7 @@ async fn create_link(connection: &mut SqliteConnection, link: &ConnectionLink) -
     let (org_id, id, calendar_id) = (link.org.uuid(), link.id.uuid(), link.calendar.uuid());
     let (agent_id, human_id) = (link.agent.map(|agent| agent.uuid()), link.human.map(|human| human.uuid()));
     let connection_id = link.connection.map(|connection| connection.uuid());
-    let (secret, policy, state) = (link.secret.0.as_slice(), link.asked.policy.as_str(), link.state.as_str());
+    let (secret, policy, state) = (link.secret.0.as_slice(), link.requested.policy.as_str(), link.state.as_str());
     let (expires_at, created_at) = (link.expires_at.as_micros(), link.created_at.as_micros());
     let updated_at = link.updated_at.as_micros();
     let created = sqlx::query!(
@@ -111,7 +65,7 @@ async fn create_link(connection: &mut SqliteConnection, link: &ConnectionLink) -
         agent_id,
         calendar_id,
         secret,
-        link.asked.publishing,
+        link.requested.publishing,
         policy,
         state,
         human_id,
@@ -130,7 +84,7 @@ async fn update_link(connection: &mut SqliteConnection, link: &ConnectionLink, s
     let (org_id, id) = (link.org.uuid(), link.id.uuid());
     let (human_id, connection_id) =
         (link.human.map(|human| human.uuid()), link.connection.map(|connection| connection.uuid()));
-    let (policy, state) = (link.asked.policy.as_str(), link.state.as_str());
+    let (policy, state) = (link.requested.policy.as_str(), link.state.as_str());
     let (expires_at, updated_at) = (link.expires_at.as_micros(), link.updated_at.as_micros());
     let updated = sqlx::query!(
         "update connection_links set publishing = ?4, policy = ?5, state = ?6, human_id = ?7, connection_id = ?8,
@@ -139,7 +93,7 @@ async fn update_link(connection: &mut SqliteConnection, link: &ConnectionLink, s
         org_id,
         id,
         seen.0,
-        link.asked.publishing,
+        link.requested.publishing,
         policy,
         state,
         human_id,

@@ -9,10 +9,10 @@ use kalends_calendars::{
 use kalends_kernel::{CalendarId, OrgId, Timestamp};
 use sqlx::SqliteConnection;
 
+use crate::busy_text::{BUSY_DIGITS, busy_text};
 use crate::{
     error::Failure,
     json::{self, Hex},
-    rows::{BUSY_DIGITS, busy_text},
 };
 
 /// The most hexadecimal digits that a row holds.

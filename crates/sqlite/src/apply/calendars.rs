@@ -2,41 +2,39 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_app::{
-    ChangeSet, Guard,
-    ports::{CommitError, FieldCipher},
-};
-use kalends_calendars::{Agent, Calendar, Change, Event, FeedTokenHash, Repeats, calendars_revised};
+use kalends_app::{Guard, ports::CommitError};
+use kalends_calendars::{Agent, Calendar, Change, Event, FeedTokenHash, Recurrence, Repeats, calendars_revised};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, Timestamp, Version};
+use kalends_rows::{AgentWrite, CalendarWrite, EventWrite, SealedChangeSet};
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 
-use super::{Sealed, accounts::fresh, busy_days::Touched, reservations, rules, timers};
+use super::{
+    busy_days::Touched,
+    reservations::{self, Revisions},
+    rules, timers,
+};
+use crate::busy_text::busy_text;
 use crate::{
-    error::Failure,
+    error::{Failure, fresh},
     json::{self, Hex},
-    rows::{
-        Row, busy_text,
-        calendar::feed_token_place,
-        event::{hold_columns, series_columns},
-        reminders_json,
-    },
+    rows::{Located, reminders_json},
 };
 
 /// Refuses as stale if something was scheduled on a guarded calendar since it was read, or if the calendar is not
 /// visible any more.
-pub(crate) async fn check_guards(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+pub(crate) async fn check_guards(connection: &mut SqliteConnection, group: &[&SealedChangeSet]) -> Result<(), Failure> {
     for sealed in group {
-        for guard in &sealed.changes.guards {
-            let org_id = sealed.changes.org.uuid();
+        for guard in &sealed.changes().guards {
+            let org_id = sealed.changes().org.uuid();
             let (calendar, seen) = match *guard {
                 Guard::CalendarRevision { calendar, seen: Revision(seen) } => (calendar, seen),
                 Guard::CalendarTime { calendar, seen, window } => {
-                    check_time(connection, sealed.changes.org, calendar, seen, window).await?;
+                    check_time(connection, sealed.changes().org, calendar, seen, window).await?;
                     continue;
                 }
                 Guard::CalendarsOfAgent { agent, count } => {
-                    check_calendars_of(connection, sealed.changes.org, agent, count).await?;
+                    check_calendars_of(connection, sealed.changes().org, agent, count).await?;
                     continue;
                 }
                 Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => continue,
@@ -122,10 +120,10 @@ type Revised = BTreeMap<(OrgId, CalendarId), i64>;
 /// Applies the changes to agents, calendars and events of all change-sets of the group.
 ///
 /// Refuses as stale if a row's version is not the one that was seen, or if a calendar is not visible.
-pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&SealedChangeSet]) -> Result<(), Failure> {
     let (mut revised, mut created_and_revised) = (Revised::new(), Revised::new());
     for sealed in group {
-        let changes = &sealed.changes;
+        let changes = &sealed.changes();
         let created: BTreeSet<CalendarId> = changes.calendars.iter().filter_map(created_calendar).collect();
         for calendar in calendars_revised(&changes.calendars) {
             let of = if created.contains(&calendar) { &mut created_and_revised } else { &mut revised };
@@ -135,14 +133,13 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
     let mut defaults = timers::Defaults::new();
     let mut revisions = revise(connection, &revised, &mut defaults).await?;
     for sealed in group {
-        for ((agent, seen), metadata) in written_agents(&sealed.changes).zip(&sealed.agents) {
+        for AgentWrite { agent, metadata, seen } in sealed.agents() {
             match seen {
                 None => create_agent(connection, agent, metadata).await?,
                 Some(seen) => update_agent(connection, agent, metadata, seen).await?,
             }
         }
-        let texts = sealed.metadata.iter().zip(&sealed.tokens);
-        for ((calendar, seen), (metadata, token)) in written(&sealed.changes).zip(texts) {
+        for CalendarWrite { calendar, metadata, token, seen } in sealed.calendars() {
             match seen {
                 None => create_calendar(connection, calendar, (metadata, token)).await?,
                 Some(seen) => update_calendar(connection, calendar, (metadata, token), seen).await?,
@@ -157,7 +154,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) 
     create_events(connection, group, &revisions, &mut touched).await?;
     update_events(connection, group, &revisions, &mut touched).await?;
     touched.write(connection).await?;
-    timers::keep(connection, written_events(group).map(|(event, seen, _)| (event, seen)), &defaults).await?;
+    timers::keep(connection, written_events(group).map(|write| (write.event, write.seen)), &defaults).await?;
     timers::advance(connection, group).await
 }
 
@@ -167,9 +164,6 @@ const fn created_calendar(change: &Change) -> Option<CalendarId> {
         _ => None,
     }
 }
-
-/// The revisions of calendars after they were raised. The group writes everything on a calendar at its new revision.
-pub(super) type Revisions = BTreeMap<(OrgId, CalendarId), i64>;
 
 /// Raises the revisions of visible calendars and returns them. Refuses as stale if a calendar is not visible. Adds
 /// the default reminders of the calendars to `defaults`.
@@ -200,7 +194,7 @@ async fn revise(
     let mut revisions = Revisions::new();
     for row in raised {
         let (org, calendar) = (OrgId::from_uuid(row.org_id), CalendarId::from_uuid(row.id));
-        let of = Row { table: "calendars", id: &calendar };
+        let of = Located { table: "calendars", id: &calendar };
         let reminders = of.reminders("default_reminders", row.default_reminders.as_deref());
         defaults.insert((org, calendar), reminders.map_err(CommitError::Store)?);
         revisions.insert((org, calendar), row.revision);
@@ -264,28 +258,6 @@ async fn update_agent(
     .execute(connection)
     .await?;
     fresh(updated.rows_affected(), 1)
-}
-
-/// The agents that are written, each with the version that was seen unless it is new.
-pub(super) fn written_agents(changes: &ChangeSet) -> impl Iterator<Item = (&Agent, Option<Version>)> {
-    changes.calendars.iter().filter_map(|change| match change {
-        Change::CreateAgent(agent) => Some((agent, None)),
-        Change::UpdateAgent { agent, seen } => Some((agent, Some(*seen))),
-        _ => None,
-    })
-}
-
-/// The calendars that are written, each with the version that was seen unless it is new.
-pub(super) fn written(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Version>)> {
-    changes.calendars.iter().filter_map(|change| match change {
-        Change::CreateCalendar(calendar) => Some((calendar, None)),
-        Change::UpdateCalendar { calendar, seen } => Some((calendar, Some(*seen))),
-        _ => None,
-    })
-}
-
-pub(super) fn seal_token(calendar: &Calendar, cipher: &dyn FieldCipher) -> String {
-    cipher.seal(feed_token_place(calendar.id), calendar.feed_token.reveal().as_bytes())
 }
 
 async fn create_calendar(
@@ -374,28 +346,21 @@ async fn update_calendar(
     fresh(updated.rows_affected(), 1)
 }
 
-/// The events that the group writes, with their sealed contents.
-fn written_events<'a>(group: &'a [&Sealed]) -> impl Iterator<Item = (&'a Event, Option<Version>, &'a str)> {
-    group.iter().flat_map(|sealed| {
-        let events = sealed.changes.calendars.iter().filter_map(|change| match change {
-            Change::CreateEvent(event) => Some((event, None)),
-            Change::UpdateEvent { event, seen } => Some((event, Some(*seen))),
-            _ => None,
-        });
-        events.zip(&sealed.contents).map(|((event, seen), content)| (event, seen, content.as_str()))
-    })
+/// The events that the group writes.
+fn written_events<'a>(group: &'a [&SealedChangeSet]) -> impl Iterator<Item = EventWrite<'a>> {
+    group.iter().flat_map(|sealed| sealed.events())
 }
 
 async fn create_events(
     connection: &mut SqliteConnection,
-    group: &[&Sealed],
+    group: &[&SealedChangeSet],
     revisions: &Revisions,
     touched: &mut Touched,
 ) -> Result<(), Failure> {
     let rows: Vec<_> = written_events(group)
-        .filter(|(_, seen, _)| seen.is_none())
-        .inspect(|(event, ..)| touched.created(event))
-        .map(|(event, _, content)| {
+        .filter(|write| write.seen.is_none())
+        .inspect(|write| touched.created(write.event))
+        .map(|EventWrite { event, content, .. }| {
             let (recurrence, reaches, series, original_start) = series_columns(event);
             let more = || {
                 let (expires_at, priority, scope) = hold_columns(event);
@@ -447,11 +412,11 @@ async fn create_events(
 
 async fn update_events(
     connection: &mut SqliteConnection,
-    group: &[&Sealed],
+    group: &[&SealedChangeSet],
     revisions: &Revisions,
     touched: &mut Touched,
 ) -> Result<(), Failure> {
-    for (event, seen, content) in written_events(group) {
+    for EventWrite { event, content, seen } in written_events(group) {
         let Some(seen) = seen else { continue };
         let (org_id, id, calendar_id) = (event.org.uuid(), event.id.uuid(), event.calendar.uuid());
         let (start_at, end_at) = (event.times.span.start().as_micros(), event.times.span.end().as_micros());
@@ -501,4 +466,26 @@ async fn update_events(
         fresh(updated.rows_affected(), 1)?;
     }
     Ok(())
+}
+
+/// The repetition as columns: recurrence, reaches, series_id and original_start.
+fn series_columns(event: &Event) -> (Option<String>, Option<i64>, Option<Uuid>, Option<i64>) {
+    let reaches = event.repeating().map(|series| series.reaches().map_or(i64::MAX, Timestamp::as_micros));
+    let occurrence = event.occurrence();
+    (
+        event.recurrence().map(Recurrence::to_json),
+        reaches,
+        occurrence.map(|occurrence| occurrence.series.uuid()),
+        occurrence.map(|occurrence| occurrence.start.as_micros()),
+    )
+}
+
+/// The hold as columns: hold_expires_at, hold_priority and hold_scope.
+fn hold_columns(event: &Event) -> (Option<i64>, Option<i64>, Option<&'static str>) {
+    let hold = event.hold.as_ref();
+    (
+        hold.map(|hold| hold.expires_at.as_micros()),
+        hold.map(|hold| hold.priority.into()),
+        hold.map(|hold| hold.scope.as_str()),
+    )
 }

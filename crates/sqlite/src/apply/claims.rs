@@ -5,8 +5,7 @@ use kalends_app::ports::CommitError;
 use kalends_kernel::{Timestamp, Version};
 use sqlx::SqliteConnection;
 
-use super::accounts::fresh;
-use crate::error::{Failure, is_duplicate_of};
+use crate::error::{Failure, fresh, is_duplicate_of};
 
 /// Another claim waits for a code of the same mailbox, or is on hold: the decision did not see it.
 fn overtaken(error: sqlx::Error) -> Failure {

@@ -2,17 +2,21 @@
 
 use kalends_bridge::{Connection, ExternalCalendar, RefreshClaim, RefreshState};
 use kalends_kernel::{ConnectionId, OrgId, Timestamp, Version};
+use kalends_rows::SealedBridge;
 use serde::Serialize;
 use sqlx::SqliteConnection;
 
-use super::{accounts::fresh, bridge::SealedChange};
-use crate::{error::Failure, json, rows::connection::ReadingColumns};
+use crate::{
+    error::{Failure, fresh},
+    json,
+    rows::pack,
+};
 
 pub(super) async fn create(
     connection: &mut SqliteConnection,
     made: &Connection,
     calendars: &[ExternalCalendar],
-    sealed: &SealedChange,
+    sealed: &SealedBridge,
 ) -> Result<(), Failure> {
     let (org_id, id, human_id) = (made.org.uuid(), made.id.uuid(), made.human.uuid());
     let (provider, refreshed_at) = (made.provider.as_str(), made.refresh.refreshed_at.map(Timestamp::as_micros));
@@ -44,7 +48,7 @@ pub(super) async fn create(
 pub(super) async fn update(
     connection: &mut SqliteConnection,
     changed: &Connection,
-    sealed: &SealedChange,
+    sealed: &SealedBridge,
     seen: Version,
     due: Option<Timestamp>,
 ) -> Result<(), Failure> {
@@ -74,7 +78,7 @@ pub(super) async fn update(
 pub(super) async fn reauthorize(
     connection: &mut SqliteConnection,
     changed: &Connection,
-    sealed: &SealedChange,
+    sealed: &SealedBridge,
     seen: Version,
     at: Timestamp,
 ) -> Result<(), Failure> {
@@ -152,7 +156,7 @@ pub(super) async fn end(
     connection: &mut SqliteConnection,
     claim: RefreshClaim,
     state: &RefreshState,
-    sealed: &SealedChange,
+    sealed: &SealedBridge,
     (next, at): (Option<Timestamp>, Timestamp),
 ) -> Result<(), Failure> {
     let (org_id, id) = (claim.org.uuid(), claim.connection.uuid());
@@ -183,12 +187,15 @@ pub(super) async fn end(
 pub(super) async fn keep_calendars(
     connection: &mut SqliteConnection,
     calendars: &[ExternalCalendar],
-    sealed: &SealedChange,
+    sealed: &SealedBridge,
 ) -> Result<(), Failure> {
     for (calendar, content) in calendars.iter().zip(&sealed.contents) {
         let (org_id, id, connection_id) = (calendar.org.uuid(), calendar.id.uuid(), calendar.connection.uuid());
-        let ReadingColumns { read_at, covers_from, covers_until, spans } =
-            ReadingColumns::of(calendar.reading.as_ref());
+        let reading = calendar.reading.as_ref();
+        let read_at = reading.map(|reading| reading.read_at.as_micros());
+        let covers_from = reading.map(|reading| reading.covers.start().as_micros());
+        let covers_until = reading.map(|reading| reading.covers.end().as_micros());
+        let spans = reading.map(|reading| pack(&reading.spans));
         sqlx::query!(
             "insert into external_calendars (org_id, id, connection_id, content, is_primary, revision, read_at,
                 covers_from, covers_until, spans)

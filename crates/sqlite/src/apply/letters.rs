@@ -1,29 +1,20 @@
 //! Letters (outgoing mail), and the use of allowances.
 
 use kalends_accounts::Taken;
-use kalends_app::{
-    Use,
-    ports::{CommitError, FieldCipher},
-};
-use kalends_notifications::Letter;
+use kalends_app::{Use, ports::CommitError};
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::Sealed;
-use crate::{allowances::use_up, error::Failure, letters::place};
-
-/// The sealed content of a letter.
-pub(super) fn seal(letter: &Letter, cipher: &dyn FieldCipher) -> String {
-    cipher.seal(place(letter.id), letter.content.as_bytes())
-}
+use crate::{allowances::use_up, error::Failure};
 
 /// Uses the allowances of one change-set, and stores its letters.
-pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
-    for Use { allowance, count, now } in &sealed.changes.uses {
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
+    for Use { allowance, count, now } in &sealed.changes().uses {
         if let Taken::Refused { retry_after } = use_up(connection, allowance, *count, *now).await? {
             return Err(CommitError::TooMany { limited: allowance.limited, retry_after }.into());
         }
     }
-    for (letter, content) in sealed.changes.letters.iter().zip(&sealed.letters) {
+    for (letter, content) in sealed.letters() {
         let (org_id, id, about) = (letter.org.uuid(), letter.id.uuid(), letter.about.uuid());
         let (recipient, created_at) = (letter.recipient.as_slice(), letter.created_at.as_micros());
         sqlx::query!(

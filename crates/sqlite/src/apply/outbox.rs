@@ -1,31 +1,21 @@
 //! Messages to webhook endpoints.
 
-use kalends_app::ports::{FieldCipher, Place};
-use kalends_kernel::MessageId;
-use kalends_notifications::Message;
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::Sealed;
 use crate::{
     error::Failure,
     json::{self, Hex},
 };
 
-/// The sealed payload of a message.
-pub(crate) fn seal(message: &Message, cipher: &dyn FieldCipher) -> String {
-    cipher.seal(place(message.id), message.payload.as_bytes())
-}
-
-/// Where the sealed payload of a message is stored.
-pub(crate) const fn place(id: MessageId) -> Place {
-    Place { table: "outbox", column: "payload", id: id.uuid() }
-}
-
 /// Stores those messages of all change-sets of the group that an endpoint listens for.
-pub(crate) async fn store_messages(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
+pub(crate) async fn store_messages(
+    connection: &mut SqliteConnection,
+    group: &[&SealedChangeSet],
+) -> Result<(), Failure> {
     let rows: Vec<_> = group
         .iter()
-        .flat_map(|sealed| sealed.changes.messages.iter().zip(&sealed.payloads))
+        .flat_map(|sealed| sealed.messages())
         .map(|(message, payload)| {
             (
                 Hex(message.org.uuid()),

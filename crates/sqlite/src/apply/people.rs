@@ -4,8 +4,7 @@ use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash,
 use kalends_kernel::{OrgId, Timestamp, UserId, Version};
 use sqlx::SqliteConnection;
 
-use super::accounts::{email_taken, fresh};
-use crate::error::Failure;
+use crate::error::{Failure, email_taken, fresh};
 
 pub(super) async fn create(connection: &mut SqliteConnection, user: &User) -> Result<(), Failure> {
     let (id, email, name) = (user.id.uuid(), user.email.as_str(), user.name.as_str());

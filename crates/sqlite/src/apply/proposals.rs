@@ -1,31 +1,18 @@
 //! Proposals, and the responses of their participants.
 
-use kalends_app::ports::FieldCipher;
 use kalends_kernel::Version;
-use kalends_proposals::{Change, Confidential, Proposal, Remark, Response, write_slots};
+use kalends_proposals::{Change, Proposal, Response, write_slots};
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::{Sealed, accounts::fresh};
 use crate::{
-    error::Failure,
+    error::{Failure, fresh},
     json::{self, Hex},
-    rows::proposal::{content_place, remark_place},
 };
 
-/// The sealed part of a change: the text of a new proposal, or the remark of a response.
-pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> Option<String> {
-    match change {
-        Change::Create(proposal) => Some(cipher.seal(content_place(proposal.id), &Confidential::write(proposal))),
-        Change::Update { response, .. } => {
-            response.as_ref().map(|response| cipher.seal(remark_place(response.id), &Remark::write(response)))
-        }
-    }
-}
-
 /// Applies the changes of one change-set in their order.
-pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
-    for (change, sealed) in sealed.changes.proposals.iter().zip(&sealed.proposals) {
-        let sealed = sealed.as_deref().unwrap_or_default();
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
+    for (change, sealed) in sealed.proposals() {
         match change {
             Change::Create(proposal) => create(connection, proposal, sealed).await?,
             Change::Update { proposal, seen, response } => {

@@ -1,22 +1,27 @@
 //! Reservations. Raising the revisions of their calendars has checked that the calendars are visible.
 
+use std::collections::BTreeMap;
+
 use kalends_calendars::{Change, Reservation};
 use kalends_kernel::{CalendarId, OrgId};
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::{Sealed, calendars::Revisions};
 use crate::{
     error::Failure,
     json::{self, Hex},
 };
 
+/// The revisions of calendars after they were raised. The group writes everything on a calendar at its new revision.
+pub(super) type Revisions = BTreeMap<(OrgId, CalendarId), i64>;
+
 /// Writes and removes the reservations of all change-sets of the group, at the revisions of their calendars.
 pub(super) async fn apply(
     connection: &mut SqliteConnection,
-    group: &[&Sealed],
+    group: &[&SealedChangeSet],
     revisions: &Revisions,
 ) -> Result<(), Failure> {
-    for change in group.iter().flat_map(|sealed| &sealed.changes.calendars) {
+    for change in group.iter().flat_map(|sealed| &sealed.changes().calendars) {
         match change {
             Change::Reserve { org, calendar, reservations } => {
                 let revision = revisions.get(&(*org, *calendar)).copied().unwrap_or_default();

@@ -2,17 +2,17 @@
 
 use kalends_calendars::{AvailabilityRules, Change};
 use kalends_kernel::Version;
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::{Sealed, accounts::fresh};
-use crate::error::Failure;
+use crate::error::{Failure, fresh};
 
 /// Writes and removes the rules of all change-sets of the group.
 ///
 /// Refuses as stale if the rules have another version than the one that was seen, or if they exist though none were
 /// seen.
-pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
-    for change in group.iter().flat_map(|sealed| &sealed.changes.calendars) {
+pub(crate) async fn apply(connection: &mut SqliteConnection, group: &[&SealedChangeSet]) -> Result<(), Failure> {
+    for change in group.iter().flat_map(|sealed| &sealed.changes().calendars) {
         match change {
             Change::PutRules { rules, seen: None } => create(connection, rules).await?,
             Change::PutRules { rules, seen: Some(seen) } => replace(connection, rules, *seen).await?,

@@ -1,43 +1,23 @@
 //! Subscriptions, and the imported items that are known.
 
-use kalends_app::ports::{CommitError, FieldCipher};
+use kalends_app::ports::CommitError;
 use kalends_feeds::{
-    Change, Confidential, HostHash, Origin, Remains, Subscription, SyncClaim,
+    Change, HostHash, Origin, Remains, Subscription, SyncClaim,
     sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState},
 };
 use kalends_kernel::{OrgId, SubscriptionId, Timestamp, Version};
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 
-use super::{Sealed, accounts::fresh};
 use crate::{
-    error::{Failure, is_duplicate_of},
+    error::{Failure, fresh, is_duplicate_of},
     json::{self, Hex},
-    rows::subscription::content_place,
 };
 
-/// The sealed part of a change: a subscription's address and label.
-pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> Option<String> {
-    match change {
-        Change::CreateSubscription(subscription) | Change::UpdateSubscription { subscription, .. } => {
-            Some(cipher.seal(content_place(subscription.id), &Confidential::write(subscription)))
-        }
-        Change::DeleteSubscription { .. }
-        | Change::AdoptRemains { .. }
-        | Change::RemoveRemains { .. }
-        | Change::ForgetSubscription { .. }
-        | Change::AskSync { .. }
-        | Change::RenewClaim { .. }
-        | Change::EndSync { .. }
-        | Change::KeepItems { .. }
-        | Change::ForgetItems { .. } => None,
-    }
-}
-
 /// Applies the changes of one change-set in their order.
-pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
-    for (change, sealed) in sealed.changes.feeds.iter().zip(&sealed.feeds) {
-        let sealed = sealed.as_deref().unwrap_or_default();
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
+    for (change, sealed) in sealed.feeds() {
         match change {
             Change::CreateSubscription(subscription) => create(connection, subscription, sealed).await?,
             Change::UpdateSubscription { subscription, seen, moved, due } => {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use kalends_calendars::{Advance, Calendar, Change, Event, Reminders, Timer};
 use kalends_kernel::{CalendarId, OrgId, Timestamp, Version};
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::{Sealed, accounts::fresh};
 use crate::{
-    error::Failure,
+    error::{Failure, fresh},
     json::{self, Hex},
     rows::reminders_json,
 };
@@ -97,8 +97,8 @@ fn columns(timer: &Timer) -> Columns {
         timer.hold,
         timer.inherits,
         timer.due_at.as_micros(),
-        timer.told.all.as_micros(),
-        timer.told.reminders.as_micros(),
+        timer.emitted_until.all.as_micros(),
+        timer.emitted_until.reminders.as_micros(),
         timer.timing,
     )
 }
@@ -125,8 +125,8 @@ pub(super) async fn look_again(connection: &mut SqliteConnection, calendar: &Cal
 }
 
 /// Advances and removes timers that a worker looked at, if they have not changed since.
-pub(super) async fn advance(connection: &mut SqliteConnection, group: &[&Sealed]) -> Result<(), Failure> {
-    let advances = group.iter().flat_map(|sealed| &sealed.changes.calendars).filter_map(|change| match change {
+pub(super) async fn advance(connection: &mut SqliteConnection, group: &[&SealedChangeSet]) -> Result<(), Failure> {
+    let advances = group.iter().flat_map(|sealed| &sealed.changes().calendars).filter_map(|change| match change {
         Change::AdvanceTimer(advance) => Some(advance),
         _ => None,
     });

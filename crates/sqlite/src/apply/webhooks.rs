@@ -1,34 +1,20 @@
 //! Webhook endpoints, and changes of single deliveries.
 
-use kalends_app::ports::FieldCipher;
 use kalends_kernel::{OrgId, Timestamp, Version, WebhookId};
 use kalends_notifications::{
-    CLAIM_LASTS, Change, Confidential, Deactivation, Delivery, DeliveryState, Message, Record, WebhookEndpoint,
+    CLAIM_LASTS, Change, Deactivation, Delivery, DeliveryState, Message, Record, WebhookEndpoint,
 };
+use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use super::{Sealed, accounts::fresh, outbox};
 use crate::{
-    error::Failure,
+    error::{Failure, fresh},
     json::{self, Hex},
-    rows::webhook::content_place,
 };
 
-/// The sealed part of a change: an endpoint's address and secrets, or a message's payload.
-pub(super) fn seal(change: &Change, cipher: &dyn FieldCipher) -> Option<String> {
-    match change {
-        Change::CreateEndpoint(endpoint) | Change::UpdateEndpoint { endpoint, .. } => {
-            Some(cipher.seal(content_place(endpoint.id), &Confidential::write(endpoint)))
-        }
-        Change::AddDelivery { message, .. } => Some(outbox::seal(message, cipher)),
-        Change::DeleteEndpoint { .. } | Change::RetryDelivery { .. } | Change::Record(_) => None,
-    }
-}
-
 /// Applies the changes of one change-set in their order.
-pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &Sealed) -> Result<(), Failure> {
-    for (change, sealed) in sealed.changes.webhooks.iter().zip(&sealed.hooks) {
-        let sealed = sealed.as_deref().unwrap_or_default();
+pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {
+    for (change, sealed) in sealed.webhooks() {
         match change {
             Change::CreateEndpoint(endpoint) => create(connection, endpoint, sealed).await?,
             Change::UpdateEndpoint { endpoint, seen, heals } => {

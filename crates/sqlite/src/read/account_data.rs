@@ -8,7 +8,7 @@ use kalends_quotas::{Metric, Period};
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{Row, row_id},
+    rows::{Located, row_id},
 };
 
 #[async_trait]
@@ -27,7 +27,7 @@ impl AccountData for SqliteStore {
         .map_err(store_error)?;
         let shown = rows.into_iter().map(|row| {
             let id = KeyId::from_uuid(row_id("api_keys", "id", &row.id)?);
-            let key = Row { table: "api_keys", id: &id };
+            let key = Located { table: "api_keys", id: &id };
             let agent = row.agent_id.as_deref().map(|agent| key.uuid("agent_id", agent).map(AgentId::from_uuid));
             Ok(KeyView {
                 id,
@@ -49,11 +49,11 @@ impl AccountData for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        let located = Row { table: "usage_counters", id: &org };
+        let located = Located { table: "usage_counters", id: &org };
         let used = rows.into_iter().map(|row| {
             let period = Period::from_number(row.period)
                 .ok_or_else(|| located.corrupt("period", format_args!("{} is not a month", row.period)))?;
-            let metric = located.named("metric", Metric::from_name, &row.metric)?;
+            let metric = located.named("metric", &row.metric, Metric::from_name)?;
             Ok((period, metric, located.read("used", u64::try_from(row.used))?))
         });
         used.collect()

@@ -8,7 +8,7 @@ use kalends_calendars::{
 use kalends_kernel::{AgentId, Listed, OrgId, Page, StoreError};
 
 use super::count;
-use crate::{SqliteStore, error::store_error, rows::agent::AgentRow};
+use crate::{SqliteStore, error::store_error, rows::AgentRow};
 
 #[async_trait]
 impl Agents for SqliteStore {
@@ -24,7 +24,7 @@ impl Agents for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(org, self.cipher.as_ref()))
+        .map(|row| row.open(org, self.cipher.as_ref()))
         .transpose()
     }
 
@@ -61,7 +61,7 @@ impl Agents for SqliteStore {
                 .map(count)
                 .map_err(store_error)?,
             };
-            let data = rows.into_iter().map(|row| row.read(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
+            let data = rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
         })
         .await

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kalends_app::{StoredAnswer, ports::StoredAnswers};
 use kalends_kernel::{StoreError, Timestamp};
 
-use crate::{SqliteStore, error::store_error, rows::answer::AnswerRow};
+use crate::{SqliteStore, error::store_error, rows::AnswerRow};
 
 #[async_trait]
 impl StoredAnswers for SqliteStore {
@@ -20,7 +20,7 @@ impl StoredAnswers for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(scope, self.cipher.as_ref()))
+        .map(|row| row.open(scope, self.cipher.as_ref()))
         .transpose()
     }
 

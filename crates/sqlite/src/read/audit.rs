@@ -2,52 +2,10 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{Action, AuditEntry, AuditSearch, ports::AuditLog};
-use kalends_kernel::{AgentId, AuditId, OrgId, RequestId, SignedDuration, StoreError, Timestamp};
+use kalends_kernel::{OrgId, StoreError, Timestamp};
 use kalends_quotas::Plan;
 
-use crate::{
-    SqliteStore,
-    error::store_error,
-    rows::{Row, row_id},
-};
-
-struct AuditRow {
-    id: Vec<u8>,
-    action: String,
-    actor_key_prefix: Option<String>,
-    agent_id: Option<Vec<u8>>,
-    resource: String,
-    ip: Option<String>,
-    status: i64,
-    method: String,
-    path: String,
-    duration_us: i64,
-    request_id: Vec<u8>,
-    created_at: i64,
-}
-
-impl AuditRow {
-    fn read(self, org: OrgId) -> Result<AuditEntry, StoreError> {
-        let id = AuditId::from_uuid(row_id("audit_log", "id", &self.id)?);
-        let row = Row { table: "audit_log", id: &id };
-        let agent = self.agent_id.as_deref().map(|agent| row.uuid("agent_id", agent).map(AgentId::from_uuid));
-        Ok(AuditEntry {
-            id,
-            org,
-            action: row.named("action", Action::from_name, &self.action)?,
-            actor_key_prefix: self.actor_key_prefix,
-            agent: agent.transpose()?,
-            resource: self.resource,
-            ip: row.read("ip", self.ip.as_deref().map(str::parse).transpose())?,
-            status: row.read("status", u16::try_from(self.status))?,
-            method: self.method,
-            path: self.path,
-            duration: SignedDuration::micros(self.duration_us),
-            request: RequestId::from_uuid(row.uuid("request_id", &self.request_id)?),
-            created_at: Timestamp::from_micros(self.created_at),
-        })
-    }
-}
+use crate::{SqliteStore, error::store_error, rows::AuditRow};
 
 #[async_trait]
 impl AuditLog for SqliteStore {
@@ -79,7 +37,7 @@ impl AuditLog for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        rows.into_iter().map(|row| row.read(org)).collect()
+        rows.into_iter().map(|row| row.into_domain(org)).collect()
     }
 
     async fn purge_audit(&self, plan: Plan, before: Timestamp, limit: u32) -> Result<u64, StoreError> {

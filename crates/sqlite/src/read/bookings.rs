@@ -13,10 +13,7 @@ use super::count;
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{
-        booking::{BookingPageRow, BookingRow},
-        organization::limits,
-    },
+    rows::{BookingPageRow, BookingRow, booking_page_row, limits},
 };
 
 #[async_trait]
@@ -39,7 +36,7 @@ impl BookingPages for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(self.cipher.as_ref()))
+        .map(|row| row.open(self.cipher.as_ref()))
         .transpose()
     }
 
@@ -88,7 +85,7 @@ impl BookingPages for SqliteStore {
                 .map(count)
                 .map_err(store_error)?,
             };
-            let data = rows.into_iter().map(|row| row.read(self.cipher.as_ref())).collect::<Result<_, _>>()?;
+            let data = rows.into_iter().map(|row| row.open(self.cipher.as_ref())).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
         })
         .await
@@ -118,26 +115,8 @@ impl BookingPages for SqliteStore {
         .await
         .map_err(store_error)?;
         let opened = found.map(|found| {
-            let row = BookingPageRow {
-                org_id: found.org_id,
-                id: found.id,
-                calendar_id: found.calendar_id,
-                agent_id: found.agent_id,
-                content: found.content,
-                duration_minutes: found.duration_minutes,
-                buffer_minutes: found.buffer_minutes,
-                window_days: found.window_days,
-                min_notice_minutes: found.min_notice_minutes,
-                timezone: found.timezone,
-                constraints: found.constraints,
-                active: found.active,
-                bookings: found.bookings,
-                version: found.version,
-                created_at: found.created_at,
-                updated_at: found.updated_at,
-                deleted_at: found.deleted_at,
-            };
-            let page = row.read(self.cipher.as_ref())?;
+            let row = booking_page_row!(found);
+            let page = row.open(self.cipher.as_ref())?;
             let (agent, calendar, revision) = (page.agent, page.calendar, Revision(found.revision));
             let source = BusySource { agent, calendar, revision, granted: found.granted };
             let limits = limits(page.org, &found.plan, found.limit_overrides.as_deref())?;
@@ -178,6 +157,6 @@ impl BookingPages for SqliteStore {
         .await
         .map_err(store_error)?;
         let Some(page) = page else { return Ok(None) };
-        Ok(Some((page.read(self.cipher.as_ref())?, booking.read(self.cipher.as_ref())?)))
+        Ok(Some((page.open(self.cipher.as_ref())?, booking.open(self.cipher.as_ref())?)))
     }
 }

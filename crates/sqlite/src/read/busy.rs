@@ -6,11 +6,12 @@ use async_trait::async_trait;
 use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG, LivingAgent};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError};
 
+use crate::busy_text::busy_spans;
 use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{busy_spans, calendar::BusySourceRow, row_id, rules::read_rules},
+    rows::{BusySourceRow, busy_source_row, read_rules, row_id},
 };
 
 #[async_trait]
@@ -56,7 +57,7 @@ impl BusyTimes for SqliteStore {
                 .await
             }
         };
-        found.map_err(store_error)?.into_iter().map(BusySourceRow::read).collect()
+        found.map_err(store_error)?.into_iter().map(BusySourceRow::into_domain).collect()
     }
 
     async fn living_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<LivingAgent>, StoreError> {
@@ -100,7 +101,7 @@ impl BusyTimes for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(BusySourceRow::read)
+        .map(BusySourceRow::into_domain)
         .transpose()
     }
 
@@ -203,13 +204,8 @@ impl BusyTimes for SqliteStore {
         .map_err(store_error)?;
         let mut sources = Vec::with_capacity(found.len());
         for found in found {
-            let row = BusySourceRow {
-                id: found.id,
-                agent_id: found.agent_id,
-                revision: found.revision,
-                granted: found.granted,
-            };
-            let source = row.read()?;
+            let row = busy_source_row!(found);
+            let source = row.into_domain()?;
             let (days, long) = (found.days.unwrap_or_default(), found.long.unwrap_or_default());
             if !days.contains(&TOO_FULL) {
                 let rules = found.rules.as_deref().map(|document| read_rules(source.calendar, document)).transpose()?;

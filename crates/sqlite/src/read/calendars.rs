@@ -9,7 +9,7 @@ use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, Times
 use uuid::Uuid;
 
 use super::count;
-use crate::{SqliteStore, error::store_error, rows::calendar::CalendarRow};
+use crate::{SqliteStore, error::store_error, rows::CalendarRow};
 
 #[async_trait]
 impl Calendars for SqliteStore {
@@ -28,7 +28,7 @@ impl Calendars for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(org, self.cipher.as_ref()))
+        .map(|row| row.open(org, self.cipher.as_ref()))
         .transpose()
     }
 
@@ -43,7 +43,7 @@ impl Calendars for SqliteStore {
             CalendarFilter::OfAgents => self.calendars_of_all(org, false, page).await?,
             CalendarFilter::All => self.calendars_of_all(org, true, page).await?,
         };
-        let data = data.into_iter().map(|row| row.read(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
+        let data = data.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
         Ok(Listed { data, total })
     }
 
@@ -71,7 +71,7 @@ impl Calendars for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        rows.into_iter().map(|row| row.read(org, self.cipher.as_ref())).collect()
+        rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect()
     }
 }
 

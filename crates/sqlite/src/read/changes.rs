@@ -11,11 +11,7 @@ use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{
-        Row,
-        event::{EventRow, event_row},
-        row_id,
-    },
+    rows::{EventRow, Located, event_row, row_id},
 };
 
 #[async_trait]
@@ -42,7 +38,7 @@ impl ChangesOfCalendars for SqliteStore {
         .await
         .map_err(store_error)?;
         let Some(found) = found else { return Ok(None) };
-        let identity = Row { table: "database_identity", id: &1 };
+        let identity = Located { table: "database_identity", id: &1 };
         let database = DatabaseId(identity.uuid("identity", &found.identity)?.into_bytes());
         let revision = Revision(found.revision);
         let (mut changes, mut more) = (Vec::new(), false);
@@ -75,7 +71,7 @@ impl ChangesOfCalendars for SqliteStore {
                 let at = Revision(row.revision);
                 if row.deleted_at.is_some() {
                     let id = EventId::from_uuid(row_id("events", "id", &row.id)?);
-                    let located = Row { table: "events", id: &id };
+                    let located = Located { table: "events", id: &id };
                     let series =
                         row.series_id.as_deref().map(|series| located.uuid("series_id", series)).transpose()?;
                     let occurrence = series.zip(row.original_start).map(|(series, start)| Occurrence {
@@ -86,7 +82,7 @@ impl ChangesOfCalendars for SqliteStore {
                     continue;
                 }
                 let row = event_row!(row);
-                changes.push((at, Changed::Written(Box::new(row.read(org, self.cipher.as_ref())?))));
+                changes.push((at, Changed::Written(Box::new(row.open(org, self.cipher.as_ref())?))));
             }
         }
         Ok(Some(ChangesRead { database, revision, changes, more }))

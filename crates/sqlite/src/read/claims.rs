@@ -5,7 +5,7 @@ use kalends_accounts::{AddressHash, Claim, ports::Claims};
 use kalends_kernel::{ClaimId, Listed, OrgId, Page, StoreError, Timestamp, UserId};
 
 use super::count;
-use crate::{SqliteStore, error::store_error, rows::claim::ClaimRow};
+use crate::{SqliteStore, error::store_error, rows::ClaimRow};
 
 #[async_trait]
 impl Claims for SqliteStore {
@@ -21,7 +21,7 @@ impl Claims for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(ClaimRow::read)
+        .map(ClaimRow::into_domain)
         .transpose()
     }
 
@@ -38,7 +38,7 @@ impl Claims for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(ClaimRow::read)
+        .map(ClaimRow::into_domain)
         .transpose()
     }
 
@@ -54,7 +54,7 @@ impl Claims for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(ClaimRow::read)
+        .map(ClaimRow::into_domain)
         .transpose()
     }
 
@@ -81,7 +81,7 @@ impl Claims for SqliteStore {
                     .map(count)
                     .map_err(store_error)?,
             };
-            let data = rows.into_iter().map(ClaimRow::read).collect::<Result<_, _>>()?;
+            let data = rows.into_iter().map(ClaimRow::into_domain).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
         })
         .await
@@ -117,7 +117,7 @@ impl Claims for SqliteStore {
                 .await
             }
         };
-        rows.map_err(store_error)?.into_iter().map(ClaimRow::read).collect()
+        rows.map_err(store_error)?.into_iter().map(ClaimRow::into_domain).collect()
     }
 
     async fn forget_claims(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {

@@ -13,11 +13,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{
-        Row,
-        connection::{ConnectionRow, ExternalCalendarRow, ReadingColumns},
-        row_id,
-    },
+    rows::{ConnectionRow, ExternalCalendarRow, Located, connection_row, reading_row, row_id},
 };
 
 #[async_trait]
@@ -26,7 +22,7 @@ impl Connections for SqliteStore {
         let (org_id, id) = (org.uuid(), connection.uuid());
         sqlx::query_as!(
             ConnectionRow,
-            "select org_id, id, human_id, provider, label, tokens, paused, lapsed, fence, refreshed_at, last_error,
+            "select org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error,
                 failures, version, created_at, updated_at
              from calendar_connections where org_id = ?1 and id = ?2",
             org_id,
@@ -35,7 +31,7 @@ impl Connections for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(self.cipher.as_ref()))
+        .map(|row| row.open(self.cipher.as_ref()))
         .transpose()
     }
 
@@ -44,7 +40,7 @@ impl Connections for SqliteStore {
         self.snapshot(async |snapshot| {
             let rows = sqlx::query_as!(
                 ConnectionRow,
-                "select org_id, id, human_id, provider, label, tokens, paused, lapsed, fence, refreshed_at, last_error,
+                "select org_id, id, human_id, provider, label, tokens, paused, lapsed, refreshed_at, last_error,
                     failures, version, created_at, updated_at
                  from calendar_connections where org_id = ?1 order by created_at, id limit ?2 offset ?3",
                 org_id,
@@ -62,7 +58,7 @@ impl Connections for SqliteStore {
                     .map(count)
                     .map_err(store_error)?,
             };
-            let data = rows.into_iter().map(|row| row.read(self.cipher.as_ref())).collect::<Result<_, _>>()?;
+            let data = rows.into_iter().map(|row| row.open(self.cipher.as_ref())).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
         })
         .await
@@ -84,19 +80,12 @@ impl Connections for SqliteStore {
         .map_err(store_error)?;
         let known = rows.into_iter().map(|row| {
             let calendar = ExternalCalendarRow {
-                id: row.id,
                 connection_id: row.connection_id,
                 content: row.content,
                 is_primary: row.is_primary,
-                revision: row.revision,
-                reading: ReadingColumns {
-                    read_at: row.read_at,
-                    covers_from: row.covers_from,
-                    covers_until: row.covers_until,
-                    spans: row.spans,
-                },
+                reading: reading_row!(row),
             };
-            Ok(KnownCalendar { calendar: calendar.read(org, self.cipher.as_ref())?, counts: row.counts })
+            Ok(KnownCalendar { calendar: calendar.open(org, self.cipher.as_ref())?, counts: row.counts })
         });
         known.collect()
     }
@@ -120,7 +109,7 @@ impl Connections for SqliteStore {
         .map_err(store_error)?;
         let read = rows.into_iter().map(|row| {
             let id = ExternalCalendarId::from_uuid(row_id("external_calendars", "id", &row.id)?);
-            let located = Row { table: "external_calendars", id: &id };
+            let located = Located { table: "external_calendars", id: &id };
             Ok((id, ConnectionId::from_uuid(located.uuid("connection_id", &row.connection_id)?)))
         });
         read.collect()
@@ -145,30 +134,27 @@ impl Connections for SqliteStore {
             return Ok(Vec::new());
         }
         let rows = self.written(async |connection| claim(connection, now, until, limit).await).await?;
-        let claimed = rows.into_iter().filter_map(|row| {
-            // The row has the claim number from before this claim.
-            let fence = Fence(row.fence + 1);
+        let claimed = rows.into_iter().filter_map(|(fence, row)| {
             // An unreadable connection must not keep the others from being refreshed.
             let told = |error: &StoreError| {
                 tracing::error!(error = error as &dyn std::error::Error, "a due connection cannot be read");
             };
-            let connection = row.read(self.cipher.as_ref()).inspect_err(told).ok()?;
+            let connection = row.open(self.cipher.as_ref()).inspect_err(told).ok()?;
             Some((RefreshClaim { org: connection.org, connection: connection.id, fence }, connection))
         });
         Ok(claimed.collect())
     }
 }
 
-/// Claims the connections that are due, and returns them as they were before.
+/// Claims the connections that are due, and returns them with their new claim numbers.
 async fn claim(
     connection: &mut SqliteConnection,
     now: Timestamp,
     until: Timestamp,
     limit: u32,
-) -> Result<Vec<ConnectionRow>, StoreError> {
+) -> Result<Vec<(Fence, ConnectionRow)>, StoreError> {
     let (at, until) = (now.as_micros(), until.as_micros());
-    let due = sqlx::query_as!(
-        ConnectionRow,
+    let due = sqlx::query!(
         "select org_id, id, human_id, provider, label, tokens, paused, lapsed, fence, refreshed_at, last_error,
             failures, version, created_at, updated_at
          from calendar_connections where due_at <= ?1 order by due_at, id limit ?2",
@@ -190,5 +176,5 @@ async fn claim(
     .execute(connection)
     .await
     .map_err(store_error)?;
-    Ok(due)
+    Ok(due.into_iter().map(|row| (Fence(row.fence + 1), connection_row!(row))).collect())
 }

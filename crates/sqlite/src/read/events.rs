@@ -8,12 +8,12 @@ use kalends_calendars::{
 use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, Timestamp};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
-use super::count;
+use super::{count, owner};
 use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::event::{EventRow, event_row, read_owner},
+    rows::{EventRow, event_row},
 };
 
 /// A filter as parameters of the statements.
@@ -59,9 +59,9 @@ impl Events for SqliteStore {
         .await
         .map_err(store_error)?;
         let Some(found) = found else { return Ok(None) };
-        let agent = read_owner(id, found.agent_id.as_deref())?;
+        let agent = owner(id, found.agent_id.as_ref())?;
         let row = event_row!(found);
-        Ok(Some(OwnedEvent { event: row.read(org, self.cipher.as_ref())?, agent }))
+        Ok(Some(OwnedEvent { event: row.open(org, self.cipher.as_ref())?, agent }))
     }
 
     async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
@@ -191,7 +191,7 @@ impl Events for SqliteStore {
 
 impl SqliteStore {
     pub(super) fn read_events(&self, org: OrgId, rows: Vec<EventRow>) -> Result<Vec<Event>, StoreError> {
-        rows.into_iter().map(|row| row.read(org, self.cipher.as_ref())).collect()
+        rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect()
     }
 
     async fn events_of_calendar(

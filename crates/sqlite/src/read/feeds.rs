@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{calendar::CalendarRow, event::EventRow, row_id},
+    rows::{EventRow, calendar_row, row_id},
 };
 
 #[async_trait]
@@ -36,23 +36,8 @@ impl Feeds for SqliteStore {
         .map_err(store_error)?;
         let Some(record) = found else { return Ok(None) };
         let org = OrgId::from_uuid(row_id("calendars", "org_id", &record.org_id)?);
-        let row = CalendarRow {
-            id: record.id,
-            agent_id: record.agent_id,
-            name: record.name,
-            timezone: record.timezone,
-            metadata: record.metadata,
-            external_id: record.external_id,
-            provider: record.provider,
-            agent_status: record.agent_status,
-            default_reminders: record.default_reminders,
-            feed_token: record.feed_token,
-            revision: record.revision,
-            version: record.version,
-            created_at: record.created_at,
-            updated_at: record.updated_at,
-        };
-        let calendar = row.read(org, self.cipher.as_ref())?;
+        let row = calendar_row!(record);
+        let calendar = row.open(org, self.cipher.as_ref())?;
         // The sealed text is not a valid token. The comparison is also needed because an older node does not know the
         // hash: when it gives the calendar a new token, it leaves the hash of the old one behind.
         Ok((calendar.feed_token.reveal() == token).then_some(calendar))
@@ -83,7 +68,7 @@ impl Feeds for SqliteStore {
                 let last = rows.last().map(|row| (row.start_at, row.id.clone()));
                 let show = async {
                     for row in rows {
-                        each(row.read(org, self.cipher.as_ref())?);
+                        each(row.open(org, self.cipher.as_ref())?);
                     }
                     Ok::<_, StoreError>(())
                 };

@@ -5,14 +5,14 @@ use kalends_bridge::{Grant, ports::Grants};
 use kalends_kernel::{GrantId, Listed, OrgId, Page, StoreError};
 
 use super::count;
-use crate::{SqliteStore, error::store_error, rows::grant::GrantRow};
+use crate::{SqliteStore, error::store_error, rows::GrantRow};
 
 #[async_trait]
 impl Grants for SqliteStore {
     async fn find_grant(&self, org: OrgId, grant: GrantId) -> Result<Option<Grant>, StoreError> {
         let (org_id, id) = (org.uuid(), grant.uuid());
         sqlx::query_as!(
-            GrantRow,
+            ListedGrant,
             r#"select g.id, g.human_id, g.audience, g.version, g.created_at,
                 (select group_concat(hex(s.external_calendar_id)) from availability_grant_sources s
                     where s.org_id = ?1 and s.grant_id = g.id) as "sources: String",
@@ -25,7 +25,7 @@ impl Grants for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(org))
+        .map(|row| row.into_domain(org))
         .transpose()
     }
 
@@ -33,7 +33,7 @@ impl Grants for SqliteStore {
         let org_id = org.uuid();
         self.snapshot(async |snapshot| {
             let rows = sqlx::query_as!(
-                GrantRow,
+                ListedGrant,
                 r#"select g.id, g.human_id, g.audience, g.version, g.created_at,
                     (select group_concat(hex(s.external_calendar_id)) from availability_grant_sources s
                         where s.org_id = ?1 and s.grant_id = g.id) as "sources: String",
@@ -55,9 +55,39 @@ impl Grants for SqliteStore {
                     .map(count)
                     .map_err(store_error)?,
             };
-            let data = rows.into_iter().map(|row| row.read(org)).collect::<Result<_, _>>()?;
+            let data = rows.into_iter().map(|row| row.into_domain(org)).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
         })
         .await
+    }
+}
+
+/// A grant whose keys are in two lists.
+struct ListedGrant {
+    id: Vec<u8>,
+    human_id: Vec<u8>,
+    audience: String,
+    /// The identifiers as hexadecimal digits, separated by commas; `None` if there are none.
+    sources: Option<String>,
+    /// The agents, in the same form.
+    agents: Option<String>,
+    version: i64,
+    created_at: i64,
+}
+
+impl ListedGrant {
+    fn into_domain(self, org: OrgId) -> Result<Grant, StoreError> {
+        let each =
+            |listed: Option<String>| listed.iter().flat_map(|listed| listed.split(',')).map(str::to_owned).collect();
+        let row = GrantRow {
+            id: self.id,
+            human_id: self.human_id,
+            audience: self.audience,
+            sources: each(self.sources),
+            agents: each(self.agents),
+            version: self.version,
+            created_at: self.created_at,
+        };
+        row.into_domain(org)
     }
 }

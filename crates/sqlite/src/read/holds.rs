@@ -7,14 +7,11 @@ use kalends_calendars::{
 };
 use kalends_kernel::{CalendarId, HoldSetId, OrgId, ProposalId, Revision, Span, StoreError, Timestamp};
 
+use super::owner;
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{
-        Row,
-        event::{EventRow, event_row, read_owner},
-        row_id,
-    },
+    rows::{EventRow, Located, event_row, row_id},
 };
 
 #[async_trait]
@@ -69,7 +66,7 @@ impl Holds for SqliteStore {
                 .map_err(store_error)?;
                 let reserved = reserved.into_iter().map(|row| {
                     let owner = ProposalId::from_uuid(row_id("reservations", "proposal_id", &row.proposal_id)?);
-                    let of = Row { table: "reservations", id: &owner };
+                    let of = Located { table: "reservations", id: &owner };
                     let (start, end) = (Timestamp::from_micros(row.start_at), Timestamp::from_micros(row.end_at));
                     let span = of.read("end_at", Span::new(start, end))?;
                     Ok(Reservation { owner, span, expires_at: Timestamp::from_micros(row.expires_at) })
@@ -101,8 +98,8 @@ impl Holds for SqliteStore {
         .map_err(store_error)?;
         let read = found.into_iter().map(|found| {
             let row = event_row!(found);
-            let event = row.read(org, self.cipher.as_ref())?;
-            Ok(OwnedEvent { agent: read_owner(event.id, found.agent_id.as_deref())?, event })
+            let event = row.open(org, self.cipher.as_ref())?;
+            Ok(OwnedEvent { agent: owner(event.id, found.agent_id.as_ref())?, event })
         });
         read.collect()
     }

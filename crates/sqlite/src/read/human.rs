@@ -13,10 +13,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{
-        connection::{BusyRow, ReadingColumns},
-        row_id,
-    },
+    rows::{ReadingRow, row_id},
 };
 
 #[async_trait]
@@ -106,7 +103,8 @@ impl HumanCalendars for SqliteStore {
         let asked: BTreeSet<_> = sources.iter().map(|source| source.0).collect();
         let asked: Vec<_> = asked.into_iter().map(|source| Hex(Uuid::from_u128(source))).collect();
         let asked = json::rows(&asked).map_err(store_error)?;
-        let rows = sqlx::query!(
+        let rows = sqlx::query_as!(
+            ReadingRow,
             "select e.id, e.revision, e.read_at, e.covers_from, e.covers_until, e.spans
              from json_each(?2) asked
                 cross join external_calendars e on e.org_id = ?1 and e.id = unhex(asked.value)
@@ -118,15 +116,6 @@ impl HumanCalendars for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        let busy = rows.into_iter().map(|row| {
-            let reading = ReadingColumns {
-                read_at: row.read_at,
-                covers_from: row.covers_from,
-                covers_until: row.covers_until,
-                spans: row.spans,
-            };
-            BusyRow { id: row.id, revision: row.revision, reading }.read(window)
-        });
-        busy.collect()
+        rows.into_iter().map(|row| row.busy(window)).collect()
     }
 }

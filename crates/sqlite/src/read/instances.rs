@@ -15,11 +15,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{
-        Row,
-        event::{EventRow, RepeatingRow},
-        row_id,
-    },
+    rows::{EventRow, Located, RepeatingRow, row_id},
 };
 
 #[async_trait]
@@ -43,7 +39,7 @@ impl Instances for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?;
-        found.map(|row| row.read(org, self.cipher.as_ref())).transpose()
+        found.map(|row| row.open(org, self.cipher.as_ref())).transpose()
     }
 
     async fn list_overrides(&self, org: OrgId, series: EventId) -> Result<Vec<Event>, StoreError> {
@@ -132,7 +128,7 @@ impl Instances for SqliteStore {
                 let calendar_id = &row.calendar_id;
                 let row =
                     RepeatingRow { id: &id, calendar_id, start_at, end_at, all_day, recurrence: recurrence.as_str() };
-                blocking.series.push(row.read()?);
+                blocking.series.push(row.into_domain()?);
             }
         }
         Ok(of.into_values().collect())
@@ -152,7 +148,7 @@ impl SqliteStore {
         let rows: BTreeMap<EventId, EventRow> =
             repeating.iter().zip(series).map(|(series, row)| (series.id, row)).collect();
         ContextEvents::around(standing, &repeating, now, |id| {
-            rows.get(&id).map(|row| row.clone().read(org, self.cipher.as_ref())).transpose()
+            rows.get(&id).map(|row| row.clone().open(org, self.cipher.as_ref())).transpose()
         })
     }
 }
@@ -240,7 +236,7 @@ async fn series_in(
     .map_err(store_error)?;
     let read = found.iter().map(|row| {
         let (start_at, end_at, all_day, recurrence) = (row.start_at, row.end_at, row.all_day, row.recurrence.as_str());
-        RepeatingRow { id: &row.id, calendar_id: &row.calendar_id, start_at, end_at, all_day, recurrence }.read()
+        RepeatingRow { id: &row.id, calendar_id: &row.calendar_id, start_at, end_at, all_day, recurrence }.into_domain()
     });
     read.collect()
 }
@@ -294,7 +290,7 @@ async fn standing_in(
     .map_err(store_error)?;
     let read = found.into_iter().map(|row| {
         let id = EventId::from_uuid(row_id("events", "id", &row.id)?);
-        let located = Row { table: "events", id: &id };
+        let located = Located { table: "events", id: &id };
         let occurrence = match (row.series_id, row.original_start) {
             (Some(series), Some(start)) => Some(Occurrence {
                 series: EventId::from_uuid(located.uuid("series_id", &series)?),

@@ -31,7 +31,17 @@ mod timers;
 mod usage;
 mod webhooks;
 
+use kalends_kernel::{AgentId, EventId, StoreError};
+
+use crate::rows::Located;
+
 /// A count, as the type that the ports return.
 pub(crate) fn count(counted: i64) -> u64 {
     u64::try_from(counted).unwrap_or(0)
+}
+
+/// The agent that owns the calendar of `event`.
+fn owner(event: EventId, agent: Option<&Vec<u8>>) -> Result<Option<AgentId>, StoreError> {
+    let row = Located { table: "calendars", id: format_args!("the calendar of {event}") };
+    Ok(row.uuid_if_any("agent_id", agent)?.map(AgentId::from_uuid))
 }

@@ -7,7 +7,7 @@ use kalends_kernel::{OrgId, StoreError};
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{code::CodeRow, organization::OrganizationRow},
+    rows::{CodeRow, OrganizationRow},
 };
 
 #[async_trait]
@@ -24,7 +24,7 @@ impl Organizations for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(OrganizationRow::read)
+        .map(OrganizationRow::into_domain)
         .transpose()
     }
 
@@ -40,7 +40,7 @@ impl Organizations for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(OrganizationRow::read)
+        .map(OrganizationRow::into_domain)
         .transpose()
     }
 
@@ -54,7 +54,7 @@ impl Organizations for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(org))
+        .map(|row| row.into_domain(org))
         .transpose()
     }
 
@@ -69,7 +69,7 @@ impl Organizations for SqliteStore {
         .await
         .map_err(store_error)?
         .into_iter()
-        .map(OrganizationRow::read)
+        .map(OrganizationRow::into_domain)
         .collect()
     }
 }

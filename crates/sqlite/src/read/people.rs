@@ -7,7 +7,7 @@ use kalends_kernel::{OrgId, StoreError, UserId};
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::user::{OwnerRow, UserRow},
+    rows::{OwnerRow, UserRow},
 };
 
 #[async_trait]
@@ -23,7 +23,7 @@ impl People for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(UserRow::read)
+        .map(UserRow::into_domain)
         .transpose()
     }
 
@@ -38,7 +38,7 @@ impl People for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(UserRow::read)
+        .map(UserRow::into_domain)
         .transpose()
     }
 
@@ -55,7 +55,7 @@ impl People for SqliteStore {
         .await
         .map_err(store_error)?
         .into_iter()
-        .map(OwnerRow::read)
+        .map(OwnerRow::into_domain)
         .collect()
     }
 
@@ -69,7 +69,7 @@ impl People for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(OwnerRow::read)
+        .map(OwnerRow::into_domain)
         .transpose()
     }
 }

@@ -7,7 +7,7 @@ use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{Row, principal::PrincipalRow, row_id},
+    rows::{Located, PrincipalRow, row_id},
 };
 
 #[async_trait]
@@ -26,7 +26,7 @@ impl Principals for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(PrincipalRow::read)
+        .map(PrincipalRow::into_domain)
         .transpose()
     }
 
@@ -41,7 +41,7 @@ impl Principals for SqliteStore {
         );
         let Some(row) = row.fetch_optional(self.readers()).await.map_err(store_error)? else { return Ok(None) };
         let id = KeyId::from_uuid(row_id("api_keys", "id", &row.id)?);
-        let key = Row { table: "api_keys", id: &id };
+        let key = Located { table: "api_keys", id: &id };
         let agent = row.agent_id.as_deref().map(|agent| key.uuid("agent_id", agent).map(AgentId::from_uuid));
         let org = OrgId::from_uuid(key.uuid("org_id", &row.org_id)?);
         Ok(Some(EndedKey { org, agent: agent.transpose()?, prefix: row.prefix }))

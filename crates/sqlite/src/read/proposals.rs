@@ -13,7 +13,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json,
-    rows::proposal::{ParticipantRow, ProposalRow},
+    rows::{ParticipantRow, ProposalRow, participant_row},
 };
 
 #[async_trait]
@@ -143,8 +143,8 @@ impl Proposals for SqliteStore {
     }
 }
 
-/// Proposals and all their participants, in the order of invitation.
-type Found = (Vec<ProposalRow>, Vec<ParticipantRow>);
+/// Proposals and all their participants, each with the key of its proposal, in the order of invitation.
+type Found = (Vec<ProposalRow>, Vec<(Vec<u8>, ParticipantRow)>);
 
 /// Adds the participants and their responses, in one statement.
 async fn with_participants(connection: &mut SqliteConnection, rows: Vec<ProposalRow>) -> Result<Found, StoreError> {
@@ -154,8 +154,7 @@ async fn with_participants(connection: &mut SqliteConnection, rows: Vec<Proposal
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let asked: Vec<(String, String)> = rows.iter().map(|row| (hex(&row.org_id), hex(&row.id))).collect();
     let asked = json::rows(&asked).map_err(store_error)?;
-    let participants = sqlx::query_as!(
-        ParticipantRow,
+    let participants = sqlx::query!(
         "select p.proposal_id, p.agent_id, p.response_id, p.response, p.slot_id, p.remark, p.responded_at
          from json_each(?1) asked
             cross join proposal_participants p
@@ -166,7 +165,8 @@ async fn with_participants(connection: &mut SqliteConnection, rows: Vec<Proposal
     .fetch_all(connection)
     .await
     .map_err(store_error)?;
-    Ok((rows, participants))
+    let participants = participants.into_iter().map(|row| (row.proposal_id, participant_row!(row)));
+    Ok((rows, participants.collect()))
 }
 
 impl SqliteStore {
@@ -176,8 +176,8 @@ impl SqliteStore {
 
     fn each_proposal(&self, (rows, participants): &Found) -> impl Iterator<Item = Result<Proposal, StoreError>> {
         rows.iter().map(|row| {
-            let own = participants.iter().filter(|participant| participant.proposal_id == row.id);
-            row.read(own, self.cipher.as_ref())
+            let own = participants.iter().filter(|(proposal, _)| *proposal == row.id);
+            row.open(own.map(|(_, participant)| participant), self.cipher.as_ref())
         })
     }
 }

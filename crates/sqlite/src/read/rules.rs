@@ -11,10 +11,7 @@ use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError, Tim
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{
-        Row, row_id,
-        rules::{RulesRow, read_rules},
-    },
+    rows::{Located, RulesRow, read_rules, row_id},
 };
 
 #[async_trait]
@@ -35,7 +32,7 @@ impl RulesOfCalendars for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(org, calendar))
+        .map(|row| row.into_domain(org, calendar))
         .transpose()
     }
 }
@@ -107,9 +104,9 @@ impl SqliteStore {
                 continue;
             };
             let on = format!("an event of {calendar}");
-            let row = Row { table: "events", id: &on };
-            let status = row.named("status", EventStatus::from_name, &status)?;
-            let source = row.named("source", EventSource::from_name, &source)?;
+            let row = Located { table: "events", id: &on };
+            let status = row.named("status", &status, EventStatus::from_name)?;
+            let source = row.named("source", &source, EventSource::from_name)?;
             let span = row.read("end_at", Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)))?;
             blocks.push(Block { kind: block_kind(status, source), span });
         }

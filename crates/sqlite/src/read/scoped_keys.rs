@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kalends_accounts::{ScopedKey, ports::ScopedKeys};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 
-use crate::{SqliteStore, error::store_error, rows::scoped_key::ScopedKeyRow};
+use crate::{SqliteStore, error::store_error, rows::ScopedKeyRow};
 
 #[async_trait]
 impl ScopedKeys for SqliteStore {
@@ -22,7 +22,7 @@ impl ScopedKeys for SqliteStore {
         .await
         .map_err(store_error)?
         .into_iter()
-        .map(ScopedKeyRow::read)
+        .map(ScopedKeyRow::into_domain)
         .collect()
     }
 
@@ -39,7 +39,7 @@ impl ScopedKeys for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(ScopedKeyRow::read)
+        .map(ScopedKeyRow::into_domain)
         .transpose()
     }
 

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kalends_accounts::{Session, ports::Sessions};
 use kalends_kernel::{SessionId, StoreError, Timestamp};
 
-use crate::{SqliteStore, error::store_error, rows::session::SessionRow};
+use crate::{SqliteStore, error::store_error, rows::SessionRow};
 
 #[async_trait]
 impl Sessions for SqliteStore {
@@ -18,7 +18,7 @@ impl Sessions for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(SessionRow::read)
+        .map(SessionRow::into_domain)
         .transpose()
     }
 

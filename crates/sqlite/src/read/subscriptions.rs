@@ -15,10 +15,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{
-        Row, row_id,
-        subscription::{ItemRow, NeighbourRow, SubscriptionRow},
-    },
+    rows::{ItemRow, Located, NeighbourRow, SubscriptionRow, row_id},
 };
 
 /// How many due subscriptions one call looks at. It looks at more than it claims, since some are skipped while their
@@ -48,11 +45,11 @@ impl Subscriptions for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(self.cipher.as_ref()))
+        .map(|row| row.open(self.cipher.as_ref()))
         .transpose()
     }
 
-    async fn subscriptions_beside(
+    async fn subscription_neighbours(
         &self,
         org: OrgId,
         calendar: CalendarId,
@@ -84,7 +81,7 @@ impl Subscriptions for SqliteStore {
         // Each row is dropped before the next is read: there may be many, and their sealed content is long.
         while let Some(row) = rows.try_next().await.map_err(store_error)? {
             neighbours.last = neighbours.last.max(row.place.unwrap_or(0));
-            neighbours.same.extend(row.read(self.cipher.as_ref(), url)?);
+            neighbours.same.extend(row.open(self.cipher.as_ref(), url)?);
         }
         drop(rows);
         connection.keep();
@@ -144,7 +141,7 @@ impl Subscriptions for SqliteStore {
                 .map(count)
                 .map_err(store_error)?,
             };
-            let data = rows.into_iter().map(|row| row.read(self.cipher.as_ref())).collect::<Result<_, _>>()?;
+            let data = rows.into_iter().map(|row| row.open(self.cipher.as_ref())).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
         })
         .await
@@ -180,7 +177,7 @@ impl Subscriptions for SqliteStore {
                 Ok((claims, rows))
             })
             .await?;
-        let read = rows.into_iter().map(|row| row.read(self.cipher.as_ref()));
+        let read = rows.into_iter().map(|row| row.open(self.cipher.as_ref()));
         let mut subscriptions = read.collect::<Result<Vec<_>, _>>()?;
         let of = |claim: SyncClaim| {
             let place = subscriptions.iter().position(|found| found.id == claim.subscription)?;
@@ -222,7 +219,7 @@ async fn claim(
     .map_err(store_error)?;
     let read = rows.into_iter().map(|row| {
         let id = SubscriptionId::from_uuid(row_id("ical_subscriptions", "id", &row.id)?);
-        let located = Row { table: "ical_subscriptions", id: &id };
+        let located = Located { table: "ical_subscriptions", id: &id };
         let org = OrgId::from_uuid(located.uuid("org_id", &row.org_id)?);
         Ok(SyncClaim { org, subscription: id, fence: Fence(row.fence) })
     });
@@ -286,7 +283,7 @@ impl ImportedItems for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        rows.iter().map(ItemRow::read).collect()
+        rows.into_iter().map(ItemRow::into_domain).collect()
     }
 
     async fn purge_imported_events(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {

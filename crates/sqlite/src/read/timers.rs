@@ -15,7 +15,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{Row, event::event_row, row_id},
+    rows::{Located, event_row, row_id},
 };
 
 /// An event with the default reminders of its calendar.
@@ -75,7 +75,7 @@ impl Timers for SqliteStore {
                 calendar: CalendarId::from_uuid(row.calendar_id),
                 event: EventId::from_uuid(row.event_id),
                 due_at: Timestamp::from_micros(row.due_at),
-                told: EmittedUntil {
+                emitted_until: EmittedUntil {
                     all: Timestamp::from_micros(row.told_until),
                     reminders: Timestamp::from_micros(row.reminded_until),
                 },
@@ -248,7 +248,7 @@ impl SqliteStore {
             let org = OrgId::from_uuid(row_id("events", "org_id", &record.org_id)?);
             let key = (org.uuid(), row_id("events", "id", &record.id)?);
             let defaults = default_reminders(&record.calendar_id, record.default_reminders.as_deref());
-            let event = event_row!(record).read(org, self.cipher.as_ref());
+            let event = event_row!(record).open(org, self.cipher.as_ref());
             found.insert(key, event.and_then(|event| Ok((event, defaults?))));
         }
         Ok(found)
@@ -284,7 +284,7 @@ impl SqliteStore {
             }
             let org = OrgId::from_uuid(row_id("events", "org_id", &record.org_id)?);
             let defaults = default_reminders(&record.calendar_id, record.default_reminders.as_deref());
-            let event = event_row!(record).read(org, self.cipher.as_ref());
+            let event = event_row!(record).open(org, self.cipher.as_ref());
             match event.and_then(|event| Ok(event.timer(defaults?.as_ref(), now))) {
                 // A timer of an invisible calendar is removed later, with those of the calendar's other events.
                 Ok(timer) => timers.extend(timer),
@@ -312,5 +312,5 @@ impl SqliteStore {
 
 fn default_reminders(calendar: &[u8], json: Option<&str>) -> Result<Option<Reminders>, StoreError> {
     let id = CalendarId::from_uuid(row_id("events", "calendar_id", calendar)?);
-    Row { table: "calendars", id: &id }.reminders("default_reminders", json)
+    Located { table: "calendars", id: &id }.reminders("default_reminders", json)
 }

@@ -8,7 +8,7 @@ use kalends_kernel::{OrgId, StoreError, Timestamp};
 use kalends_quotas::{Debit, Metric, Period, Refund};
 
 use super::count;
-use crate::{SqliteStore, counts::counts, error::store_error, rows::Row};
+use crate::{SqliteStore, counts::counts, error::store_error, rows::Located};
 
 #[async_trait]
 impl Metering for SqliteStore {
@@ -72,9 +72,9 @@ impl Metering for SqliteStore {
 
     async fn usage(&self, org: OrgId, period: Period, now: Timestamp) -> Result<Vec<(Metric, u64)>, StoreError> {
         let rows = counts(self.readers(), org, Some(period), None, now).await.map_err(store_error)?;
-        let counters = Row { table: "usage_counters", id: &org };
+        let counters = Located { table: "usage_counters", id: &org };
         rows.into_iter()
-            .map(|row| Ok((counters.named("metric", Metric::from_name, &row.metric)?, count(row.used))))
+            .map(|row| Ok((counters.named("metric", &row.metric, Metric::from_name)?, count(row.used))))
             .collect()
     }
 }

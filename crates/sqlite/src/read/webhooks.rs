@@ -11,12 +11,8 @@ use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use super::count;
 use crate::{
     SqliteStore,
-    apply::outbox,
     error::store_error,
-    rows::{
-        Row,
-        webhook::{DeliveryRow, WebhookRow},
-    },
+    rows::{Located, WebhookRow, delivery_row, places},
 };
 
 #[async_trait]
@@ -33,7 +29,7 @@ impl Webhooks for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?
-        .map(|row| row.read(org, self.cipher.as_ref()))
+        .map(|row| row.open(org, self.cipher.as_ref()))
         .transpose()
     }
 
@@ -59,7 +55,7 @@ impl Webhooks for SqliteStore {
                     .map(count)
                     .map_err(store_error)?,
             };
-            let data = rows.into_iter().map(|row| row.read(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
+            let data = rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect::<Result<_, _>>()?;
             Ok(Listed { data, total })
         })
         .await
@@ -97,18 +93,8 @@ impl Deliveries for SqliteStore {
                 .map_err(store_error)?;
         let seen = rows.into_iter().map(|row| {
             let sealed = row.payload;
-            let delivery = DeliveryRow {
-                id: row.id,
-                message_id: row.message_id,
-                event_type: row.event_type,
-                status: row.status,
-                attempts: row.attempts,
-                last_attempt_at: row.last_attempt_at,
-                next_attempt_at: row.next_attempt_at,
-                response_status: row.response_status,
-                created_at: row.created_at,
-            };
-            let delivery = delivery.read(org, webhook)?;
+            let delivery = delivery_row!(row);
+            let delivery = delivery.into_domain(org, webhook)?;
             let payload = sealed.map(|sealed| self.opened_payload(&delivery, &sealed)).transpose()?;
             Ok(DeliverySeen { delivery, payload })
         });
@@ -128,8 +114,8 @@ impl Deliveries for SqliteStore {
         .map_err(store_error)?;
         let mut stats = DeliveryStats::default();
         for row in rows {
-            let table = Row { table: "webhook_deliveries", id: &webhook };
-            stats.set(table.named("status", DeliveryStatus::from_name, &row.status)?, count(row.counted));
+            let table = Located { table: "webhook_deliveries", id: &webhook };
+            stats.set(table.named("status", &row.status, DeliveryStatus::from_name)?, count(row.counted));
         }
         Ok(stats)
     }
@@ -157,18 +143,8 @@ impl Deliveries for SqliteStore {
         .map_err(store_error)?;
         let Some(row) = row else { return Ok(None) };
         let served = row.served;
-        let delivery = DeliveryRow {
-            id: row.id,
-            message_id: row.message_id,
-            event_type: row.event_type,
-            status: row.status,
-            attempts: row.attempts,
-            last_attempt_at: row.last_attempt_at,
-            next_attempt_at: row.next_attempt_at,
-            response_status: row.response_status,
-            created_at: row.created_at,
-        };
-        Ok(Some((delivery.read(org, webhook)?, served)))
+        let delivery = delivery_row!(row);
+        Ok(Some((delivery.into_domain(org, webhook)?, served)))
     }
 
     async fn forget_deliveries(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
@@ -203,8 +179,8 @@ impl Deliveries for SqliteStore {
 impl SqliteStore {
     /// The payload that a delivery sends.
     pub(crate) fn opened_payload(&self, delivery: &Delivery, sealed: &str) -> Result<String, StoreError> {
-        let row = Row { table: "outbox", id: &delivery.message };
-        let plain = row.read("payload", self.cipher.open(outbox::place(delivery.message), sealed))?;
+        let row = Located { table: "outbox", id: &delivery.message };
+        let plain = row.open(places::message_payload(delivery.message), sealed, self.cipher.as_ref())?;
         row.read("payload", String::from_utf8(plain))
     }
 }

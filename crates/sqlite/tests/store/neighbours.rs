@@ -2,7 +2,7 @@
 
 use kalends_app::ports::{FieldCipher as _, Place};
 use kalends_feeds::{
-    Beside, Confidential, LEFT_MAX, Neighbour, NewSubscription, Subscription, ports::Subscriptions as _,
+    Confidential, LEFT_MAX, Neighbour, NewSubscription, Placement, Subscription, ports::Subscriptions as _,
 };
 use kalends_kernel::{AgentId, RemoteUrl};
 use sqlx::Connection as _;
@@ -25,7 +25,7 @@ async fn a_subscription_is_found_among_any_number_of_deleted_ones() {
     let agent = AgentId::new(make.tick(), &make.entropy);
     let of = |address: &str, place| {
         let new = NewSubscription { url: RemoteUrl::from_stored(address).unwrap(), label: None };
-        let beside = Beside { place, left: None };
+        let beside = Placement { place, left: None };
         Subscription::create((organization.id, agent, calendar.id), new, beside, make.tick(), &make.entropy)
     };
     let live = of("https://a.example/live.ics", 1);
@@ -53,7 +53,7 @@ async fn a_subscription_is_found_among_any_number_of_deleted_ones() {
             .unwrap();
     }
     inserting.commit().await.unwrap();
-    let found = store.subscriptions_beside(organization.id, calendar.id, &live.url).await.unwrap();
+    let found = store.subscription_neighbours(organization.id, calendar.id, &live.url).await.unwrap();
     let expected = Neighbour { id: live.id, origin: live.id, place: 1, left: false };
     assert_eq!((found.last, found.same), (unreadable.place, vec![expected]));
 }

@@ -27,8 +27,8 @@ fn everything(limit: u32) -> AuditSearch {
 }
 
 impl Scene {
-    async fn log(&self, asked: &AuditSearch) -> Vec<AuditEntry> {
-        self.store.audit_page(self.org, asked).await.unwrap()
+    async fn log(&self, search: &AuditSearch) -> Vec<AuditEntry> {
+        self.store.audit_page(self.org, search).await.unwrap()
     }
 
     /// Stores the entries, each under a later identifier than the previous one.
@@ -78,7 +78,7 @@ pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
         ..everything(200)
     };
     let last = Timestamp::from_micros(i64::MAX);
-    let asked = [
+    let search = [
         everything(200),
         within(Some(made[1].created_at), made[4].created_at),
         within(Some(made[2].created_at), made[2].created_at),
@@ -95,10 +95,10 @@ pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
         },
     ];
     let mut found = BTreeSet::new();
-    for asked in &asked {
-        let expected: Vec<_> = made.iter().rev().filter(|entry| asked.matches(entry)).cloned().collect();
+    for search in &search {
+        let expected: Vec<_> = made.iter().rev().filter(|entry| search.matches(entry)).cloned().collect();
         found.insert(expected.len());
-        assert_eq!(scene.log(asked).await, expected, "{asked:?}");
+        assert_eq!(scene.log(search).await, expected, "{search:?}");
     }
     assert_eq!(found, BTreeSet::from([0, 1, 2, 3, 6]), "the questions tell something apart");
 }
@@ -228,21 +228,21 @@ pub async fn an_account_is_exported(store: &StoreUnderTest) {
         scene.commit(scene.changes().create(key)).await;
     }
     other.commit(other.changes().create(&other.make.key(other.org).key)).await;
-    let shown = keys.into_iter().map(|key| KeyView {
+    let listed = keys.into_iter().map(|key| KeyView {
         id: key.id,
         prefix: key.prefix,
         agent: None,
         label: None,
         created_at: key.created_at,
     });
-    let mut shown: Vec<_> = shown.collect();
+    let mut listed: Vec<_> = listed.collect();
     // Only agent keys that are in force: not those of a decommissioned agent, and not revoked ones.
     let (agent, gone) = (scene.agent().await, scene.agent().await);
     for (agent, label) in [(&agent, None), (&gone, None), (&agent, Some("laptop")), (&agent, Some("revoked"))] {
         let label = label.map(|label: &str| KeyLabel::from_stored(label.to_owned()));
         let key = ScopedKey { label, ..scene.make.scoped_key(agent).key };
         scene.commit(scene.changes().create(&key)).await;
-        shown.push(KeyView {
+        listed.push(KeyView {
             id: key.id,
             prefix: key.prefix,
             agent: Some(agent.id),
@@ -250,13 +250,13 @@ pub async fn an_account_is_exported(store: &StoreUnderTest) {
             created_at: key.created_at,
         });
     }
-    let revoked = shown.pop().unwrap();
+    let revoked = listed.pop().unwrap();
     let revocation = Change::RevokeKey { org: scene.org, key: revoked.id, at: scene.make.tick() };
     scene.commit(scene.changes().account(revocation)).await;
     scene.decommission(&gone).await;
-    shown.retain(|key| key.agent != Some(gone.id));
-    assert_eq!(shown.len(), 5);
-    assert_eq!(scene.store.keys_in_force(scene.org).await.unwrap(), shown);
+    listed.retain(|key| key.agent != Some(gone.id));
+    assert_eq!(listed.len(), 5);
+    assert_eq!(scene.store.keys_in_force(scene.org).await.unwrap(), listed);
 
     let charge = scene.make.charge(None);
     let more = kalends_app::Charge { metric: Metric::ApiCalls, amount: 7, ..charge };

@@ -7,7 +7,7 @@ use kalends_kernel::{AgentId, Metadata, Page, SignedDuration, Version};
 use super::{
     StoreUnderTest,
     samples::{TRICKY, largest_metadata, rich_metadata},
-    scene::{Scene, WHOLE, assert_refused},
+    scene::{LARGEST_PAGE, Scene, assert_refused},
 };
 use crate::fixtures::{Compose, at};
 
@@ -34,7 +34,7 @@ pub async fn agents_round_trip(store: &StoreUnderTest) {
         scene.commit(scene.changes().create(agent)).await;
         assert_eq!(scene.store.find_agent(scene.org, agent.id).await.unwrap().as_ref(), Some(agent));
     }
-    let listed = scene.store.list_agents(scene.org, AgentFilter::default(), WHOLE).await.unwrap();
+    let listed = scene.store.list_agents(scene.org, AgentFilter::default(), LARGEST_PAGE).await.unwrap();
     assert_eq!((listed.data, listed.total), (made.clone(), made.len() as u64));
 }
 
@@ -70,7 +70,7 @@ pub async fn decommissioned_agents_stay_readable(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let gone = scene.decommission(&scene.agent().await).await;
     assert_eq!(scene.store.find_agent(scene.org, gone.id).await.unwrap().as_ref(), Some(&gone));
-    let listed = scene.store.list_agents(scene.org, AgentFilter::default(), WHOLE).await.unwrap();
+    let listed = scene.store.list_agents(scene.org, AgentFilter::default(), LARGEST_PAGE).await.unwrap();
     assert_eq!((listed.data, listed.total), (vec![gone], 1));
 }
 
@@ -88,7 +88,7 @@ pub async fn agents_are_listed_by_filter(store: &StoreUnderTest) {
     let kinds = AgentType::ALL.iter().copied().map(Some).chain([None]);
     for kind in kinds {
         for status in AgentStatus::ALL.iter().copied().map(Some).chain([None]) {
-            let listed = scene.store.list_agents(scene.org, AgentFilter { kind, status }, WHOLE).await.unwrap();
+            let listed = scene.store.list_agents(scene.org, AgentFilter { kind, status }, LARGEST_PAGE).await.unwrap();
             let expected: Vec<Agent> = made
                 .iter()
                 .filter(|agent| kind.is_none_or(|kind| agent.kind == kind))
@@ -115,7 +115,7 @@ pub async fn agents_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     }
     made.sort_by_key(|agent| (agent.created_at, agent.id));
     for page in [
-        WHOLE,
+        LARGEST_PAGE,
         Page { limit: 1, offset: 0 },
         Page { limit: 3, offset: 2 },
         Page { limit: 7, offset: 0 },
@@ -130,7 +130,7 @@ pub async fn agents_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     }
     // A filter that matches nothing, also beyond the end.
     let none = AgentFilter { kind: Some(AgentType::Resource), status: None };
-    for page in [WHOLE, Page { limit: 1, offset: 3 }] {
+    for page in [LARGEST_PAGE, Page { limit: 1, offset: 3 }] {
         let listed = scene.store.list_agents(scene.org, none, page).await.unwrap();
         assert_eq!((listed.data, listed.total), (vec![], 0));
     }
@@ -142,7 +142,7 @@ pub async fn agents_of_other_organizations_are_absent(store: &StoreUnderTest) {
     let agent = scene.agent().await;
     let other = scene.other_organization().await;
     assert_eq!(other.store.find_agent(other.org, agent.id).await.unwrap(), None);
-    let listed = other.store.list_agents(other.org, AgentFilter::default(), WHOLE).await.unwrap();
+    let listed = other.store.list_agents(other.org, AgentFilter::default(), LARGEST_PAGE).await.unwrap();
     assert_eq!((listed.data, listed.total), (vec![], 0));
     let unknown = AgentId::new(scene.make.tick(), &scene.make.entropy);
     assert_eq!(scene.store.find_agent(scene.org, unknown).await.unwrap(), None);

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{
     StoreUnderTest,
-    scene::{Scene, WHOLE, assert_refused, hours, race, successes},
+    scene::{LARGEST_PAGE, Scene, assert_refused, hours, race, successes},
 };
 use crate::fixtures::Compose;
 
@@ -151,7 +151,7 @@ pub async fn booking_pages_are_changed_only_at_the_version_seen(store: &StoreUnd
     assert_refused!(scene.pages(update(&seen.deleted(scene.make.tick()), seen.version)).await, CommitError::Stale);
     scene.pages(update(&counted.deleted(scene.make.tick()), counted.version)).await.unwrap();
     assert_eq!(scene.page_now(&seen).await, None);
-    assert_eq!(scene.store.list_booking_pages(scene.org, None, WHOLE).await.unwrap().total, 0);
+    assert_eq!(scene.store.list_booking_pages(scene.org, None, LARGEST_PAGE).await.unwrap().total, 0);
 }
 
 /// The slug finds its page, open or closed, until the page is deleted. No other slug does.
@@ -272,7 +272,7 @@ pub async fn the_number_of_booking_pages_is_limited(store: &StoreUnderTest) {
     })
     .await;
     assert_eq!(successes(&outcomes), 2, "{outcomes:?}");
-    let kept = scene.store.list_booking_pages(scene.org, None, WHOLE).await.unwrap().data;
+    let kept = scene.store.list_booking_pages(scene.org, None, LARGEST_PAGE).await.unwrap().data;
     let gone = Box::new(kept[0].deleted(scene.make.tick()));
     scene.pages(vec![Change::UpdatePage { page: gone, seen: kept[0].version }]).await.unwrap();
     let mut changes = scene.changes().guard(guard);

@@ -47,9 +47,9 @@ impl Scene {
     }
 
     fn link_for(&self, calendar: &Calendar) -> (ConnectionLink, LinkSecret) {
-        let asked = NewLink { publishing: true, policy: PublicationPolicy::ConfirmedTentative };
+        let new_link = NewLink { publishing: true, policy: PublicationPolicy::ConfirmedTentative };
         let of = (self.org, calendar.agent, calendar.id);
-        ConnectionLink::create(of, asked, self.make.tick(), &self.make.entropy)
+        ConnectionLink::create(of, new_link, self.make.tick(), &self.make.entropy)
     }
 
     /// Stores a link for the calendar.
@@ -161,24 +161,24 @@ impl Scene {
     }
 
     /// Whether every read of each calendar as a source of busy times returns this `granted`.
-    async fn says_granted(&self, calendars: &[&Calendar], granted: bool) -> bool {
+    async fn is_granted(&self, calendars: &[&Calendar], granted: bool) -> bool {
         for calendar in calendars {
             let source = self.store.source_of_calendar(self.org, calendar.id).await.unwrap().unwrap();
-            let mut said = vec![source];
+            let mut sources = vec![source];
             if let Some(agent) = calendar.agent {
-                said.extend(self.store.sources_of_agents(self.org, &[agent]).await.unwrap());
-                said.extend(self.store.sources_of_agents(self.org, &[agent, agent]).await.unwrap());
+                sources.extend(self.store.sources_of_agents(self.org, &[agent]).await.unwrap());
+                sources.extend(self.store.sources_of_agents(self.org, &[agent, agent]).await.unwrap());
                 let known = self.store.busy_of_agent(self.org, agent, hours(0, 1)).await.unwrap();
-                said.extend(known.into_iter().map(|(source, _)| source));
-                assert!(said.len() >= 4, "every read returns it: {said:?}");
+                sources.extend(known.into_iter().map(|(source, _)| source));
+                assert!(sources.len() >= 4, "every read returns it: {sources:?}");
             }
             let page = self.page_of(calendar).await;
             let found = self.store.booking_page_of_slug(page.slug.hash(), self.make.period()).await;
             let source = found.unwrap().unwrap().source;
-            said.push(source);
+            sources.push(source);
             let blocks = self.store.blocks(self.org, calendar.id, hours(0, 1), 1).await.unwrap().unwrap();
-            said.push(blocks.source);
-            if said.iter().any(|source| source.granted != granted) {
+            sources.push(blocks.source);
+            if sources.iter().any(|source| source.granted != granted) {
                 return false;
             }
         }

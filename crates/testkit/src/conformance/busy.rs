@@ -214,7 +214,7 @@ pub async fn sources_of_several_agents_are_read_at_once(store: &StoreUnderTest) 
     let of_ada = [source(&first, 0), source(&second, 2)];
     let of_bob = [source(&theirs, 0)];
     let all = [of_ada[0], of_ada[1], of_bob[0]];
-    for (asked, expected) in [
+    for (agents, expected) in [
         (vec![], &[] as &[BusySource]),
         (vec![ada.id], &of_ada),
         (vec![bob.id], &of_bob),
@@ -223,7 +223,7 @@ pub async fn sources_of_several_agents_are_read_at_once(store: &StoreUnderTest) 
         (vec![ada.id, bob.id], &all),
         (vec![bob.id, unknown, gone.id, ada.id, idle.id, bob.id], &all),
     ] {
-        let mut sources = scene.store.sources_of_agents(scene.org, &asked).await.unwrap();
+        let mut sources = scene.store.sources_of_agents(scene.org, &agents).await.unwrap();
         sources.sort_by_key(|source| source.calendar);
         assert_eq!(sources, expected);
     }

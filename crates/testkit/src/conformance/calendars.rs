@@ -10,7 +10,7 @@ use kalends_kernel::{AgentId, CalendarId, Metadata, Page, Revision, SignedDurati
 use super::{
     StoreUnderTest,
     samples::{TRICKY, largest_metadata, reminders, rich_metadata},
-    scene::{Scene, WHOLE, assert_refused, hours},
+    scene::{LARGEST_PAGE, Scene, assert_refused, hours},
 };
 use crate::fixtures::{Compose, at};
 
@@ -19,7 +19,7 @@ async fn found(scene: &Scene, id: CalendarId) -> Option<Calendar> {
 }
 
 async fn listed(scene: &Scene, filter: CalendarFilter) -> Vec<Calendar> {
-    let listed = scene.store.list_calendars(scene.org, filter, WHOLE).await.unwrap();
+    let listed = scene.store.list_calendars(scene.org, filter, LARGEST_PAGE).await.unwrap();
     assert_eq!(listed.total, listed.data.len() as u64, "{filter:?}");
     listed.data
 }
@@ -149,7 +149,7 @@ pub async fn calendars_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     made.sort_by_key(|calendar| (calendar.created_at, calendar.id));
     for filter in [CalendarFilter::OfAgent(agent.id), CalendarFilter::OfAgents, CalendarFilter::All] {
         for page in [
-            WHOLE,
+            LARGEST_PAGE,
             Page { limit: 1, offset: 0 },
             Page { limit: 3, offset: 2 },
             Page { limit: 7, offset: 0 },
@@ -207,7 +207,7 @@ pub async fn calendars_need_an_agent_that_is_not_decommissioned(store: &StoreUnd
 }
 
 /// Asserts that no read returns the calendar, its events or anything derived from them.
-async fn assert_out_of_sight(scene: &Scene, calendar: &Calendar, event: &Event) {
+async fn assert_invisible(scene: &Scene, calendar: &Calendar, event: &Event) {
     assert_eq!(found(scene, calendar.id).await, None);
     assert_eq!(scene.store.find_event(scene.org, event.id).await.unwrap(), None);
     assert_eq!(scene.events(calendar.id).await, []);
@@ -220,7 +220,7 @@ async fn assert_out_of_sight(scene: &Scene, calendar: &Calendar, event: &Event) 
         let sources = scene.store.sources_of_agents(scene.org, &[agent]).await.unwrap();
         assert!(sources.iter().all(|source| source.calendar != calendar.id));
         let scope = EventScope::Agent(agent);
-        let events = scene.store.list_events(scene.org, scope, EventFilter::default(), WHOLE).await.unwrap();
+        let events = scene.store.list_events(scene.org, scope, EventFilter::default(), LARGEST_PAGE).await.unwrap();
         assert!(events.data.iter().all(|other| other.id != event.id));
         assert_eq!(events.total, events.data.len() as u64);
         let of_agent = listed(scene, CalendarFilter::OfAgent(agent)).await;
@@ -252,7 +252,7 @@ pub async fn a_deleted_calendar_is_hidden(store: &StoreUnderTest) {
         let lost = scene.event(gone, hours(1, 2)).await;
         let kept = scene.event(stays, hours(1, 2)).await;
         scene.delete(gone).await;
-        assert_out_of_sight(&scene, gone, &lost).await;
+        assert_invisible(&scene, gone, &lost).await;
         assert_eq!(scene.events(stays.id).await, std::slice::from_ref(&kept));
         assert_eq!(scene.now(&kept).await, Some(kept));
     }
@@ -267,14 +267,14 @@ pub async fn calendars_of_a_decommissioned_agent_are_hidden(store: &StoreUnderTe
     let lost = [scene.event(&first, hours(1, 2)).await, scene.event(&second, hours(1, 2)).await];
     let kept = [scene.event(&theirs, hours(1, 2)).await, scene.event(&shared, hours(1, 2)).await];
     scene.decommission(&agent).await;
-    assert_out_of_sight(&scene, &first, &lost[0]).await;
-    assert_out_of_sight(&scene, &second, &lost[1]).await;
+    assert_invisible(&scene, &first, &lost[0]).await;
+    assert_invisible(&scene, &second, &lost[1]).await;
     for event in kept {
         assert_eq!(scene.now(&event).await, Some(event));
     }
-    let in_sight: Vec<_> = scene.calendars().await.iter().map(|calendar| calendar.id).collect();
-    assert_eq!(in_sight, [theirs.id, shared.id]);
-    let agents = scene.store.list_agents(scene.org, AgentFilter::default(), WHOLE).await.unwrap();
+    let visible: Vec<_> = scene.calendars().await.iter().map(|calendar| calendar.id).collect();
+    assert_eq!(visible, [theirs.id, shared.id]);
+    let agents = scene.store.list_agents(scene.org, AgentFilter::default(), LARGEST_PAGE).await.unwrap();
     assert_eq!(agents.total, 2, "the agent itself is still listed");
 }
 

@@ -23,12 +23,12 @@ use crate::fixtures::{Compose, Fixtures};
 
 const EVERYTHING: ChangesSince = ChangesSince { after: Position::START, deleted_after: Revision(0) };
 
-async fn read(scene: &Scene, calendar: CalendarId, asked: ChangesSince, limit: u32) -> ChangesRead {
-    scene.store.changes(scene.org, calendar, asked, limit).await.unwrap().unwrap()
+async fn read(scene: &Scene, calendar: CalendarId, since: ChangesSince, limit: u32) -> ChangesRead {
+    scene.store.changes(scene.org, calendar, since, limit).await.unwrap().unwrap()
 }
 
-async fn all(scene: &Scene, calendar: &Calendar, asked: ChangesSince) -> Vec<(Revision, Changed)> {
-    read(scene, calendar.id, asked, 1_000).await.changes
+async fn all(scene: &Scene, calendar: &Calendar, since: ChangesSince) -> Vec<(Revision, Changed)> {
+    read(scene, calendar.id, since, 1_000).await.changes
 }
 
 async fn changed_since(scene: &Scene, calendar: &Calendar, since: i64, window: Span) -> ChangedSince {
@@ -72,10 +72,10 @@ pub async fn changes_are_ordered_by_the_last_change(store: &StoreUnderTest) {
     let [.., third] = expected;
     let expected = [third, (Revision(4), written(&first)), (Revision(5), gone)];
     assert_eq!(all(&scene, &calendar, EVERYTHING).await, expected);
-    let asked = |deleted_after: i64| ChangesSince { deleted_after: Revision(deleted_after), ..EVERYTHING };
-    assert_eq!(all(&scene, &calendar, asked(4)).await, expected);
-    assert_eq!(all(&scene, &calendar, asked(5)).await, expected[..2]);
-    assert_eq!(all(&scene, &calendar, asked(i64::MAX)).await, expected[..2]);
+    let since_deletion = |deleted_after: i64| ChangesSince { deleted_after: Revision(deleted_after), ..EVERYTHING };
+    assert_eq!(all(&scene, &calendar, since_deletion(4)).await, expected);
+    assert_eq!(all(&scene, &calendar, since_deletion(5)).await, expected[..2]);
+    assert_eq!(all(&scene, &calendar, since_deletion(i64::MAX)).await, expected[..2]);
     assert_eq!(read(&scene, calendar.id, EVERYTHING, 1_000).await.revision, Revision(5));
 }
 
@@ -90,21 +90,21 @@ pub async fn changes_are_read_in_pages(store: &StoreUnderTest) {
         }
         scene.commit(together).await;
     }
-    let whole = all(&scene, &calendar, EVERYTHING).await;
-    assert_eq!(whole.len(), 15);
+    let all_changes = all(&scene, &calendar, EVERYTHING).await;
+    assert_eq!(all_changes.len(), 15);
     for limit in 1..=6_u32 {
-        let (mut asked, mut paged) = (EVERYTHING, Vec::new());
+        let (mut since, mut paged) = (EVERYTHING, Vec::new());
         loop {
-            let page = read(&scene, calendar.id, asked, limit).await.changes;
+            let page = read(&scene, calendar.id, since, limit).await.changes;
             assert!(page.len() <= limit as usize);
             let Some((revision, last)) = page.last() else { break };
-            asked.after = Position { revision: *revision, id: last.id() };
+            since.after = Position { revision: *revision, id: last.id() };
             paged.extend(page);
         }
-        assert_eq!(paged, whole, "pages of {limit}");
+        assert_eq!(paged, all_changes, "pages of {limit}");
     }
     let behind = ChangesSince { after: Position::after(Revision(1)), ..EVERYTHING };
-    assert_eq!(all(&scene, &calendar, behind).await, whole[5..]);
+    assert_eq!(all(&scene, &calendar, behind).await, all_changes[5..]);
     let behind = ChangesSince { after: Position::after(Revision(3)), ..EVERYTHING };
     assert_eq!(all(&scene, &calendar, behind).await, []);
 }
@@ -134,10 +134,10 @@ pub async fn overrides_are_changes_too(store: &StoreUnderTest) {
     let series = scene.stored(scene.make.series(&calendar, hours(1, 2), "FREQ=DAILY;COUNT=9")).await;
     let start = Fixtures::BEGINNING + SignedDuration::hours(25);
     let now = scene.make.tick();
-    let shown = series.instance(start).unwrap();
+    let instance = series.instance(start).unwrap();
     let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
     let id = EventId::new(now, &scene.make.entropy);
-    let (after, changed) = series.with_occurrence_patched(&shown, id, patch, Zone::UTC, now).unwrap();
+    let (after, changed) = series.with_occurrence_patched(&instance, id, patch, Zone::UTC, now).unwrap();
     scene.commit(scene.changes().update(&after, series.version).create(&changed)).await;
     let expected = [(Revision(2), written(&after)), (Revision(2), written(&changed))];
     assert_eq!(all(&scene, &calendar, EVERYTHING).await, expected);
@@ -209,22 +209,22 @@ pub async fn changed_since_includes_rules(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     scene.event(&calendar, hours(1, 2)).await;
-    let told = async |since: i64| {
+    let count_since = async |since: i64| {
         let found = changed_since(&scene, &calendar, since, hours(0, 9)).await;
         (found.revision.0, found.rules_changed)
     };
-    assert_eq!(told(0).await, (1, false));
+    assert_eq!(count_since(0).await, (1, false));
     let put = scene.make.rules(&calendar);
     scene.commit(scene.changes().create(&put)).await;
-    assert_eq!((told(1).await, told(2).await), ((2, true), (2, false)));
+    assert_eq!((count_since(1).await, count_since(2).await), ((2, true), (2, false)));
     scene.event(&calendar, hours(1, 2)).await;
-    assert_eq!((told(1).await, told(2).await), ((3, true), (3, false)));
+    assert_eq!((count_since(1).await, count_since(2).await), ((3, true), (3, false)));
     let mut replaced = put.clone();
     replaced.version = put.version.next();
     scene.commit(scene.changes().update(&replaced, put.version)).await;
-    assert_eq!((told(3).await, told(4).await), ((4, true), (4, false)));
+    assert_eq!((count_since(3).await, count_since(4).await), ((4, true), (4, false)));
     scene.commit(scene.changes().delete(&replaced)).await;
-    assert_eq!((told(4).await, told(5).await), ((5, true), (5, false)));
+    assert_eq!((count_since(4).await, count_since(5).await), ((5, true), (5, false)));
 }
 
 /// A copy of a calendar that is maintained only from its changes.
@@ -240,9 +240,9 @@ impl Mirror {
         let since = self.token.map(|token| ChangesToken::parse(&token.to_text(), calendar).unwrap());
         let read = read(scene, calendar, ChangesToken::asks(since.as_ref()), limit + 1).await;
         let page = ChangesToken::page(since.as_ref(), calendar, read, limit, scene.make.clock.now()).unwrap();
-        let mut told = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         for changed in page.changes {
-            assert!(told.insert(changed.id()), "a page tells an event once");
+            assert!(seen.insert(changed.id()), "a page tells an event once");
             match changed {
                 Changed::Written(event) => drop(self.events.insert(event.id, *event)),
                 Changed::Deleted { id, .. } => drop(self.events.remove(&id)),

@@ -8,7 +8,7 @@ use kalends_kernel::{ClaimId, OrgId, Page, SignedDuration, Timestamp, UserId, Ve
 
 use super::{
     StoreUnderTest,
-    scene::{Scene, WHOLE, assert_refused, race, successes},
+    scene::{LARGEST_PAGE, Scene, assert_refused, race, successes},
 };
 use crate::fixtures::Compose;
 
@@ -101,7 +101,7 @@ pub async fn claims_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
         made.push(scene.initiated(ada, Some(scene.org)).await);
         scene.initiated(bob, Some(scene.org)).await;
     }
-    let listed = scene.store.claims_of(ada, WHOLE).await.unwrap();
+    let listed = scene.store.claims_of(ada, LARGEST_PAGE).await.unwrap();
     assert_eq!((listed.data, listed.total), (made.clone(), 5));
     for offset in 0..7 {
         let page = Page { limit: 2, offset };
@@ -109,7 +109,7 @@ pub async fn claims_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
         let expected: Vec<_> = made.iter().skip(offset as usize).take(2).copied().collect();
         assert_eq!((listed.data, listed.total), (expected, 5), "{offset}");
     }
-    let nobody = scene.store.claims_of(scene.someone(), WHOLE).await.unwrap();
+    let nobody = scene.store.claims_of(scene.someone(), LARGEST_PAGE).await.unwrap();
     assert_eq!((nobody.data, nobody.total), (Vec::new(), 0));
 }
 
@@ -164,16 +164,16 @@ pub async fn due_claims_are_listed_in_order(store: &StoreUnderTest) {
         scene.initiated(ada, Some(organization.id)).await;
     }
     let due = |index: usize| -> Timestamp { held[index].due_at().unwrap() };
-    let asked = async |user, now, limit| scene.store.due_claims(user, now, limit).await.unwrap();
-    assert_eq!(asked(None, due(0) - SignedDuration::micros(1), 9).await, []);
-    assert_eq!(asked(None, due(0), 9).await, [held[0]]);
-    assert_eq!(asked(None, due(4), 9).await, held);
-    assert_eq!(asked(None, due(4), 2).await, held[..2]);
-    assert_eq!(asked(Some(bob), due(4), 9).await, [held[1], held[3]]);
-    assert_eq!(asked(Some(ada), due(2), 9).await, [held[0], held[2]]);
+    let due_claims = async |user, now, limit| scene.store.due_claims(user, now, limit).await.unwrap();
+    assert_eq!(due_claims(None, due(0) - SignedDuration::micros(1), 9).await, []);
+    assert_eq!(due_claims(None, due(0), 9).await, [held[0]]);
+    assert_eq!(due_claims(None, due(4), 9).await, held);
+    assert_eq!(due_claims(None, due(4), 2).await, held[..2]);
+    assert_eq!(due_claims(Some(bob), due(4), 9).await, [held[1], held[3]]);
+    assert_eq!(due_claims(Some(ada), due(2), 9).await, [held[0], held[2]]);
     let effective = held[0].take_effect(false, due(0)).unwrap();
     scene.put(effective, held[0].version).await.unwrap();
-    assert_eq!(asked(None, due(2), 9).await, held[1..3]);
+    assert_eq!(due_claims(None, due(2), 9).await, held[1..3]);
 }
 
 /// Claims that failed are removed in batches; others are kept.
@@ -200,7 +200,7 @@ pub async fn old_claims_are_purged(store: &StoreUnderTest) {
     let forget = async |before, limit| scene.store.forget_claims(before, limit).await.unwrap();
     assert_eq!(forget(made[0].created_at, 9).await, 0);
     assert_eq!((forget(made[5].created_at, 2).await, forget(made[5].created_at, 2).await), (2, 1));
-    let left = scene.store.claims_of(user, WHOLE).await.unwrap().data;
+    let left = scene.store.claims_of(user, LARGEST_PAGE).await.unwrap().data;
     assert_eq!(left, [made[1], made[2], made[5], waiting]);
     assert_eq!(forget(waiting.created_at + SignedDuration::micros(1), 9).await, 2);
 }

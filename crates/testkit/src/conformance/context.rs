@@ -147,18 +147,19 @@ pub async fn the_context_leaves_out_cancelled_and_deleted_events(store: &StoreUn
     let agent = scene.agent().await;
     let (calendar, other) = (scene.calendar(&agent).await, scene.calendar(&agent).await);
     let spans = [minutes(NOON - 20, NOON - 10), minutes(NOON - 5, NOON + 5), minutes(NOON + 10, NOON + 20)];
-    let mut shown = Vec::new();
+    let mut expected = Vec::new();
     for span in spans {
         let cancelled = Event { status: EventStatus::Cancelled, ..scene.make.event(&calendar, span) };
         scene.stored(cancelled).await;
         scene.event(&other, span).await;
-        shown.push(scene.stored(Event { status: EventStatus::Tentative, ..scene.make.event(&calendar, span) }).await);
+        expected
+            .push(scene.stored(Event { status: EventStatus::Tentative, ..scene.make.event(&calendar, span) }).await);
         let gone = scene.event(&calendar, span).await;
         let deleted = gone.deleted(scene.make.tick()).unwrap();
         scene.commit(scene.changes().update(&deleted, gone.version)).await;
     }
-    check(&scene, &shown, Some(1), Some(2), &[0], &[2]).await;
+    check(&scene, &expected, Some(1), Some(2), &[0], &[2]).await;
     let imported = Event { source: EventSource::ExternalIcal, ..scene.make.event(&calendar, spans[1]) };
-    shown.push(scene.stored(imported).await);
-    check(&scene, &shown, Some(3), Some(2), &[0], &[2]).await;
+    expected.push(scene.stored(imported).await);
+    check(&scene, &expected, Some(3), Some(2), &[0], &[2]).await;
 }

@@ -12,7 +12,7 @@ use kalends_kernel::{
 use super::{
     StoreUnderTest,
     samples::{TRICKY, largest_metadata, reminders, rich_metadata},
-    scene::{Scene, WHOLE, assert_refused, hours, micros},
+    scene::{LARGEST_PAGE, Scene, assert_refused, hours, micros},
 };
 use crate::fixtures::{Compose, at, span};
 
@@ -127,7 +127,7 @@ pub async fn a_deleted_event_is_hidden(store: &StoreUnderTest) {
 
     assert_eq!(scene.now(&gone).await, None);
     for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
-        let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), WHOLE).await.unwrap();
+        let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), LARGEST_PAGE).await.unwrap();
         assert_eq!((listed.data, listed.total), (vec![stays.clone()], 1));
     }
     let first_hour = scene.store.context_events(scene.org, calendar.id, hours(1, 2).start()).await.unwrap();
@@ -150,7 +150,7 @@ pub async fn events_of_other_organizations_are_absent(store: &StoreUnderTest) {
 
     assert_eq!(other.store.find_event(other.org, event.id).await.unwrap(), None);
     for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
-        let listed = other.store.list_events(other.org, scope, EventFilter::default(), WHOLE).await.unwrap();
+        let listed = other.store.list_events(other.org, scope, EventFilter::default(), LARGEST_PAGE).await.unwrap();
         assert_eq!((listed.data, listed.total), (vec![], 0));
     }
     let context = other.store.context_events(other.org, calendar.id, event.times.span.start()).await.unwrap();
@@ -182,7 +182,7 @@ pub async fn events_are_listed_by_start_in_pages(store: &StoreUnderTest) {
     made.sort_by_key(|event| (event.times.span.start(), event.id));
     for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
         for page in [
-            WHOLE,
+            LARGEST_PAGE,
             Page { limit: 1, offset: 0 },
             Page { limit: 3, offset: 2 },
             Page { limit: 7, offset: 0 },
@@ -218,11 +218,11 @@ pub async fn pages_of_large_events_end_early(store: &StoreUnderTest) {
         }
         assert!(seen == made, "{scope:?}");
     }
-    let asked = ChangesSince { after: Position::START, deleted_after: Revision(0) };
-    let first = scene.store.changes(scene.org, calendar.id, asked, 50).await.unwrap().unwrap();
+    let since = ChangesSince { after: Position::START, deleted_after: Revision(0) };
+    let first = scene.store.changes(scene.org, calendar.id, since, 50).await.unwrap().unwrap();
     assert_eq!((first.changes.len(), first.more), (2, true));
     let after = Position { revision: first.changes[1].0, id: made[1].id };
-    let rest = scene.store.changes(scene.org, calendar.id, ChangesSince { after, ..asked }, 50).await.unwrap().unwrap();
+    let rest = scene.store.changes(scene.org, calendar.id, ChangesSince { after, ..since }, 50).await.unwrap().unwrap();
     assert_eq!((rest.changes.len(), rest.more), (1, false));
 }
 
@@ -245,7 +245,7 @@ pub async fn events_are_listed_by_scope(store: &StoreUnderTest) {
         (EventScope::Agent(bob.id), vec![&of_bob]),
         (EventScope::Agent(idle.id), vec![]),
     ] {
-        let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), WHOLE).await.unwrap();
+        let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), LARGEST_PAGE).await.unwrap();
         assert_eq!(listed.total, expected.len() as u64, "{scope:?}");
         assert_eq!(listed.data.iter().collect::<Vec<_>>(), expected, "{scope:?}");
     }

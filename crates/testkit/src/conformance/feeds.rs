@@ -18,9 +18,9 @@ async fn found(scene: &Scene, calendar: &Calendar) -> Option<Calendar> {
 
 /// The events that the feed of a calendar shows, and their revision.
 async fn read(scene: &Scene, org: OrgId, calendar: &Calendar) -> (Vec<Event>, Option<Revision>) {
-    let mut shown = Vec::new();
-    let revision = scene.store.read_feed(org, calendar.id, &mut |event| shown.push(event)).await.unwrap();
-    (shown, revision)
+    let mut events = Vec::new();
+    let revision = scene.store.read_feed(org, calendar.id, &mut |event| events.push(event)).await.unwrap();
+    (events, revision)
 }
 
 /// A token belongs to one calendar, whichever caller uses it. Anything else finds nothing.
@@ -114,7 +114,7 @@ pub async fn feeds_show_confirmed_and_tentative_events(store: &StoreUnderTest) {
     let (calendar, second) = (scene.calendar(&agent).await, scene.calendar(&agent).await);
     assert_eq!(read(&scene, scene.org, &calendar).await, (vec![], Some(Revision(0))));
 
-    let mut shown = vec![
+    let mut expected = vec![
         scene.event(&calendar, hours(5, 6)).await,
         scene.event(&calendar, hours(5, 6)).await,
         scene.event(&calendar, hours(-9_000, -8_999)).await,
@@ -125,14 +125,14 @@ pub async fn feeds_show_confirmed_and_tentative_events(store: &StoreUnderTest) {
             && matches!(made.status, EventStatus::Confirmed | EventStatus::Tentative)
             && made.deleted_at.is_none()
         {
-            shown.push(made);
+            expected.push(made);
         }
     };
     at_two(|event| Event { status: EventStatus::Tentative, ..event }).await;
     at_two(|event| Event { status: EventStatus::Cancelled, ..event }).await;
     at_two(|event| Event { source: EventSource::ExternalIcal, ..event }).await;
     at_two(|event| event).await;
-    assert_eq!(shown.len(), 5);
+    assert_eq!(expected.len(), 5);
     scene.stored(scene.make.hold(&calendar, hours(2, 3), SignedDuration::minutes(5))).await;
     let gone = scene.event(&calendar, hours(2, 3)).await;
     let deleted = gone.deleted(scene.make.tick()).unwrap();
@@ -146,11 +146,11 @@ pub async fn feeds_show_confirmed_and_tentative_events(store: &StoreUnderTest) {
         moved(&scene, &daily, Fixtures::BEGINNING + SignedDuration::hours(49), hours(50, 51)).await;
     let none = Event { status: EventStatus::Cancelled, version: cancelled.version.next(), ..cancelled.clone() };
     scene.commit(scene.changes().update(&none, cancelled.version)).await;
-    shown.extend([daily, early]);
-    shown.sort_by_key(|event| (event.times.span.start(), event.id));
+    expected.extend([daily, early]);
+    expected.sort_by_key(|event| (event.times.span.start(), event.id));
 
     let revision = scene.revision(&calendar).await;
-    assert_eq!(read(&scene, scene.org, &calendar).await, (shown, Some(revision)));
+    assert_eq!(read(&scene, scene.org, &calendar).await, (expected, Some(revision)));
     assert_eq!(
         read(&scene, other.org, &calendar).await,
         (vec![], None),
@@ -191,9 +191,9 @@ pub async fn a_feed_is_one_snapshot(store: &StoreUnderTest) {
                 return true;
             }
             loop {
-                let (shown, revision) = read(&scene, scene.org, &calendar).await;
+                let (events, revision) = read(&scene, scene.org, &calendar).await;
                 // Each event is a change-set of its own, and so a revision of its own.
-                if revision != i64::try_from(shown.len()).ok().map(Revision) {
+                if revision != i64::try_from(events.len()).ok().map(Revision) {
                     return false;
                 }
                 if revision == Some(Revision(WRITES)) {

@@ -166,6 +166,6 @@ pub async fn limits_are_checked_after_the_change(store: &StoreUnderTest) {
     let guard = Guard::AtMost { metric: Metric::Calendars, limit: 1 };
     let gone = calendar.deleted(scene.make.tick());
     scene.commit(scene.changes().guard(guard).create(&successor).update(&gone, calendar.version)).await;
-    let in_sight: Vec<_> = scene.calendars().await.iter().map(|calendar| calendar.id).collect();
-    assert_eq!(in_sight, [successor.id]);
+    let visible: Vec<_> = scene.calendars().await.iter().map(|calendar| calendar.id).collect();
+    assert_eq!(visible, [successor.id]);
 }

@@ -90,10 +90,10 @@ pub async fn usage_combines_counters_and_existing_things(store: &StoreUnderTest)
     let period = scene.make.period();
     let now = scene.make.tick();
     let usage = async |scene: &Scene, period: Period, now: Timestamp| {
-        let mut told = scene.store.usage(scene.org, period, now).await.unwrap();
-        told.retain(|(_, used)| *used > 0);
-        told.sort_unstable();
-        told
+        let mut used = scene.store.usage(scene.org, period, now).await.unwrap();
+        used.retain(|(_, used)| *used > 0);
+        used.sort_unstable();
+        used
     };
     // A scene starts with one endpoint.
     let nothing = [(Metric::WebhookEndpoints, 1)];

@@ -374,6 +374,6 @@ pub async fn addresses_are_found_as_stored(store: &StoreUnderTest) {
     let email = Email::parse("email", "Ada+Console@Bücher.EXAMPLE.").unwrap();
     let user = User { email: email.clone(), ..scene.make.user() };
     scene.commit(scene.changes().create(&user)).await;
-    let asked = Email::parse("email", "ada+console@xn--bcher-kva.example").unwrap();
-    assert_eq!(scene.store.find_user_by_email(&asked).await.unwrap(), Some(user));
+    let email = Email::parse("email", "ada+console@xn--bcher-kva.example").unwrap();
+    assert_eq!(scene.store.find_user_by_email(&email).await.unwrap(), Some(user));
 }

@@ -10,7 +10,7 @@ use kalends_proposals::{
 
 use super::{
     StoreUnderTest,
-    scene::{Scene, WHOLE, assert_refused, hours, race, successes},
+    scene::{LARGEST_PAGE, Scene, assert_refused, hours, race, successes},
 };
 use crate::fixtures::{Compose, metadata};
 
@@ -71,7 +71,7 @@ impl Scene {
     }
 }
 
-fn says(kind: ResponseKind, proposal: &Proposal) -> NewResponse {
+fn response(kind: ResponseKind, proposal: &Proposal) -> NewResponse {
     NewResponse {
         kind,
         selected: Some(proposal.slots[1].id),
@@ -96,7 +96,7 @@ pub async fn proposals_round_trip(store: &StoreUnderTest) {
 
     let mut now = made;
     for (agent, kind) in [(now.participants[1], ResponseKind::Counter), (now.participants[0], ResponseKind::Accept)] {
-        let next = now.respond(agent, says(kind, &now), scene.make.tick(), &scene.make.entropy).unwrap();
+        let next = now.respond(agent, response(kind, &now), scene.make.tick(), &scene.make.entropy).unwrap();
         scene.propose(vec![update(&now, &next)]).await.unwrap();
         assert_eq!(scene.proposal_now(now.id).await, Some(next.clone()));
         now = next;
@@ -141,7 +141,7 @@ pub async fn proposals_are_listed(store: &StoreUnderTest) {
     }
     let ids: Vec<ProposalId> = made.iter().map(|proposal| proposal.id).collect();
     let all = ProposalFilter::default();
-    assert_eq!(scene.proposals(all, WHOLE).await, (ids.clone(), 5));
+    assert_eq!(scene.proposals(all, LARGEST_PAGE).await, (ids.clone(), 5));
     for (limit, offset) in [(2, 0), (2, 2), (2, 4), (5, 0), (3, 5), (3, 9)] {
         let from = usize::try_from(offset).unwrap().min(5);
         let to = (from + usize::try_from(limit).unwrap()).min(5);
@@ -149,12 +149,12 @@ pub async fn proposals_are_listed(store: &StoreUnderTest) {
     }
 
     let of = |organizer| ProposalFilter { organizer: Some(organizer), ..all };
-    assert_eq!(scene.proposals(of(made[2].organizer), WHOLE).await, (vec![ids[2]], 1));
-    assert_eq!(scene.proposals(of(made[2].participants[0]), WHOLE).await, (vec![], 0));
+    assert_eq!(scene.proposals(of(made[2].organizer), LARGEST_PAGE).await, (vec![ids[2]], 1));
+    assert_eq!(scene.proposals(of(made[2].participants[0]), LARGEST_PAGE).await, (vec![], 0));
     let party = |party| ProposalFilter { party: Some(party), ..all };
-    assert_eq!(scene.proposals(party(made[2].organizer), WHOLE).await, (vec![ids[2]], 1));
-    assert_eq!(scene.proposals(party(made[3].participants[0]), WHOLE).await, (vec![ids[3]], 1));
-    assert_eq!(scene.proposals(party(other.agent().await.id), WHOLE).await, (vec![], 0));
+    assert_eq!(scene.proposals(party(made[2].organizer), LARGEST_PAGE).await, (vec![ids[2]], 1));
+    assert_eq!(scene.proposals(party(made[3].participants[0]), LARGEST_PAGE).await, (vec![ids[3]], 1));
+    assert_eq!(scene.proposals(party(other.agent().await.id), LARGEST_PAGE).await, (vec![], 0));
 
     let now = scene.make.tick();
     let cancelled = made[0].cancelled(CancelReason::OrganizerCancelled, now).unwrap();
@@ -162,12 +162,12 @@ pub async fn proposals_are_listed(store: &StoreUnderTest) {
     let status = |status, now| ProposalFilter { status: Some(StatusAt { status, now }), ..all };
     let over = made[1].expires_at;
     let before = over - SignedDuration::micros(1);
-    assert_eq!(scene.proposals(status(Status::Pending, before), WHOLE).await, (ids[1..].to_vec(), 4));
-    assert_eq!(scene.proposals(status(Status::Expired, before), WHOLE).await, (vec![], 0));
-    assert_eq!(scene.proposals(status(Status::Pending, over), WHOLE).await, (vec![], 0));
-    assert_eq!(scene.proposals(status(Status::Expired, over), WHOLE).await, (ids[1..].to_vec(), 4));
-    assert_eq!(scene.proposals(status(Status::Cancelled, over), WHOLE).await, (vec![ids[0]], 1));
-    assert_eq!(scene.proposals(status(Status::Confirmed, over), WHOLE).await, (vec![], 0));
+    assert_eq!(scene.proposals(status(Status::Pending, before), LARGEST_PAGE).await, (ids[1..].to_vec(), 4));
+    assert_eq!(scene.proposals(status(Status::Expired, before), LARGEST_PAGE).await, (vec![], 0));
+    assert_eq!(scene.proposals(status(Status::Pending, over), LARGEST_PAGE).await, (vec![], 0));
+    assert_eq!(scene.proposals(status(Status::Expired, over), LARGEST_PAGE).await, (ids[1..].to_vec(), 4));
+    assert_eq!(scene.proposals(status(Status::Cancelled, over), LARGEST_PAGE).await, (vec![ids[0]], 1));
+    assert_eq!(scene.proposals(status(Status::Confirmed, over), LARGEST_PAGE).await, (vec![], 0));
 }
 
 /// A decision at another version fails, whatever it is about.
@@ -176,14 +176,14 @@ pub async fn proposals_are_settled_only_at_the_version_seen(store: &StoreUnderTe
     let made = scene.proposal(&scene.shared_calendar().await).await;
     let (first, second) = (made.participants[0], made.participants[1]);
     let now = scene.make.tick();
-    let accepted = made.respond(first, says(ResponseKind::Accept, &made), now, &scene.make.entropy).unwrap();
+    let accepted = made.respond(first, response(ResponseKind::Accept, &made), now, &scene.make.entropy).unwrap();
     scene.propose(vec![update(&made, &accepted)]).await.unwrap();
 
-    let declined = made.respond(second, says(ResponseKind::Decline, &made), now, &scene.make.entropy).unwrap();
+    let declined = made.respond(second, response(ResponseKind::Decline, &made), now, &scene.make.entropy).unwrap();
     assert_refused!(scene.propose(vec![update(&made, &declined)]).await, CommitError::Stale);
     let cancelled = made.cancelled(CancelReason::OrganizerCancelled, now).unwrap();
     assert_refused!(scene.propose(vec![update(&made, &cancelled)]).await, CommitError::Stale);
-    let again = made.respond(first, says(ResponseKind::Decline, &made), now, &scene.make.entropy).unwrap();
+    let again = made.respond(first, response(ResponseKind::Decline, &made), now, &scene.make.entropy).unwrap();
     let again = Change::Update {
         proposal: Box::new(Proposal { version: accepted.version.next(), ..again.clone() }),
         seen: accepted.version,
@@ -204,7 +204,7 @@ pub async fn a_proposal_ends_once(store: &StoreUnderTest) {
     for _ in 0..6 {
         let made = scene.proposal(&calendar).await;
         let (agent, now) = (made.participants[0], scene.make.tick());
-        let responded = made.respond(agent, says(ResponseKind::Accept, &made), now, &scene.make.entropy).unwrap();
+        let responded = made.respond(agent, response(ResponseKind::Accept, &made), now, &scene.make.entropy).unwrap();
         scene.propose(vec![update(&made, &responded)]).await.unwrap();
         let outcomes = race(TASKS, |task| {
             let (scene, seen) = (scene.clone(), responded.clone());
@@ -235,9 +235,9 @@ pub async fn overdue_proposals_are_found(store: &StoreUnderTest) {
     for (scene, minutes) in [(&scene, 30), (&other, 10), (&scene, 20), (&scene, 40), (&scene, 5)] {
         let calendar = scene.shared_calendar().await;
         let organizer = scene.agent().await.id;
-        let asked = scene.agent().await.id;
+        let participant = scene.agent().await.id;
         let expires_at = hours(10, 11).start() + SignedDuration::minutes(minutes);
-        let proposal = Proposal { expires_at, ..scene.proposed((organizer, vec![asked]), &calendar) };
+        let proposal = Proposal { expires_at, ..scene.proposed((organizer, vec![participant]), &calendar) };
         scene.propose(vec![Change::Create(Box::new(proposal.clone()))]).await.unwrap();
         made.push(proposal);
     }
@@ -289,15 +289,15 @@ pub async fn reservations_are_read_with_holds(store: &StoreUnderTest) {
     scene.schedule(vec![reserve(&calendar, &[other])]).await.unwrap();
     assert!(held(&calendar).await && !held(&aside).await);
     assert_eq!(scene.revision(&calendar).await.0, seen.0 + 2);
-    let told = async || {
-        let mut told = scene.store.holds_within(org, id, window).await.unwrap().unwrap().reserved;
-        told.sort();
-        told
+    let reservations = async || {
+        let mut reservations = scene.store.holds_within(org, id, window).await.unwrap().unwrap().reserved;
+        reservations.sort();
+        reservations
     };
     let mut expected = inside.to_vec();
     expected.push(other);
     expected.sort();
-    assert_eq!(told().await, expected);
+    assert_eq!(reservations().await, expected);
 
     // A decision about that time is stale now; one about another time is not.
     let decided = |window| {
@@ -309,10 +309,10 @@ pub async fn reservations_are_read_with_holds(store: &StoreUnderTest) {
 
     let ended = Scheduled::Unreserve { org, calendar: id, owner };
     scene.schedule(vec![ended.clone()]).await.unwrap();
-    assert_eq!(told().await, [other]);
+    assert_eq!(reservations().await, [other]);
     assert_eq!(scene.revision(&calendar).await.0, seen.0 + 3);
     assert_eq!(scene.store.forget_reservations(Timestamp::EARLIEST, 10).await.unwrap(), 1);
-    assert!(!held(&calendar).await && told().await.is_empty());
+    assert!(!held(&calendar).await && reservations().await.is_empty());
     assert_eq!(scene.store.forget_reservations(Timestamp::EARLIEST, 10).await.unwrap(), 0);
 
     scene.delete(&calendar).await;

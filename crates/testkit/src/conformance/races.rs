@@ -13,7 +13,7 @@ use kalends_quotas::Metric;
 
 use super::{
     StoreUnderTest,
-    scene::{Scene, WHOLE, hours, minutes, race, successes},
+    scene::{LARGEST_PAGE, Scene, hours, minutes, race, successes},
 };
 use crate::fixtures::{Compose, metadata};
 
@@ -213,20 +213,20 @@ pub async fn no_attempt_at_a_code_is_lost(store: &StoreUnderTest) {
 pub async fn opposite_orders_do_not_deadlock(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (first, second) = (scene.shared_calendar().await, scene.shared_calendar().await);
-    let standing = [scene.event(&first, hours(1, 2)).await, scene.event(&second, hours(1, 2)).await];
+    let existing = [scene.event(&first, hours(1, 2)).await, scene.event(&second, hours(1, 2)).await];
     race(TASKS, |index| {
-        let (scene, mut calendars, mut standing) = (scene.clone(), [first.clone(), second.clone()], standing.clone());
+        let (scene, mut calendars, mut existing) = (scene.clone(), [first.clone(), second.clone()], existing.clone());
         let mut metrics = [Metric::Events, Metric::Proposals];
         if index % 2 == 1 {
             calendars.reverse();
-            standing.reverse();
+            existing.reverse();
             metrics.reverse();
         }
         async move {
             for _ in 0..ROUNDS {
                 loop {
                     let mut changes = scene.changes();
-                    for (calendar, event) in calendars.iter().zip(&standing) {
+                    for (calendar, event) in calendars.iter().zip(&existing) {
                         let seen = scene.now(event).await.unwrap();
                         let next = Event { version: seen.version.next(), ..seen.clone() };
                         let added = scene.make.event(calendar, hours(3, 4));
@@ -246,7 +246,7 @@ pub async fn opposite_orders_do_not_deadlock(store: &StoreUnderTest) {
     })
     .await;
     let applied: i64 = (TASKS * ROUNDS).try_into().unwrap();
-    for (calendar, event) in [&first, &second].into_iter().zip(&standing) {
+    for (calendar, event) in [&first, &second].into_iter().zip(&existing) {
         assert_eq!(scene.revision(calendar).await, Revision(1 + applied));
         assert_eq!(scene.now(event).await.unwrap().version, Version(1 + applied));
         assert_eq!(scene.events(calendar.id).await.len(), 1 + TASKS * ROUNDS);
@@ -331,9 +331,9 @@ pub async fn nothing_outlives_its_agent(store: &StoreUnderTest) {
     for _ in 0..ROUNDS {
         let agent = scene.agent().await;
         let calendar = scene.calendar(&agent).await;
-        let standing = scene.event(&calendar, hours(1, 2)).await;
+        let existing = scene.event(&calendar, hours(1, 2)).await;
         let outcomes = race(TASKS, |index| {
-            let (scene, agent, calendar, standing) = (scene.clone(), agent.clone(), calendar.clone(), standing.clone());
+            let (scene, agent, calendar, existing) = (scene.clone(), agent.clone(), calendar.clone(), existing.clone());
             async move {
                 let changes = match index % 4 {
                     // In the middle of the other tasks.
@@ -348,8 +348,8 @@ pub async fn nothing_outlives_its_agent(store: &StoreUnderTest) {
                         scene.changes().create(&scene.make.calendar(&agent)).guard(limit)
                     }
                     _ => {
-                        let next = Event { version: standing.version.next(), ..standing.clone() };
-                        scene.changes().update(&next, standing.version)
+                        let next = Event { version: existing.version.next(), ..existing.clone() };
+                        scene.changes().update(&next, existing.version)
                     }
                 };
                 scene.try_commit(changes).await
@@ -359,10 +359,10 @@ pub async fn nothing_outlives_its_agent(store: &StoreUnderTest) {
         assert_only_stale(&outcomes);
         assert!(outcomes[TASKS / 2].is_ok(), "nothing else changes the agent's own row");
         assert_eq!(scene.calendars().await, []);
-        assert_eq!(scene.now(&standing).await, None);
+        assert_eq!(scene.now(&existing).await, None);
         assert_eq!(scene.store.sources_of_agents(scene.org, &[agent.id]).await.unwrap(), []);
         let scope = EventScope::Agent(agent.id);
-        let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), WHOLE).await.unwrap();
+        let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), LARGEST_PAGE).await.unwrap();
         assert_eq!((listed.data, listed.total), (vec![], 0));
         for late in [
             scene.changes().create(&scene.make.calendar(&agent)),
@@ -402,10 +402,10 @@ pub async fn nothing_outlives_its_calendar(store: &StoreUnderTest) {
 pub async fn concurrent_outcomes_stay_separate(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendars: Arc<[Calendar]> = Arc::new([scene.shared_calendar().await, scene.shared_calendar().await]);
-    let standing = scene.event(&calendars[0], hours(1, 2)).await;
+    let existing = scene.event(&calendars[0], hours(1, 2)).await;
     let tasks = TASKS * 8;
     let outcomes = race(tasks, |index| {
-        let (scene, calendars, standing) = (scene.clone(), Arc::clone(&calendars), standing.clone());
+        let (scene, calendars, existing) = (scene.clone(), Arc::clone(&calendars), existing.clone());
         async move {
             let calendar = &calendars[index / 8 % 2];
             let event = scene.make.event(calendar, hours(1, 2));
@@ -416,9 +416,9 @@ pub async fn concurrent_outcomes_stay_separate(store: &StoreUnderTest) {
                 .audit(scene.make.audit_entry(scene.org))
                 .charge(scene.make.charge(None));
             let spoiled = match index % 8 {
-                1 => changes.update(&standing, Version(99)),
+                1 => changes.update(&existing, Version(99)),
                 3 => changes.charge(Charge { metric: Metric::Proposals, ..scene.make.charge(Some(0)) }),
-                5 => changes.create(&standing),
+                5 => changes.create(&existing),
                 7 => changes.guard(Guard::AtMost { metric: Metric::Calendars, limit: 1 }),
                 _ => changes,
             };
@@ -443,7 +443,7 @@ pub async fn concurrent_outcomes_stay_separate(store: &StoreUnderTest) {
 }
 
 /// A reader sees a change-set as a whole or not at all, and busy times with the revision that they belong to.
-pub async fn readers_see_whole_change_sets(store: &StoreUnderTest) {
+pub async fn readers_see_complete_change_sets(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent: Agent = scene.agent().await;
     let calendars = [scene.calendar(&agent).await, scene.calendar(&agent).await];
@@ -460,7 +460,8 @@ pub async fn readers_see_whole_change_sets(store: &StoreUnderTest) {
             }
             let scope = EventScope::Agent(agent.id);
             loop {
-                let listed = scene.store.list_events(scene.org, scope, EventFilter::default(), WHOLE).await.unwrap();
+                let listed =
+                    scene.store.list_events(scene.org, scope, EventFilter::default(), LARGEST_PAGE).await.unwrap();
                 assert_eq!(listed.data.len() % 2, 0, "both events of a change-set are visible");
                 assert_eq!(listed.total, listed.data.len() as u64);
                 for calendar in &calendars {

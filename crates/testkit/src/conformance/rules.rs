@@ -41,8 +41,8 @@ fn closed() -> Rules {
     )
 }
 
-async fn put(scene: &Scene, calendar: &Calendar, says: Rules) -> AvailabilityRules {
-    let made = AvailabilityRules { rules: says, ..scene.make.rules(calendar) };
+async fn put(scene: &Scene, calendar: &Calendar, rules: Rules) -> AvailabilityRules {
+    let made = AvailabilityRules { rules, ..scene.make.rules(calendar) };
     scene.commit(scene.changes().create(&made)).await;
     made
 }
@@ -50,11 +50,11 @@ async fn put(scene: &Scene, calendar: &Calendar, says: Rules) -> AvailabilityRul
 /// The rules, as every port returns them.
 async fn found(scene: &Scene, calendar: &Calendar) -> Option<AvailabilityRules> {
     let row = scene.store.find_rules(scene.org, calendar.id).await.unwrap();
-    let says = row.as_ref().map(|row| row.rules.clone());
+    let rules = row.as_ref().map(|row| row.rules.clone());
     let busy = scene.store.blocking_spans(scene.org, calendar.id, hours(0, 1)).await.unwrap();
-    assert_eq!(busy.expect("a visible calendar").rules, says);
+    assert_eq!(busy.expect("a visible calendar").rules, rules);
     let blocks = scene.store.blocks(scene.org, calendar.id, hours(0, 1), ALL).await.unwrap();
-    assert_eq!(blocks.expect("a visible calendar").rules, says);
+    assert_eq!(blocks.expect("a visible calendar").rules, rules);
     row
 }
 
@@ -63,8 +63,8 @@ pub async fn rules_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (plain, other) = (scene.shared_calendar().await, scene.calendar(&scene.agent().await).await);
     assert_eq!(found(&scene, &plain).await, None);
-    for (calendar, says) in [(&plain, full()), (&other, closed())] {
-        let made = put(&scene, calendar, says).await;
+    for (calendar, rules) in [(&plain, full()), (&other, closed())] {
+        let made = put(&scene, calendar, rules).await;
         assert_eq!(found(&scene, calendar).await, Some(made));
     }
     let bare = scene.shared_calendar().await;
@@ -236,10 +236,10 @@ pub async fn blocks_are_returned_with_their_kind(store: &StoreUnderTest) {
         expected.extend(kind.map(|kind| Block { kind, span }));
     }
     expected.sort_by_key(|block| (block.span, block.kind));
-    let told = scene.store.blocks(scene.org, calendar.id, hours(0, 1), ALL).await.unwrap();
+    let blocks = scene.store.blocks(scene.org, calendar.id, hours(0, 1), ALL).await.unwrap();
     let source = scene.store.source_of_calendar(scene.org, calendar.id).await.unwrap().unwrap();
     let expected_blocks = CalendarBlocks { source, rules: None, blocks: expected.clone(), repeats: false, held: false };
-    assert_eq!(told, Some(expected_blocks));
+    assert_eq!(blocks, Some(expected_blocks));
 
     let spans = scene.store.blocking_spans(scene.org, calendar.id, hours(0, 1)).await.unwrap().unwrap().spans;
     let of_blocks: Vec<Span> = expected.iter().map(|block| block.span).collect();
@@ -255,5 +255,5 @@ pub async fn blocks_are_returned_with_their_kind(store: &StoreUnderTest) {
     let first = scene.store.blocks(scene.org, calendar.id, hours(0, 1), 2).await.unwrap().unwrap().blocks;
     assert_eq!(first, expected[..2]);
     let nothing = scene.store.blocks(scene.org, other.id, hours(3, 4), ALL).await.unwrap();
-    assert_eq!(nothing.map(|told| (told.rules, told.blocks)), Some((None, vec![])));
+    assert_eq!(nothing.map(|blocks| (blocks.rules, blocks.blocks)), Some((None, vec![])));
 }

@@ -3,7 +3,10 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use kalends_accounts::{AuditEntry, Organization, VerificationCode};
-use kalends_app::{ChangeSet, ports::CommitError};
+use kalends_app::{
+    ChangeSet,
+    ports::{CommitError, Store},
+};
 use kalends_calendars::{
     Agent, Calendar, Event,
     ports::{AgentFilter, CalendarFilter, EventFilter, EventScope},
@@ -13,7 +16,7 @@ use kalends_notifications::Message;
 use kalends_quotas::Metric;
 use tokio::sync::Barrier;
 
-use super::{StoreUnderTest, WholeStore};
+use super::StoreUnderTest;
 use crate::{
     Inspect,
     fixtures::{Compose, Fixtures},
@@ -23,7 +26,7 @@ use crate::{
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The largest page.
-pub(super) const WHOLE: Page = Page { limit: 200, offset: 0 };
+pub(super) const LARGEST_PAGE: Page = Page { limit: 200, offset: 0 };
 
 /// The span between two times, in hours after the beginning of the fixtures.
 pub(super) fn hours(start: i64, end: i64) -> Span {
@@ -55,7 +58,7 @@ pub(super) use assert_refused;
 /// An organization in a store, with fixtures to add more.
 #[derive(Clone)]
 pub(super) struct Scene {
-    pub(super) store: Arc<dyn WholeStore>,
+    pub(super) store: Arc<dyn Store>,
     pub(super) inspect: Arc<dyn Inspect>,
     pub(super) make: Fixtures,
     pub(super) org: OrgId,
@@ -162,13 +165,13 @@ impl Scene {
 
     /// The visible calendars, including shared ones.
     pub(super) async fn calendars(&self) -> Vec<Calendar> {
-        self.store.list_calendars(self.org, CalendarFilter::All, WHOLE).await.unwrap().data
+        self.store.list_calendars(self.org, CalendarFilter::All, LARGEST_PAGE).await.unwrap().data
     }
 
     /// The visible events of a calendar.
     pub(super) async fn events(&self, calendar: CalendarId) -> Vec<Event> {
         let scope = EventScope::Calendar(calendar);
-        self.store.list_events(self.org, scope, EventFilter::default(), WHOLE).await.unwrap().data
+        self.store.list_events(self.org, scope, EventFilter::default(), LARGEST_PAGE).await.unwrap().data
     }
 
     /// How much of a metric the organization has used in the current month.
@@ -195,7 +198,7 @@ impl Scene {
             organizations: self.store.list_organizations().await.unwrap(),
             code: self.store.find_code(self.org).await.unwrap(),
             epoch: self.store.principals_epoch().await.unwrap(),
-            agents: self.store.list_agents(self.org, AgentFilter::default(), WHOLE).await.unwrap().data,
+            agents: self.store.list_agents(self.org, AgentFilter::default(), LARGEST_PAGE).await.unwrap().data,
             calendars,
             events,
             messages,

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::{
     StoreUnderTest,
-    scene::{Scene, WHOLE, assert_refused, race},
+    scene::{LARGEST_PAGE, Scene, assert_refused, race},
 };
 use crate::fixtures::Compose;
 
@@ -54,7 +54,7 @@ impl Scene {
     }
 
     /// Records the same outcome for all of the deliveries.
-    async fn told(&self, claim: Claim, deliveries: &[Delivery], outcome: Outcome, at: Timestamp) -> bool {
+    async fn record_outcome(&self, claim: Claim, deliveries: &[Delivery], outcome: Outcome, at: Timestamp) -> bool {
         let mut health = HealthChange::default();
         let recorded: Vec<_> = deliveries
             .iter()
@@ -73,7 +73,7 @@ impl Scene {
     }
 
     async fn deliveries(&self, webhook: WebhookId) -> Vec<Delivery> {
-        let listed = self.store.list_deliveries(self.org, webhook, None, false, WHOLE).await.unwrap();
+        let listed = self.store.list_deliveries(self.org, webhook, None, false, LARGEST_PAGE).await.unwrap();
         listed.into_iter().map(|seen| seen.delivery).collect()
     }
 
@@ -100,16 +100,16 @@ pub async fn messages_are_addressed_to_listening_endpoints(store: &StoreUnderTes
     assert_eq!(scene.fan_out().await, FannedOut { messages: 4, queued: 4, skipped: 0, more: false });
     assert_eq!(scene.fan_out().await, FannedOut::default(), "once");
 
-    let told = async |scene: &Scene, endpoint: &WebhookEndpoint| {
-        let seen = scene.store.list_deliveries(scene.org, endpoint.id, None, true, WHOLE).await.unwrap();
+    let delivered = async |scene: &Scene, endpoint: &WebhookEndpoint| {
+        let seen = scene.store.list_deliveries(scene.org, endpoint.id, None, true, LARGEST_PAGE).await.unwrap();
         seen.into_iter().map(|seen| (seen.delivery.message, seen.delivery.event_type, seen.payload)).collect::<Vec<_>>()
     };
     let as_sent = |message: &Message| (message.id, message.event_type, Some(message.payload.clone()));
-    assert_eq!(told(&scene, &all).await, [as_sent(&first), as_sent(&second)]);
-    assert_eq!(told(&scene, &narrow).await, [as_sent(&second)]);
-    assert_eq!(told(&scene, &off).await, []);
-    assert_eq!(told(&other, &other.listener().await).await, [as_sent(&theirs)]);
-    assert_eq!(told(&other, &all).await, [], "another organization's deliveries are not visible");
+    assert_eq!(delivered(&scene, &all).await, [as_sent(&first), as_sent(&second)]);
+    assert_eq!(delivered(&scene, &narrow).await, [as_sent(&second)]);
+    assert_eq!(delivered(&scene, &off).await, []);
+    assert_eq!(delivered(&other, &other.listener().await).await, [as_sent(&theirs)]);
+    assert_eq!(delivered(&other, &all).await, [], "another organization's deliveries are not visible");
     assert_eq!((scene.used(Metric::WebhookDeliveries).await, other.used(Metric::WebhookDeliveries).await), (3, 1));
 
     let claims = scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap();
@@ -217,7 +217,7 @@ pub async fn failing_endpoints_use_separate_places(store: &StoreUnderTest) {
     let claim = scene.claimed().await;
     assert!(!claim.failing, "the endpoint is not failing");
     let at = scene.make.tick();
-    assert!(scene.told(claim, &scene.due(claim).await, Outcome::Unanswered, at).await);
+    assert!(scene.record_outcome(claim, &scene.due(claim).await, Outcome::Unanswered, at).await);
     scene.store.release_webhook(claim).await.unwrap();
     let sound = [scene.hears(&["*"]).await.id, scene.hears(&["*"]).await.id];
     scene.announce(1).await;
@@ -251,12 +251,12 @@ pub async fn a_lost_claim_records_nothing(store: &StoreUnderTest) {
     let second = scene.claimed().await;
     assert!(second.fence > first.fence && second.webhook == first.webhook);
     let now = scene.make.tick();
-    assert!(!scene.told(first, &due, Outcome::Accepted(200), now).await);
+    assert!(!scene.record_outcome(first, &due, Outcome::Accepted(200), now).await);
     scene.store.release_webhook(first).await.unwrap();
     assert_eq!(scene.stats(first.webhook).await.pending, 3);
     assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), [], "it is still served");
-    assert!(scene.told(second, &due, Outcome::Accepted(200), now).await);
-    assert!(scene.told(second, &due, Outcome::Refused(500), now).await, "the claim holds");
+    assert!(scene.record_outcome(second, &due, Outcome::Accepted(200), now).await);
+    assert!(scene.record_outcome(second, &due, Outcome::Refused(500), now).await, "the claim holds");
     let stats = scene.stats(first.webhook).await;
     assert_eq!((stats.delivered, stats.pending), (2, 1), "finished deliveries do not change");
 }
@@ -269,10 +269,10 @@ pub async fn recorded_outcomes_are_listed(store: &StoreUnderTest) {
     let claim = scene.claimed().await;
     let due = scene.due(claim).await;
     let now = scene.make.tick();
-    assert!(scene.told(claim, &due[..1], Outcome::Accepted(204), now).await);
-    assert!(scene.told(claim, &due[1..2], Outcome::Gone, now).await);
-    assert!(scene.told(claim, &due[2..3], Outcome::Refused(503), now).await);
-    assert!(scene.told(claim, &due[3..4], Outcome::Unanswered, now).await);
+    assert!(scene.record_outcome(claim, &due[..1], Outcome::Accepted(204), now).await);
+    assert!(scene.record_outcome(claim, &due[1..2], Outcome::Gone, now).await);
+    assert!(scene.record_outcome(claim, &due[2..3], Outcome::Refused(503), now).await);
+    assert!(scene.record_outcome(claim, &due[3..4], Outcome::Unanswered, now).await);
     let expected = [
         due[0].state.after(Outcome::Accepted(204), now, [128; 4]),
         due[1].state.after(Outcome::Gone, now, [128; 4]),
@@ -289,7 +289,8 @@ pub async fn recorded_outcomes_are_listed(store: &StoreUnderTest) {
     let stats = DeliveryStats { pending: 3, delivered: 1, failed: 1, skipped: 0 };
     assert_eq!(scene.stats(claim.webhook).await, stats);
     for status in DeliveryStatus::ALL {
-        let listed = scene.store.list_deliveries(scene.org, claim.webhook, Some(status), false, WHOLE).await.unwrap();
+        let listed =
+            scene.store.list_deliveries(scene.org, claim.webhook, Some(status), false, LARGEST_PAGE).await.unwrap();
         let of: Vec<_> = expected.iter().filter(|delivery| delivery.state.status == status).copied().collect();
         assert_eq!(listed.iter().map(|seen| seen.delivery).collect::<Vec<_>>(), of);
         assert!(listed.iter().all(|seen| seen.payload.is_none()), "the query did not ask for payloads");
@@ -308,7 +309,7 @@ pub async fn a_released_endpoint_is_due_at_its_next_attempt(store: &StoreUnderTe
     let claim = scene.claimed().await;
     let due = scene.due(claim).await;
     let now = scene.make.tick();
-    scene.told(claim, &due, Outcome::Refused(500), now).await;
+    scene.record_outcome(claim, &due, Outcome::Refused(500), now).await;
     scene.store.release_webhook(claim).await.unwrap();
     let next = due[0].state.after(Outcome::Refused(500), now, [128; 4]).next_attempt_at.unwrap();
     assert_eq!(scene.store.claim_webhooks(next - SignedDuration::micros(1), Places::of(10)).await.unwrap(), []);
@@ -317,7 +318,7 @@ pub async fn a_released_endpoint_is_due_at_its_next_attempt(store: &StoreUnderTe
     let due = scene.store.due_deliveries(again[0], next, 10).await.unwrap();
     let due: Vec<_> = due.into_iter().map(|due| due.delivery).collect();
     assert_eq!(due.len(), 2);
-    scene.told(again[0], &due, Outcome::Accepted(200), next).await;
+    scene.record_outcome(again[0], &due, Outcome::Accepted(200), next).await;
     scene.store.release_webhook(again[0]).await.unwrap();
     let far = next + SignedDuration::days(3);
     assert_eq!(scene.store.claim_webhooks(far, Places::of(10)).await.unwrap(), [], "nothing is left");
@@ -333,7 +334,7 @@ pub async fn no_message_is_lost_between_two_claims(store: &StoreUnderTest) {
         let claim = scene.claimed().await;
         let due = scene.due(claim).await;
         assert_eq!(due.len(), 1, "round {round}");
-        scene.told(claim, &due, Outcome::Accepted(200), scene.make.tick()).await;
+        scene.record_outcome(claim, &due, Outcome::Accepted(200), scene.make.tick()).await;
         delivered += 1;
         scene.announce(1).await;
         race(2, |task| {
@@ -361,12 +362,12 @@ pub async fn health_follows_recorded_outcomes(store: &StoreUnderTest) {
     let since = async || scene.store.failing_since(scene.org, claim.webhook).await.unwrap();
     assert_eq!(since().await, None);
     let first = scene.make.tick();
-    scene.told(claim, &due[..1], Outcome::Refused(500), first).await;
-    scene.told(claim, &due[1..2], Outcome::Unanswered, scene.make.tick()).await;
+    scene.record_outcome(claim, &due[..1], Outcome::Refused(500), first).await;
+    scene.record_outcome(claim, &due[1..2], Outcome::Unanswered, scene.make.tick()).await;
     assert_eq!(since().await, Some(first));
-    scene.told(claim, &due[2..3], Outcome::Accepted(200), scene.make.tick()).await;
+    scene.record_outcome(claim, &due[2..3], Outcome::Accepted(200), scene.make.tick()).await;
     assert_eq!(since().await, None);
-    scene.told(claim, &due[3..4], Outcome::Refused(500), scene.make.tick()).await;
+    scene.record_outcome(claim, &due[3..4], Outcome::Refused(500), scene.make.tick()).await;
     assert!(since().await.is_some());
 
     let endpoint = scene.listener().await;
@@ -382,7 +383,7 @@ pub async fn health_follows_recorded_outcomes(store: &StoreUnderTest) {
     scene.commit(scene.changes().webhook(change(true, &again, healed.version))).await;
     assert_eq!(since().await, None);
     let later = scene.make.tick();
-    scene.told(claim, &due[4..5], Outcome::Refused(500), later).await;
+    scene.record_outcome(claim, &due[4..5], Outcome::Refused(500), later).await;
     assert_eq!(since().await, Some(later), "earlier failures are forgotten");
 }
 
@@ -394,7 +395,7 @@ pub async fn a_removed_endpoint_is_not_served(store: &StoreUnderTest) {
     let claim = scene.claimed().await;
     let due = scene.due(claim).await;
     scene.commit(scene.changes().delete(&scene.listener().await)).await;
-    assert!(!scene.told(claim, &due, Outcome::Accepted(200), scene.make.tick()).await);
+    assert!(!scene.record_outcome(claim, &due, Outcome::Accepted(200), scene.make.tick()).await);
     scene.store.release_webhook(claim).await.unwrap();
     scene.make.clock.advance(CLAIM_LASTS);
     assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), []);
@@ -411,7 +412,7 @@ pub async fn a_delivery_is_sent_again(store: &StoreUnderTest) {
     let claim = scene.claimed().await;
     let delivery = scene.due(claim).await[0];
     let now = scene.make.tick();
-    scene.told(claim, &[delivery], Outcome::Gone, now).await;
+    scene.record_outcome(claim, &[delivery], Outcome::Gone, now).await;
     scene.store.release_webhook(claim).await.unwrap();
     assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), []);
 
@@ -445,7 +446,7 @@ pub async fn a_test_message_has_its_own_delivery(store: &StoreUnderTest) {
     assert_refused!(scene.try_commit(scene.changes().webhook(add(&nowhere))).await, CommitError::Stale);
     scene.commit(scene.changes().webhook(add(&delivery))).await;
     assert_eq!(scene.fan_out().await, FannedOut::default());
-    let seen = scene.store.list_deliveries(scene.org, endpoint.id, None, true, WHOLE).await.unwrap();
+    let seen = scene.store.list_deliveries(scene.org, endpoint.id, None, true, LARGEST_PAGE).await.unwrap();
     assert_eq!(seen.iter().map(|seen| seen.delivery).collect::<Vec<_>>(), [delivery]);
     assert_eq!(seen[0].payload.as_ref(), Some(&message.payload));
     assert_eq!(scene.deliveries(other.id).await, []);
@@ -474,7 +475,7 @@ pub async fn old_deliveries_are_purged(store: &StoreUnderTest) {
     let claim = scene.claimed().await;
     let due = scene.store.due_deliveries(claim, scene.make.tick(), 10).await.unwrap();
     assert_eq!(due.iter().map(|due| due.message.clone()).collect::<Vec<_>>(), [None]);
-    let seen = scene.store.list_deliveries(scene.org, webhook, None, true, WHOLE).await.unwrap();
+    let seen = scene.store.list_deliveries(scene.org, webhook, None, true, LARGEST_PAGE).await.unwrap();
     assert_eq!(seen.iter().map(|seen| seen.payload.clone()).collect::<Vec<_>>(), [None]);
 }
 

@@ -11,7 +11,7 @@ use kalends_quotas::Metric;
 
 use super::{
     StoreUnderTest,
-    scene::{Scene, WHOLE, assert_refused, hours, race, successes},
+    scene::{LARGEST_PAGE, Scene, assert_refused, hours, race, successes},
 };
 use crate::fixtures::{Compose, Fixtures};
 
@@ -40,10 +40,10 @@ pub(super) async fn moved(scene: &Scene, series: &Event, start: Timestamp, to: S
 
 fn changed(scene: &Scene, series: &Event, start: Timestamp) -> (Event, Event) {
     let now = scene.make.tick();
-    let shown = series.instance(start).unwrap();
+    let instance = series.instance(start).unwrap();
     let patch = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
     let id = EventId::new(now, &scene.make.entropy);
-    series.with_occurrence_patched(&shown, id, patch, Zone::UTC, now).unwrap()
+    series.with_occurrence_patched(&instance, id, patch, Zone::UTC, now).unwrap()
 }
 
 const fn inside(window: Span) -> InstanceFilter {
@@ -110,8 +110,8 @@ pub async fn an_event_gains_and_loses_a_rule(store: &StoreUnderTest) {
     let once = Event { repeats: Default::default(), version: made.version.next(), ..made.clone() };
     scene.commit(scene.changes().update(&once, made.version)).await;
     assert_eq!(scene.now(&made).await, Some(once.clone()));
-    let shown = instances(&scene, EventScope::Calendar(calendar.id), inside(hours(0, 99)), WHOLE).await;
-    assert_eq!(shown.data, std::slice::from_ref(&once));
+    let listed = instances(&scene, EventScope::Calendar(calendar.id), inside(hours(0, 99)), LARGEST_PAGE).await;
+    assert_eq!(listed.data, std::slice::from_ref(&once));
     assert_eq!(blocking(&scene, &[calendar.id], hours(0, 99)).await, [(calendar.id, Revision(2), vec![])]);
     let again = Event { version: once.version.next(), ..made };
     scene.commit(scene.changes().update(&again, once.version)).await;
@@ -146,24 +146,24 @@ pub async fn instances_are_listed_in_pages(store: &StoreUnderTest) {
     for (scope, expected) in scopes {
         let total = expected.len() as u64;
         for (limit, offset) in [(200, 0), (2, 0), (2, 1), (3, 2), (1, 3), (5, 9)] {
-            let shown = instances(&scene, scope, inside(window), Page { limit, offset }).await;
+            let listed = instances(&scene, scope, inside(window), Page { limit, offset }).await;
             let page: Vec<Event> = expected.iter().skip(offset as usize).take(limit as usize).cloned().collect();
-            assert_eq!(shown, Listed { data: page, total }, "{limit} from {offset}");
+            assert_eq!(listed, Listed { data: page, total }, "{limit} from {offset}");
         }
-        let wide = instances(&scene, scope, inside(hours(-72, 72)), WHOLE).await;
+        let wide = instances(&scene, scope, inside(hours(-72, 72)), LARGEST_PAGE).await;
         assert!(wide.data.contains(&of(&long, -100)));
     }
     // A moved override is listed at its new time, and carries its original start.
-    let shown = instances(&scene, EventScope::Calendar(calendar.id), inside(hours(30, 31)), WHOLE).await;
-    assert_eq!(shown.data.last(), Some(&into));
+    let listed = instances(&scene, EventScope::Calendar(calendar.id), inside(hours(30, 31)), LARGEST_PAGE).await;
+    assert_eq!(listed.data.last(), Some(&into));
     assert_eq!(into.occurrence(), Some(Occurrence { series: daily.id, start: at(240) }));
 
     let other = scene.other_organization().await;
-    let nothing = instances(&other, EventScope::Calendar(calendar.id), inside(window), WHOLE).await;
+    let nothing = instances(&other, EventScope::Calendar(calendar.id), inside(window), LARGEST_PAGE).await;
     assert_eq!(nothing, Listed { data: vec![], total: 0 });
     scene.decommission(&agent).await;
     for scope in [EventScope::Calendar(calendar.id), EventScope::Agent(agent.id)] {
-        assert_eq!(instances(&scene, scope, inside(window), WHOLE).await.total, 0);
+        assert_eq!(instances(&scene, scope, inside(window), LARGEST_PAGE).await.total, 0);
     }
 }
 
@@ -181,7 +181,7 @@ pub async fn instances_are_listed_by_filter(store: &StoreUnderTest) {
     let of = async |status| {
         let status = StatusAt { status, now: scene.make.tick() };
         let filter = InstanceFilter { status: Some(status), ..inside(hours(0, 99)) };
-        instances(&scene, EventScope::Calendar(calendar.id), filter, WHOLE).await.data
+        instances(&scene, EventScope::Calendar(calendar.id), filter, LARGEST_PAGE).await.data
     };
     let of_series = |series: &Event, hours: &[i64]| {
         hours.iter().map(|hour| series.instance(at(*hour)).unwrap()).collect::<Vec<_>>()
@@ -191,7 +191,7 @@ pub async fn instances_are_listed_by_filter(store: &StoreUnderTest) {
     assert_eq!(of(EventStatus::Cancelled).await, [off]);
     for source in kalends_calendars::EventSource::ALL {
         let filter = InstanceFilter { source: Some(*source), ..inside(hours(0, 99)) };
-        let total = instances(&scene, EventScope::Calendar(calendar.id), filter, WHOLE).await.total;
+        let total = instances(&scene, EventScope::Calendar(calendar.id), filter, LARGEST_PAGE).await.total;
         assert_eq!(total, if *source == kalends_calendars::EventSource::Internal { 5 } else { 0 });
     }
 }
@@ -207,7 +207,8 @@ pub async fn too_many_instances_are_not_listed(store: &StoreUnderTest) {
     });
     scene.commit(changes).await;
     let window = inside(hours(years - 2, years - 1));
-    let found = scene.store.list_instances(scene.org, EventScope::Calendar(calendar.id), window, WHOLE).await.unwrap();
+    let found =
+        scene.store.list_instances(scene.org, EventScope::Calendar(calendar.id), window, LARGEST_PAGE).await.unwrap();
     assert_eq!(found, None);
 }
 
@@ -363,8 +364,8 @@ pub async fn a_list_sees_each_occurrence_once(store: &StoreUnderTest) {
         let (scene, scope) = (scene.clone(), EventScope::Calendar(calendar.id));
         tokio::spawn(async move {
             for _ in 0..40 {
-                let shown = instances(&scene, scope, inside(hours(0, 24 * 31)), WHOLE).await;
-                assert_eq!((shown.data.len(), shown.total), (30, 30));
+                let listed = instances(&scene, scope, inside(hours(0, 24 * 31)), LARGEST_PAGE).await;
+                assert_eq!((listed.data.len(), listed.total), (30, 30));
             }
         })
     };

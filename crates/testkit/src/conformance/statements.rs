@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use kalends_accounts::{Credential, Principal, Reach, reach::CallerKind};
-use kalends_app::{Actor, App, MemoryRateLimiter, Parts, Refusal, Request, operations};
+use kalends_app::{Actor, App, MemoryRateLimiter, Parts, Refusal, Request, operations, ports::Store};
 use kalends_availability::SlotQuery;
 use kalends_bookings::BookingPage;
 use kalends_bridge::{Audience, Change};
@@ -13,12 +13,12 @@ use kalends_kernel::{Clock as _, KeyId, Page, RequestId, SignedDuration, Span};
 use kalends_wire::{Across, SlotsOfPage, SlotsRequest};
 
 use super::{
-    StoreUnderTest, WholeStore,
+    StoreUnderTest,
     scene::{Scene, hours},
     series::moved,
 };
 use crate::{
-    Mailbox, TestPasswords, TestTokens,
+    Mailbox, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
     statements_of,
 };
@@ -61,10 +61,10 @@ pub async fn fifty_series_take_as_many_statements_as_one(store: &StoreUnderTest)
     let (fifty, of_fifty) = list(many.id, page(SERIES)).await;
     let total = |count: i64| u64::try_from(count * (DAYS + 1)).unwrap();
     assert_eq!((one.total, fifty.total), (total(1), total(SERIES)));
-    let mut shown: Vec<_> = fifty.data.iter().filter_map(|event| Some(event.occurrence()?.series)).collect();
-    shown.sort_unstable();
-    shown.dedup();
-    assert_eq!(i64::try_from(shown.len()), Ok(SERIES));
+    let mut series: Vec<_> = fifty.data.iter().filter_map(|event| Some(event.occurrence()?.series)).collect();
+    series.sort_unstable();
+    series.dedup();
+    assert_eq!(i64::try_from(series.len()), Ok(SERIES));
     assert_eq!(of_fifty, of_one);
     assert_eq!(of_fifty.len(), 3, "{of_fifty:#?}");
     let about = |part: &str| of_fifty.iter().filter(|statement| statement.to_lowercase().contains(part)).count();
@@ -95,18 +95,17 @@ struct SceneService<'a> {
 impl<'a> SceneService<'a> {
     fn of(scene: &'a Scene) -> Self {
         let app = App::new(Parts {
-            store: Arc::<dyn WholeStore>::clone(&scene.store),
+            store: Arc::<dyn Store>::clone(&scene.store),
             clock: Arc::new(scene.make.clock.clone()),
             entropy: Arc::new(scene.make.entropy.clone()),
             mailer: Arc::new(Mailbox::default()),
-            human: Arc::<dyn WholeStore>::clone(&scene.store),
-            calendar_providers: Arc::new(kalends_app::NoCalendarProviders),
+            calendar_providers: Arc::new(NoCalendarProviders),
             limiter: Arc::new(MemoryRateLimiter::default()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(TestTokens),
-            providers: Arc::new(kalends_app::NoProviders),
-            sender: Arc::new(kalends_app::NoSender),
-            fetcher: Arc::new(kalends_app::NoFetcher),
+            providers: Arc::new(NoProviders),
+            sender: Arc::new(NoSender),
+            fetcher: Arc::new(NoFetcher),
             settings: settings(),
         });
         Self { scene, app }
@@ -146,8 +145,8 @@ impl<'a> SceneService<'a> {
                 self.app.availability(&self.actor(&operations::AVAILABILITY), across).await
             }
             Question::Page(page) => {
-                let whole = SlotsOfPage { from: None, to: None }.parse().unwrap();
-                self.app.booking_slots(page.slug.reveal(), whole).await
+                let unbounded = SlotsOfPage { from: None, to: None }.parse().unwrap();
+                self.app.booking_slots(page.slug.reveal(), unbounded).await
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kalends_app::{ChangeSet, Guard, ports::CommitError};
 use kalends_calendars::{Calendar, Event, EventSource, Patch};
 use kalends_feeds::{
-    Beside, Change, Neighbour, Neighbours, NewSubscription, Origin, Remains, Subscription, SubscriptionPatch,
+    Change, Neighbour, Neighbours, NewSubscription, Origin, Placement, Remains, Subscription, SubscriptionPatch,
     SubscriptionStatus, SyncClaim,
     sync::{
         CLAIM_LASTS, Ended, Fingerprint, ItemKey, KnownItem, LEFT_KEPT, Memory, Report, Seen, SyncState, Validators,
@@ -16,7 +16,7 @@ use kalends_quotas::Metric;
 
 use super::{
     StoreUnderTest,
-    scene::{Scene, WHOLE, assert_refused, hours, race, successes},
+    scene::{LARGEST_PAGE, Scene, assert_refused, hours, race, successes},
     series::moved,
 };
 use crate::fixtures::Compose;
@@ -35,8 +35,8 @@ impl Scene {
         let new = NewSubscription { url: url(address), label: Some("Arbeit: „früh“ 🗓".into()) };
         let of = (self.org, calendar.agent.unwrap(), calendar.id);
         let now = self.make.tick();
-        let beside = Beside { place: now.as_micros(), left: None };
-        Subscription::create(of, new, beside, now, &self.make.entropy)
+        let placement = Placement { place: now.as_micros(), left: None };
+        Subscription::create(of, new, placement, now, &self.make.entropy)
     }
 
     /// Stores a subscription of the calendar to a feed at that address.
@@ -158,16 +158,16 @@ pub async fn subscriptions_are_listed(store: &StoreUnderTest) {
         (listed.data, listed.total)
     };
     let agent = calendar.agent;
-    assert_eq!(list(agent, None, WHOLE).await, (made.clone(), 4));
+    assert_eq!(list(agent, None, LARGEST_PAGE).await, (made.clone(), 4));
     assert_eq!(list(agent, None, Page { limit: 2, offset: 1 }).await, (made[1..3].to_vec(), 4));
     assert_eq!(list(agent, None, Page { limit: 2, offset: 9 }).await, (vec![], 4));
     let of = |places: &[usize]| places.iter().map(|place| made[*place].clone()).collect::<Vec<_>>();
-    assert_eq!(list(agent, Some(SubscriptionStatus::Active), WHOLE).await, (of(&[1, 3]), 2));
-    assert_eq!(list(agent, Some(SubscriptionStatus::Paused), WHOLE).await, (of(&[2]), 1));
-    assert_eq!(list(agent, Some(SubscriptionStatus::Error), WHOLE).await, (of(&[0]), 1));
+    assert_eq!(list(agent, Some(SubscriptionStatus::Active), LARGEST_PAGE).await, (of(&[1, 3]), 2));
+    assert_eq!(list(agent, Some(SubscriptionStatus::Paused), LARGEST_PAGE).await, (of(&[2]), 1));
+    assert_eq!(list(agent, Some(SubscriptionStatus::Error), LARGEST_PAGE).await, (of(&[0]), 1));
     assert_eq!(list(agent, Some(SubscriptionStatus::Active), Page { limit: 1, offset: 0 }).await, (of(&[1]), 2));
     let all: Vec<_> = made.iter().chain([&theirs]).cloned().collect();
-    assert_eq!(list(None, None, WHOLE).await, (all, 5));
+    assert_eq!(list(None, None, LARGEST_PAGE).await, (all, 5));
     assert_eq!(other.read_back(&theirs).await, None);
 }
 
@@ -189,8 +189,8 @@ pub async fn subscriptions_are_changed_only_at_the_version_seen(store: &StoreUnd
         due: moved.then_some(now),
     };
     scene.feed(vec![update(&renamed, made.version, false)]).await.unwrap();
-    let shown = Subscription { state: state.clone(), ..renamed.clone() };
-    assert_eq!(scene.read_back(&made).await, Some(shown));
+    let synced = Subscription { state: state.clone(), ..renamed.clone() };
+    assert_eq!(scene.read_back(&made).await, Some(synced));
     assert!(scene.claim_due(now, 10).await.is_empty(), "a new label makes nothing due");
     assert_refused!(scene.feed(vec![update(&renamed, made.version, false)]).await, CommitError::Stale);
 
@@ -198,9 +198,9 @@ pub async fn subscriptions_are_changed_only_at_the_version_seen(store: &StoreUnd
     let address = SubscriptionPatch { url: Patch::Set(url("https://example.org/")), ..SubscriptionPatch::default() };
     let moved = renamed.patched(address, scene.make.tick());
     scene.feed(vec![update(&moved, renamed.version, true)]).await.unwrap();
-    let shown = Subscription { state: state.elsewhere(), ..moved.clone() };
-    assert_eq!(scene.read_back(&made).await, Some(shown.clone()));
-    assert_eq!(scene.claim_due(now, 10).await.into_iter().map(|(_, found)| found).collect::<Vec<_>>(), [shown]);
+    let after_move = Subscription { state: state.elsewhere(), ..moved.clone() };
+    assert_eq!(scene.read_back(&made).await, Some(after_move.clone()));
+    assert_eq!(scene.claim_due(now, 10).await.into_iter().map(|(_, found)| found).collect::<Vec<_>>(), [after_move]);
 
     let (org, subscription, remains) = (scene.org, made.id, Remains::Kept);
     let delete = |seen| Change::DeleteSubscription { org, subscription, seen, remains, at: now };
@@ -233,7 +233,7 @@ pub async fn subscriptions_end_with_their_calendar(store: &StoreUnderTest) {
     for subscription in &gone {
         assert_eq!(scene.read_back(subscription).await, None);
     }
-    let listed = scene.store.list_subscriptions(scene.org, None, None, WHOLE).await.unwrap();
+    let listed = scene.store.list_subscriptions(scene.org, None, None, LARGEST_PAGE).await.unwrap();
     assert_eq!((listed.data, listed.total), (vec![stays.clone()], 1));
     let claims = scene.claim_due(scene.make.tick(), 10).await;
     assert_eq!(claims.into_iter().map(|(_, claimed)| claimed).collect::<Vec<_>>(), [stays]);
@@ -353,10 +353,10 @@ pub async fn claims_per_host_are_limited(store: &StoreUnderTest) {
     scene.subscribed(&calendar, "https://calm.example.com/").await;
     let now = now + SignedDuration::hours(1);
     let claims = scene.claim_due(now, 10).await;
-    let mut asked: Vec<_> = claims.iter().map(|(_, of)| of.url.destination()).collect();
-    asked.sort_unstable();
+    let mut destinations: Vec<_> = claims.iter().map(|(_, of)| of.url.destination()).collect();
+    destinations.sort_unstable();
     let busy = ("busy.example.com", 443);
-    assert_eq!(asked, [busy, busy, ("busy.example.com", 8443), ("calm.example.com", 443)]);
+    assert_eq!(destinations, [busy, busy, ("busy.example.com", 8443), ("calm.example.com", 443)]);
     assert!(scene.claim_due(now, 10).await.is_empty());
     let (ended, _) = claims.iter().find(|(_, of)| of.url.destination() == busy).unwrap();
     scene.end_sync(*ended, SyncState::default(), now, now + SignedDuration::hours(1)).await.unwrap();
@@ -677,8 +677,8 @@ impl Scene {
     }
 
     /// The subscriptions to an address on a calendar, by place.
-    async fn beside(&self, calendar: &Calendar, address: &RemoteUrl) -> Neighbours {
-        let mut found = self.store.subscriptions_beside(self.org, calendar.id, address).await.unwrap();
+    async fn neighbours_of(&self, calendar: &Calendar, address: &RemoteUrl) -> Neighbours {
+        let mut found = self.store.subscription_neighbours(self.org, calendar.id, address).await.unwrap();
         found.same.sort_by_key(|neighbour| neighbour.place);
         found
     }
@@ -689,7 +689,7 @@ pub async fn an_address_finds_its_own_subscriptions(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, second) = (scene.own_calendar().await, scene.own_calendar().await);
     let address = url("https://a.example/one.ics?token=x");
-    assert_eq!(scene.beside(&calendar, &address).await, Neighbours::default());
+    assert_eq!(scene.neighbours_of(&calendar, &address).await, Neighbours::default());
     let left = scene.subscribed(&calendar, address.as_str()).await;
     let gone = scene.subscribed(&calendar, address.as_str()).await;
     for (number, (of, remains)) in (1..).zip([(&left, Remains::Kept), (&gone, Remains::Removed)]) {
@@ -699,7 +699,7 @@ pub async fn an_address_finds_its_own_subscriptions(store: &StoreUnderTest) {
         scene.unsubscribe(of, remains).await;
     }
     let of = (scene.org, left.agent, calendar.id);
-    let adopting = Beside { place: scene.make.tick().as_micros(), left: Some((left.id, left.origin)) };
+    let adopting = Placement { place: scene.make.tick().as_micros(), left: Some((left.id, left.origin)) };
     let new = NewSubscription { url: address.clone(), label: None };
     let live = Subscription::create(of, new, adopting, scene.make.tick(), &scene.make.entropy);
     scene.feed(vec![Change::CreateSubscription(Box::new(live.clone()))]).await.unwrap();
@@ -715,9 +715,9 @@ pub async fn an_address_finds_its_own_subscriptions(store: &StoreUnderTest) {
         Neighbour { id: left.id, origin: left.id, place: left.place, left: true },
         Neighbour { id: live.id, origin: left.id, place: live.place, left: false },
     ];
-    assert_eq!(scene.beside(&calendar, &address).await, Neighbours { last, same });
-    assert_eq!(scene.beside(&calendar, &url("https://c.example/")).await, Neighbours { last, same: vec![] });
-    assert_eq!(other.beside(&calendar, &address).await, Neighbours::default());
+    assert_eq!(scene.neighbours_of(&calendar, &address).await, Neighbours { last, same });
+    assert_eq!(scene.neighbours_of(&calendar, &url("https://c.example/")).await, Neighbours { last, same: vec![] });
+    assert_eq!(other.neighbours_of(&calendar, &address).await, Neighbours::default());
 }
 
 /// A deleted subscription is visible only to the next one of its calendar, which takes over its items.
@@ -734,18 +734,18 @@ pub async fn the_next_subscription_takes_over_items(store: &StoreUnderTest) {
     let usage = scene.store.usage(scene.org, scene.make.period(), at).await.unwrap();
     assert_eq!(usage.iter().find(|(metric, _)| *metric == Metric::IcalSubscriptions).map_or(0, |(_, used)| *used), 0);
     assert_refused!(scene.renew(claim, at).await, CommitError::Stale);
-    let neighbours = scene.beside(&calendar, &made.url).await;
+    let neighbours = scene.neighbours_of(&calendar, &made.url).await;
     let left = Neighbour { id: made.id, origin: made.id, place: made.place, left: true };
     assert_eq!(neighbours, Neighbours { last: made.place, same: vec![left] });
 
-    let beside = Beside::find(&neighbours, None).unwrap();
+    let placement = Placement::find(&neighbours, None).unwrap();
     let of = (scene.org, made.agent, calendar.id);
     let new = NewSubscription { url: made.url.clone(), label: None };
-    let next = Subscription::create(of, new, beside, scene.make.tick(), &scene.make.entropy);
+    let next = Subscription::create(of, new, placement, scene.make.tick(), &scene.make.entropy);
     let adopt = || Change::AdoptRemains { org: scene.org, subscription: made.id };
     scene.feed(vec![adopt(), Change::CreateSubscription(Box::new(next.clone()))]).await.unwrap();
     let live = Neighbour { id: next.id, origin: made.id, place: next.place, left: false };
-    assert_eq!(scene.beside(&calendar, &made.url).await, Neighbours { last: next.place, same: vec![live] });
+    assert_eq!(scene.neighbours_of(&calendar, &made.url).await, Neighbours { last: next.place, same: vec![live] });
     assert_eq!(scene.known_of(Origin::Subscription(next.origin)).await, [item]);
     assert_refused!(scene.feed(vec![adopt()]).await, CommitError::Stale);
 
@@ -767,7 +767,7 @@ pub async fn deleted_subscriptions_are_purged(store: &StoreUnderTest) {
     let calendar = scene.own_calendar().await;
     let bare = scene.subscribed(&calendar, "https://a.example/").await;
     scene.unsubscribe(&bare, Remains::Kept).await;
-    assert_eq!(scene.beside(&calendar, &bare.url).await, Neighbours::default());
+    assert_eq!(scene.neighbours_of(&calendar, &bare.url).await, Neighbours::default());
 
     let made = scene.subscribed(&calendar, "https://a.example/").await;
     scene.imported_item(&calendar, &made).await;
@@ -783,7 +783,7 @@ pub async fn deleted_subscriptions_are_purged(store: &StoreUnderTest) {
     scene.feed(forget(claim)).await.unwrap();
     assert_refused!(scene.feed(forget(claim)).await, CommitError::Stale);
     assert_eq!(
-        (scene.beside(&calendar, &made.url).await, scene.known_of(Origin::Subscription(made.id)).await),
+        (scene.neighbours_of(&calendar, &made.url).await, scene.known_of(Origin::Subscription(made.id)).await),
         (Neighbours::default(), vec![])
     );
 
@@ -808,7 +808,7 @@ pub async fn kept_events_can_still_be_removed(store: &StoreUnderTest) {
     scene.feed(remove(at)).await.unwrap();
     let later = at + LEFT_KEPT;
     assert_refused!(scene.end_sync(looking, SyncState::default(), at, later).await, CommitError::Stale);
-    assert_eq!(scene.beside(&calendar, &made.url).await, Neighbours { last: made.place, same: vec![] });
+    assert_eq!(scene.neighbours_of(&calendar, &made.url).await, Neighbours { last: made.place, same: vec![] });
     let org = scene.org;
     assert_refused!(scene.feed(remove(at)).await, CommitError::Stale);
     assert_refused!(scene.feed(vec![Change::AdoptRemains { org, subscription: made.id }]).await, CommitError::Stale);
@@ -832,7 +832,7 @@ pub async fn a_place_on_a_calendar_is_taken_once(store: &StoreUnderTest) {
     })
     .await;
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
-    let found = scene.beside(&calendar, &url("https://a.example/")).await;
+    let found = scene.neighbours_of(&calendar, &url("https://a.example/")).await;
     assert_eq!((successes(&outcomes), found.last, found.same.len()), (1, 1, 1));
 
     let mut others = Vec::new();
@@ -852,6 +852,6 @@ pub async fn a_place_on_a_calendar_is_taken_once(store: &StoreUnderTest) {
     .await;
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
     assert_eq!(successes(&outcomes), 1);
-    let moved = scene.beside(&calendar, &url("https://z.example/")).await.same;
+    let moved = scene.neighbours_of(&calendar, &url("https://z.example/")).await.same;
     assert_eq!(moved.iter().map(|found| found.place).collect::<Vec<_>>(), [2]);
 }

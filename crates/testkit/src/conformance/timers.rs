@@ -77,7 +77,7 @@ pub async fn a_timer_follows_its_event(store: &StoreUnderTest) {
     assert_eq!(due_at(&scene, &usual).await, Some(hour(10) - SignedDuration::minutes(10)));
     let found = timer(&scene, &inherits).await.unwrap();
     assert_eq!((found.seen.as_ref(), &found.defaults), (Some(&inherits), &reminded.default_reminders));
-    assert_eq!((found.org, found.calendar, found.told), (scene.org, reminded.id, EmittedUntil::both(now)));
+    assert_eq!((found.org, found.calendar, found.emitted_until), (scene.org, reminded.id, EmittedUntil::both(now)));
 
     // An event that is written late has only a part to emit, or nothing.
     let late = Event { updated_at: hour(11), ..scene.make.event(&plain, hours(10, 12)) };
@@ -97,7 +97,10 @@ pub async fn a_timer_follows_its_event(store: &StoreUnderTest) {
     assert_eq!(due_at(&scene, &off).await, None);
     let on = write(&scene, &off, hour(4), |event| Event { status: EventStatus::Confirmed, ..event }).await;
     let found = timer(&scene, &on).await.unwrap();
-    assert_eq!((found.due_at, found.told), (hour(20) - SignedDuration::minutes(10), EmittedUntil::both(hour(4))));
+    assert_eq!(
+        (found.due_at, found.emitted_until),
+        (hour(20) - SignedDuration::minutes(10), EmittedUntil::both(hour(4)))
+    );
     let gone = write(&scene, &on, hour(5), |event| Event { deleted_at: Some(hour(5)), ..event }).await;
     assert_eq!(due_at(&scene, &gone).await, None);
 
@@ -127,17 +130,20 @@ pub async fn a_write_that_changes_no_timing_leaves_the_timer_alone(store: &Store
     // The reminder, start and end are due by then, and are still emitted.
     let retitled = write(&scene, &event, hour(13), |event| Event { title: "Other".into(), ..event }).await;
     let after = timer(&scene, &retitled).await.unwrap();
-    assert_eq!((after.due_at, after.told, after.version), (before.due_at, before.told, before.version));
+    assert_eq!(
+        (after.due_at, after.emitted_until, after.version),
+        (before.due_at, before.emitted_until, before.version)
+    );
     assert_eq!(after.seen, Some(retitled.clone()));
 
     // What was emitted stays emitted, even if a clock is behind.
-    let told = EmittedUntil::both(hour(11));
-    scene.commit(advance(&after, Some((hour(12), told)))).await;
+    let emitted_until = EmittedUntil::both(hour(11));
+    scene.commit(advance(&after, Some((hour(12), emitted_until)))).await;
     let behind = hour(9);
     let reminders = minutes(&[30]);
     let changed = write(&scene, &retitled, behind, |event| Event { reminders, ..event }).await;
     let found = timer(&scene, &changed).await.unwrap();
-    assert_eq!(found.told, told);
+    assert_eq!(found.emitted_until, emitted_until);
 }
 
 /// Each queue returns its due timers, of every organization, the longest due first, with the event if it is visible.
@@ -189,7 +195,7 @@ pub async fn a_claimed_timer_is_not_claimed_again(store: &StoreUnderTest) {
     assert_eq!(claim(now + MINUTE - SignedDuration::micros(1)).await, None);
     // The first worker may have crashed. Both see the same timer, so that one of them is stale.
     let again = claim(now + MINUTE).await.unwrap();
-    assert_eq!((again.version, again.told), (first.version, first.told));
+    assert_eq!((again.version, again.emitted_until), (first.version, first.emitted_until));
     let reminders = minutes(&[1]);
     write(&scene, &event, hour(5), |event| Event { reminders, ..event }).await;
     let written = claim(now + MINUTE).await.unwrap();
@@ -205,13 +211,13 @@ pub async fn timers_are_advanced_once(store: &StoreUnderTest) {
     let event = Event { updated_at: hour(0), ..scene.make.event(&calendar, hours(10, 12)) };
     let event = scene.stored(event).await;
     let seen = timer(&scene, &event).await.unwrap();
-    let told = EmittedUntil { all: hour(10), reminders: hour(11) };
-    scene.commit(advance(&seen, Some((hour(12), told)))).await;
+    let emitted_until = EmittedUntil { all: hour(10), reminders: hour(11) };
+    scene.commit(advance(&seen, Some((hour(12), emitted_until)))).await;
     let next = timer(&scene, &event).await.unwrap();
-    assert_eq!((next.due_at, next.told), (hour(12), told));
+    assert_eq!((next.due_at, next.emitted_until), (hour(12), emitted_until));
 
     let before = scene.observe().await;
-    for stale in [advance(&seen, Some((hour(13), told))), advance(&seen, None)] {
+    for stale in [advance(&seen, Some((hour(13), emitted_until))), advance(&seen, None)] {
         let stale = stale.message(scene.make.message(scene.org));
         assert_refused!(scene.try_commit(stale).await, CommitError::Stale);
     }
@@ -220,7 +226,7 @@ pub async fn timers_are_advanced_once(store: &StoreUnderTest) {
     scene.commit(advance(&next, None)).await;
     assert_eq!(timer(&scene, &event).await, None);
     assert_refused!(scene.try_commit(advance(&next, None)).await, CommitError::Stale);
-    assert_refused!(scene.try_commit(advance(&next, Some((hour(12), told)))).await, CommitError::Stale);
+    assert_refused!(scene.try_commit(advance(&next, Some((hour(12), emitted_until)))).await, CommitError::Stale);
 }
 
 /// Neither the event nor its calendar changes when its timer does.
@@ -266,10 +272,10 @@ pub async fn timers_that_inherit_new_reminders_are_marked(store: &StoreUnderTest
     assert_eq!(found.iter().map(|timer| timer.event).collect::<Vec<_>>(), [inherits.id]);
     let found = &found[0];
     // The start was due before and is still emitted; reminders that it would have had are not.
-    assert_eq!(found.told, EmittedUntil { all: hour(0), reminders: hour(9) });
+    assert_eq!(found.emitted_until, EmittedUntil { all: hour(0), reminders: hour(9) });
     assert_eq!((found.defaults.as_ref(), found.due_at), (reminded.default_reminders.as_ref(), stale.due_at));
     assert_refused!(scene.try_commit(advance(&stale, None)).await, CommitError::Stale);
-    scene.commit(advance(found, Some((hour(10), found.told)))).await;
+    scene.commit(advance(found, Some((hour(10), found.emitted_until)))).await;
     assert_eq!(again().await, []);
     assert_eq!(due_at(&scene, &inherits).await, Some(hour(10)));
 }

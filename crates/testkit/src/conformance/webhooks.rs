@@ -8,7 +8,7 @@ use kalends_quotas::Metric;
 
 use super::{
     StoreUnderTest,
-    scene::{Scene, WHOLE, assert_refused, race, successes},
+    scene::{LARGEST_PAGE, Scene, assert_refused, race, successes},
 };
 use crate::fixtures::Compose;
 
@@ -23,7 +23,7 @@ impl Scene {
 
     /// The organization's endpoints.
     pub(super) async fn webhooks(&self) -> Vec<WebhookEndpoint> {
-        self.store.list_webhooks(self.org, WHOLE).await.unwrap().data
+        self.store.list_webhooks(self.org, LARGEST_PAGE).await.unwrap().data
     }
 
     /// Stores another endpoint that listens for these types.
@@ -166,6 +166,6 @@ pub async fn webhooks_end_with_their_organization(store: &StoreUnderTest) {
     assert_eq!(scene.store.claim_webhooks(scene.make.tick(), Places::of(10)).await.unwrap(), []);
     assert_eq!(other.webhooks().await.len(), 1);
     while scene.store.remove_rows(org, 2).await.unwrap() > 0 {}
-    let left = scene.store.list_deliveries(org, endpoint.id, None, true, WHOLE).await.unwrap();
+    let left = scene.store.list_deliveries(org, endpoint.id, None, true, LARGEST_PAGE).await.unwrap();
     assert_eq!((left, scene.inspect.messages(org).await), (vec![], vec![]));
 }

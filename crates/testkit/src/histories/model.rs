@@ -104,7 +104,7 @@ pub(super) struct SentMessage {
     pub kind: String,
     pub thing: usize,
     pub reason: Option<String>,
-    pub shown: EventView,
+    pub view: EventView,
     pub version: i64,
 }
 
@@ -145,7 +145,7 @@ impl Thing {
         }
     }
 
-    pub(super) fn shown(&self, now: i64) -> EventView {
+    pub(super) fn view(&self, now: i64) -> EventView {
         let over = self.status == Status::Hold && self.is_over(now);
         EventView {
             calendar: self.calendar,
@@ -258,7 +258,7 @@ impl Model {
         (start, end): (i64, i64),
         priority: u8,
         except: Option<usize>,
-        told: &mut Vec<SentMessage>,
+        sent: &mut Vec<SentMessage>,
     ) -> Result<(), Outcome> {
         let now = self.now;
         let met: Vec<usize> = (0..self.things.len())
@@ -283,16 +283,16 @@ impl Model {
         for thing in met {
             if gives_way(&self.things[thing]) {
                 self.things[thing].become_plain(Status::Cancelled);
-                self.tell("event.hold_expired", thing, Some("preempted"), told);
+                self.emit("event.hold_expired", thing, Some("preempted"), sent);
             } else {
-                self.write_expiry(thing, told);
+                self.write_expiry(thing, sent);
             }
         }
         Ok(())
     }
 
     /// Ends a hold that has expired, unless that was written before.
-    fn write_expiry(&mut self, thing: usize, told: &mut Vec<SentMessage>) -> bool {
+    fn write_expiry(&mut self, thing: usize, sent: &mut Vec<SentMessage>) -> bool {
         let now = self.now;
         let due = &mut self.things[thing];
         if due.deleted || due.status != Status::Hold || !due.is_over(now) {
@@ -300,17 +300,17 @@ impl Model {
         }
         due.status = Status::Cancelled;
         due.writes += 1;
-        self.tell("event.hold_expired", thing, Some("expired"), told);
+        self.emit("event.hold_expired", thing, Some("expired"), sent);
         true
     }
 
-    fn tell(&self, kind: &str, thing: usize, reason: Option<&str>, told: &mut Vec<SentMessage>) {
+    fn emit(&self, kind: &str, thing: usize, reason: Option<&str>, sent: &mut Vec<SentMessage>) {
         let about = &self.things[thing];
-        told.push(SentMessage {
+        sent.push(SentMessage {
             kind: kind.to_owned(),
             thing,
             reason: reason.map(str::to_owned),
-            shown: about.shown(self.now),
+            view: about.view(self.now),
             version: about.writes,
         });
     }
@@ -329,39 +329,39 @@ impl Model {
 
     /// Applies the request and returns its outcome.
     pub(super) fn apply(&mut self, act: &Act) -> (Outcome, Vec<SentMessage>) {
-        let mut told = Vec::new();
-        let outcome = self.outcome(act, &mut told).unwrap_or_else(|refused| refused);
-        (outcome, told)
+        let mut sent = Vec::new();
+        let outcome = self.outcome(act, &mut sent).unwrap_or_else(|refused| refused);
+        (outcome, sent)
     }
 
-    fn outcome(&mut self, act: &Act, told: &mut Vec<SentMessage>) -> Result<Outcome, Outcome> {
+    fn outcome(&mut self, act: &Act, sent: &mut Vec<SentMessage>) -> Result<Outcome, Outcome> {
         let now = self.now;
         match act {
             Act::Book { calendar, start, end, tentative } => {
                 let status = if *tentative { Status::Tentative } else { Status::Confirmed };
                 let made = self.add(Thing::new(*calendar, *start, *end, status, None, None));
-                self.tell("event.created", made, None, told);
+                self.emit("event.created", made, None, sent);
                 Ok(Outcome::Shows(vec![made]))
             }
             Act::Hold { calendar, start, end, held } => {
-                self.place(&calendars_of(*calendar, held.wide), (*start, *end), held.priority, None, told)?;
+                self.place(&calendars_of(*calendar, held.wide), (*start, *end), held.priority, None, sent)?;
                 let made = self.add(Thing::new(*calendar, *start, *end, Status::Hold, Some(*held), None));
-                self.tell("event.hold_created", made, None, told);
+                self.emit("event.hold_created", made, None, sent);
                 Ok(Outcome::Shows(vec![made]))
             }
             Act::HoldSet { calendars, start, end, held } => {
-                self.place(calendars, (*start, *end), held.priority, None, told)?;
+                self.place(calendars, (*start, *end), held.priority, None, sent)?;
                 let mut made = Vec::new();
                 for calendar in calendars {
                     let set = Some(self.sets);
                     made.push(self.add(Thing::new(*calendar, *start, *end, Status::Hold, Some(*held), set)));
                 }
                 self.sets += 1;
-                made.iter().for_each(|thing| self.tell("event.hold_created", *thing, None, told));
+                made.iter().for_each(|thing| self.emit("event.hold_created", *thing, None, sent));
                 Ok(Outcome::Shows(made))
             }
-            Act::Confirm(thing) => self.decide(*thing, Status::Confirmed, "event.hold_confirmed", told),
-            Act::Release(thing) => self.decide(*thing, Status::Cancelled, "event.hold_released", told),
+            Act::Confirm(thing) => self.decide(*thing, Status::Confirmed, "event.hold_confirmed", sent),
+            Act::Release(thing) => self.decide(*thing, Status::Cancelled, "event.hold_released", sent),
             Act::ConfirmSet(set) => {
                 let of_it = self.of_set(*set);
                 let troubles = self.troubles(&of_it)?;
@@ -370,7 +370,7 @@ impl Model {
                 }
                 for thing in &of_it {
                     self.things[*thing].become_plain(Status::Confirmed);
-                    self.tell("event.hold_confirmed", *thing, None, told);
+                    self.emit("event.hold_confirmed", *thing, None, sent);
                 }
                 Ok(Outcome::Shows(of_it))
             }
@@ -383,17 +383,17 @@ impl Model {
                 for thing in &of_it {
                     if self.things[*thing].trouble(now).is_none() {
                         self.things[*thing].become_plain(Status::Cancelled);
-                        self.tell("event.hold_released", *thing, None, told);
+                        self.emit("event.hold_released", *thing, None, sent);
                     }
                 }
                 Ok(Outcome::Shows(of_it))
             }
             Act::Expire => {
-                let ended = (0..self.things.len()).filter(|thing| self.write_expiry(*thing, told)).count();
+                let ended = (0..self.things.len()).filter(|thing| self.write_expiry(*thing, sent)).count();
                 Ok(Outcome::Ended(ended))
             }
             Act::Move(thing, start, end) => {
-                self.in_sight(*thing)?;
+                self.require_visible(*thing)?;
                 let moved = self.things[*thing].clone();
                 if let Some(held) = moved.hold.filter(|held| held.until <= now) {
                     return Err(Outcome::Refused(Trouble::Expired(held.until)));
@@ -401,43 +401,43 @@ impl Model {
                 if moved.is_live_hold(now) && (moved.start, moved.end) != (*start, *end) {
                     let held = moved.hold.unwrap_or(Held { until: 0, priority: 0, wide: false });
                     let calendars = calendars_of(moved.calendar, held.wide);
-                    self.place(&calendars, (*start, *end), held.priority, Some(*thing), told)?;
+                    self.place(&calendars, (*start, *end), held.priority, Some(*thing), sent)?;
                 }
                 let moved = &mut self.things[*thing];
                 (moved.start, moved.end) = (*start, *end);
-                Ok(self.updated(*thing, told))
+                Ok(self.updated(*thing, sent))
             }
             Act::SetStatus(thing, status) => {
-                self.in_sight(*thing)?;
+                self.require_visible(*thing)?;
                 match self.things[*thing].hold {
                     Some(held) if held.until <= now => return Err(Outcome::Refused(Trouble::Expired(held.until))),
                     Some(_) => return Err(Outcome::StatusIsNotSet),
                     None => self.things[*thing].status = *status,
                 }
-                Ok(self.updated(*thing, told))
+                Ok(self.updated(*thing, sent))
             }
             Act::Rename(thing, title) => {
-                self.in_sight(*thing)?;
+                self.require_visible(*thing)?;
                 self.things[*thing].title.clone_from(title);
-                Ok(self.updated(*thing, told))
+                Ok(self.updated(*thing, sent))
             }
             Act::Delete(thing) => {
-                self.in_sight(*thing)?;
+                self.require_visible(*thing)?;
                 self.things[*thing].deleted = true;
                 self.things[*thing].writes += 1;
-                self.tell("event.deleted", *thing, None, told);
+                self.emit("event.deleted", *thing, None, sent);
                 Ok(Outcome::Nothing)
             }
         }
     }
 
-    fn in_sight(&self, thing: usize) -> Result<(), Outcome> {
+    fn require_visible(&self, thing: usize) -> Result<(), Outcome> {
         if self.things[thing].deleted { Err(Outcome::Missing("event")) } else { Ok(()) }
     }
 
-    fn updated(&mut self, thing: usize, told: &mut Vec<SentMessage>) -> Outcome {
+    fn updated(&mut self, thing: usize, sent: &mut Vec<SentMessage>) -> Outcome {
         self.things[thing].writes += 1;
-        self.tell("event.updated", thing, None, told);
+        self.emit("event.updated", thing, None, sent);
         Outcome::Shows(vec![thing])
     }
 
@@ -446,14 +446,14 @@ impl Model {
         thing: usize,
         status: Status,
         kind: &str,
-        told: &mut Vec<SentMessage>,
+        sent: &mut Vec<SentMessage>,
     ) -> Result<Outcome, Outcome> {
-        self.in_sight(thing)?;
+        self.require_visible(thing)?;
         if let Some(trouble) = self.things[thing].trouble(self.now) {
             return Err(Outcome::Refused(trouble));
         }
         self.things[thing].become_plain(status);
-        self.tell(kind, thing, None, told);
+        self.emit(kind, thing, None, sent);
         Ok(Outcome::Shows(vec![thing]))
     }
 

@@ -12,13 +12,14 @@ use kalends_calendars::{
     ports::{EventFilter, StatusAt},
 };
 use kalends_kernel::{MessageId, Page, Timestamp};
-use kalends_wire::{Listing, NewHoldSet, SlotsRequest};
+use kalends_wire::{self as wire, Listing, NewHoldSet, SlotsRequest};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
     history::{AGENTS, CALENDARS, History, Operation, Pass, Status, Time},
     model::{Act, EventView, Held, Model, Outcome, SentMessage, Trouble, calendars_of_agent},
-    service::{Call, Reply, Said, Service, hold, new_event, other_times, path, span, status},
+    service::{Call, Reply, Returned, Service, hold, new_event, other_times, path, span, status},
 };
 use crate::{Inspect, conformance::StoreUnderTest, fixtures::Fixtures};
 
@@ -218,10 +219,10 @@ impl Replay {
         let call = self.call(&act);
         let reply = self.service.make(self.node(), call).await;
         let concerned = self.model.concerned(&act);
-        let (outcome, told) = self.model.apply(&act);
+        let (outcome, messages) = self.model.apply(&act);
         self.bind(&act, &outcome, &reply)?;
         self.same_outcome(&outcome, &reply)?;
-        self.messages(told).await?;
+        self.messages(messages).await?;
         self.fits(&outcome, &concerned).await?;
         self.look().await
     }
@@ -232,12 +233,12 @@ impl Replay {
         let slot = Arc::new(Mutex::new(None));
         let (node, call) = (self.node(), self.call(&fast));
         let (other, into) = (self.service.make(1 - node, call), Arc::clone(&slot));
-        self.service.meanwhile.arm(looked, async move {
+        self.service.interruption.arm(looked, async move {
             let reply = other.await;
             *into.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
         });
         let slow_reply = self.service.make(node, self.call(&slow)).await;
-        let late = self.service.meanwhile.disarm();
+        let late = self.service.interruption.disarm();
         let overtook = late.is_none();
         if let Some(late) = late {
             late.await;
@@ -247,12 +248,12 @@ impl Replay {
 
         let before = self.model.clone();
         if overtook {
-            let (fast_outcome, mut told) = self.model.apply(&fast);
+            let (fast_outcome, mut fast_messages) = self.model.apply(&fast);
             self.bind(&fast, &fast_outcome, &fast_reply)?;
             self.same_outcome(&fast_outcome, &fast_reply).map_err(|what| format!("the overtaking request: {what}"))?;
             let after_fast = self.model.clone();
             let concerned = self.model.concerned(&slow);
-            let (slow_outcome, slow_told) = self.model.apply(&slow);
+            let (slow_outcome, slow_messages) = self.model.apply(&slow);
             if matches!(slow_reply, Err(Refusal::SlotTaken(_))) {
                 // It may have read before the other was done, or after.
                 let refused_before = matches!(before.clone().apply(&slow).0, Outcome::Taken { .. });
@@ -264,22 +265,30 @@ impl Replay {
                 self.bind(&slow, &slow_outcome, &slow_reply)?;
                 self.same_outcome(&slow_outcome, &slow_reply)
                     .map_err(|what| format!("the overtaken request: {what}"))?;
-                told.extend(slow_told);
+                fast_messages.extend(slow_messages);
                 self.fits(&slow_outcome, &concerned).await?;
             }
-            self.messages(told).await?;
+            self.messages(fast_messages).await?;
         } else {
-            let mut all_told = Vec::new();
+            let mut messages_of_all = Vec::new();
             for (act, reply) in [(slow, slow_reply), (fast, fast_reply)] {
-                let (outcome, told) = self.model.apply(&act);
+                let (outcome, messages) = self.model.apply(&act);
                 self.bind(&act, &outcome, &reply)?;
                 self.same_outcome(&outcome, &reply)?;
-                all_told.extend(told);
+                messages_of_all.extend(messages);
             }
-            self.messages(all_told).await?;
+            self.messages(messages_of_all).await?;
         }
         self.look().await
     }
+}
+
+/// The payload of a message about an event, as a receiver reads it.
+#[derive(Deserialize)]
+struct Sent {
+    #[serde(flatten)]
+    event: wire::Event,
+    reason: Option<String>,
 }
 
 /// Comparing outcomes.
@@ -290,7 +299,11 @@ impl Replay {
         if !matches!(outcome, Outcome::Shows(_) | Outcome::Nothing) {
             return Ok(());
         }
-        let made = || body(reply).map(|body| body["id"].as_str().unwrap_or_default().to_owned());
+        let made = || match reply {
+            Ok(Returned::Event(event)) => Ok(event.id.clone()),
+            Ok(Returned::Set(set)) => Ok(set.id.to_string()),
+            other => Err(format!("nothing was made: {other:?}")),
+        };
         let (action, resource) = match act {
             Act::Expire => return Ok(()),
             Act::Book { .. } | Act::Hold { .. } => ("event.create", made()?),
@@ -320,23 +333,23 @@ impl Replay {
     }
 
     fn learn(&mut self, outcome: &Outcome, reply: &Reply) -> Checked {
-        let Outcome::Shows(shown) = outcome else { return Ok(()) };
-        let made: Vec<usize> = shown.iter().copied().filter(|thing| *thing >= self.things.len()).collect();
+        let Outcome::Shows(things_shown) = outcome else { return Ok(()) };
+        let made: Vec<usize> = things_shown.iter().copied().filter(|thing| *thing >= self.things.len()).collect();
         if made.is_empty() {
             return Ok(());
         }
-        let body = body(reply)?;
-        let id =
-            |value: &Value| value["id"].as_str().map(str::to_owned).ok_or_else(|| format!("no identifier in {value}"));
-        let Some(holds) = body["holds"].as_array() else {
-            self.things.push(id(&body)?);
-            return Ok(());
-        };
-        self.sets.push(id(&body)?);
-        for thing in made {
-            let calendar = self.service.calendars[self.model.things[thing].calendar].to_string();
-            let hold = holds.iter().find(|hold| hold["calendarId"] == calendar.as_str());
-            self.things.push(id(hold.ok_or_else(|| format!("no hold on {calendar} in {body}"))?)?);
+        match reply {
+            Ok(Returned::Event(event)) => self.things.push(event.id.clone()),
+            Ok(Returned::Set(set)) => {
+                self.sets.push(set.id.to_string());
+                for thing in made {
+                    let calendar = self.service.calendars[self.model.things[thing].calendar];
+                    let hold = set.holds.iter().find(|hold| hold.calendar_id == calendar);
+                    let hold = hold.ok_or_else(|| format!("no hold on {calendar} in {set:?}"))?;
+                    self.things.push(hold.id.clone());
+                }
+            }
+            other => return Err(format!("no event is shown: {other:?}")),
         }
         Ok(())
     }
@@ -350,24 +363,22 @@ impl Replay {
             HoldError::StatusIsNotSet => None,
         };
         match (expected, reply) {
-            (Outcome::Shows(things), Ok(Said::Answer(_))) => {
-                let body = body(reply)?;
-                let mut got = match body["holds"].as_array() {
-                    Some(holds) => holds.iter().map(|hold| self.seen_in(hold)).collect::<Checked<Vec<_>>>()?,
-                    None => vec![self.seen_in(&body)?],
+            (Outcome::Shows(things), Ok(Returned::Event(_) | Returned::Set(_))) => {
+                let events = match reply {
+                    Ok(Returned::Event(event)) => std::slice::from_ref(event.as_ref()),
+                    Ok(Returned::Set(set)) => set.holds.as_slice(),
+                    _ => &[],
                 };
+                let mut got = events.iter().map(|event| self.seen_in(event)).collect::<Checked<Vec<_>>>()?;
                 got.sort();
                 let mut expected: Vec<_> =
-                    things.iter().map(|thing| (*thing, self.model.things[*thing].shown(self.model.now))).collect();
+                    things.iter().map(|thing| (*thing, self.model.things[*thing].view(self.model.now))).collect();
                 expected.sort();
                 agree!(expected, got, "the answer differs");
                 Ok(())
             }
-            (Outcome::Nothing, Ok(Said::Answer(answer))) => {
-                agree!(None::<String>, answer.body, "the answer is not empty");
-                Ok(())
-            }
-            (Outcome::Ended(expected), Ok(Said::Ended(got))) => {
+            (Outcome::Nothing, Ok(Returned::Nothing)) => Ok(()),
+            (Outcome::Ended(expected), Ok(Returned::Ended(got))) => {
                 agree!(expected, got, "another number of holds had expired");
                 Ok(())
             }
@@ -421,39 +432,30 @@ impl Replay {
         }
     }
 
-    /// The thing that a JSON value shows, and its fields.
-    fn seen_in(&self, json: &Value) -> Checked<(usize, EventView)> {
-        let text = |field: &str| json[field].as_str().ok_or_else(|| format!("no {field} in {json}"));
-        let time = |text: &str| {
-            text.parse::<Timestamp>().map(Timestamp::as_micros).map_err(|error| format!("{text}: {error}"))
+    /// The thing that an event shows, and its fields.
+    fn seen_in(&self, event: &wire::Event) -> Checked<(usize, EventView)> {
+        let thing = self.things.iter().position(|known| *known == event.id);
+        let thing = thing.ok_or_else(|| format!("unknown: {event:?}"))?;
+        let calendar = self.service.calendars.iter().position(|known| *known == event.calendar_id);
+        let hold = match (event.hold_expires_at, event.hold_priority) {
+            (None, None) => None,
+            (Some(until), Some(priority)) => Some((until.as_micros(), priority)),
+            _ => return Err(format!("half a hold: {event:?}")),
         };
-        let id = text("id")?;
-        let thing = self.things.iter().position(|known| known == id).ok_or_else(|| format!("unknown: {json}"))?;
-        let calendar = text("calendarId")?;
-        let calendar = self.service.calendars.iter().position(|known| known.to_string() == calendar);
-        let is = text("status")?;
-        let hold = match (&json["holdExpiresAt"], &json["holdPriority"]) {
-            (Value::Null, Value::Null) => None,
-            (Value::String(until), Value::Number(priority)) => {
-                let priority = priority.as_u64().and_then(|priority| u8::try_from(priority).ok());
-                Some((time(until)?, priority.ok_or_else(|| format!("no priority in {json}"))?))
-            }
-            _ => return Err(format!("half a hold: {json}")),
-        };
-        let set = json["holdSetId"].as_str();
-        let shown = EventView {
-            calendar: calendar.ok_or_else(|| format!("an unknown calendar: {json}"))?,
-            title: text("title")?.to_owned(),
-            start: time(text("startTime")?)?,
-            end: time(text("endTime")?)?,
+        let is = event.status.into();
+        let view = EventView {
+            calendar: calendar.ok_or_else(|| format!("an unknown calendar: {event:?}"))?,
+            title: event.title.clone(),
+            start: event.start_time.as_micros(),
+            end: event.end_time.as_micros(),
             status: Status::ALL
                 .into_iter()
-                .find(|status| status.as_str() == is)
-                .ok_or_else(|| format!("status {is}"))?,
+                .find(|other| status(*other) == is)
+                .ok_or_else(|| format!("an unknown status: {event:?}"))?,
             hold,
-            set: set.and_then(|set| self.sets.iter().position(|known| known == set)),
+            set: event.hold_set_id.and_then(|set| self.sets.iter().position(|known| *known == set.to_string())),
         };
-        Ok((thing, shown))
+        Ok((thing, view))
     }
 
     /// Checks that exactly these messages were stored since the last check.
@@ -463,13 +465,13 @@ impl Replay {
             if !self.seen.insert(message.id) {
                 continue;
             }
-            let json: Value = serde_json::from_str(&message.payload).map_err(|error| error.to_string())?;
-            let (thing, shown) = self.seen_in(&json)?;
+            let sent: Sent = serde_json::from_str(&message.payload).map_err(|error| error.to_string())?;
+            let (thing, view) = self.seen_in(&sent.event)?;
             got.push(SentMessage {
                 kind: message.event_type.as_str().to_owned(),
                 thing,
-                reason: json["reason"].as_str().map(str::to_owned),
-                shown,
+                reason: sent.reason,
+                view,
                 version: message.resource_version.0,
             });
         }
@@ -510,7 +512,7 @@ impl Replay {
         let now = model.now;
         for calendar in 0..CALENDARS.len() {
             let listed = self.listed(Some(calendar), None, None).await?;
-            self.same_things(&listed, |shown| shown.calendar == calendar, "the list of a calendar")?;
+            self.same_things(&listed, |view| view.calendar == calendar, "the list of a calendar")?;
             let holds: Vec<&Event> =
                 listed.iter().filter(|event| event.live_hold(Timestamp::from_micros(now)).is_ok()).collect();
             for (index, hold) in holds.iter().enumerate() {
@@ -526,11 +528,11 @@ impl Replay {
         let of_agent = self.step / Status::ALL.len() % AGENTS;
         let listed = self.listed(None, Some(of_agent), Some(only)).await?;
         let own = calendars_of_agent(of_agent);
-        self.same_things(&listed, |shown| shown.status == only && own.contains(&shown.calendar), "a list by status")?;
+        self.same_things(&listed, |view| view.status == only && own.contains(&view.calendar), "a list by status")?;
         let calendar = self.step % CALENDARS.len();
         let only = Status::ALL[self.step / CALENDARS.len() % Status::ALL.len()];
         let listed = self.listed(Some(calendar), None, Some(only)).await?;
-        self.same_things(&listed, |shown| shown.status == only && shown.calendar == calendar, "a list by status")?;
+        self.same_things(&listed, |view| view.status == only && view.calendar == calendar, "a list by status")?;
 
         if let Some(thing) = self.step.checked_rem(self.things.len()) {
             let actor = self.service.actor(&operations::GET_EVENT);
@@ -539,15 +541,15 @@ impl Replay {
             match got {
                 Ok(event) => {
                     agree!(!expected.deleted, true, "a deleted event is shown");
-                    agree!(expected.shown(now), self.seen_as(&event)?.1, "an event differs");
+                    agree!(expected.view(now), self.seen_as(&event)?.1, "an event differs");
                     agree!(expected.writes, event.version.0, "an event has another version");
                 }
                 Err(Refusal::NotFound { .. }) if expected.deleted => {}
                 Err(other) => return Err(format!("an event is not shown: {other}")),
             }
         }
-        let asked = if self.step.is_multiple_of(4) { 2 } else { 1 };
-        for _ in 0..asked {
+        let pages = if self.step.is_multiple_of(4) { 2 } else { 1 };
+        for _ in 0..pages {
             self.busy().await?;
         }
         Ok(())
@@ -583,7 +585,7 @@ impl Replay {
         let thing = self.things.iter().position(|known| *known == id).ok_or_else(|| format!("unknown: {event:?}"))?;
         let calendar = self.service.calendars.iter().position(|known| *known == event.calendar);
         let set = event.hold_set.map(|set| set.to_string());
-        let shown = EventView {
+        let view = EventView {
             calendar: calendar.ok_or_else(|| format!("an unknown calendar: {event:?}"))?,
             title: event.title.clone(),
             start: event.times.span.start().as_micros(),
@@ -592,19 +594,19 @@ impl Replay {
             hold: event.hold.map(|hold| (hold.expires_at.as_micros(), hold.priority)),
             set: set.and_then(|set| self.sets.iter().position(|known| *known == set)),
         };
-        Ok((thing, shown))
+        Ok((thing, view))
     }
 
     fn same_things(&self, listed: &[Event], belongs: impl Fn(&EventView) -> bool, what: &str) -> Checked {
         let mut got = Vec::with_capacity(listed.len());
         for event in listed {
-            let (thing, shown) = self.seen_as(event)?;
-            got.push((thing, shown, event.version.0));
+            let (thing, view) = self.seen_as(event)?;
+            got.push((thing, view, event.version.0));
         }
         got.sort();
-        let in_sight = self.model.things.iter().enumerate().filter(|(_, thing)| !thing.deleted);
-        let shown = in_sight.map(|(index, thing)| (index, thing.shown(self.model.now), thing.writes));
-        let expected: Vec<_> = shown.filter(|(_, shown, _)| belongs(shown)).collect();
+        let visible = self.model.things.iter().enumerate().filter(|(_, thing)| !thing.deleted);
+        let views = visible.map(|(index, thing)| (index, thing.view(self.model.now), thing.writes));
+        let expected: Vec<_> = views.filter(|(_, view, _)| belongs(view)).collect();
         agree!(expected, got, "{what} differs");
         Ok(())
     }
@@ -616,7 +618,7 @@ impl Replay {
         let (from, to) = (window.start().as_micros(), window.end().as_micros());
         let length = "2h".parse().map_err(|error| format!("{error}"))?;
         let query = SlotQuery::new(window, length).map_err(|error| error.to_string())?;
-        let asked = || SlotsRequest { query, include_busy: true, allow_stale: false };
+        let request = || SlotsRequest { query, include_busy: true, allow_stale: false };
         let app = &self.service.nodes[self.step % 2];
         let parties = (0..CALENDARS.len()).map(|calendar| (Some(calendar), vec![calendar]));
         let parties = parties.chain((0..AGENTS).map(|agent| (None, calendars_of_agent(agent))));
@@ -625,12 +627,12 @@ impl Replay {
                 Some(calendar) => {
                     let actor = self.service.actor(&operations::CALENDAR_AVAILABILITY);
                     let id = self.service.calendars[calendar].to_string();
-                    (app.calendar_availability(&actor, &id, asked()).await, "/busy".to_owned())
+                    (app.calendar_availability(&actor, &id, request()).await, "/busy".to_owned())
                 }
                 None => {
                     let id = &self.service.agents[index - CALENDARS.len()];
                     let actor = self.service.actor(&operations::AGENT_AVAILABILITY);
-                    (app.agent_availability(&actor, id, asked()).await, format!("/per_agent_busy/{id}"))
+                    (app.agent_availability(&actor, id, request()).await, format!("/per_agent_busy/{id}"))
                 }
             };
             let answer = answer.map_err(|refusal| format!("no availability: {refusal}"))?;
@@ -639,9 +641,9 @@ impl Replay {
             let busy = intervals(json.pointer(&pointer).unwrap_or(&Value::Null))?;
             agree!(self.model.busy(&calendars, from, to), busy, "{whose:?} are busy at other times");
             let slots = intervals(&json["slots"])?;
-            let slots_asked = (from..to).step_by(2 * 3_600_000_000).map(|start| (start, start + 2 * 3_600_000_000));
+            let queried = (from..to).step_by(2 * 3_600_000_000).map(|start| (start, start + 2 * 3_600_000_000));
             let free: Vec<_> =
-                slots_asked.filter(|(start, end)| *end <= to && self.model.is_free(&calendars, *start, *end)).collect();
+                queried.filter(|(start, end)| *end <= to && self.model.is_free(&calendars, *start, *end)).collect();
             agree!(free, slots, "the slots of {whose:?} differ");
         }
         Ok(())
@@ -653,7 +655,7 @@ impl Replay {
             CALENDARS.iter().enumerate().map(|(index, (name, _))| (index, *name)).collect();
         let mut text = String::from("the model:");
         for (index, thing) in self.model.things.iter().enumerate() {
-            let EventView { calendar, start, end, status, hold, set, .. } = thing.shown(self.model.now);
+            let EventView { calendar, start, end, status, hold, set, .. } = thing.view(self.model.now);
             let (start, end) = (Timestamp::from_micros(start), Timestamp::from_micros(end));
             let hold =
                 hold.map(|(until, priority)| format!(", until {}, priority {priority}", Timestamp::from_micros(until)));
@@ -670,15 +672,6 @@ impl Replay {
 fn takes_time(event: &Event) -> bool {
     use kalends_calendars::EventStatus::{Confirmed, Hold, Tentative};
     matches!(event.status, Confirmed | Tentative | Hold)
-}
-
-fn body(reply: &Reply) -> Checked<Value> {
-    match reply {
-        Ok(Said::Answer(answer)) => {
-            serde_json::from_str(answer.body.as_deref().unwrap_or("null")).map_err(|error| error.to_string())
-        }
-        other => Err(format!("no answer: {other:?}")),
-    }
 }
 
 fn intervals(json: &Value) -> Checked<Vec<(i64, i64)>> {

@@ -10,9 +10,9 @@ use std::{
 use async_trait::async_trait;
 use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
 use kalends_app::{
-    Actor, Answer, App, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request,
+    Actor, Answered, App, ChangeSet, EventPath, IfMatch, MemoryRateLimiter, Parts, Refusal, Request,
     operations::{self, Operation},
-    ports::{HumanCalendars, HumanSeen},
+    ports::{HumanCalendars, HumanSeen, Store},
 };
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_calendars::{
@@ -22,15 +22,15 @@ use kalends_calendars::{
 use kalends_kernel::{
     CalendarId, Clock as _, KeyId, Metadata, OrgId, RequestId, SignedDuration, Span, StoreError, Timestamp,
 };
-use kalends_wire::NewHoldSet;
+use kalends_wire::{Event, HoldSet, NewHoldSet};
 
 use super::{
     history::{AGENTS, CALENDARS, DAWN, Status},
     model::Held,
 };
 use crate::{
-    Mailbox, TestPasswords, TestTokens,
-    conformance::{StoreUnderTest, WholeStore},
+    Mailbox, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
+    conformance::StoreUnderTest,
     fixtures::{Compose as _, Fixtures, settings},
 };
 
@@ -53,12 +53,14 @@ pub(super) enum Call {
 
 /// The reply of the service.
 #[derive(Debug)]
-pub(super) enum Said {
-    Answer(Answer),
+pub(super) enum Returned {
+    Event(Box<Event>),
+    Set(HoldSet),
+    Nothing,
     Ended(usize),
 }
 
-pub(super) type Reply = Result<Said, Refusal>;
+pub(super) type Reply = Result<Returned, Refusal>;
 
 /// An organization with its calendars, and two nodes that serve it.
 pub(super) struct Service {
@@ -66,7 +68,7 @@ pub(super) struct Service {
     pub org: OrgId,
     pub agents: Vec<String>,
     pub calendars: Vec<CalendarId>,
-    pub meanwhile: Meanwhile,
+    pub interruption: Interruption,
     organization: Organization,
     make: Fixtures,
 }
@@ -94,30 +96,30 @@ impl Service {
         }
         under_test.store.commit(changes).await.expect("a new organization");
         make.clock.set(day + SignedDuration::minutes(DAWN + 2));
-        let meanwhile = Meanwhile::default();
+        let interruption = Interruption::default();
         let node = || {
-            App::new(Parts {
-                store: Arc::<dyn WholeStore>::clone(&under_test.store),
+            let parts = Parts {
+                store: Arc::<dyn Store>::clone(&under_test.store),
                 clock: Arc::new(make.clock.clone()),
                 entropy: Arc::new(make.entropy.clone()),
                 mailer: Arc::new(Mailbox::default()),
-                human: Arc::new(meanwhile.clone()),
-                calendar_providers: Arc::new(kalends_app::NoCalendarProviders),
+                calendar_providers: Arc::new(NoCalendarProviders),
                 limiter: Arc::new(MemoryRateLimiter::default()),
                 passwords: Arc::new(TestPasswords::default()),
                 tokens: Arc::new(TestTokens),
-                providers: Arc::new(kalends_app::NoProviders),
-                sender: Arc::new(kalends_app::NoSender),
-                fetcher: Arc::new(kalends_app::NoFetcher),
+                providers: Arc::new(NoProviders),
+                sender: Arc::new(NoSender),
+                fetcher: Arc::new(NoFetcher),
                 settings: settings(),
-            })
+            };
+            App::with_human_calendars(parts, Arc::new(interruption.clone()))
         };
         Self {
             nodes: [node(), node()],
             org,
             agents: agents.iter().map(|agent| agent.id.to_string()).collect(),
             calendars: calendars.iter().map(|calendar| calendar.id).collect(),
-            meanwhile,
+            interruption,
             organization,
             make: make.clone(),
         }
@@ -175,18 +177,22 @@ impl Service {
         });
         let app = Arc::clone(&self.nodes[node]);
         async move {
-            let answer = match call {
-                Call::Create { calendar, new } => app.create_event(&actor, &calendar, *new).await,
-                Call::CreateSet(new) => app.create_hold_set(&actor, new).await,
-                Call::Confirm(id) => app.confirm_hold(&actor, &id).await,
-                Call::Release(id) => app.release_hold(&actor, &id).await,
-                Call::ConfirmSet(id) => app.confirm_hold_set(&actor, &id).await,
-                Call::ReleaseSet(id) => app.release_hold_set(&actor, &id).await,
-                Call::Patch(id, patch) => app.update_event(&actor, path(&id), *patch, &IfMatch::Any).await,
-                Call::Delete(id) => app.delete_event(&actor, path(&id), None, &IfMatch::Any).await,
-                Call::Expire => return app.expire_holds(AT_ONCE).await.map(|done| Said::Ended(done.found)),
-            };
-            answer.map(Said::Answer)
+            let event = |answered: Answered<Event>| Returned::Event(Box::new(answered.resource));
+            let set = |answered: Answered<HoldSet>| Returned::Set(answered.resource);
+            match call {
+                Call::Create { calendar, new } => app.create_event(&actor, &calendar, *new).await.map(event),
+                Call::CreateSet(new) => app.create_hold_set(&actor, new).await.map(set),
+                Call::Confirm(id) => app.confirm_hold(&actor, &id).await.map(event),
+                Call::Release(id) => app.release_hold(&actor, &id).await.map(event),
+                Call::ConfirmSet(id) => app.confirm_hold_set(&actor, &id).await.map(set),
+                Call::ReleaseSet(id) => app.release_hold_set(&actor, &id).await.map(set),
+                Call::Patch(id, patch) => app.update_event(&actor, path(&id), *patch, &IfMatch::Any).await.map(event),
+                Call::Delete(id) => {
+                    let deleted = app.delete_event(&actor, path(&id), None, &IfMatch::Any).await?;
+                    Ok(deleted.resource.map_or(Returned::Nothing, |event_then| Returned::Event(Box::new(event_then))))
+                }
+                Call::Expire => app.expire_holds(AT_ONCE).await.map(|done| Returned::Ended(done.found)),
+            }
         }
     }
 }
@@ -239,7 +245,7 @@ pub(super) fn other_times(start: i64, end: i64) -> Box<EventPatch> {
 /// No human calendars, but a hook that runs something when they are read. A caller that places a hold reads them for
 /// each calendar, after it has read the calendar and before it decides.
 #[derive(Clone, Default)]
-pub(super) struct Meanwhile(Arc<Mutex<Option<Armed>>>);
+pub(super) struct Interruption(Arc<Mutex<Option<Armed>>>);
 
 struct Armed {
     /// After how many more reads the hook runs.
@@ -247,13 +253,13 @@ struct Armed {
     happens: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-impl fmt::Debug for Meanwhile {
+impl fmt::Debug for Interruption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Meanwhile").finish_non_exhaustive()
+        f.debug_struct("Interruption").finish_non_exhaustive()
     }
 }
 
-impl Meanwhile {
+impl Interruption {
     /// Runs `happens` after `left` reads.
     pub(super) fn arm(&self, left: u8, happens: impl Future<Output = ()> + Send + 'static) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Armed { left, happens: Box::pin(happens) });
@@ -277,7 +283,7 @@ impl Meanwhile {
 }
 
 #[async_trait]
-impl HumanCalendars for Meanwhile {
+impl HumanCalendars for Interruption {
     async fn human_sources_of_agents(&self, _: OrgId, _: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
         Ok(Vec::new())
     }

@@ -32,12 +32,12 @@ impl MemoryStore {
 
 #[async_trait]
 impl AuditLog for MemoryStore {
-    async fn audit_page(&self, org: OrgId, asked: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError> {
+    async fn audit_page(&self, org: OrgId, search: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError> {
         let state = self.state();
         let mut entries: Vec<_> =
-            state.audit.values().filter(|entry| entry.org == org && asked.matches(entry)).cloned().collect();
+            state.audit.values().filter(|entry| entry.org == org && search.matches(entry)).cloned().collect();
         entries.sort_by_key(|entry| std::cmp::Reverse((entry.created_at, entry.id)));
-        entries.truncate(asked.limit as usize);
+        entries.truncate(search.limit as usize);
         Ok(entries)
     }
 
@@ -81,7 +81,7 @@ impl Allowances for MemoryStore {
 impl AccountData for MemoryStore {
     async fn keys_in_force(&self, org: OrgId) -> Result<Vec<KeyView>, StoreError> {
         let state = self.state();
-        let shown = state.keys.values().filter(|key| key.org == org).map(|key| KeyView {
+        let of_organization = state.keys.values().filter(|key| key.org == org).map(|key| KeyView {
             id: key.id,
             prefix: key.prefix.clone(),
             agent: None,
@@ -95,7 +95,7 @@ impl AccountData for MemoryStore {
             label: key.label.clone(),
             created_at: key.created_at,
         });
-        let mut keys: Vec<_> = shown.chain(scoped).collect();
+        let mut keys: Vec<_> = of_organization.chain(scoped).collect();
         keys.sort_by_key(|key| (key.created_at, key.id));
         Ok(keys)
     }

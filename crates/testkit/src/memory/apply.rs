@@ -91,7 +91,7 @@ impl State {
                     self.calendar(changes.org, calendar).is_some() && !self.reached(changes.org, calendar, seen, window)
                 }
                 Guard::CalendarsOfAgent { agent, count } => {
-                    let own = self.calendars_in_sight(changes.org).filter(|calendar| calendar.agent == Some(agent));
+                    let own = self.visible_calendars(changes.org).filter(|calendar| calendar.agent == Some(agent));
                     own.count() as u64 == count
                 }
                 Guard::AtMost { .. } | Guard::SeriesAtMost { .. } => true,
@@ -124,7 +124,7 @@ impl State {
     /// How many visible series have an occurrence that ends after `now`.
     pub(super) fn series_after(&self, org: OrgId, now: Timestamp) -> u64 {
         let series = self
-            .events_in_sight(org)
+            .visible_events(org)
             .filter(|(event, _)| event.source == EventSource::Internal && event.recurs_after(now));
         series.count().try_into().unwrap_or(u64::MAX)
     }
@@ -133,11 +133,11 @@ impl State {
     pub(super) fn existing(&self, org: OrgId, metric: Metric) -> u64 {
         let existing = match metric {
             Metric::Agents => self.agents.values().filter(|agent| agent.org == org && agent.living().is_ok()).count(),
-            Metric::Calendars => self.calendars_in_sight(org).count(),
+            Metric::Calendars => self.visible_calendars(org).count(),
             Metric::ScopedKeys => self.scoped_keys_in_force(org).count(),
             Metric::WebhookEndpoints => self.webhooks.keys().filter(|(by, _)| *by == org).count(),
-            Metric::IcalSubscriptions => self.subscriptions_in_sight(org).count(),
-            Metric::BookingPages => self.booking_pages_in_sight(org).count(),
+            Metric::IcalSubscriptions => self.visible_subscriptions(org).count(),
+            Metric::BookingPages => self.visible_booking_pages(org).count(),
             Metric::ImportedEvents => {
                 let imported = self.events.values().filter(|event| event.org == org);
                 let imported = imported.filter(|event| event.source == EventSource::ExternalIcal).count();
@@ -310,9 +310,9 @@ impl State {
                 self.check_feed_token(calendar)?;
                 let row = self.calendars.get_mut(&(calendar.org, calendar.id)).ok_or(CommitError::Stale)?;
                 unchanged(row.version, *seen)?;
-                let reminds_anew = row.default_reminders != calendar.default_reminders;
+                let new_reminders = row.default_reminders != calendar.default_reminders;
                 *row = Calendar { revision: row.revision, ..calendar.clone() };
-                if reminds_anew {
+                if new_reminders {
                     self.look_again(calendar);
                 }
             }

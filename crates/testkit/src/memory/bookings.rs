@@ -16,7 +16,7 @@ use super::{
 };
 
 impl State {
-    pub(super) fn booking_pages_in_sight(&self, org: OrgId) -> impl Iterator<Item = &BookingPage> {
+    pub(super) fn visible_booking_pages(&self, org: OrgId) -> impl Iterator<Item = &BookingPage> {
         let of = self.booking_pages.values().filter(move |page| page.org == org && page.deleted_at.is_none());
         of.filter(|page| self.calendar(page.org, page.calendar).is_some())
     }
@@ -49,7 +49,7 @@ impl State {
 #[async_trait]
 impl BookingPages for MemoryStore {
     async fn find_booking_page(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {
-        Ok(self.state().booking_pages_in_sight(org).find(|found| found.id == page).cloned())
+        Ok(self.state().visible_booking_pages(org).find(|found| found.id == page).cloned())
     }
 
     async fn list_booking_pages(
@@ -59,7 +59,7 @@ impl BookingPages for MemoryStore {
         page: Page,
     ) -> Result<Listed<BookingPage>, StoreError> {
         let state = self.state();
-        let of = state.booking_pages_in_sight(org).filter(|found| agent.is_none() || found.agent == agent);
+        let of = state.visible_booking_pages(org).filter(|found| agent.is_none() || found.agent == agent);
         Ok(page_of(of, |found| (found.created_at, found.id), page))
     }
 

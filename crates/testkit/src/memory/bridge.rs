@@ -37,7 +37,7 @@ impl State {
                     due_at: Some(connection.created_at),
                     claimed_until: None,
                     fence: Fence(0),
-                    asked: false,
+                    requested: false,
                 };
                 create(self.connections.entry((connection.org, connection.id)), &row)?;
                 self.keep_calendars(calendars);
@@ -54,7 +54,7 @@ impl State {
                 // refresh it is due once more.
                 let due_at = row.claimed_until.max(*due).or(row.due_at);
                 row.due_at = due_at.filter(|_| row.connection.is_refreshed());
-                row.asked |= row.claimed_until.is_some() && due.is_some();
+                row.requested |= row.claimed_until.is_some() && due.is_some();
             }
             Change::ReauthorizeConnection { connection, seen, at } => {
                 let row = self.connection((connection.org, connection.id))?;
@@ -68,7 +68,7 @@ impl State {
                     due_at: (!row.connection.paused).then_some(*at),
                     claimed_until: None,
                     fence: Fence(row.fence.0 + 1),
-                    asked: false,
+                    requested: false,
                 };
             }
             Change::DeleteConnection { org, connection, seen } => {
@@ -86,7 +86,7 @@ impl State {
                 if !row.connection.is_refreshed() {
                     return Err(CommitError::Stale);
                 }
-                row.asked = true;
+                row.requested = true;
                 if row.claimed_until.is_none_or(|until| until <= *at) {
                     row.due_at = Some(*at);
                 }
@@ -98,9 +98,9 @@ impl State {
                 }
                 row.connection.refresh.clone_from(state);
                 row.claimed_until = None;
-                let asked = std::mem::take(&mut row.asked);
+                let requested = std::mem::take(&mut row.requested);
                 let next = next.filter(|_| row.connection.is_refreshed());
-                row.due_at = next.map(|next| if asked { *at } else { next });
+                row.due_at = next.map(|next| if requested { *at } else { next });
                 self.keep_calendars(calendars);
                 self.forget_calendars(claim.org, gone);
             }

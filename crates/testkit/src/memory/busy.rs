@@ -16,14 +16,14 @@ use super::{MemoryStore, state::State};
 impl BusyTimes for MemoryStore {
     async fn sources_of_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<BusySource>, StoreError> {
         let state = self.state();
-        let asked = |calendar: &&Calendar| calendar.agent.is_some_and(|agent| agents.contains(&agent));
-        Ok(state.calendars_in_sight(org).filter(asked).map(|calendar| state.source(calendar)).collect())
+        let is_queried = |calendar: &&Calendar| calendar.agent.is_some_and(|agent| agents.contains(&agent));
+        Ok(state.visible_calendars(org).filter(is_queried).map(|calendar| state.source(calendar)).collect())
     }
 
     async fn living_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<LivingAgent>, StoreError> {
         let state = self.state();
-        let asked: BTreeSet<AgentId> = agents.iter().copied().collect();
-        let living = asked.into_iter().filter(|agent| state.agent_lives(org, *agent));
+        let queried: BTreeSet<AgentId> = agents.iter().copied().collect();
+        let living = queried.into_iter().filter(|agent| state.agent_lives(org, *agent));
         Ok(living.map(|id| LivingAgent { id, granted: state.granted(org, Some(id)) }).collect())
     }
 
@@ -41,7 +41,7 @@ impl BusyTimes for MemoryStore {
         let state = self.state();
         let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
         let mut spans: Vec<Span> = state
-            .events_in_sight(org)
+            .visible_events(org)
             .filter(|(_, on)| on.id == calendar.id)
             .filter_map(|(event, _)| event.busy())
             .filter(|span| span.overlaps(window))
@@ -62,7 +62,7 @@ impl BusyTimes for MemoryStore {
         let state = self.state();
         let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
         let mut blocks: Vec<Block> = state
-            .events_in_sight(org)
+            .visible_events(org)
             .filter(|(event, on)| on.id == calendar.id && event.busy().is_some_and(|span| span.overlaps(window)))
             .map(|(event, _)| event.block())
             .collect();
@@ -83,8 +83,8 @@ impl BusyTimes for MemoryStore {
 impl RulesOfCalendars for MemoryStore {
     async fn find_rules(&self, org: OrgId, calendar: CalendarId) -> Result<Option<AvailabilityRules>, StoreError> {
         let state = self.state();
-        let in_sight = state.calendar(org, calendar);
-        Ok(in_sight.and_then(|calendar| state.rules.get(&(org, calendar.id)).cloned()))
+        let visible = state.calendar(org, calendar);
+        Ok(visible.and_then(|calendar| state.rules.get(&(org, calendar.id)).cloned()))
     }
 }
 
@@ -104,7 +104,7 @@ impl State {
     }
 
     fn events_on(&self, calendar: &Calendar) -> impl Iterator<Item = &Event> {
-        self.events_in_sight(calendar.org).filter(|(_, on)| on.id == calendar.id).map(|(event, _)| event)
+        self.visible_events(calendar.org).filter(|(_, on)| on.id == calendar.id).map(|(event, _)| event)
     }
 
     fn repeats(&self, calendar: &Calendar) -> bool {

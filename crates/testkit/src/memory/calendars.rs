@@ -44,7 +44,7 @@ impl Calendars for MemoryStore {
         page: Page,
     ) -> Result<Listed<Calendar>, StoreError> {
         let state = self.state();
-        let matching = state.calendars_in_sight(org).filter(|calendar| match filter {
+        let matching = state.visible_calendars(org).filter(|calendar| match filter {
             CalendarFilter::OfAgent(agent) => calendar.agent == Some(agent),
             CalendarFilter::OfAgents => calendar.agent.is_some(),
             CalendarFilter::All => true,
@@ -60,7 +60,7 @@ impl Calendars for MemoryStore {
     ) -> Result<Vec<Calendar>, StoreError> {
         let state = self.state();
         let place = |calendar: &Calendar| (calendar.created_at, calendar.id);
-        let behind = state.calendars_in_sight(org).filter(|calendar| after.is_none_or(|after| place(calendar) > after));
+        let behind = state.visible_calendars(org).filter(|calendar| after.is_none_or(|after| place(calendar) > after));
         Ok(page_of(behind, place, Page { limit, offset: 0 }).data)
     }
 }
@@ -69,13 +69,13 @@ impl Calendars for MemoryStore {
 impl Events for MemoryStore {
     async fn find_event(&self, org: OrgId, id: EventId) -> Result<Option<OwnedEvent>, StoreError> {
         let state = self.state();
-        let found = state.events_in_sight(org).find(|(event, _)| event.id == id && event.occurrence().is_none());
+        let found = state.visible_events(org).find(|(event, _)| event.id == id && event.occurrence().is_none());
         Ok(found.map(|(event, calendar)| OwnedEvent { event: event.clone(), agent: calendar.agent }))
     }
 
     async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
         let state = self.state();
-        let of = state.events_in_sight(org).map(|(event, _)| event);
+        let of = state.visible_events(org).map(|(event, _)| event);
         Ok(of.filter(|event| event.calendar == calendar && ids.contains(&event.id)).cloned().collect())
     }
 
@@ -91,7 +91,7 @@ impl Events for MemoryStore {
             EventScope::Calendar(id) => calendar.id == id,
             EventScope::Agent(agent) => calendar.agent == Some(agent),
         };
-        let matching = state.events_in_sight(org).filter_map(|(event, calendar)| {
+        let matching = state.visible_events(org).filter_map(|(event, calendar)| {
             let start = event.times.span.start();
             let matches = inside(calendar)
                 && event.occurrence().is_none()
@@ -112,8 +112,8 @@ impl Events for MemoryStore {
         now: Timestamp,
     ) -> Result<ContextEvents, StoreError> {
         let state = self.state();
-        let on_it = state.events_in_sight(org).filter(|(event, _)| event.calendar == calendar);
-        let shown: Vec<Event> = on_it.flat_map(|(event, _)| instances_near(event, now)).collect();
-        Ok(events_around(shown.iter(), now))
+        let on_it = state.visible_events(org).filter(|(event, _)| event.calendar == calendar);
+        let near: Vec<Event> = on_it.flat_map(|(event, _)| instances_near(event, now)).collect();
+        Ok(events_around(near.iter(), now))
     }
 }

@@ -18,14 +18,14 @@ impl ChangesOfCalendars for MemoryStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesSince,
+        since: ChangesSince,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError> {
         let state = self.state();
         let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
         let mut found = state.written_on(org, calendar.id);
         found.retain(|(position, event)| {
-            *position > asked.after && (event.deleted_at.is_none() || position.revision > asked.deleted_after)
+            *position > since.after && (event.deleted_at.is_none() || position.revision > since.deleted_after)
         });
         found.truncate(limit.try_into().unwrap_or(usize::MAX));
         let given = found.len();

@@ -26,14 +26,14 @@ impl Feeds for MemoryStore {
         self.feeds_read.fetch_add(1, Ordering::Relaxed);
         let state = self.state();
         let Some(found) = state.calendar(org, calendar) else { return Ok(None) };
-        let mut shown: Vec<&Event> = state
-            .events_in_sight(org)
+        let mut events: Vec<&Event> = state
+            .visible_events(org)
             .map(|(event, _)| event)
             .filter(|event| event.calendar == calendar && event.source == EventSource::Internal)
             .filter(|event| matches!(event.status, EventStatus::Confirmed | EventStatus::Tentative))
             .collect();
-        shown.sort_unstable_by_key(|event| (event.times.span.start(), event.id));
-        shown.into_iter().cloned().for_each(each);
+        events.sort_unstable_by_key(|event| (event.times.span.start(), event.id));
+        events.into_iter().cloned().for_each(each);
         Ok(Some(found.revision))
     }
 }

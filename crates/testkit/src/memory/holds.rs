@@ -19,7 +19,7 @@ impl Holds for MemoryStore {
     ) -> Result<Option<CalendarHolds>, StoreError> {
         let state = self.state();
         let Some(calendar) = state.calendar(org, calendar) else { return Ok(None) };
-        let holds = state.events_in_sight(org).filter(|(event, on)| {
+        let holds = state.visible_events(org).filter(|(event, on)| {
             on.id == calendar.id && event.status == EventStatus::Hold && event.times.span.overlaps(window)
         });
         let holds = holds.map(|(event, _)| event.clone()).collect();
@@ -33,7 +33,7 @@ impl Holds for MemoryStore {
 
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError> {
         let state = self.state();
-        let of_it = state.events_in_sight(org).filter(|(event, _)| event.hold_set == Some(set));
+        let of_it = state.visible_events(org).filter(|(event, _)| event.hold_set == Some(set));
         Ok(of_it.map(|(event, on)| OwnedEvent { event: event.clone(), agent: on.agent }).collect())
     }
 }

@@ -38,14 +38,14 @@ pub(super) fn instances_near(event: &Event, now: Timestamp) -> Vec<Event> {
 impl Instances for MemoryStore {
     async fn find_override(&self, org: OrgId, occurrence: Occurrence) -> Result<Option<Event>, StoreError> {
         let state = self.state();
-        let found = state.events_in_sight(org).find(|(event, _)| event.occurrence() == Some(occurrence));
+        let found = state.visible_events(org).find(|(event, _)| event.occurrence() == Some(occurrence));
         Ok(found.map(|(event, _)| event.clone()))
     }
 
     async fn list_overrides(&self, org: OrgId, series: EventId) -> Result<Vec<Event>, StoreError> {
         let state = self.state();
         let of_it = |event: &&Event| event.occurrence().is_some_and(|occurrence| occurrence.series == series);
-        let mut found: Vec<Event> = state.events_in_sight(org).map(|(event, _)| event).filter(of_it).cloned().collect();
+        let mut found: Vec<Event> = state.visible_events(org).map(|(event, _)| event).filter(of_it).cloned().collect();
         found.sort_by_key(Event::occurrence);
         Ok(found)
     }
@@ -62,8 +62,8 @@ impl Instances for MemoryStore {
             EventScope::Calendar(id) => calendar.id == id,
             EventScope::Agent(agent) => calendar.agent == Some(agent),
         };
-        let shown: Vec<Event> = state
-            .events_in_sight(org)
+        let found: Vec<Event> = state
+            .visible_events(org)
             .filter(|(event, calendar)| {
                 inside(calendar)
                     && filter.status.is_none_or(|at| has_status(event, at))
@@ -71,10 +71,10 @@ impl Instances for MemoryStore {
             })
             .flat_map(|(event, _)| instances(event, filter.window))
             .collect();
-        if shown.len() > INSTANCES_MAX {
+        if found.len() > INSTANCES_MAX {
             return Ok(None);
         }
-        Ok(Some(page_of(shown.iter(), |event| (event.times.span.start(), name(event)), page)))
+        Ok(Some(page_of(found.iter(), |event| (event.times.span.start(), name(event)), page)))
     }
 
     async fn blocking_series(
@@ -84,12 +84,12 @@ impl Instances for MemoryStore {
         window: Span,
     ) -> Result<Vec<BlockingSeries>, StoreError> {
         let state = self.state();
-        let asked = state.calendars_in_sight(org).filter(|calendar| calendars.contains(&calendar.id));
-        let blocking = asked.map(|calendar| BlockingSeries {
+        let queried = state.visible_calendars(org).filter(|calendar| calendars.contains(&calendar.id));
+        let blocking = queried.map(|calendar| BlockingSeries {
             calendar: calendar.id,
             revision: calendar.revision,
             series: state
-                .events_in_sight(org)
+                .visible_events(org)
                 .filter(|(event, on)| on.id == calendar.id && event.blocks() && !instances(event, window).is_empty())
                 .filter_map(|(event, _)| event.repeating())
                 .collect(),

@@ -80,7 +80,7 @@ impl Proposals for MemoryStore {
             let mut left = limit;
             let mut forgotten = 0;
             state.reservations.retain(|row| {
-                let over = !row.reservation.stands(now) && left > 0;
+                let over = !row.reservation.blocks_at(now) && left > 0;
                 left -= u32::from(over);
                 forgotten += u64::from(over);
                 !over

@@ -91,7 +91,7 @@ pub(super) struct SubscriptionRow {
     pub(super) due_at: Option<Timestamp>,
     pub(super) claimed_until: Option<Timestamp>,
     pub(super) fence: Fence,
-    pub(super) asked: bool,
+    pub(super) requested: bool,
     pub(super) reserved: u64,
 }
 
@@ -111,7 +111,7 @@ pub(super) struct ConnectionRow {
     pub(super) due_at: Option<Timestamp>,
     pub(super) claimed_until: Option<Timestamp>,
     pub(super) fence: kalends_bridge::Fence,
-    pub(super) asked: bool,
+    pub(super) requested: bool,
 }
 
 /// A reservation with the fields that only stores have.
@@ -157,22 +157,22 @@ impl State {
     }
 
     /// Whether a calendar is neither deleted nor owned by a decommissioned agent.
-    pub(super) fn in_sight(&self, calendar: &Calendar) -> bool {
+    pub(super) fn is_visible(&self, calendar: &Calendar) -> bool {
         calendar.deleted_at.is_none() && calendar.agent.is_none_or(|agent| self.agent_lives(calendar.org, agent))
     }
 
     /// The calendar, if it is visible.
     pub(super) fn calendar(&self, org: OrgId, id: CalendarId) -> Option<&Calendar> {
-        self.calendars.get(&(org, id)).filter(|calendar| self.in_sight(calendar))
+        self.calendars.get(&(org, id)).filter(|calendar| self.is_visible(calendar))
     }
 
     /// The organization's visible calendars.
-    pub(super) fn calendars_in_sight(&self, org: OrgId) -> impl Iterator<Item = &Calendar> {
-        self.calendars.values().filter(move |calendar| calendar.org == org && self.in_sight(calendar))
+    pub(super) fn visible_calendars(&self, org: OrgId) -> impl Iterator<Item = &Calendar> {
+        self.calendars.values().filter(move |calendar| calendar.org == org && self.is_visible(calendar))
     }
 
     /// The organization's visible events, each with its calendar.
-    pub(super) fn events_in_sight(&self, org: OrgId) -> impl Iterator<Item = (&Event, &Calendar)> {
+    pub(super) fn visible_events(&self, org: OrgId) -> impl Iterator<Item = (&Event, &Calendar)> {
         self.events
             .values()
             .filter(move |event| event.org == org && event.deleted_at.is_none())

@@ -19,7 +19,7 @@ use super::{
 };
 
 impl State {
-    pub(super) fn subscriptions_in_sight(&self, org: OrgId) -> impl Iterator<Item = &Subscription> {
+    pub(super) fn visible_subscriptions(&self, org: OrgId) -> impl Iterator<Item = &Subscription> {
         let of = self.subscriptions.values().map(|row| &row.subscription).filter(move |found| found.org == org);
         of.filter(|found| found.remains.is_none()).filter(|found| self.calendar(found.org, found.calendar).is_some())
     }
@@ -37,7 +37,7 @@ impl State {
                     due_at: Some(subscription.created_at),
                     claimed_until: None,
                     fence: Fence(0),
-                    asked: false,
+                    requested: false,
                     reserved: 0,
                 };
                 create(self.subscriptions.entry((subscription.org, subscription.id)), &row)?;
@@ -69,7 +69,7 @@ impl State {
                 (now.remains, now.paused, now.version) = (Some(*remains), false, seen.next());
                 row.due_at = Some(if *remains == Remains::Kept { *at + LEFT_KEPT } else { *at });
                 row.claimed_until = None;
-                row.asked = false;
+                row.requested = false;
                 row.fence.0 += 1;
                 let origin = row.subscription.origin.uuid();
                 if !self.imported.keys().any(|(by, of, _)| (*by, *of) == (*org, origin)) {
@@ -102,7 +102,7 @@ impl State {
             }
             Change::AskSync { org, subscription, at } => {
                 let row = self.subscription((*org, *subscription))?;
-                row.asked = true;
+                row.requested = true;
                 if row.claimed_until.is_none_or(|until| until <= *at) {
                     row.due_at = Some(*at);
                 }
@@ -117,7 +117,7 @@ impl State {
                 let row = self.claimed(*claim)?;
                 row.claimed_until = None;
                 row.subscription.state = SyncState::clone(state);
-                row.due_at = match (std::mem::take(&mut row.asked), row.subscription.paused) {
+                row.due_at = match (std::mem::take(&mut row.requested), row.subscription.paused) {
                     (true, _) => Some(*at),
                     (false, true) => None,
                     (false, false) => Some(*next),
@@ -167,10 +167,10 @@ impl Subscriptions for MemoryStore {
         org: OrgId,
         subscription: SubscriptionId,
     ) -> Result<Option<Subscription>, StoreError> {
-        Ok(self.state().subscriptions_in_sight(org).find(|found| found.id == subscription).cloned())
+        Ok(self.state().visible_subscriptions(org).find(|found| found.id == subscription).cloned())
     }
 
-    async fn subscriptions_beside(
+    async fn subscription_neighbours(
         &self,
         org: OrgId,
         calendar: CalendarId,
@@ -194,7 +194,7 @@ impl Subscriptions for MemoryStore {
     ) -> Result<Listed<Subscription>, StoreError> {
         let state = self.state();
         let matching = state
-            .subscriptions_in_sight(org)
+            .visible_subscriptions(org)
             .filter(|found| agent.is_none_or(|agent| found.agent == agent))
             .filter(|found| status.is_none_or(|status| found.status() == status));
         Ok(page_of(matching, |found| (found.created_at, found.id), page))
@@ -233,7 +233,7 @@ impl Subscriptions for MemoryStore {
                 }
                 let Some(row) = state.subscriptions.get_mut(&key) else { continue };
                 row.fence.0 += 1;
-                row.asked = false;
+                row.requested = false;
                 row.reserved = 0;
                 (row.due_at, row.claimed_until) = (Some(until), Some(until));
                 let claim = SyncClaim { org: key.0, subscription: key.1, fence: row.fence };
@@ -252,7 +252,7 @@ impl ImportedItems for MemoryStore {
         let known: Vec<KnownItem> = of.map(|(_, item)| *item).collect();
         Ok(known
             .into_iter()
-            .filter(|item| state.events_in_sight(org).any(|(event, _)| event.id == item.event))
+            .filter(|item| state.visible_events(org).any(|(event, _)| event.id == item.event))
             .collect())
     }
 

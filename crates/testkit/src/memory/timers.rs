@@ -29,9 +29,9 @@ impl State {
             (Entry::Occupied(row), _) if row.get().timer.timing == event.timing() => {}
             (Entry::Occupied(mut row), Some(mut timer)) => {
                 let before = row.get();
-                timer.told = EmittedUntil {
-                    all: timer.told.all.max(before.timer.told.all),
-                    reminders: timer.told.reminders.max(before.timer.told.reminders),
+                timer.emitted_until = EmittedUntil {
+                    all: timer.emitted_until.all.max(before.timer.emitted_until.all),
+                    reminders: timer.emitted_until.reminders.max(before.timer.emitted_until.reminders),
                 };
                 let version = before.version.next();
                 row.insert(TimerRow { timer, again: false, version, claimed_until: FREE });
@@ -52,7 +52,7 @@ impl State {
             (row.timer.org, row.timer.calendar) == (calendar.org, calendar.id) && row.timer.inherits && !row.timer.hold
         });
         for row in of_it {
-            row.timer.told.reminders = row.timer.told.reminders.max(calendar.updated_at);
+            row.timer.emitted_until.reminders = row.timer.emitted_until.reminders.max(calendar.updated_at);
             (row.again, row.version, row.claimed_until) = (true, row.version.next(), FREE);
         }
     }
@@ -65,8 +65,8 @@ impl State {
             None => {
                 self.timers.remove(&key);
             }
-            Some((due_at, told)) => {
-                (row.timer.due_at, row.timer.told) = (due_at, told);
+            Some((due_at, emitted_until)) => {
+                (row.timer.due_at, row.timer.emitted_until) = (due_at, emitted_until);
                 (row.again, row.version, row.claimed_until) = (false, row.version.next(), FREE);
             }
         }
@@ -105,7 +105,7 @@ impl Timers for MemoryStore {
                     calendar: timer.calendar,
                     event: timer.event,
                     due_at,
-                    told: timer.told,
+                    emitted_until: timer.emitted_until,
                     version,
                     seen: seen.filter(|event| event.deleted_at.is_none() && calendar.is_some()).cloned(),
                     defaults: calendar.and_then(|calendar| calendar.default_reminders.clone()),

@@ -57,17 +57,17 @@ impl State {
                 row.state = delivery.state;
                 queue.0 = queue.0.wake(*at);
             }
-            Change::Record(told) => self.record(told)?,
+            Change::Record(record) => self.record(record)?,
         }
         Ok(())
     }
 
-    fn record(&mut self, told: &Record) -> Result<(), CommitError> {
-        let key = (told.claim.org, told.claim.webhook);
+    fn record(&mut self, record: &Record) -> Result<(), CommitError> {
+        let key = (record.claim.org, record.claim.webhook);
         let (queue, health) = self.queues.get_mut(&key).ok_or(CommitError::Stale)?;
-        *queue = queue.renew(told.claim.fence, told.at).map_err(|_| CommitError::Stale)?;
-        *health = told.health.apply(*health);
-        for entry in &told.recorded {
+        *queue = queue.renew(record.claim.fence, record.at).map_err(|_| CommitError::Stale)?;
+        *health = record.health.apply(*health);
+        for entry in &record.recorded {
             if let Some(row) = self.deliveries.get_mut(&(key.0, key.1, entry.id))
                 && (row.state.status, row.state.attempts) == (entry.seen.status, entry.seen.attempts)
             {

@@ -18,15 +18,15 @@ fn foreign_text_adds_no_markup(#[case] text: &str) {
     let (plain, _) = every_page("Call");
     let (foreign, _) = every_page(text);
     for ((name, plain), (_, foreign)) in plain.iter().zip(&foreign) {
-        let ((expected, _), (tags, shown)) = (read(plain), read(foreign));
+        let ((expected, _), (tags, text_of_page)) = (read(plain), read(foreign));
         let names = |tags: &[super::markup::Tag]| -> Vec<(String, Vec<String>)> {
             let attributes = |tag: &super::markup::Tag| tag.attributes.iter().map(|(name, _)| name.clone()).collect();
             tags.iter().map(|tag| (tag.name.clone(), attributes(tag))).collect()
         };
         assert_eq!(names(&tags), names(&expected), "{name}");
         // It is shown as written, unless the page does not show third-party text at all.
-        let tells = read(plain).1.contains("Call");
-        assert_eq!(shown.contains(text), tells, "{name}");
+        let shows_it = read(plain).1.contains("Call");
+        assert_eq!(text_of_page.contains(text), shows_it, "{name}");
     }
 }
 
@@ -35,12 +35,12 @@ fn fields_hold_what_was_typed() {
     let text = "\"quoted\" <b> & 'more'\nline";
     let (pages, _) = every_page(text);
     let form = &pages.iter().find(|(name, _)| *name == "form").unwrap().1;
-    let (tags, shown) = read(form);
+    let (tags, text_of_page) = read(form);
     for field in ["name", "email"] {
         let tag = tags.iter().find(|tag| tag.get("id") == Some(field)).unwrap();
         assert_eq!(tag.get("value"), Some(text));
     }
-    assert!(shown.contains(text), "the notes are the text of their field");
+    assert!(text_of_page.contains(text), "the notes are the text of their field");
 }
 
 proptest! {

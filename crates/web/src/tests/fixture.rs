@@ -36,19 +36,19 @@ pub(super) fn page<'a>(path: &'a Path, text: &'a str) -> Page<'a> {
 }
 
 /// The picker for these offers in a zone, at the month or day of the query. Bookings may begin within a year from now.
-pub(super) fn picker(offers: &[&str], shown: &str, query: &[(&str, &str)], now: &str) -> String {
+pub(super) fn picker(offers: &[&str], zone_name: &str, query: &[(&str, &str)], now: &str) -> String {
     let path = Path::new("/book/kq7d").unwrap();
     let offers: Vec<Span> = offers.iter().map(|start| slot(start)).collect();
-    let asked = PageQuery::read(query.iter().copied());
+    let page_query = PageQuery::read(query.iter().copied());
     let bookable = Span::new(at(now), at(now) + SignedDuration::days(365)).unwrap();
-    let zone = zone(shown);
+    let zone = zone(zone_name);
     let picker = Picker {
         page: page(&path, "Call"),
         shown: DisplaySettings { zone, clock: Clock::TwentyFour },
         now: at(now),
         bookable,
-        month: asked.month_to_show(zone, bookable, offers.first().copied()),
-        day: asked.day,
+        month: page_query.month_to_show(zone, bookable, offers.first().copied()),
+        day: page_query.day,
         offers: &offers,
         first_offer: offers.first().copied(),
         moving: None,

@@ -74,13 +74,13 @@ fn a_repeated_time_is_labelled_with_its_offset() {
     let offers = ["2026-10-24T23:30:00Z", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"];
     let (tags, text) = read(&picker(&offers, "Europe/Berlin", &[("day", "2026-10-25")], "2026-10-20T00:00:00Z"));
     assert_eq!(offered(&tags), offers);
-    let shown: Vec<&str> = text.lines().filter(|line| line.contains(":30") && !line.contains('(')).collect();
-    assert_eq!(shown, ["01:30", "02:30 UTC+2", "02:30 UTC+1"]);
+    let lines: Vec<&str> = text.lines().filter(|line| line.contains(":30") && !line.contains('(')).collect();
+    assert_eq!(lines, ["01:30", "02:30 UTC+2", "02:30 UTC+1"]);
 }
 
 #[rstest]
 #[case::the_first(&[], "2026-03-04")]
-#[case::the_one_asked_for(&[("day", "2026-03-09")], "2026-03-09")]
+#[case::the_requested_day(&[("day", "2026-03-09")], "2026-03-09")]
 #[case::one_of_another_month(&[("month", "2026-03"), ("day", "2026-04-09")], "2026-03-04")]
 fn the_requested_day_or_the_first_free_one_is_shown(#[case] query: &[(&str, &str)], #[case] expected: &str) {
     let offers = ["2026-03-04T09:00:00Z", "2026-03-09T09:00:00Z"];

@@ -41,14 +41,14 @@ pub(crate) enum Attack {
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// A summary of the requests and answers.
-    pub(crate) said: String,
+    pub(crate) summary: String,
     /// Violations, in addition to those that are judged for every attack.
     pub(crate) broken: Vec<String>,
 }
 
 impl Outcome {
-    pub(crate) fn of(said: String) -> Self {
-        Self { said, broken: Vec::new() }
+    pub(crate) fn of(summary: String) -> Self {
+        Self { summary, broken: Vec::new() }
     }
 
     /// Adds a violation unless it `holds`.

@@ -85,8 +85,8 @@ pub(crate) async fn again_and_again(scene: &Scene<'_>) -> Result<Outcome> {
 async fn synced(scene: &Scene<'_>, connection: &mut Connection, target: &str) -> Result<()> {
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
-        let shown: Value = paced(connection, &get(target, Some(&scene.key))).await?.json(200)?;
-        if !shown["last_synced_at"].is_null() || !shown["last_error"].is_null() {
+        let subscription: Value = paced(connection, &get(target, Some(&scene.key))).await?.json(200)?;
+        if !subscription["last_synced_at"].is_null() || !subscription["last_error"].is_null() {
             return Ok(());
         }
     }

@@ -34,8 +34,8 @@ pub(crate) async fn trees(scene: &Scene<'_>, count: usize) -> Result<Outcome> {
         statuses.push(status?);
     }
     statuses.sort_unstable();
-    let said = format!("{count} of {} objects, answered {statuses:?}", scene.size.objects);
-    Ok(Outcome::of(said)
+    let summary = format!("{count} of {} objects, answered {statuses:?}", scene.size.objects);
+    Ok(Outcome::of(summary)
         .unless(!statuses.contains(&200), || format!("a message of {} objects was carried out", scene.size.objects)))
 }
 

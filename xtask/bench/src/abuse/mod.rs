@@ -183,7 +183,7 @@ async fn campaign(options: &Options, size: Size, place: &Place) -> Result<Vec<St
             milliseconds(waits.part(99)),
             if against.is_empty() { "yes" } else { "NO" }.to_owned(),
         ]);
-        notes.push(format!("  {name}: {}", outcome.said));
+        notes.push(format!("  {name}: {}", outcome.summary));
         broken.extend(against.into_iter().map(|what| format!("{name}: {what}")));
     }
     println!("\n{}: the server under attack, memory in MiB, times of another organization in ms\n", place.kind);

@@ -81,8 +81,8 @@ async fn hold(scene: &Scene<'_>, bytes: &[u8]) -> Result<Outcome> {
     let most = settled(scene).await?;
     tokio::time::sleep(scene.size.lasts).await;
     let left = scene.server.usage().open_files()?;
-    let said = format!("{} connections, {refused} refused; {most} open files then, {left} at the end", held.len());
-    Ok(Outcome::of(said)
+    let summary = format!("{} connections, {refused} refused; {most} open files then, {left} at the end", held.len());
+    Ok(Outcome::of(summary)
         .unless(most <= HELD, || format!("{most} open files for the connections of one address, {HELD} are allowed")))
 }
 
@@ -171,8 +171,8 @@ pub(crate) async fn window(scene: &Scene<'_>) -> Result<Outcome> {
     }
     tokio::time::sleep(scene.size.lasts).await;
     serving.abort();
-    let said = format!("{} streams opened, the server allows {most} at once", held.len() + 1);
+    let summary = format!("{} streams opened, the server allows {most} at once", held.len() + 1);
     drop(first);
-    Ok(Outcome::of(said)
+    Ok(Outcome::of(summary)
         .unless(most <= STREAMS, || format!("the server allows {most} concurrent streams instead of {STREAMS}")))
 }

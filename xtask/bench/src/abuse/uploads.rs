@@ -50,9 +50,9 @@ pub(crate) async fn drip(scene: &Scene<'_>) -> Result<Outcome> {
     let refused = statuses.iter().filter(|status| **status == Some(429)).count();
     let (took, usual) = (milliseconds(imported), milliseconds(quiet));
     let allowed = WAIT.max(quiet * SLOWER);
-    let said =
+    let summary =
         format!("{refused} of {UPLOADS} refused at once; another organization's import took {took} ms, {usual} before");
-    Ok(Outcome::of(said)
+    Ok(Outcome::of(summary)
         .unless(refused + TOGETHER >= UPLOADS, || {
             format!("{} concurrent uploads of one organization were admitted, {TOGETHER} is allowed", UPLOADS - refused)
         })

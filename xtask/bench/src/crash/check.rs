@@ -161,7 +161,7 @@ mod tests {
     fn inconsistencies_are_named() {
         let acknowledged: &[(&[&str], Option<&[&str]>)] = &[(&["a"], Some(&["1"]))];
         let unanswered: &[(&[&str], Option<&[&str]>)] = &[(&["a", "b"], None)];
-        for (writes, events, said) in [
+        for (writes, events, expected) in [
             (acknowledged, &[][..], "a was acknowledged as 1 and is missing"),
             (acknowledged, &[("a", "2")], "a was acknowledged as 1 and exists as [\"2\"]"),
             (acknowledged, &[("a", "1"), ("a", "2")], "exists as [\"1\", \"2\"]"),
@@ -170,7 +170,7 @@ mod tests {
             (unanswered, &[("a", "1"), ("b", "2"), ("b", "3")], "b, which had no answer, exists as"),
         ] {
             let error = compare(&present(events), &ledger(writes)).unwrap_err().to_string();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 }

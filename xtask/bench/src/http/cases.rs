@@ -38,8 +38,8 @@ pub(crate) struct Case {
 
 /// All cases, in the order of measurement.
 pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
-    let asked = |target: &str| get(target, Some(key));
-    let windowed = |agent: &str, window: &str| asked(&format!("/v1/agents/{agent}/availability?{window}"));
+    let authorized = |target: &str| get(target, Some(key));
+    let windowed = |agent: &str, window: &str| authorized(&format!("/v1/agents/{agent}/availability?{window}"));
     let first = window(0);
     let floor = |name, status, requests| Case { name, floor: None, requests: Requests::shared(status, requests) };
     let case = |name, floor, requests| Case { name, floor: Some(floor), requests };
@@ -56,14 +56,14 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
         case(
             GET_EVENT,
             SELECT,
-            Requests::shared(200, data.events.iter().map(|id| asked(&format!("/v1/events/{id}"))).collect()),
+            Requests::shared(200, data.events.iter().map(|id| authorized(&format!("/v1/events/{id}"))).collect()),
         ),
         case(
             "list events, 50 of 1,666",
             SELECT,
             Requests::shared(
                 200,
-                data.calendars.iter().map(|id| asked(&format!("/v1/calendars/{id}/events?limit=50"))).collect(),
+                data.calendars.iter().map(|id| authorized(&format!("/v1/calendars/{id}/events?limit=50"))).collect(),
             ),
         ),
         case(WARM, SELECT, Requests::each(200, data.agents.iter().map(|agent| vec![windowed(agent, &first)]))),
@@ -87,7 +87,7 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
         case(
             "availability across 10 agents",
             SELECT,
-            Requests::shared(200, across.iter().map(|target| asked(target)).collect()),
+            Requests::shared(200, across.iter().map(|target| authorized(target)).collect()),
         ),
         case(SLOTS, SELECT, Requests::shared(200, data.pages.iter().take(1).map(|slug| slots(slug)).collect())),
         case(LONG_SLOTS, SLOTS, Requests::shared(200, data.pages.iter().skip(1).map(|slug| slots(slug)).collect())),

@@ -30,8 +30,8 @@ const BATCH: usize = 100;
 /// The number of busy half hours a day in the calendars with series.
 const TAKEN_DAILY: u64 = 11;
 /// The period after which the plain events of such a calendar repeat, in days, and their number in a period.
-const PERIOD_BESIDE: u64 = 3;
-const BESIDE_SERIES: usize = 95;
+const SPREAD_PERIOD: u64 = 3;
+const SPREAD_EVENTS: usize = 95;
 /// The number of weekly series in such a calendar.
 const SERIES: usize = 50;
 /// The first day, in days since 1970-01-01: 2026-03-02, a Monday.
@@ -85,7 +85,7 @@ impl Data {
             data.calendars.push(calendar);
 
             let (agent, calendar) = agent_with_calendar(connection, key, &format!("Recurring {reader}")).await?;
-            create_events(connection, key, &calendar, &beside_series(number)).await?;
+            create_events(connection, key, &calendar, &events_next_to_series(number)).await?;
             create_events(connection, key, &calendar, &series(number)).await?;
             data.recurring.push(agent);
         }
@@ -187,12 +187,12 @@ fn taken_daily(reader: u64) -> impl Iterator<Item = u64> {
 }
 
 /// The bodies of the plain events of a calendar with series.
-fn beside_series(reader: u64) -> Vec<Value> {
+fn events_next_to_series(reader: u64) -> Vec<Value> {
     let mut bodies = Vec::new();
-    for first in (0..DAYS).step_by(usize::try_from(PERIOD_BESIDE).unwrap_or(1)) {
-        let places = SHORT.into_iter().flat_map(|short| (0..PERIOD_BESIDE).map(move |day| (short, first + day)));
+    for first in (0..DAYS).step_by(usize::try_from(SPREAD_PERIOD).unwrap_or(1)) {
+        let places = SHORT.into_iter().flat_map(|short| (0..SPREAD_PERIOD).map(move |day| (short, first + day)));
         let each = places.flat_map(|(short, day)| taken_daily(reader).map(move |half| (short, day, half)));
-        let of_period = each.take(BESIDE_SERIES).filter(|(_, day, _)| *day < DAYS);
+        let of_period = each.take(SPREAD_EVENTS).filter(|(_, day, _)| *day < DAYS);
         bodies.extend(of_period.map(|((offset, length), day, half)| event((day * 48 + half) * 30 + offset, length)));
     }
     bodies
@@ -279,7 +279,7 @@ mod tests {
                 let part = |range: std::ops::Range<usize>| at[range].parse::<u64>().unwrap();
                 part(11..13) * 2 + part(14..16) / 30
             };
-            let (plain, series) = (beside_series(reader), series(reader));
+            let (plain, series) = (events_next_to_series(reader), series(reader));
             for (from, to) in [("2026-03-02", "2026-04-01"), ("2026-03-13", "2026-04-12")] {
                 let inside = plain.iter().filter(|body| {
                     let start = json::text(body, "start_time").unwrap();

@@ -50,9 +50,9 @@ pub(crate) async fn run(options: &Options, kind: Kind) -> Result<()> {
         let change = event(EVENTS + round).to_string();
         let added = post(&format!("/v1/calendars/{id}/events"), Some(&key), None, &change);
         connection.ask(&added).await?.json(201)?;
-        let asked = Instant::now();
+        let began = Instant::now();
         let (status, length) = connection.exchange(&request).await?;
-        let took = asked.elapsed().as_secs_f64();
+        let took = began.elapsed().as_secs_f64();
         ensure!(status == 200, "the feed answered {status}");
         // The first round warms up.
         if round > 0 {

@@ -34,7 +34,7 @@ const TAG: &str = "\"bench\"";
 /// A server of one feed.
 struct Feed {
     text: Bytes,
-    asked: AtomicUsize,
+    requests: AtomicUsize,
     /// When a conditional request for it last arrived.
     conditional: Mutex<Option<Instant>>,
 }
@@ -42,12 +42,12 @@ struct Feed {
 impl Feed {
     async fn start(text: &str) -> Result<(Arc<Self>, String)> {
         let text = Bytes::from(text.to_owned());
-        let feed = Arc::new(Self { text, asked: AtomicUsize::new(0), conditional: Mutex::default() });
+        let feed = Arc::new(Self { text, requests: AtomicUsize::new(0), conditional: Mutex::default() });
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
-        let shown = Arc::clone(&feed);
+        let served = Arc::clone(&feed);
         let routes = Router::new().fallback(move |headers: HeaderMap| {
-            let feed = Arc::clone(&shown);
+            let feed = Arc::clone(&served);
             async move { feed.answer(&headers) }
         });
         tokio::spawn(async move { axum::serve(listener, routes).await });
@@ -55,7 +55,7 @@ impl Feed {
     }
 
     fn answer(&self, headers: &HeaderMap) -> Response {
-        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.requests.fetch_add(1, Ordering::SeqCst);
         if headers.get(header::IF_NONE_MATCH).is_some_and(|tag| tag == TAG) {
             *self.conditional.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
             return StatusCode::NOT_MODIFIED.into_response();
@@ -65,7 +65,7 @@ impl Feed {
 }
 
 /// The state of a subscription.
-async fn shown(connection: &mut Connection, key: &str, id: &str) -> Result<Value> {
+async fn subscription(connection: &mut Connection, key: &str, id: &str) -> Result<Value> {
     connection.ask(&get(&format!("/v1/ical-subscriptions/{id}"), Some(key))).await?.json(200)
 }
 
@@ -76,10 +76,10 @@ async fn synced(server: &Process, key: &str, id: &str, before: &Value) -> Result
     let (began, mut most) = (Instant::now(), 0);
     while began.elapsed() < PATIENCE {
         most = most.max(server.resident()?);
-        let shown = shown(&mut connection, key, id).await?;
-        ensure!(shown["last_error"].is_null(), "the sync failed: {shown}");
-        if shown["last_synced_at"] != *before {
-            return Ok((shown, most));
+        let subscription_now = subscription(&mut connection, key, id).await?;
+        ensure!(subscription_now["last_error"].is_null(), "the sync failed: {subscription_now}");
+        if subscription_now["last_synced_at"] != *before {
+            return Ok((subscription_now, most));
         }
         tokio::time::sleep(LOOK).await;
     }
@@ -125,11 +125,11 @@ pub(crate) async fn run(options: &Options, kind: Kind) -> Result<()> {
         rates.push(count as f64 / took);
         grown.push(most.saturating_sub(idle) as f64 / 1024.0);
 
-        let asked = feed.asked.load(Ordering::SeqCst);
+        let requests = feed.requests.load(Ordering::SeqCst);
         let began = Instant::now();
         connection.ask(&post(&format!("/v1/ical-subscriptions/{id}/sync"), Some(&key), None, "")).await?.json(202)?;
         let (again, _) = synced(&server, &key, &id, &first["last_synced_at"]).await?;
-        ensure!(feed.asked.load(Ordering::SeqCst) == asked + 1, "a sync must send one request");
+        ensure!(feed.requests.load(Ordering::SeqCst) == requests + 1, "a sync must send one request");
         ensure!(
             feed.conditional.lock().unwrap_or_else(PoisonError::into_inner).is_some(),
             "the request must be conditional"

@@ -94,12 +94,12 @@ pub(crate) fn run(rounds: usize) -> Result<()> {
     let (mut calcard, mut kalends, mut times) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..=rounds {
         let alone = seconds(Reader::Calcard, &text)?;
-        let whole = seconds(Reader::Kalends, &text)?;
+        let full = seconds(Reader::Kalends, &text)?;
         // The first round warms up.
         if round > 0 {
             calcard.push(alone);
-            kalends.push(whole);
-            times.push(whole / alone);
+            kalends.push(full);
+            times.push(full / alone);
         }
     }
     let directory = tempfile::tempdir()?;
@@ -139,12 +139,12 @@ fn grown(file: &std::path::Path, reader: Reader) -> Result<u64> {
     let mut command = Command::new(std::env::current_exe()?);
     let output = command.arg("ical-reader").arg(file).arg(reader.name()).stderr(Stdio::inherit()).output()?;
     ensure!(output.status.success(), "the reader ended with {}", output.status);
-    let told: Value = serde_json::from_slice(&output.stdout)?;
-    Ok(json::number(&told, "most")?.saturating_sub(json::number(&told, "before")?))
+    let figures: Value = serde_json::from_slice(&output.stdout)?;
+    Ok(json::number(&figures, "most")?.saturating_sub(json::number(&figures, "before")?))
 }
 
 /// Reads a file and prints the process's resident memory before and at its peak, in KiB.
-pub(crate) fn tell_memory(options: &ReaderOptions) -> Result<()> {
+pub(crate) fn print_memory(options: &ReaderOptions) -> Result<()> {
     let text = std::fs::read_to_string(&options.file)?;
     let before = status("VmRSS:")?;
     let outcome = Outcome::of(options.reader, &text)?;

@@ -5,18 +5,20 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::Result;
 use kalends_app::ports::Commit as _;
-use kalends_app::{App, ChangeSet, MemoryRateLimiter, NoCalendarProviders, NoHumanCalendars, NoProviders, Parts};
+use kalends_app::{App, ChangeSet, MemoryRateLimiter, Parts};
 use kalends_kernel::{Clock, SignedDuration, Span, Timestamp};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::fixtures::{Compose as _, Fixtures, settings};
-use kalends_testkit::{Mailbox, TestCipher, TestPasswords, TestTokens};
+use kalends_testkit::{
+    Mailbox, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestCipher, TestPasswords, TestTokens,
+};
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::serving;
 
 /// The file to which the server writes the key and the events.
-pub(crate) const TOLD: &str = "told.json";
+pub(crate) const CREATED: &str = "created.json";
 /// The number of events to request.
 const EVENTS: usize = 1000;
 /// How often the service refreshes the callers that it knows.
@@ -62,7 +64,7 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
         changes = changes.create(&event);
     }
     store.commit(changes).await?;
-    std::fs::write(TOLD, json!({ "key": key.text, "events": events }).to_string())?;
+    std::fs::write(CREATED, json!({ "key": key.text, "events": events }).to_string())?;
 
     let app = App::new(Parts {
         store,
@@ -71,12 +73,11 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
         mailer: Arc::new(Mailbox::default()),
         passwords: Arc::new(TestPasswords::default()),
         tokens: Arc::new(TestTokens),
-        human: Arc::new(NoHumanCalendars),
         calendar_providers: Arc::new(NoCalendarProviders),
         limiter: Arc::new(MemoryRateLimiter::default()),
         providers: Arc::new(NoProviders),
-        sender: Arc::new(kalends_app::NoSender),
-        fetcher: Arc::new(kalends_app::NoFetcher),
+        sender: Arc::new(NoSender),
+        fetcher: Arc::new(NoFetcher),
         settings: settings(),
     });
     let refreshed = Arc::clone(&app);
@@ -87,7 +88,7 @@ pub(crate) async fn serve(options: &Options) -> Result<()> {
         }
     });
     let principal = Arc::clone(&app.authenticate(&key.text).await?.principal);
-    let router = if options.bare { kalends_http::router_for(app, principal) } else { kalends_http::router(app) };
+    let router = if options.bare { kalends_http::router_for(app, principal) } else { kalends_http::router(app, None) };
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("layers listening on http://{}", listener.local_addr()?);
     serving::until_input_ends(listener, router).await

@@ -98,10 +98,11 @@ async fn start(place: &Place, arguments: &[&str]) -> Result<(Process, Requests)>
         directory: place.directory().to_owned(),
     };
     let server = program.start().await?;
-    let told = std::fs::read(place.directory().join(bare::TOLD)).context("the server did not write its events")?;
-    let told: Value = serde_json::from_slice(&told)?;
-    let key = told["key"].as_str().context("no key")?;
-    let events = told["events"].as_array().context("no events")?;
+    let created =
+        std::fs::read(place.directory().join(bare::CREATED)).context("the server did not write its events")?;
+    let created: Value = serde_json::from_slice(&created)?;
+    let key = created["key"].as_str().context("no key")?;
+    let events = created["events"].as_array().context("no events")?;
     let requests = events.iter().filter_map(Value::as_str).map(|id| get(&format!("/v1/events/{id}"), Some(key)));
     Ok((server, Requests::shared(200, requests.collect())))
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use kalends_app::UNRECORDED_MAX;
+use kalends_worker::UNRECORDED_MAX;
 use tokio::task::JoinSet;
 
 use super::receiver::Receiver;

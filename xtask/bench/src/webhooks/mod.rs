@@ -68,7 +68,7 @@ pub(crate) async fn run(options: &Options) -> Result<()> {
     for kind in [Kind::Sqlite, Kind::Postgres] {
         println!("\n{kind}");
         throughput(options, kind).await.with_context(|| format!("the throughput on {kind}"))?;
-        beside_hanging(options, kind).await.with_context(|| format!("next to endpoints that hang, on {kind}"))?;
+        next_to_hanging(options, kind).await.with_context(|| format!("next to endpoints that hang, on {kind}"))?;
         with_subscriber(options, kind).await.with_context(|| format!("with a subscriber on {kind}"))?;
     }
     Ok(())
@@ -182,7 +182,7 @@ async fn bare_loop(receiver: &Receiver, messages: usize) -> Result<()> {
     Ok(())
 }
 
-async fn beside_hanging(options: &Options, kind: Kind) -> Result<()> {
+async fn next_to_hanging(options: &Options, kind: Kind) -> Result<()> {
     let receiver = Receiver::start()?;
     let place = Place::new(kind, options.surroundings.postgres.as_deref()).await?;
     let program = program(options, &place, &receiver, options.hanging + 1)?;

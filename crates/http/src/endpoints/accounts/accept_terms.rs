@@ -25,6 +25,6 @@ pub(crate) async fn accept_terms(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::AcceptTerms>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::TermsAccepted>, ApiError> {
     Ok(Changed(app.accept_terms(&caller.0, &body.0.parse()?).await?))
 }

@@ -25,6 +25,6 @@ pub(crate) async fn feedback(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::Feedback>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Accepted>, ApiError> {
     Ok(Changed(app.feedback(&caller.0, &body.0.parse()?).await?))
 }

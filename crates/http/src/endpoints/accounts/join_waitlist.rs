@@ -28,6 +28,6 @@ pub(crate) async fn join_waitlist(
     app: Service,
     request: Anonymous,
     body: JsonBody<wire::JoinWaitlist>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::JoinedWaitlist>, ApiError> {
     Ok(Changed(app.join_waitlist(&request.0, body.0.parse()?).await?))
 }

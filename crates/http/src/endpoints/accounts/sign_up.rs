@@ -25,6 +25,6 @@ pub(crate) async fn sign_up(
     app: Service,
     request: Anonymous,
     body: JsonBody<wire::SignUp>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::SignUpAnswer>, ApiError> {
     Ok(Changed(app.sign_up(&request.0, body.0.parse()?).await?))
 }

@@ -21,6 +21,10 @@ use crate::{
     request_body = wire::Verify,
     responses((status = 200, description = "The organization is verified.", body = wire::Verified))
 )]
-pub(crate) async fn verify(app: Service, caller: Caller, body: JsonBody<wire::Verify>) -> Result<Changed, ApiError> {
+pub(crate) async fn verify(
+    app: Service,
+    caller: Caller,
+    body: JsonBody<wire::Verify>,
+) -> Result<Changed<wire::Verified>, ApiError> {
     Ok(Changed(app.verify(&caller.0, &body.0.parse()?).await?))
 }

@@ -26,6 +26,6 @@ pub(crate) async fn activate(
     request: Anonymous,
     id: PathOf<String>,
     _body: NoBody,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::JoinedWaitlist>, ApiError> {
     Ok(Changed(app.0.activate(&request.0, &id.0).await?))
 }

@@ -24,6 +24,6 @@ pub(crate) async fn create(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::CreateAgent>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Agent>, ApiError> {
     Ok(Changed(app.create_agent(&caller.0, body.0.parse()?).await?))
 }

@@ -27,6 +27,6 @@ pub(crate) async fn update(
     id: PathOf<String>,
     if_match: Precondition,
     body: JsonBody<wire::UpdateAgent>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Agent>, ApiError> {
     Ok(Changed(app.update_agent(&caller.0, &id.0, body.0.parse()?, &if_match.0).await?))
 }

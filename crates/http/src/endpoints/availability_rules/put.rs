@@ -29,6 +29,6 @@ pub(crate) async fn put(
     id: PathOf<String>,
     if_match: Precondition,
     body: JsonBody<wire::PutAvailabilityRules>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::AvailabilityRules>, ApiError> {
     Ok(Changed(app.put_availability_rules(&caller.0, &id.0, body.0.parse()?, &if_match.0).await?))
 }

@@ -29,7 +29,7 @@ pub(crate) async fn create(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::CreateBookingPage>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::BookingPage>, ApiError> {
     let (calendar, new) = body.0.parse()?;
     Ok(Changed(app.create_booking_page(&caller.0, &calendar, new).await?))
 }

@@ -28,6 +28,6 @@ pub(crate) async fn update(
     id: PathOf<String>,
     if_match: Precondition,
     body: JsonBody<wire::UpdateBookingPage>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::BookingPage>, ApiError> {
     Ok(Changed(app.update_booking_page(&caller.0, &id.0, body.0.parse()?, &if_match.0).await?))
 }

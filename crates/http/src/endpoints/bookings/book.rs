@@ -7,22 +7,20 @@ use axum::{
 use http::{HeaderMap, StatusCode};
 use kalends_app::{App, Refusal};
 use kalends_bookings::BookingPage;
-use kalends_kernel::{FieldErrors, Span, Timestamp};
-use kalends_web::{Booked, DisplaySettings, Form, Given, HONEYPOT, Href, Taken};
+use kalends_kernel::{FieldErrors, Timestamp};
+use kalends_web::{Booked, DisplaySettings, Form, Given, HONEYPOT, Taken};
 use kalends_wire as wire;
-use serde_json::Value;
 
 use super::{
-    Fresh,
     show::nonsense,
-    view::{Fields, LIMITS, page as facts, path, shown},
+    view::{Fields, LIMITS, hrefs, page as facts, path, shown, slot_of},
 };
 use crate::{
     Service,
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, read_body},
     pages::{html, is_form},
-    reply::Changed,
+    reply::{Changed, Fresh},
 };
 
 /// Books a slot on a booking page.
@@ -95,7 +93,7 @@ async fn book_by_form(
     };
     let mailed_to = guest.email.as_str().to_owned();
     match app.book(called, slug, start, guest).await {
-        Ok(answer) => filled.booked(answer.body.as_deref().unwrap_or_default(), &mailed_to),
+        Ok(booked) => filled.booked(&booked.resource, &mailed_to),
         Err(Refusal::Invalid(_)) => nonsense(&page),
         Err(Refusal::BookingTaken { wanted, nearest }) => {
             let path = path(page.slug.reveal())?;
@@ -120,12 +118,10 @@ impl Filled<'_> {
         Ok(html(StatusCode::BAD_REQUEST, form.html()))
     }
 
-    /// Shows the booking, from the JSON answer that a program would get.
-    fn booked(&self, answer: &str, mailed_to: &str) -> Result<Response, ApiError> {
-        let answer: Value = serde_json::from_str(answer).map_err(|_| ApiError::Internal)?;
-        let slot = slot_of(&answer["event"]).ok_or(ApiError::Internal)?;
-        let link = |name: &str| answer[name].as_str().and_then(Href::new);
-        let (cancel, reschedule) = (link("cancel_url"), link("reschedule_url"));
+    /// Shows the booking.
+    fn booked(&self, booking: &wire::Booked, mailed_to: &str) -> Result<Response, ApiError> {
+        let slot = slot_of(&booking.event).ok_or(ApiError::Internal)?;
+        let (cancel, reschedule) = hrefs(Some(&booking.links));
         let path = path(self.page.slug.reveal())?;
         let booked = Booked {
             page: facts(self.page, &path),
@@ -139,10 +135,4 @@ impl Filled<'_> {
         };
         Ok(html(StatusCode::CREATED, booked.html()))
     }
-}
-
-/// The time of an event in JSON.
-pub(super) fn slot_of(event: &Value) -> Option<Span> {
-    let time = |name: &str| event[name].as_str()?.parse::<Timestamp>().ok();
-    Span::new(time("start_time")?, time("end_time")?).ok()
 }

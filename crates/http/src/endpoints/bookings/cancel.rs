@@ -9,13 +9,13 @@ use kalends_app::{App, Refusal};
 use kalends_web::BookingState;
 use kalends_wire as wire;
 
-use super::{Fresh, show_cancellation::shown_as, view::shown};
+use super::{show_cancellation::shown_as, view::shown};
 use crate::{
     Service,
     error::ApiError,
     extract::{Anonymous, NoBody, PathOf},
     pages::is_form,
-    reply::Changed,
+    reply::{Changed, Fresh},
 };
 
 /// Cancels a booking, as its guest.

@@ -3,8 +3,7 @@
 use axum::Json;
 use kalends_wire as wire;
 
-use super::Fresh;
-use crate::{Service, error::ApiError, extract::PathOf};
+use crate::{Service, error::ApiError, extract::PathOf, reply::Fresh};
 
 /// Returns a booking to its guest.
 ///

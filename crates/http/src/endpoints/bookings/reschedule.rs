@@ -6,24 +6,21 @@ use axum::{
 };
 use http::StatusCode;
 use kalends_app::{App, Refusal};
-use kalends_web::{Booked, Href};
+use kalends_web::Booked;
 use kalends_wire as wire;
-use serde_json::Value;
 
 use super::{
-    Fresh,
-    book::slot_of,
     show::nonsense,
     show_cancellation::shown_as,
     show_move::{still_to_come, taken},
-    view::{Fields, page as facts, path, shown},
+    view::{Fields, hrefs, page as facts, path, shown, slot_of},
 };
 use crate::{
     Service,
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, read_body},
     pages::{html, is_form},
-    reply::Changed,
+    reply::{Changed, Fresh},
 };
 
 /// Moves a booking to another slot, as its guest.
@@ -75,21 +72,18 @@ async fn move_by_form(
         Err(state) => return shown_as(&seen, (slug, token), shown, state),
     };
     let Ok(start) = fields.get("start").parse() else { return nonsense(&seen.page) };
-    let answer = match app.move_booking(called, slug, token, start).await {
-        Ok(answer) => answer,
+    let moved = match app.move_booking(called, slug, token, start).await {
+        Ok(moved) => moved.resource,
         Err(Refusal::Invalid(_)) => return nonsense(&seen.page),
         Err(Refusal::BookingTaken { wanted, nearest }) => {
             return taken(&seen, (slug, token), shown, (wanted, &nearest));
         }
         Err(refusal) => return Err(refusal.into()),
     };
-    let answer: Value =
-        serde_json::from_str(answer.body.as_deref().unwrap_or_default()).map_err(|_| ApiError::Internal)?;
-    let slot = slot_of(&answer["event"]).ok_or(ApiError::Internal)?;
-    let link = |name: &str| answer[name].as_str().and_then(Href::new);
-    let (cancel, reschedule) = (link("cancel_url"), link("reschedule_url"));
+    let slot = moved.event.as_ref().and_then(slot_of).ok_or(ApiError::Internal)?;
+    let (cancel, reschedule) = hrefs(moved.links.as_ref());
     let path = path(slug)?;
-    let moved = Booked {
+    let page = Booked {
         page: facts(&seen.page, &path),
         shown,
         slot,
@@ -99,5 +93,5 @@ async fn move_by_form(
         reschedule: reschedule.as_ref(),
         file: None,
     };
-    Ok(html(StatusCode::OK, moved.html()))
+    Ok(html(StatusCode::OK, page.html()))
 }

@@ -3,12 +3,11 @@
 use bytes::Bytes;
 use kalends_wire as wire;
 
-use super::Fresh;
 use crate::{
     Service,
     error::ApiError,
     extract::{PathOf, QueryOf},
-    reply::Written,
+    reply::{Fresh, Written},
 };
 
 /// Lists the slots that a booking page offers right now.

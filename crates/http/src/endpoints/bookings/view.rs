@@ -3,8 +3,9 @@
 use http::{HeaderMap, header};
 use kalends_accounts::EMAIL_MAX;
 use kalends_bookings::{BookingPage, NAME_MAX, NOTES_MAX};
-use kalends_kernel::Zone;
-use kalends_web::{Clock, DisplaySettings, Limits, Page, PageQuery, Path};
+use kalends_kernel::{Span, Zone};
+use kalends_web::{Clock, DisplaySettings, Href, Limits, Page, PageQuery, Path};
+use kalends_wire as wire;
 use url::form_urlencoded;
 
 use crate::error::ApiError;
@@ -50,6 +51,17 @@ pub(super) fn path(slug: &str) -> Result<Path, ApiError> {
 /// [`ApiError::NoRoute`] if no page or booking can have the slug or token.
 pub(super) fn booking_path(slug: &str, token: &str, what: &str) -> Result<Path, ApiError> {
     Path::new(format!("/book/{slug}/bookings/{token}/{what}")).ok_or(ApiError::NoRoute)
+}
+
+/// The time of a booked event; `None` if it ends before it starts, which no event does.
+pub(super) fn slot_of(event: &wire::GuestEvent) -> Option<Span> {
+    Span::new(event.start_time, event.end_time).ok()
+}
+
+/// The links that cancel and move a booking, as far as a page may show them.
+pub(super) fn hrefs(links: Option<&wire::BookingLinks>) -> (Option<Href>, Option<Href>) {
+    let cancel = links.and_then(|links| Href::new(links.cancel_url.as_str()));
+    (cancel, links.and_then(|links| links.reschedule_url.as_deref()).and_then(Href::new))
 }
 
 /// The fields of a form.

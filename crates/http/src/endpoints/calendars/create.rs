@@ -24,6 +24,6 @@ pub(crate) async fn create(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::CreateCalendar>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Calendar>, ApiError> {
     Ok(Changed(app.create_calendar(&caller.0, None, body.0.parse()?).await?))
 }

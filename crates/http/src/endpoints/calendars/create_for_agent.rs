@@ -24,6 +24,6 @@ pub(crate) async fn create_for_agent(
     caller: Caller,
     agent: PathOf<String>,
     body: JsonBody<wire::CreateCalendar>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Calendar>, ApiError> {
     Ok(Changed(app.create_calendar(&caller.0, Some(&agent.0), body.0.parse()?).await?))
 }

@@ -27,7 +27,7 @@ pub(crate) async fn delete(
     id: PathOf<String>,
     query: QueryOf<wire::DeleteCalendar>,
     if_match: Precondition,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<()>, ApiError> {
     let if_empty = query.0.if_empty.unwrap_or(false);
     Ok(Changed(app.delete_calendar(&caller.0, &id.0, if_empty, &if_match.0).await?))
 }

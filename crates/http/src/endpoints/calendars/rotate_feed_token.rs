@@ -25,6 +25,6 @@ pub(crate) async fn rotate_feed_token(
     caller: Caller,
     id: PathOf<String>,
     _: NoBody,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Calendar>, ApiError> {
     Ok(Changed(app.rotate_feed_token(&caller.0, &id.0).await?))
 }

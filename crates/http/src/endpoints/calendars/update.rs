@@ -27,6 +27,6 @@ pub(crate) async fn update(
     id: PathOf<String>,
     if_match: Precondition,
     body: JsonBody<wire::UpdateCalendar>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Calendar>, ApiError> {
     Ok(Changed(app.update_calendar(&caller.0, &id.0, body.0.parse()?, &if_match.0).await?))
 }

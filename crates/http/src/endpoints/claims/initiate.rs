@@ -26,6 +26,6 @@ pub(crate) async fn initiate(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::InitiateClaim>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::ClaimInitiated>, ApiError> {
     Ok(Changed(app.initiate_claim(&caller.0, &body.0.parse()?).await?))
 }

@@ -28,6 +28,6 @@ pub(crate) async fn revoke(
     request: Anonymous,
     id: PathOf<String>,
     body: JsonBody<wire::RevokeClaim>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::ClaimRevoked>, ApiError> {
     Ok(Changed(app.revoke_claim(&request.0, &id.0, &body.0.parse()?).await?))
 }

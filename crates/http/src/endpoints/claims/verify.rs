@@ -27,7 +27,7 @@ pub(crate) async fn verify(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::VerifyClaim>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::AccountClaim>, ApiError> {
     let (claim, code) = body.0.parse()?;
     Ok(Changed(app.verify_claim(&caller.0, claim, &code).await?))
 }

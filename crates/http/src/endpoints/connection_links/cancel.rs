@@ -19,6 +19,6 @@ use crate::{
     params(("id" = String, Path, description = "The link, `cln_…`.")),
     responses((status = 204, description = "The link was cancelled."))
 )]
-pub(crate) async fn cancel(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed, ApiError> {
+pub(crate) async fn cancel(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed<()>, ApiError> {
     Ok(Changed(app.cancel_connection_link(&caller.0, &id.0).await?))
 }

@@ -28,6 +28,6 @@ pub(crate) async fn create(
     caller: Caller,
     calendar: PathOf<String>,
     body: JsonBody<wire::CreateConnectionLink>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::NewConnectionLink>, ApiError> {
     Ok(Changed(app.create_connection_link(&caller.0, &calendar.0, body.0.parse()?).await?))
 }

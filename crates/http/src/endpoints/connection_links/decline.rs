@@ -18,6 +18,11 @@ use crate::{
     params(("id" = String, Path, description = "The link, `cln_…`.")),
     responses((status = 200, description = "The link.", body = wire::FollowedLink))
 )]
-pub(crate) async fn decline(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
+pub(crate) async fn decline(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    _: NoBody,
+) -> Result<Changed<wire::FollowedLink>, ApiError> {
     Ok(Changed(app.decline_connection_link(&caller.0, &id.0).await?))
 }

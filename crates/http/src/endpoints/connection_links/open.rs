@@ -25,6 +25,6 @@ pub(crate) async fn open(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::OpenConnectionLink>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::FollowedLink>, ApiError> {
     Ok(Changed(app.open_connection_link(&caller.0, &body.0.parse()?).await?))
 }

@@ -20,6 +20,6 @@ use crate::{
     params(("id" = String, Path, description = "The connection, `con_…`.")),
     responses((status = 204, description = "The connection was deleted."))
 )]
-pub(crate) async fn delete(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed, ApiError> {
+pub(crate) async fn delete(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed<()>, ApiError> {
     Ok(Changed(app.delete_connection(&caller.0, &id.0).await?))
 }

@@ -20,6 +20,11 @@ use crate::{
     params(("id" = String, Path, description = "The connection, `con_…`.")),
     responses((status = 200, description = "The connection.", body = wire::CalendarConnection))
 )]
-pub(crate) async fn pause(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
+pub(crate) async fn pause(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    _: NoBody,
+) -> Result<Changed<wire::CalendarConnection>, ApiError> {
     Ok(Changed(app.pause_connection(&caller.0, &id.0, true).await?))
 }

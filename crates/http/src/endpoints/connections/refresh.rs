@@ -21,6 +21,11 @@ use crate::{
     params(("id" = String, Path, description = "The connection, `con_…`.")),
     responses((status = 202, description = "The account will be refreshed.", body = wire::Refreshing))
 )]
-pub(crate) async fn refresh(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
+pub(crate) async fn refresh(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    _: NoBody,
+) -> Result<Changed<wire::Refreshing>, ApiError> {
     Ok(Changed(app.ask_refresh(&caller.0, &id.0).await?))
 }

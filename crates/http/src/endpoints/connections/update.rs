@@ -24,6 +24,6 @@ pub(crate) async fn update(
     caller: Caller,
     id: PathOf<String>,
     body: JsonBody<wire::UpdateConnection>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::CalendarConnection>, ApiError> {
     Ok(Changed(app.label_connection(&caller.0, &id.0, body.0.parse()?).await?))
 }

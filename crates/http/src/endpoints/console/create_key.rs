@@ -22,7 +22,7 @@ pub(crate) async fn create_key(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::CreateScopedKey>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::NewScopedKey>, ApiError> {
     let (agent, label) = body.0.parse()?;
     Ok(Changed(app.create_key(&caller.0, &agent, label).await?))
 }

@@ -28,6 +28,6 @@ pub(crate) async fn forgot_password(
     app: Service,
     request: Anonymous,
     body: JsonBody<wire::ForgotPassword>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::PasswordForgotten>, ApiError> {
     Ok(Changed(app.0.forgot_password(&request.0, body.0.parse()?)))
 }

@@ -20,6 +20,10 @@ use crate::{
     tag = "Console",
     responses((status = 200, description = "The key, with its secret.", body = wire::RegeneratedKey))
 )]
-pub(crate) async fn regenerate_key(app: Service, caller: Caller, _: NoBody) -> Result<Changed, ApiError> {
+pub(crate) async fn regenerate_key(
+    app: Service,
+    caller: Caller,
+    _: NoBody,
+) -> Result<Changed<wire::RegeneratedKey>, ApiError> {
     Ok(Changed(app.regenerate_key(&caller.0).await?))
 }

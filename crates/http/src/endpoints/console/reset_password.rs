@@ -25,7 +25,7 @@ pub(crate) async fn reset_password(
     app: Service,
     request: Anonymous,
     body: JsonBody<wire::ResetPassword>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<()>, ApiError> {
     let (token, password) = body.0.parse()?;
     Ok(Changed(app.reset_password(&request.0, &token, password).await?))
 }

@@ -25,6 +25,6 @@ pub(crate) async fn switch_org(
     caller: Caller,
     id: PathOf<String>,
     _: NoBody,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Me>, ApiError> {
     Ok(Changed(app.switch_org(&caller.0, &id.0).await?))
 }

@@ -22,6 +22,6 @@ pub(crate) async fn update_me(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::UpdateMe>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Me>, ApiError> {
     Ok(Changed(app.update_me(&caller.0, body.0.parse()?).await?))
 }

@@ -27,7 +27,7 @@ pub(crate) async fn confirm(
     id: PathOf<String>,
     query: QueryOf<wire::ShowEvents>,
     _: NoBody,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Event>, ApiError> {
     let caller = caller.0.showing(query.0.local());
     Ok(Changed(app.confirm_hold(&caller, &id.0).await?))
 }

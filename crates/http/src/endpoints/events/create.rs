@@ -27,7 +27,7 @@ pub(crate) async fn create(
     calendar: PathOf<String>,
     query: QueryOf<wire::ShowEvents>,
     body: JsonBody<wire::CreateEvent>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Event>, ApiError> {
     let caller = caller.0.showing(query.0.local());
     Ok(Changed(app.create_event(&caller, &calendar.0, body.0.parse()?).await?))
 }

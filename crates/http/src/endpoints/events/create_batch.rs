@@ -27,7 +27,7 @@ pub(crate) async fn create_batch(
     calendar: PathOf<String>,
     query: QueryOf<wire::ShowEvents>,
     body: JsonBody<wire::CreateEventBatch>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::EventBatch>, ApiError> {
     let caller = caller.0.showing(query.0.local());
     Ok(Changed(app.create_events(&caller, &calendar.0, body.0.parse()?).await?))
 }

@@ -32,7 +32,7 @@ pub(crate) async fn delete(
     path: PathOf<(String, String)>,
     query: QueryOf<wire::DeleteEvent>,
     if_match: Precondition,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<Option<wire::Event>>, ApiError> {
     let path = EventPath { calendar: Some(&path.0.0), id: &path.0.1 };
     let caller = caller.0.showing(query.0.local.unwrap_or(false));
     Ok(Changed(app.delete_event(&caller, path, query.0.parse()?, &if_match.0).await?))

@@ -32,7 +32,7 @@ pub(crate) async fn delete_by_id(
     path: PathOf<String>,
     query: QueryOf<wire::DeleteEvent>,
     if_match: Precondition,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<Option<wire::Event>>, ApiError> {
     let path = EventPath { calendar: None, id: &path.0 };
     let caller = caller.0.showing(query.0.local.unwrap_or(false));
     Ok(Changed(app.delete_event(&caller, path, query.0.parse()?, &if_match.0).await?))

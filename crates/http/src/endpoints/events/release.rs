@@ -28,7 +28,7 @@ pub(crate) async fn release(
     id: PathOf<String>,
     query: QueryOf<wire::ShowEvents>,
     _: NoBody,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Event>, ApiError> {
     let caller = caller.0.showing(query.0.local());
     Ok(Changed(app.release_hold(&caller, &id.0).await?))
 }

@@ -33,7 +33,7 @@ pub(crate) async fn update_by_id(
     query: QueryOf<wire::ShowEvents>,
     if_match: Precondition,
     body: JsonBody<wire::UpdateEvent>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Event>, ApiError> {
     let path = EventPath { calendar: None, id: &path.0 };
     let caller = caller.0.showing(query.0.local());
     Ok(Changed(app.update_event(&caller, path, body.0.parse()?, &if_match.0).await?))

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
 
-use super::shown;
+use super::answer::shown;
 use crate::{
     Service,
     error::ApiError,

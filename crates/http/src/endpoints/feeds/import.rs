@@ -26,6 +26,11 @@ use crate::{
     request_body(content = String, content_type = "text/calendar", description = "The file (RFC 5545)."),
     responses((status = 200, description = "The result of the import.", body = wire::ImportReport))
 )]
-pub(crate) async fn import(app: Service, caller: Caller, id: PathOf<String>, file: File) -> Result<Changed, ApiError> {
+pub(crate) async fn import(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    file: File,
+) -> Result<Changed<wire::ImportReport>, ApiError> {
     Ok(Changed(app.import_calendar(&caller.0, &id.0, file.0).await?))
 }

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use http::HeaderMap;
 
-use super::shown;
+use super::answer::shown;
 use crate::{
     Service,
     error::ApiError,

@@ -26,6 +26,6 @@ pub(crate) async fn create(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::CreateGrant>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::AvailabilityGrant>, ApiError> {
     Ok(Changed(app.create_grant(&caller.0, body.0.parse()?).await?))
 }

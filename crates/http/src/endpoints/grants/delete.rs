@@ -16,6 +16,6 @@ use crate::{
     params(("id" = String, Path, description = "The grant, `grt_…`.")),
     responses((status = 204, description = "The grant was deleted."))
 )]
-pub(crate) async fn delete(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed, ApiError> {
+pub(crate) async fn delete(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed<()>, ApiError> {
     Ok(Changed(app.delete_grant(&caller.0, &id.0).await?))
 }

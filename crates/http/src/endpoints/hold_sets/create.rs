@@ -28,7 +28,7 @@ pub(crate) async fn create(
     caller: Caller,
     query: QueryOf<wire::ShowEvents>,
     body: JsonBody<wire::CreateHoldSet>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::HoldSet>, ApiError> {
     let caller = caller.0.showing(query.0.local());
     Ok(Changed(app.create_hold_set(&caller, body.0.parse()?).await?))
 }

@@ -27,7 +27,7 @@ pub(crate) async fn release(
     id: PathOf<String>,
     query: QueryOf<wire::ShowEvents>,
     _: NoBody,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::HoldSet>, ApiError> {
     let caller = caller.0.showing(query.0.local());
     Ok(Changed(app.release_hold_set(&caller, &id.0).await?))
 }

@@ -18,6 +18,6 @@ use crate::{
     params(("id" = String, Path, description = "The key, `key_…`.")),
     responses((status = 204, description = "The key was revoked."))
 )]
-pub(crate) async fn delete(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed, ApiError> {
+pub(crate) async fn delete(app: Service, caller: Caller, id: PathOf<String>) -> Result<Changed<()>, ApiError> {
     Ok(Changed(app.revoke_key(&caller.0, &id.0).await?))
 }

@@ -21,6 +21,11 @@ use crate::{
     responses((status = 200, description = "The proposal was cancelled.", body = wire::Resolution,
         example = json!({ "status": "cancelled" })))
 )]
-pub(crate) async fn cancel(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
+pub(crate) async fn cancel(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    _: NoBody,
+) -> Result<Changed<wire::Resolution>, ApiError> {
     Ok(Changed(app.cancel_proposal(&caller.0, &id.0).await?))
 }

@@ -30,6 +30,6 @@ pub(crate) async fn create(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::CreateProposal>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Proposal>, ApiError> {
     Ok(Changed(app.create_proposal(&caller.0, body.0.parse()?).await?))
 }

@@ -23,6 +23,11 @@ use crate::{
     params(("id" = String, Path, description = "The proposal, `spr_…`.")),
     responses((status = 200, description = "The outcome.", body = wire::Resolution))
 )]
-pub(crate) async fn resolve(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
+pub(crate) async fn resolve(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    _: NoBody,
+) -> Result<Changed<wire::Resolution>, ApiError> {
     Ok(Changed(app.resolve_proposal(&caller.0, &id.0).await?))
 }

@@ -29,7 +29,7 @@ pub(crate) async fn respond(
     caller: Caller,
     id: PathOf<String>,
     body: JsonBody<wire::RespondToProposal>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Proposal>, ApiError> {
     let (agent, response) = body.0.parse()?;
     Ok(Changed(app.respond(&caller.0, &id.0, &agent, response).await?))
 }

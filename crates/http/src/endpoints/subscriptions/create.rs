@@ -34,7 +34,7 @@ pub(crate) async fn create(
     caller: Caller,
     agent: PathOf<String>,
     body: JsonBody<wire::CreateSubscription>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Subscription>, ApiError> {
     let (calendar, new) = body.0.parse(|host, port| app.may_reach(host, port)).map_err(ApiError::of_subscription)?;
     Ok(Changed(app.create_subscription(&caller.0, &agent.0, &calendar, new).await?))
 }

@@ -27,7 +27,7 @@ pub(crate) async fn delete(
     id: PathOf<String>,
     query: QueryOf<wire::DeleteSubscription>,
     if_match: Precondition,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<()>, ApiError> {
     let remains = query.0.parse()?;
     Ok(Changed(app.delete_subscription(&caller.0, &id.0, remains, &if_match.0).await?))
 }

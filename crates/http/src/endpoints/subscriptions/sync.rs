@@ -21,6 +21,11 @@ use crate::{
     params(("id" = String, Path, description = "The subscription, `isub_…`.")),
     responses((status = 202, description = "The subscription will be synced.", body = wire::Syncing))
 )]
-pub(crate) async fn sync(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
+pub(crate) async fn sync(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    _: NoBody,
+) -> Result<Changed<wire::Syncing>, ApiError> {
     Ok(Changed(app.ask_sync(&caller.0, &id.0).await?))
 }

@@ -28,7 +28,7 @@ pub(crate) async fn update(
     id: PathOf<String>,
     if_match: Precondition,
     body: JsonBody<wire::UpdateSubscription>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Subscription>, ApiError> {
     // Null is an attempt to clear a required field, not an invalid address.
     let cleared = body.0.clears_url();
     let patch = body.0.parse(|host, port| app.may_reach(host, port));

@@ -25,7 +25,7 @@ pub(crate) async fn create(
     app: Service,
     caller: Caller,
     body: JsonBody<wire::CreateWebhook>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::NewWebhook>, ApiError> {
     let new = body.0.parse(|host, port| app.may_reach(host, port))?;
     Ok(Changed(app.create_webhook(&caller.0, new).await?))
 }

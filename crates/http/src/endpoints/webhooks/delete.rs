@@ -23,6 +23,6 @@ pub(crate) async fn delete(
     caller: Caller,
     id: PathOf<String>,
     if_match: Precondition,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<()>, ApiError> {
     Ok(Changed(app.delete_webhook(&caller.0, &id.0, &if_match.0).await?))
 }

@@ -30,7 +30,7 @@ pub(crate) async fn retry(
     caller: Caller,
     path: PathOf<(String, String)>,
     _: NoBody,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Delivery>, ApiError> {
     let (id, delivery) = path.0;
     Ok(Changed(app.retry_delivery(&caller.0, &id, &delivery).await?))
 }

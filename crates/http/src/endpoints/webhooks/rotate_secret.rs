@@ -27,6 +27,6 @@ pub(crate) async fn rotate_secret(
     caller: Caller,
     id: PathOf<String>,
     _: NoBody,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::WebhookSecret>, ApiError> {
     Ok(Changed(app.rotate_webhook_secret(&caller.0, &id.0).await?))
 }

@@ -22,6 +22,11 @@ use crate::{
     params(("id" = String, Path, description = "The endpoint, `whk_…`.")),
     responses((status = 200, description = "The result of the test.", body = wire::TestedDelivery))
 )]
-pub(crate) async fn test(app: Service, caller: Caller, id: PathOf<String>, _: NoBody) -> Result<Changed, ApiError> {
+pub(crate) async fn test(
+    app: Service,
+    caller: Caller,
+    id: PathOf<String>,
+    _: NoBody,
+) -> Result<Changed<wire::TestedDelivery>, ApiError> {
     Ok(Changed(app.test_webhook(&caller.0, &id.0).await?))
 }

@@ -28,7 +28,7 @@ pub(crate) async fn update(
     id: PathOf<String>,
     if_match: Precondition,
     body: JsonBody<wire::UpdateWebhook>,
-) -> Result<Changed, ApiError> {
+) -> Result<Changed<wire::Webhook>, ApiError> {
     let patch = body.0.parse(|host, port| app.may_reach(host, port))?;
     Ok(Changed(app.update_webhook(&caller.0, &id.0, patch, &if_match.0).await?))
 }

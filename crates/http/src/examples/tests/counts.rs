@@ -13,7 +13,7 @@ use std::{
 
 use kalends_app::{
     operations::{self, self as op},
-    ports::{HumanCalendars, Store},
+    ports::Store,
 };
 use kalends_postgres::{PostgresStore, ScratchDatabase};
 use kalends_sqlite::{OpenOptions, SqliteStore};
@@ -29,7 +29,7 @@ use super::{
 };
 
 /// The table in the repository.
-const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/statements.tsv");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/contribute/statements.tsv");
 /// The command that updates the table.
 const RENEW: &str =
     "KALENDS_RENEW_STATEMENTS=1 cargo xtask test -p kalends-http operations_take_the_statements_of_the_table";
@@ -138,10 +138,7 @@ pub(super) async fn everything_is_given_up(story: &mut Story, house: &House, own
 }
 
 /// Plays the scenario and returns the cost of each operation.
-async fn costs<S: Store + HumanCalendars + 'static>(
-    store: S,
-    round_trips: Option<RoundTrips>,
-) -> BTreeMap<String, Cost> {
+async fn costs<S: Store + 'static>(store: S, round_trips: Option<RoundTrips>) -> BTreeMap<String, Cost> {
     let store = Arc::new(store);
     let mut story = Story::counted(&store);
     store.ready().await.unwrap();
@@ -200,7 +197,7 @@ async fn operations_take_the_statements_of_the_table() {
     let stored = std::fs::read_to_string(FILE).unwrap_or_default();
     assert!(
         happened == stored,
-        "the statements of operations differ from docs/statements.tsv.\nstored:\n{}\nhappened:\n{}\nIf that is \
+        "the statements of operations differ from docs/contribute/statements.tsv.\nstored:\n{}\nhappened:\n{}\nIf that is \
          intended, update the table with\n{RENEW}\nand state the reason in the commit.",
         rows_beyond(&stored, &happened).join("\n"),
         rows_beyond(&happened, &stored).join("\n"),

@@ -86,7 +86,7 @@ pub(super) struct FeedServer(pub &'static str);
 impl FeedFetcher for FeedServer {
     async fn fetch(&self, _: &RemoteUrl, _: &Validators) -> Result<FetchedFeed, FetchError> {
         let validators = Validators { etag: Some("\"1\"".to_owned()), last_modified: None };
-        Ok(FetchedFeed::Whole { body: self.0.as_bytes().into(), validators })
+        Ok(FetchedFeed::Full { body: self.0.as_bytes().into(), validators })
     }
 }
 

@@ -8,13 +8,13 @@ use http::{HeaderMap, HeaderValue, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use kalends_accounts::{AdminToken, oauth::Provider};
 use kalends_app::{
-    App, MemoryRateLimiter, NoProviders, Parts, Settings,
+    App, MemoryRateLimiter, Parts, Settings,
     operations::{self, Operation},
     ports::{HumanCalendars, Store},
 };
 use kalends_kernel::SignedDuration;
 use kalends_testkit::{
-    Mailbox, ManualClock, MemoryStore, TestCalendarProviders, TestPasswords,
+    Mailbox, ManualClock, MemoryStore, NoProviders, TestCalendarProviders, TestPasswords,
     fixtures::{at, settings},
 };
 use serde_json::Value;
@@ -59,16 +59,17 @@ pub(super) struct Story {
 impl Story {
     pub(super) fn begin() -> Self {
         let humans = Humans::default();
-        Self::on(Arc::new(MemoryStore::new()), Arc::new(humans.clone()), humans, Receiver { after: REPLIES_AFTER })
+        let answers = Arc::new(humans.clone());
+        Self::on(Arc::new(MemoryStore::new()), Some(answers), humans, Receiver { after: REPLIES_AFTER })
     }
 
     /// Starts on an SQL store. Nothing is delayed there.
-    pub(super) fn counted<S: Store + HumanCalendars + 'static>(store: &Arc<S>) -> Self {
+    pub(super) fn counted<S: Store + 'static>(store: &Arc<S>) -> Self {
         let receiver = Receiver { after: Duration::ZERO };
-        Self::on(Arc::clone(store) as _, Arc::clone(store) as _, Humans::default(), receiver)
+        Self::on(Arc::clone(store) as _, None, Humans::default(), receiver)
     }
 
-    fn on(store: Arc<dyn Store>, human: Arc<dyn HumanCalendars>, humans: Humans, receiver: Receiver) -> Self {
+    fn on(store: Arc<dyn Store>, human: Option<Arc<dyn HumanCalendars>>, humans: Humans, receiver: Receiver) -> Self {
         let (clock, draws) = (ManualClock::new(at("2026-03-02T08:00:00Z")), Draws::default());
         let mailbox = Mailbox::default();
         let calendars = TestCalendarProviders::offering(Provider::ALL, BASE_URL);
@@ -79,22 +80,25 @@ impl Story {
             ..settings()
         };
         settings.terms.url = format!("{BASE_URL}/terms");
-        let app = App::new(Parts {
+        let parts = Parts {
             store,
             clock: Arc::new(clock.clone()),
             entropy: Arc::new(draws.clone()),
             mailer: Arc::new(mailbox.clone()),
             passwords: Arc::new(TestPasswords::default()),
             tokens: Arc::new(Tokens::default()),
-            human,
             calendar_providers: Arc::new(calendars.clone()),
             limiter: Arc::new(MemoryRateLimiter::default()),
             sender: Arc::new(receiver),
             fetcher: Arc::new(FeedServer(FEED)),
             providers: Arc::new(NoProviders),
             settings,
-        });
-        let router = crate::router(Arc::clone(&app));
+        };
+        let app = match human {
+            Some(human) => App::with_human_calendars(parts, human),
+            None => App::new(parts),
+        };
+        let router = crate::router(Arc::clone(&app), None);
         let asked = BTreeMap::new();
         let record = Record::default();
         Self { app, record, calendars, router, clock, draws, humans, mailbox, asked, counter: None }

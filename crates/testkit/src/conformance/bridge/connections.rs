@@ -12,7 +12,7 @@ use crate::{
     conformance::{
         StoreUnderTest,
         samples::TRICKY,
-        scene::{Scene, WHOLE, assert_refused, hours, race, successes},
+        scene::{LARGEST_PAGE, Scene, assert_refused, hours, race, successes},
     },
     fixtures::Compose as _,
 };
@@ -51,14 +51,14 @@ pub async fn connections_round_trip(store: &StoreUnderTest) {
     assert_eq!(scene.known_calendars(&full).await, expected);
 
     let never = ExternalCalendarId::new(now, &scene.make.entropy);
-    let asked = [read[1].id, never, calendars[0].id];
-    let of = async |scene: &Scene, asked: &[ExternalCalendarId]| {
-        let mut found = scene.store.connections_of(scene.org, asked).await.unwrap();
+    let queried = [read[1].id, never, calendars[0].id];
+    let of = async |scene: &Scene, queried: &[ExternalCalendarId]| {
+        let mut found = scene.store.connections_of(scene.org, queried).await.unwrap();
         found.sort_unstable();
         found
     };
-    assert_eq!(of(&scene, &asked).await, [(calendars[0].id, plain.id), (read[1].id, full.id)]);
-    assert_eq!((of(&scene, &[]).await, of(&other, &asked).await), (vec![], vec![]));
+    assert_eq!(of(&scene, &queried).await, [(calendars[0].id, plain.id), (read[1].id, full.id)]);
+    assert_eq!((of(&scene, &[]).await, of(&other, &queried).await), (vec![], vec![]));
 }
 
 /// Oldest first, in pages with their total. Other organizations see nothing.
@@ -75,7 +75,7 @@ pub async fn connections_are_listed_by_creation_in_pages(store: &StoreUnderTest)
         let expected: Vec<_> = made.iter().skip(offset as usize).take(2).cloned().collect();
         assert_eq!((listed.data, listed.total), (expected, 5));
     }
-    assert_eq!(other.store.list_connections(other.org, WHOLE).await.unwrap().total, 1);
+    assert_eq!(other.store.list_connections(other.org, LARGEST_PAGE).await.unwrap().total, 1);
 }
 
 /// Label, tokens and pause are written only at the version that was seen. If several callers write at once, one
@@ -140,7 +140,7 @@ pub async fn a_deleted_connection_leaves_nothing(store: &StoreUnderTest) {
     let left = kalends_bridge::Grant { sources: vec![others[0].id], ..both.clone() };
     assert_eq!(scene.grant_now(&both).await, Some(left.clone()));
     assert_eq!(scene.grant_now(&other).await.as_ref(), Some(&other));
-    let listed = scene.store.list_grants(scene.org, WHOLE).await.unwrap();
+    let listed = scene.store.list_grants(scene.org, LARGEST_PAGE).await.unwrap();
     assert_eq!((listed.data, listed.total), (vec![left, other], 2));
     assert_eq!(scene.counting(&calendar).await, super::sources(&others));
     assert_eq!(scene.known_calendars(&kept).await.len(), 1);
@@ -191,7 +191,7 @@ pub async fn the_bridge_is_deleted_with_its_organization(store: &StoreUnderTest)
     assert_eq!(claimed, [made[1].2.id]);
     while scene.store.remove_rows(org, 2).await.unwrap() > 0 {}
     assert_eq!((scene.link_now(link).await, scene.known_calendars(connection).await), (None, vec![]));
-    assert_eq!(scene.store.list_grants(org, WHOLE).await.unwrap().total, 0);
+    assert_eq!(scene.store.list_grants(org, LARGEST_PAGE).await.unwrap().total, 0);
     assert_eq!(scene.human_sources(&[calendar]).await.len(), 0);
     assert_eq!(scene.store.connections_of(org, &[calendars[0].id]).await.unwrap(), []);
     assert_eq!(scene.grant_now(&grants[0]).await, None);
@@ -213,5 +213,5 @@ pub async fn the_bridge_is_deleted_with_its_organization(store: &StoreUnderTest)
     assert_eq!(other.link_of(link.secret).await.as_ref(), Some(link));
     assert_eq!(other.connection_now(connection).await.as_ref(), Some(connection));
     assert_eq!(other.counting(calendar).await, super::sources(calendars));
-    assert_eq!(other.store.list_grants(other.org, WHOLE).await.unwrap().data, grants.to_vec());
+    assert_eq!(other.store.list_grants(other.org, LARGEST_PAGE).await.unwrap().data, grants.to_vec());
 }

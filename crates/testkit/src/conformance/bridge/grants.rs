@@ -11,7 +11,7 @@ use kalends_kernel::{CalendarId, ExternalCalendarId, Page, Revision, Span};
 use super::{TASKS, covered, reading, sources};
 use crate::conformance::{
     StoreUnderTest,
-    scene::{Scene, WHOLE, assert_refused, hours, minutes, race},
+    scene::{LARGEST_PAGE, Scene, assert_refused, hours, minutes, race},
 };
 
 /// Every field survives, for each audience. Lists are oldest first and paged, and other organizations see nothing.
@@ -38,7 +38,7 @@ pub async fn grants_round_trip(store: &StoreUnderTest) {
         let expected: Vec<_> = made.iter().skip(offset as usize).take(2).cloned().collect();
         assert_eq!((listed.data, listed.total), (expected, 5));
     }
-    assert_eq!(other.store.list_grants(other.org, WHOLE).await.unwrap().total, 0);
+    assert_eq!(other.store.list_grants(other.org, LARGEST_PAGE).await.unwrap().total, 0);
 
     let delete = || vec![Change::DeleteGrant { org: scene.org, grant: made[0].id }];
     let theirs = vec![Change::DeleteGrant { org: other.org, grant: made[0].id }];
@@ -46,7 +46,7 @@ pub async fn grants_round_trip(store: &StoreUnderTest) {
     scene.bridge(delete()).await.unwrap();
     assert_eq!(scene.grant_now(&made[0]).await, None);
     assert_refused!(scene.bridge(delete()).await, CommitError::Stale);
-    assert_eq!(scene.store.list_grants(scene.org, WHOLE).await.unwrap().data, made[1..]);
+    assert_eq!(scene.store.list_grants(scene.org, LARGEST_PAGE).await.unwrap().data, made[1..]);
 }
 
 /// A grant needs calendars that all exist and belong to the organization.
@@ -93,7 +93,7 @@ pub async fn grants_count_for_the_agents_they_name(store: &StoreUnderTest) {
     let (_, of_neighbour) = other.connected(&["work"]).await;
     other.granted(Audience::All, &[&of_neighbour[0]], &[]).await;
     assert!(scene.human_sources(&[&first, &shared]).await.is_empty());
-    assert!(scene.says_granted(&[&first, &second, &theirs, &unnamed, &shared], false).await);
+    assert!(scene.is_granted(&[&first, &second, &theirs, &unnamed, &shared], false).await);
     scene.granted(Audience::Selected, &[work, home], &[&named]).await;
     scene.granted(Audience::AllCurrent, &[work, club], &[&named, &current]).await;
     let everybody = scene.granted(Audience::All, &[home], &[]).await;
@@ -102,7 +102,7 @@ pub async fn grants_count_for_the_agents_they_name(store: &StoreUnderTest) {
         let seen = found.iter().map(move |source| (HumanFor::from(calendar), *source));
         seen.collect::<Vec<_>>()
     };
-    let asked = [&first, &second, &theirs, &unnamed, &shared, &neighbour];
+    let queried = [&first, &second, &theirs, &unnamed, &shared, &neighbour];
     let (work, home, club) = (work.source(), home.source(), club.source());
     let expected: BTreeSet<_> = [
         of(first.id, &[work, home, club]),
@@ -114,12 +114,12 @@ pub async fn grants_count_for_the_agents_they_name(store: &StoreUnderTest) {
     .concat()
     .into_iter()
     .collect();
-    let seen = scene.human_sources(&asked).await;
+    let seen = scene.human_sources(&queried).await;
     let found: BTreeSet<_> = seen.iter().map(|seen| (seen.of, seen.source)).collect();
     assert_eq!(found, expected);
     assert!(seen.iter().all(|seen| (seen.revision, seen.read_at) == (Revision(0), None)));
     assert_eq!(scene.human_sources(&[]).await, BTreeSet::new());
-    let of_others = other.human_sources(&asked).await;
+    let of_others = other.human_sources(&queried).await;
     let of_others: Vec<_> = of_others.iter().map(|seen| (seen.of, seen.source)).collect();
     assert_eq!(of_others, [(neighbour.id.into(), of_neighbour[0].source())]);
 
@@ -128,12 +128,12 @@ pub async fn grants_count_for_the_agents_they_name(store: &StoreUnderTest) {
     let stranger = other.agent().await;
     let agents = [named.id, current.id, late.id, bare.id, stranger.id];
     let of_agents = async |scene: &Scene| {
-        let mut asked = scene.store.living_agents(scene.org, &agents).await.unwrap();
-        let gone = agents.iter().filter(|id| !asked.iter().any(|living| living.id == **id));
+        let mut queried = scene.store.living_agents(scene.org, &agents).await.unwrap();
+        let gone = agents.iter().filter(|id| !queried.iter().any(|living| living.id == **id));
         // Agents that are gone are queried too, as if something were granted to them.
         let gone: Vec<_> = gone.map(|id| LivingAgent { id: *id, granted: true }).collect();
-        asked.extend(gone);
-        let seen = scene.store.human_sources_of_agents(scene.org, &asked).await.unwrap();
+        queried.extend(gone);
+        let seen = scene.store.human_sources_of_agents(scene.org, &queried).await.unwrap();
         assert!(seen.iter().all(|seen| (seen.revision, seen.read_at) == (Revision(0), None)));
         seen.into_iter().map(|seen| (seen.of, seen.source)).collect::<BTreeSet<_>>()
     };
@@ -150,7 +150,7 @@ pub async fn grants_count_for_the_agents_they_name(store: &StoreUnderTest) {
     // Something is granted to all of them, and the sources of busy times agree.
     let living = scene.store.living_agents(scene.org, &agents).await.unwrap();
     assert_eq!((living.len(), living.iter().all(|living| living.granted)), (4, true));
-    assert!(scene.says_granted(&[&first, &second, &theirs, &unnamed, &shared], true).await);
+    assert!(scene.is_granted(&[&first, &second, &theirs, &unnamed, &shared], true).await);
 
     // Hidden calendars have no sources, and a revoked grant has no effect.
     scene.delete(&second).await;
@@ -158,8 +158,8 @@ pub async fn grants_count_for_the_agents_they_name(store: &StoreUnderTest) {
     assert_eq!(scene.human_sources(&[&second, &theirs]).await, BTreeSet::new());
     scene.bridge(vec![Change::DeleteGrant { org: scene.org, grant: everybody.id }]).await.unwrap();
     assert_eq!(scene.human_sources(&[&unnamed, &shared]).await, BTreeSet::new());
-    assert!(scene.says_granted(&[&unnamed, &shared], false).await);
-    assert!(scene.says_granted(&[&first], true).await);
+    assert!(scene.is_granted(&[&unnamed, &shared], false).await);
+    assert!(scene.is_granted(&[&first], true).await);
     let of_late = scene.store.living_agents(scene.org, &[late.id, bare.id, late.id]).await.unwrap();
     assert_eq!((of_late.len(), of_late.iter().any(|living| living.granted)), (2, false));
     assert_eq!(
@@ -203,29 +203,29 @@ pub async fn human_calendars_return_busy_times(store: &StoreUnderTest) {
         busy
     };
     let never = HumanSource(ExternalCalendarId::new(now, &scene.make.entropy).uuid().as_u128());
-    let asked: Vec<_> = sources(&read).into_iter().chain([never]).collect();
+    let queried: Vec<_> = sources(&read).into_iter().chain([never]).collect();
     for window in [hours(3, 5), hours(3, 60), hours(0, 100), hours(-10, 300), hours(4, 6), minutes(61, 62)] {
         let mut expected: Vec<HumanBusy> = read.iter().map(|calendar| calendar.busy(window)).collect();
         expected.sort_by_key(|busy| busy.source);
-        assert_eq!(busy(&scene, &asked, window).await, expected, "{window:?}");
+        assert_eq!(busy(&scene, &queried, window).await, expected, "{window:?}");
     }
-    let told = busy(&scene, &asked[..1], hours(3, 60)).await;
+    let found = busy(&scene, &queried[..1], hours(3, 60)).await;
     let spans = BusySet::from_unsorted(vec![hours(3, 4), hours(6, 7), hours(50, 60)]);
-    assert_eq!((told.len(), &told[0].spans, told[0].covers), (1, &spans, covered()));
-    assert_eq!((busy(&scene, &[], hours(0, 9)).await, busy(&other, &asked, hours(0, 9)).await), (vec![], vec![]));
+    assert_eq!((found.len(), &found[0].spans, found[0].covers), (1, &spans, covered()));
+    assert_eq!((busy(&scene, &[], hours(0, 9)).await, busy(&other, &queried, hours(0, 9)).await), (vec![], vec![]));
 
     // A paused connection returns nothing, a resumed one does again, and a deleted one is gone.
     let paused = connection.patched(ConnectionPatch::Paused(true), scene.make.tick());
     scene.reconnect(&connection, &paused, None).await.unwrap();
     assert_eq!(scene.counting(&calendar).await, sources(&elsewhere));
-    assert_eq!(busy(&scene, &asked, hours(0, 9)).await, []);
+    assert_eq!(busy(&scene, &queried, hours(0, 9)).await, []);
     let resumed = paused.patched(ConnectionPatch::Paused(false), scene.make.tick());
     scene.reconnect(&paused, &resumed, Some(now)).await.unwrap();
     assert_eq!(scene.human_sources(&[&calendar]).await, before);
-    assert_eq!(busy(&scene, &asked, hours(0, 9)).await.len(), 3);
+    assert_eq!(busy(&scene, &queried, hours(0, 9)).await.len(), 3);
     scene.disconnect(&resumed).await.unwrap();
     assert_eq!(scene.counting(&calendar).await, sources(&elsewhere));
-    assert_eq!(busy(&scene, &asked, hours(0, 9)).await, []);
+    assert_eq!(busy(&scene, &queried, hours(0, 9)).await, []);
 }
 
 /// The reading of a calendar is deleted with the last grant for it, even if nobody reads the calendar again.
@@ -299,6 +299,6 @@ pub async fn no_grant_outlives_its_calendars(store: &StoreUnderTest) {
         .await;
         assert!(outcomes[0].is_ok(), "{outcomes:?}");
         assert!(outcomes.iter().all(|outcome| matches!(outcome, Ok(()) | Err(CommitError::Stale))), "{outcomes:?}");
-        assert_eq!(scene.store.list_grants(scene.org, WHOLE).await.unwrap().data, []);
+        assert_eq!(scene.store.list_grants(scene.org, LARGEST_PAGE).await.unwrap().data, []);
     }
 }

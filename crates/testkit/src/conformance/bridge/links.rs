@@ -26,7 +26,7 @@ pub async fn links_round_trip(store: &StoreUnderTest) {
     for calendar in [scene.calendar(&agent).await, scene.shared_calendar().await] {
         for policy in PublicationPolicy::ALL {
             let (mut link, secret) = scene.link_for(&calendar);
-            link.asked = NewLink { publishing: *policy != PublicationPolicy::None, policy: *policy };
+            link.requested = NewLink { publishing: *policy != PublicationPolicy::None, policy: *policy };
             assert_eq!((scene.link_now(&link).await, scene.link_of(secret.hash()).await), (None, None));
             scene.bridge(vec![Change::CreateLink(Box::new(link.clone()))]).await.unwrap();
             assert_eq!(scene.link_now(&link).await.as_ref(), Some(&link));

@@ -265,8 +265,8 @@ pub async fn a_refresh_writes_its_results(store: &StoreUnderTest) {
     };
     let next = now + SignedDuration::minutes(5);
     scene.end_refresh(scene.claim_connection(now).await, outcome.clone(), now, Some(next)).await.unwrap();
-    let shown = Connection { tokens: tokens("renewed", now), refresh: outcome.state.clone(), ..made.clone() };
-    assert_eq!(scene.connection_now(&made).await, Some(shown.clone()));
+    let refreshed = Connection { tokens: tokens("renewed", now), refresh: outcome.state.clone(), ..made.clone() };
+    assert_eq!(scene.connection_now(&made).await, Some(refreshed.clone()));
     let mut expected = vec![
         KnownCalendar { calendar: renamed.clone(), counts: true },
         KnownCalendar { calendar: fresh.clone(), counts: false },
@@ -279,17 +279,17 @@ pub async fn a_refresh_writes_its_results(store: &StoreUnderTest) {
     // Read again, this time without new tokens; one calendar is not read any more.
     let again = reading(next, covered(), &[hours(5, 9)]);
     let read = [renamed.read(again), ExternalCalendar { reading: None, ..fresh }];
-    let state = shown.refresh.after(Ended::Good, next);
+    let state = refreshed.refresh.after(Ended::Good, next);
     let outcome = Outcome { tokens: None, state: state.clone(), calendars: read.to_vec(), gone: vec![] };
     scene.end_refresh(scene.claim_connection(next).await, outcome, next, Some(next)).await.unwrap();
-    assert_eq!(scene.connection_now(&made).await, Some(Connection { refresh: state, ..shown }));
+    assert_eq!(scene.connection_now(&made).await, Some(Connection { refresh: state, ..refreshed }));
     let mut read = read.to_vec();
     read.sort_by_key(|calendar| calendar.id);
     let known = scene.known_calendars(&made).await.into_iter().map(|known| known.calendar);
     assert_eq!(known.collect::<Vec<_>>(), read);
     let seen = scene.human_sources(&[&scene.shared_calendar().await]).await;
-    let told: Vec<_> = seen.into_iter().map(|seen| (seen.source, seen.revision.0, seen.read_at)).collect();
-    assert_eq!(told, [(work.source(), 2, Some(next))]);
+    let read: Vec<_> = seen.into_iter().map(|seen| (seen.source, seen.revision.0, seen.read_at)).collect();
+    assert_eq!(read, [(work.source(), 2, Some(next))]);
 }
 
 /// If many workers claim at once, each connection is claimed once. A claim ends once.

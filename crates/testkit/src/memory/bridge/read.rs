@@ -102,8 +102,8 @@ impl Connections for MemoryStore {
         calendars: &[ExternalCalendarId],
     ) -> Result<Vec<(ExternalCalendarId, ConnectionId)>, StoreError> {
         let state = self.state();
-        let asked: BTreeSet<_> = calendars.iter().collect();
-        let known = asked.into_iter().filter_map(|id| state.external.get(&(org, *id)));
+        let queried: BTreeSet<_> = calendars.iter().collect();
+        let known = queried.into_iter().filter_map(|id| state.external.get(&(org, *id)));
         Ok(known.map(|calendar| (calendar.id, calendar.connection)).collect())
     }
 
@@ -120,7 +120,7 @@ impl Connections for MemoryStore {
             due.truncate(limit as usize);
             let claimed = due.into_iter().map(|row| {
                 row.fence.0 += 1;
-                row.asked = false;
+                row.requested = false;
                 (row.due_at, row.claimed_until) = (Some(until), Some(until));
                 let Connection { org, id, .. } = row.connection;
                 (RefreshClaim { org, connection: id, fence: row.fence }, row.connection.clone())
@@ -178,8 +178,8 @@ impl HumanCalendars for MemoryStore {
         window: Span,
     ) -> Result<Vec<HumanBusy>, StoreError> {
         let state = self.state();
-        let asked = state.heard(org).filter(|calendar| sources.contains(&calendar.source()));
-        Ok(asked.map(|calendar| calendar.busy(window)).collect())
+        let queried = state.heard(org).filter(|calendar| sources.contains(&calendar.source()));
+        Ok(queried.map(|calendar| calendar.busy(window)).collect())
     }
 }
 

@@ -1,0 +1,84 @@
+//! Attempts at a use case: reading, deciding and committing again while others change the same rows.
+
+use std::{
+    future::Future,
+    hash::{BuildHasher as _, RandomState},
+    time::Duration,
+};
+
+use crate::Refusal;
+
+/// How many times a use case reads and decides, if others keep changing the same rows.
+pub(crate) const ATTEMPTS: u32 = 24;
+/// Why one attempt at a use case ended.
+pub(crate) enum Attempt {
+    /// What was read has changed: read and decide again.
+    Stale,
+    /// The final outcome.
+    Refused(Refusal),
+}
+
+impl Attempt {
+    /// The refusal, for callers that do not retry.
+    pub(crate) fn last_word(self) -> Refusal {
+        match self {
+            Self::Stale => Refusal::Contended,
+            Self::Refused(refusal) => refusal,
+        }
+    }
+}
+
+impl<T: Into<Refusal>> From<T> for Attempt {
+    fn from(refusal: T) -> Self {
+        Self::Refused(refusal.into())
+    }
+}
+
+/// How many attempts follow each other immediately. A request that competes with only one other has succeeded by
+/// then.
+const AT_ONCE: u32 = 2;
+/// The longest wait between two attempts.
+const WAIT_MAX: Duration = Duration::from_millis(128);
+
+/// How long to wait before an attempt, numbered from 0: a random time up to a bound that doubles, so that competing
+/// requests spread out.
+fn wait_before(attempt: u32, random: u64) -> Duration {
+    let Some(doubled) = attempt.checked_sub(AT_ONCE) else { return Duration::ZERO };
+    let bound = Duration::from_millis(2u64.saturating_pow(doubled + 1)).min(WAIT_MAX);
+    // The conversion cannot fail: a remainder by 1,000 fits in a `u32`.
+    bound * u32::try_from(random % 1_000).unwrap_or(0) / 1_000
+}
+
+/// Runs `attempt` until it is not stale, at most [`ATTEMPTS`] times. The first retries do not wait.
+pub(crate) async fn retry_stale<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, Refusal>
+where
+    F: Future<Output = Result<T, Attempt>>,
+{
+    for number in 0..ATTEMPTS {
+        // This jitter need not be secret, and no rule depends on it.
+        let wait = wait_before(number, RandomState::new().hash_one(number));
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        match attempt().await {
+            Ok(done) => return Ok(done),
+            Err(Attempt::Refused(refusal)) => return Err(refusal),
+            Err(Attempt::Stale) => {}
+        }
+    }
+    Err(Refusal::Contended)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first attempts do not wait. Then the bound doubles up to [`WAIT_MAX`].
+    #[test]
+    fn stale_attempts_wait_longer_each_time() {
+        let cases = [(0, 999, 0), (1, 999, 0), (2, 0, 0), (2, 500, 1_000), (5, 500, 8_000), (8, 500, 64_000)];
+        for (attempt, random, micros) in cases.into_iter().chain([(ATTEMPTS, 1_500, 64_000)]) {
+            assert_eq!(wait_before(attempt, random), Duration::from_micros(micros), "attempt {attempt}");
+        }
+    }
+}

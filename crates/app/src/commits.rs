@@ -1,0 +1,206 @@
+//! The last step of every use case: the commit of its change-set, with the audit entry and the stored answer.
+
+use std::time::Duration;
+
+use kalends_accounts::Action;
+use kalends_kernel::{AgentId, MessageId, OrgId, SignedDuration, StoreError, Timestamp, Version};
+use kalends_notifications::{EventType, Message};
+use kalends_quotas::{Counted, Metric, Period, headers::retry_after_seconds};
+use serde::Serialize;
+
+use crate::{
+    Actor, Answer, Answered, App, ChangeSet, Charge, Guard, Refusal, Request, StoredAnswer,
+    answered::json,
+    attempt::Attempt,
+    audit::{By, Subject},
+    ports::CommitError,
+    refreshing::makes_refresh_due,
+    syncing::makes_due,
+};
+
+/// How long the service counts as not ready after a failed write, unless a later write succeeds.
+const WRITES_FAIL: SignedDuration = SignedDuration::seconds(10);
+/// How long the store may take over a trivial read and still count as ready.
+const READY_WITHIN: Duration = Duration::from_secs(3);
+/// How long an answer is kept for repetitions of its request.
+const ANSWER_KEPT: SignedDuration = SignedDuration::hours(24);
+
+/// The store answers reads but takes no writes.
+#[derive(Debug, thiserror::Error)]
+#[error("the last change could not be written")]
+struct WritesFail;
+
+impl App {
+    /// Checks that the store answers. After a failed write (for example, because the disk is full), also checks that
+    /// the store takes writes again.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`] if it does not.
+    pub async fn ready(&self) -> Result<(), Refusal> {
+        let ready = async {
+            self.parts.store.ready().await?;
+            if let Some(failed_at) = self.writes.failed_at() {
+                // A small write may succeed when a larger one has just failed.
+                if self.now() - failed_at < WRITES_FAIL {
+                    return Err(StoreError::Unavailable(Box::new(WritesFail)));
+                }
+                self.parts.store.writable().await?;
+                // Another write may have failed since.
+                self.writes.works_since(failed_at);
+            }
+            Ok::<(), StoreError>(())
+        };
+        tokio::time::timeout(READY_WITHIN, ready).await.map_err(|late| StoreError::Unavailable(Box::new(late)))??;
+        Ok(())
+    }
+
+    /// Adds the audit entry and the answer to `changes`, and commits them.
+    pub(crate) async fn commit<T: Send>(
+        &self,
+        request: &Request,
+        key_prefix: Option<&str>,
+        subject: Subject,
+        changes: ChangeSet,
+        answered: Answered<T>,
+    ) -> Result<Answered<T>, Attempt> {
+        self.commit_answer(request, key_prefix, subject, changes, &answered.answer).await?;
+        Ok(answered)
+    }
+
+    async fn commit_answer(
+        &self,
+        request: &Request,
+        key_prefix: Option<&str>,
+        subject: Subject,
+        mut changes: ChangeSet,
+        answer: &Answer,
+    ) -> Result<(), Attempt> {
+        let now = self.parts.clock.now();
+        changes.request = Some(request.id);
+        if let Some(action) = request.operation.action {
+            let by = By::Request { request, key_prefix };
+            changes.audit = Some(self.audit_entry(action, subject, &by, answer.status, now));
+        }
+        changes.answer = request.idempotency.map(|idempotency| StoredAnswer {
+            scope: idempotency.scope,
+            fingerprint: idempotency.fingerprint,
+            answer: answer.clone(),
+            created_at: now,
+            expires_at: now + ANSWER_KEPT,
+        });
+        let (alters_principals, revokes) = (changes.alters_principals(), changes.revokes_keys());
+        self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
+        if alters_principals {
+            // This process refreshes its cache at once. Other nodes see the new epoch within their lease.
+            self.refresh_principals().await;
+        }
+        if revokes {
+            self.wait_out_principals().await;
+        }
+        Ok(())
+    }
+
+    /// Commits `changes`, and wakes the workers of this process that have work because of it.
+    pub(crate) async fn store_changes(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        let (announces, resends) = (!changes.messages.is_empty(), !changes.webhooks.is_empty());
+        let (syncs, refreshes) = (makes_due(&changes), makes_refresh_due(&changes));
+        let writes = !changes.letters.is_empty();
+        let committed = self.parts.store.commit(changes).await;
+        match &committed {
+            Err(CommitError::Store(StoreError::Unavailable(_))) => self.writes.fails(self.now()),
+            Ok(()) => self.writes.works(),
+            _ => {}
+        }
+        committed?;
+        if announces {
+            self.nudges.fan_out.notify_one();
+        }
+        if resends {
+            self.nudges.send.notify_one();
+        }
+        if writes {
+            self.nudges.letters.notify_one();
+        }
+        if syncs {
+            self.nudges.sync.notify_one();
+        }
+        if refreshes {
+            self.nudges.refresh.notify_one();
+        }
+        Ok(())
+    }
+
+    /// [`Self::commit`] on behalf of an authenticated caller.
+    pub(crate) async fn commit_for<T: Send>(
+        &self,
+        actor: &Actor,
+        agent: Option<AgentId>,
+        resource: String,
+        changes: ChangeSet,
+        answered: Answered<T>,
+    ) -> Result<Answered<T>, Attempt> {
+        let subject = Subject { org: actor.org(), agent, resource };
+        self.commit(&actor.request, Some(&actor.principal.key_prefix), subject, changes, answered).await
+    }
+
+    pub(crate) fn refused_commit(&self, error: CommitError) -> Attempt {
+        match error {
+            CommitError::Stale => Attempt::Stale,
+            CommitError::LimitReached { metric, limit } => Attempt::Refused(Refusal::LimitReached {
+                metric,
+                limit,
+                retry_after: Period::of(self.now()).seconds_left(self.now()),
+            }),
+            CommitError::TooMany { limited, retry_after } => {
+                Attempt::Refused(Refusal::TooMany { limited, retry_after: retry_after_seconds(retry_after) })
+            }
+            CommitError::EmailTaken => Attempt::Refused(Refusal::EmailTaken),
+            // As for any request after the deletion: the key is no longer valid.
+            CommitError::NoOrganization => Attempt::Refused(Refusal::Unauthorized),
+            CommitError::AlreadyAnswered => Attempt::Refused(Refusal::AlreadyAnswered),
+            CommitError::Store(error) => Attempt::Refused(Refusal::Store(error)),
+        }
+    }
+
+    /// Builds a message about `resource` to the organization's webhook endpoints.
+    pub(crate) fn message(
+        &self,
+        org: OrgId,
+        event_type: EventType,
+        resource: &impl Serialize,
+        version: Version,
+        now: Timestamp,
+    ) -> Message {
+        Message {
+            id: MessageId::new(now, self.entropy()),
+            org,
+            event_type,
+            payload: json(resource),
+            resource_version: version,
+            about: None,
+            created_at: now,
+        }
+    }
+
+    /// Commits a change to an organization by an operator's command, with the audit entry of `action`.
+    pub(crate) async fn commit_command(
+        &self,
+        mut changes: ChangeSet,
+        action: Action,
+        command: &str,
+    ) -> Result<(), Attempt> {
+        let org = changes.org;
+        let subject = Subject { org, agent: None, resource: org.to_string() };
+        changes.audit = Some(self.audit_entry(action, subject, &By::Command(command), 200, self.now()));
+        self.parts.store.commit(changes).await.map_err(|error| self.refused_commit(error))
+    }
+}
+
+/// Limits the use of `metric` to what the caller's plan grants, if `changes` uses `amount` more.
+pub(crate) fn limit(actor: &Actor, changes: &mut ChangeSet, metric: Metric, amount: u64, now: Timestamp) {
+    let limit = actor.limit(metric);
+    match metric.counted() {
+        Counted::Existing => changes.guards.extend(limit.map(|limit| Guard::AtMost { metric, limit })),
+        Counted::Monthly => changes.charges.push(Charge { metric, period: Period::of(now), amount, limit }),
+    }
+}

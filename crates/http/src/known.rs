@@ -1,0 +1,126 @@
+//! What the layers know about a request, and pass on to each other.
+
+use std::{
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+};
+
+use http::StatusCode;
+use kalends_accounts::{Credential, Principal};
+use kalends_app::{Caller, operations::Operation};
+use kalends_kernel::{RequestId, Timestamp};
+use tracing::{Span, field};
+
+/// The client's address, according to the proxies.
+pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
+/// The identifier of the request, on its answer.
+pub(crate) const REQUEST_ID: &str = "x-request-id";
+
+/// What is known about a request before its route is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    pub id: RequestId,
+    pub at: Timestamp,
+    pub ip: Option<IpAddr>,
+}
+
+/// The operation and the requester. `enter` notes them, and the envelope reads them when it finishes an answer. An
+/// answer that broke off (because of a deadline or a panic) has not come back through `enter`.
+#[derive(Clone)]
+pub(crate) struct Known(Arc<Noted>);
+
+struct Noted {
+    span: Span,
+    tool: OnceLock<ToolCall>,
+    operation: OnceLock<&'static Operation>,
+    whom: OnceLock<Requester>,
+}
+
+/// Who sent the request.
+pub(crate) enum Requester {
+    /// The holder of a key.
+    Caller(Arc<Caller>),
+    /// The holder of a session.
+    Session(Arc<Principal>),
+}
+
+impl Requester {
+    pub(crate) fn principal(&self) -> &Principal {
+        match self {
+            Self::Caller(caller) => &caller.principal,
+            Self::Session(principal) => principal,
+        }
+    }
+}
+
+impl Known {
+    pub(crate) fn new(span: Span) -> Self {
+        let (tool, operation, whom) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Noted { span, tool, operation, whom }))
+    }
+
+    /// The operation, once it is noted.
+    pub(crate) fn operation(&self) -> Option<&'static Operation> {
+        self.0.operation.get().copied()
+    }
+
+    /// The requester, once it is noted.
+    pub(crate) fn requester(&self) -> Option<&Requester> {
+        self.0.whom.get()
+    }
+
+    /// Notes the requester. Only the first call counts.
+    pub(crate) fn note(&self, whom: Requester) {
+        let Principal { org, credential, .. } = whom.principal();
+        match credential {
+            Credential::Key(key) => {
+                tracing::record_all!(self.0.span, organization = field::display(org), key = field::display(key));
+            }
+            Credential::Session { .. } => {
+                self.0.span.record("organization", field::display(org));
+            }
+        }
+        // A request passes `enter` only once.
+        let _ = self.0.whom.set(whom);
+    }
+
+    /// Notes the operation. Only the first call counts.
+    pub(crate) fn note_operation(&self, operation: &'static Operation) {
+        self.0.span.record("operation", operation.id);
+        let _ = self.0.operation.set(operation);
+    }
+
+    /// The span of the request.
+    pub(crate) fn span(&self) -> Span {
+        self.0.span.clone()
+    }
+
+    /// Notes the tool that was called. Only the first call counts.
+    pub(crate) fn note_tool(&self, call: ToolCall) {
+        let _ = self.0.tool.set(call);
+    }
+
+    /// The tool that was called, once it is noted.
+    pub(crate) fn tool(&self) -> Option<ToolCall> {
+        self.0.tool.get().copied()
+    }
+}
+
+/// A call of a tool: the request inside of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The operation behind the tool.
+    pub operation: &'static Operation,
+    /// The status of its answer.
+    pub status: StatusCode,
+    /// Its own identifier, which the audit log shows; `None` if the arguments were refused.
+    pub request: Option<RequestId>,
+}
+
+/// The operation that answered, attached to the response.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AnsweredBy(pub &'static Operation);
+
+/// The caller of the outer request, attached to the inner one. Only a tool call attaches it.
+#[derive(Clone)]
+pub(crate) struct Carried(pub(crate) Arc<Caller>);

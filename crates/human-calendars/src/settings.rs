@@ -1,0 +1,20 @@
+//! The settings of a provider.
+
+use kalends_accounts::oauth::Client;
+use kalends_kernel::RemoteUrl;
+use secrecy::SecretString;
+
+/// A provider of calendars and our account there.
+#[derive(Debug, Clone)]
+pub struct ProviderSettings {
+    /// Our OAuth client at the provider.
+    pub client: Client,
+    /// Its token endpoint.
+    pub token_endpoint: RemoteUrl,
+    /// Our secret there.
+    pub client_secret: SecretString,
+    /// The base URL of its calendar API, with or without a trailing slash.
+    pub api: RemoteUrl,
+    /// The endpoint that revokes a consent. `None` if the provider has none.
+    pub revocation_endpoint: Option<RemoteUrl>,
+}

@@ -1,0 +1,110 @@
+//! Rows of `booking_pages` and `bookings`.
+
+use kalends_app::ports::FieldCipher;
+use kalends_availability::{Hours, Week, WrittenHours};
+use kalends_bookings::{Booking, BookingPage, Confidential, Guest, SecretHash, Timetable};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, StoreError, Timestamp, Version};
+
+use crate::{Key, Located, places, row_id};
+
+/// The hours of each weekday, as JSON.
+pub fn constraints_json(constraints: Option<&Week<Hours>>) -> Result<Option<String>, serde_json::Error> {
+    constraints.map(|week| serde_json::to_string(&Week::<WrittenHours>::from(week))).transpose()
+}
+
+columns! {
+    $ macro booking_page_row;
+    /// The columns of a booking page.
+    pub struct BookingPageRow<K> {
+        org_id: K,
+        id: K,
+        calendar_id: K,
+        agent_id: Option<K>,
+        content: String,
+        duration_minutes: i64,
+        buffer_minutes: i64,
+        window_days: i64,
+        min_notice_minutes: i64,
+        timezone: String,
+        constraints: Option<String>,
+        active: bool,
+        bookings: i64,
+        version: i64,
+        created_at: i64,
+        updated_at: i64,
+        deleted_at: Option<i64>,
+    }
+}
+
+impl<K: Key> BookingPageRow<K> {
+    /// The page, or an error that names the corrupt column.
+    pub fn open(self, cipher: &dyn FieldCipher) -> Result<BookingPage, StoreError> {
+        let id = BookingPageId::from_uuid(row_id("booking_pages", "id", &self.id)?);
+        let row = Located { table: "booking_pages", id: &id };
+        let plain = row.open(places::booking_page_content(id), &self.content, cipher)?;
+        let Confidential { slug, title, description } = row.read("content", Confidential::read(&plain))?;
+        let agent = row.uuid_if_any("agent_id", self.agent_id.as_ref())?;
+        let constraints = self.constraints.as_deref().map(|json| {
+            let written: Week<WrittenHours> = row.read("constraints", serde_json::from_str(json))?;
+            Week::read("constraints", &written).map_err(|errors| row.corrupt("constraints", errors.first()))
+        });
+        Ok(BookingPage {
+            id,
+            org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
+            calendar: CalendarId::from_uuid(row.uuid("calendar_id", &self.calendar_id)?),
+            agent: agent.map(AgentId::from_uuid),
+            slug,
+            title,
+            description,
+            timetable: Timetable {
+                duration_minutes: row.read("duration_minutes", u16::try_from(self.duration_minutes))?,
+                zone: row.read("timezone", self.timezone.parse())?,
+                constraints: constraints.transpose()?,
+            },
+            buffer_minutes: row.read("buffer_minutes", u8::try_from(self.buffer_minutes))?,
+            window_days: row.read("window_days", u16::try_from(self.window_days))?,
+            min_notice_minutes: row.read("min_notice_minutes", u32::try_from(self.min_notice_minutes))?,
+            active: self.active,
+            bookings: row.read("bookings", u64::try_from(self.bookings))?,
+            version: Version(self.version),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
+            deleted_at: self.deleted_at.map(Timestamp::from_micros),
+        })
+    }
+}
+
+columns! {
+    /// The columns of a booking.
+    pub struct BookingRow<K> {
+        org_id: K,
+        id: K,
+        page_id: K,
+        calendar_id: K,
+        event_id: K,
+        cancel_hash: Vec<u8>,
+        move_hash: Vec<u8>,
+        guest: String,
+        created_at: i64,
+    }
+}
+
+impl<K: Key> BookingRow<K> {
+    /// The booking, or an error that names the corrupt column.
+    pub fn open(self, cipher: &dyn FieldCipher) -> Result<Booking, StoreError> {
+        let id = BookingId::from_uuid(row_id("bookings", "id", &self.id)?);
+        let row = Located { table: "bookings", id: &id };
+        let plain = row.open(places::booking_guest(id), &self.guest, cipher)?;
+        Ok(Booking {
+            id,
+            org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
+            page: BookingPageId::from_uuid(row.uuid("page_id", &self.page_id)?),
+            calendar: CalendarId::from_uuid(row.uuid("calendar_id", &self.calendar_id)?),
+            event: EventId::from_uuid(row.uuid("event_id", &self.event_id)?),
+            cancel: SecretHash(row.digest("cancel_hash", &self.cancel_hash)?),
+            moves: SecretHash(row.digest("move_hash", &self.move_hash)?),
+            guest: row.read("guest", Guest::read(&plain))?,
+            created_at: Timestamp::from_micros(self.created_at),
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! A row of `calendars`.
+
+use kalends_app::ports::FieldCipher;
+use kalends_calendars::{AgentActivity, Calendar, FeedToken, Provider, Reminders, ports::BusySource};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Timestamp, Version};
+
+use crate::{Key, Located, places, row_id};
+
+/// The token in `stored`: sealed, or plain as earlier versions wrote it.
+pub fn open_feed_token(id: CalendarId, stored: &str, cipher: &dyn FieldCipher) -> Result<FeedToken, StoreError> {
+    let row = Located { table: "calendars", id };
+    row.open_or_plain(places::feed_token(id), stored, cipher).map(FeedToken::from)
+}
+
+columns! {
+    $ macro calendar_row;
+    /// The columns of a calendar.
+    pub struct CalendarRow<K> {
+        id: K,
+        agent_id: Option<K>,
+        name: String,
+        timezone: String,
+        metadata: String,
+        external_id: Option<String>,
+        provider: Option<String>,
+        agent_status: String,
+        default_reminders: Option<String>,
+        feed_token: String,
+        revision: i64,
+        version: i64,
+        created_at: i64,
+        updated_at: i64,
+    }
+}
+
+impl<K: Key> CalendarRow<K> {
+    /// The calendar, which is visible and therefore not deleted.
+    pub fn open(self, org: OrgId, cipher: &dyn FieldCipher) -> Result<Calendar, StoreError> {
+        let id = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
+        let row = Located { table: "calendars", id: &id };
+        let provider = self.provider.as_deref().map(|name| row.named("provider", name, Provider::from_name));
+        Ok(Calendar {
+            id,
+            org,
+            agent: row.uuid_if_any("agent_id", self.agent_id.as_ref())?.map(AgentId::from_uuid),
+            name: self.name,
+            zone: row.read("timezone", self.timezone.parse())?,
+            metadata: row.metadata(places::calendar_metadata(id), &self.metadata, cipher)?,
+            external_id: self.external_id,
+            provider: provider.transpose()?,
+            activity: row.named("agent_status", &self.agent_status, AgentActivity::from_name)?,
+            default_reminders: row.reminders("default_reminders", self.default_reminders.as_deref())?,
+            feed_token: open_feed_token(id, &self.feed_token, cipher)?,
+            revision: Revision(self.revision),
+            version: Version(self.version),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
+            deleted_at: None,
+        })
+    }
+}
+
+columns! {
+    $ macro busy_source_row;
+    /// The columns of a calendar that a source of busy times needs.
+    pub struct BusySourceRow<K> {
+        id: K,
+        agent_id: Option<K>,
+        revision: i64,
+        granted: bool,
+    }
+}
+
+impl<K: Key> BusySourceRow<K> {
+    /// The source, or an error that names the corrupt column.
+    pub fn into_domain(self) -> Result<BusySource, StoreError> {
+        let calendar = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
+        let row = Located { table: "calendars", id: &calendar };
+        let agent = row.uuid_if_any("agent_id", self.agent_id.as_ref())?.map(AgentId::from_uuid);
+        Ok(BusySource { agent, calendar, revision: Revision(self.revision), granted: self.granted })
+    }
+}
+
+/// Reminders as a JSON array.
+pub fn reminders_json(reminders: Option<&Reminders>) -> Option<String> {
+    reminders.map(|reminders| {
+        let minutes: Vec<String> = reminders.minutes().iter().map(u16::to_string).collect();
+        format!("[{}]", minutes.join(","))
+    })
+}

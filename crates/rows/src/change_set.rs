@@ -1,0 +1,367 @@
+//! Seals the fields of a change-set.
+//!
+//! Fields are sealed before a transaction begins, and opened after the rows have been read, so that no lock or
+//! connection is held in between.
+
+use std::sync::Arc;
+
+use kalends_app::ports::FieldCipher;
+use kalends_app::{ChangeSet, StoredAnswer};
+use kalends_calendars::{Agent, Calendar, Change, Event};
+use kalends_kernel::Version;
+use kalends_notifications::{Confidential, Letter, Message};
+
+use crate::{EventContent, places};
+
+/// A change-set whose fields are sealed. It is ready to be written, alone or with others, and again after a retry.
+pub struct SealedChangeSet {
+    changes: Arc<ChangeSet>,
+    /// The contents of the events that are written, in order.
+    contents: Vec<String>,
+    /// The metadata of the agents that are written, in order.
+    agents: Vec<String>,
+    /// The metadata of the calendars that are written, in order.
+    metadata: Vec<String>,
+    /// The feed tokens of the calendars that are written, in order.
+    tokens: Vec<String>,
+    /// The payloads of the messages, in order.
+    payloads: Vec<String>,
+    /// The sealed part of each change to webhooks, in order.
+    hooks: Vec<Option<String>>,
+    /// The sealed part of each change to subscriptions, in order.
+    feeds: Vec<Option<String>>,
+    /// The sealed part of each change to proposals, in order.
+    proposals: Vec<Option<String>>,
+    /// The sealed part of each change to booking pages, in order.
+    bookings: Vec<String>,
+    /// The sealed parts of each change to the bridge, in order.
+    bridge: Vec<SealedBridge>,
+    /// The contents of the letters, in order.
+    letters: Vec<String>,
+    /// The body of the answer.
+    body: Option<String>,
+}
+
+/// The sealed parts of one change to the bridge.
+#[derive(Default)]
+pub struct SealedBridge {
+    /// The user's label for the connection, if any.
+    pub label: Option<String>,
+    /// The provider's tokens, if they are written.
+    pub tokens: Option<String>,
+    /// The contents of the external calendars that are written, in order.
+    pub contents: Vec<String>,
+}
+
+/// One agent to write.
+pub struct AgentWrite<'a> {
+    /// The agent.
+    pub agent: &'a Agent,
+    /// The sealed metadata.
+    pub metadata: &'a str,
+    /// The version that was read; `None` for a new agent.
+    pub seen: Option<Version>,
+}
+
+/// One calendar to write.
+pub struct CalendarWrite<'a> {
+    /// The calendar.
+    pub calendar: &'a Calendar,
+    /// The sealed metadata.
+    pub metadata: &'a str,
+    /// The sealed token of its feed.
+    pub token: &'a str,
+    /// The version that was read; `None` for a new calendar.
+    pub seen: Option<Version>,
+}
+
+/// One event to write.
+pub struct EventWrite<'a> {
+    /// The event.
+    pub event: &'a Event,
+    /// The sealed content.
+    pub content: &'a str,
+    /// The version that was read; `None` for a new event.
+    pub seen: Option<Version>,
+}
+
+impl SealedChangeSet {
+    /// Seals the fields of a change-set.
+    pub fn seal(changes: Arc<ChangeSet>, cipher: &dyn FieldCipher) -> Result<Self, serde_json::Error> {
+        let contents = events(&changes).map(|(event, _)| {
+            let plain = EventContent::write(event)?;
+            Ok(cipher.seal(places::event_content(event.id), &plain))
+        });
+        let contents = contents.collect::<Result<_, serde_json::Error>>()?;
+        let agents = agents(&changes)
+            .map(|(agent, _)| cipher.seal(places::agent_metadata(agent.id), agent.metadata.to_json().as_bytes()))
+            .collect();
+        let metadata = calendars(&changes)
+            .map(|(calendar, _)| {
+                cipher.seal(places::calendar_metadata(calendar.id), calendar.metadata.to_json().as_bytes())
+            })
+            .collect();
+        let tokens = calendars(&changes)
+            .map(|(calendar, _)| cipher.seal(places::feed_token(calendar.id), calendar.feed_token.reveal().as_bytes()));
+        let tokens = tokens.collect();
+        let payloads = changes.messages.iter();
+        let payloads = payloads
+            .map(|message| cipher.seal(places::message_payload(message.id), message.payload.as_bytes()))
+            .collect();
+        let hooks = changes.webhooks.iter().map(|change| hook(change, cipher)).collect();
+        let feeds = changes.feeds.iter().map(|change| subscription(change, cipher)).collect();
+        let proposals = changes.proposals.iter().map(|change| proposal(change, cipher)).collect();
+        let bookings = changes.bookings.iter().map(|change| booking(change, cipher)).collect();
+        let bridge = changes.bridge.iter().map(|change| bridge(change, cipher)).collect();
+        let letters = changes.letters.iter();
+        let letters =
+            letters.map(|letter| cipher.seal(places::letter_content(letter.id), letter.content.as_bytes())).collect();
+        let body = changes.answer.as_ref().and_then(|stored| {
+            let body = stored.answer.body.as_ref()?;
+            Some(cipher.seal(places::answer_body(&stored.scope), body.as_bytes()))
+        });
+        Ok(Self {
+            changes,
+            contents,
+            agents,
+            metadata,
+            tokens,
+            payloads,
+            hooks,
+            feeds,
+            proposals,
+            bookings,
+            bridge,
+            letters,
+            body,
+        })
+    }
+
+    /// The change-set itself.
+    pub fn changes(&self) -> &ChangeSet {
+        &self.changes
+    }
+
+    /// The agents that are written, in order.
+    pub fn agents(&self) -> impl Iterator<Item = AgentWrite<'_>> {
+        agents(&self.changes).zip(&self.agents).map(|((agent, seen), metadata)| AgentWrite { agent, metadata, seen })
+    }
+
+    /// The calendars that are written, in order.
+    pub fn calendars(&self) -> impl Iterator<Item = CalendarWrite<'_>> {
+        let written = calendars(&self.changes).zip(self.metadata.iter().zip(&self.tokens));
+        written.map(|((calendar, seen), (metadata, token))| CalendarWrite { calendar, metadata, token, seen })
+    }
+
+    /// The events that are written, in order.
+    pub fn events(&self) -> impl Iterator<Item = EventWrite<'_>> {
+        events(&self.changes).zip(&self.contents).map(|((event, seen), content)| EventWrite { event, content, seen })
+    }
+
+    /// The messages, each with its sealed payload.
+    pub fn messages(&self) -> impl Iterator<Item = (&Message, &str)> {
+        self.changes.messages.iter().zip(self.payloads.iter().map(String::as_str))
+    }
+
+    /// The changes to webhooks, each with its sealed part.
+    pub fn webhooks(&self) -> impl Iterator<Item = (&kalends_notifications::Change, &str)> {
+        let sealed = self.hooks.iter().map(|sealed| sealed.as_deref().unwrap_or_default());
+        self.changes.webhooks.iter().zip(sealed)
+    }
+
+    /// The changes to subscriptions, each with its sealed part.
+    pub fn feeds(&self) -> impl Iterator<Item = (&kalends_feeds::Change, &str)> {
+        let sealed = self.feeds.iter().map(|sealed| sealed.as_deref().unwrap_or_default());
+        self.changes.feeds.iter().zip(sealed)
+    }
+
+    /// The changes to proposals, each with its sealed part.
+    pub fn proposals(&self) -> impl Iterator<Item = (&kalends_proposals::Change, &str)> {
+        let sealed = self.proposals.iter().map(|sealed| sealed.as_deref().unwrap_or_default());
+        self.changes.proposals.iter().zip(sealed)
+    }
+
+    /// The changes to booking pages, each with its sealed part.
+    pub fn bookings(&self) -> impl Iterator<Item = (&kalends_bookings::Change, &str)> {
+        self.changes.bookings.iter().zip(self.bookings.iter().map(String::as_str))
+    }
+
+    /// The changes to the bridge, each with its sealed parts.
+    pub fn bridge(&self) -> impl Iterator<Item = (&kalends_bridge::Change, &SealedBridge)> {
+        self.changes.bridge.iter().zip(&self.bridge)
+    }
+
+    /// The letters, each with its sealed content.
+    pub fn letters(&self) -> impl Iterator<Item = (&Letter, &str)> {
+        self.changes.letters.iter().zip(self.letters.iter().map(String::as_str))
+    }
+
+    /// The answer to store, with its sealed body.
+    pub fn answer(&self) -> Option<(&StoredAnswer, Option<&str>)> {
+        self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
+    }
+
+    /// The approximate number of bytes that it sends to the server.
+    pub fn weight(&self) -> usize {
+        const ROW: usize = 256;
+        let texts = self
+            .contents
+            .iter()
+            .chain(self.agents.iter().chain(&self.metadata))
+            .chain(&self.tokens)
+            .chain(&self.payloads)
+            .chain(&self.bookings)
+            .chain(&self.letters)
+            .chain(self.hooks.iter().chain(&self.feeds).chain(&self.proposals).flatten())
+            .chain(self.bridge.iter().flat_map(SealedBridge::texts))
+            .chain(&self.body);
+        texts.map(|text| text.len() + ROW).sum::<usize>() + ROW
+    }
+}
+
+impl SealedBridge {
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        self.contents.iter().chain(&self.label).chain(&self.tokens)
+    }
+}
+
+/// The sealed part of a change to webhooks: an endpoint's address and secrets, or a message's payload.
+fn hook(change: &kalends_notifications::Change, cipher: &dyn FieldCipher) -> Option<String> {
+    use kalends_notifications::Change;
+    match change {
+        Change::CreateEndpoint(endpoint) | Change::UpdateEndpoint { endpoint, .. } => {
+            Some(cipher.seal(places::webhook_content(endpoint.id), &Confidential::write(endpoint)))
+        }
+        Change::AddDelivery { message, .. } => {
+            Some(cipher.seal(places::message_payload(message.id), message.payload.as_bytes()))
+        }
+        Change::DeleteEndpoint { .. } | Change::RetryDelivery { .. } | Change::Record(_) => None,
+    }
+}
+
+/// The sealed part of a change to subscriptions: an address and a label.
+fn subscription(change: &kalends_feeds::Change, cipher: &dyn FieldCipher) -> Option<String> {
+    use kalends_feeds::{Change, Confidential};
+    match change {
+        Change::CreateSubscription(subscription) | Change::UpdateSubscription { subscription, .. } => {
+            Some(cipher.seal(places::subscription_content(subscription.id), &Confidential::write(subscription)))
+        }
+        Change::DeleteSubscription { .. }
+        | Change::AdoptRemains { .. }
+        | Change::RemoveRemains { .. }
+        | Change::ForgetSubscription { .. }
+        | Change::AskSync { .. }
+        | Change::RenewClaim { .. }
+        | Change::EndSync { .. }
+        | Change::KeepItems { .. }
+        | Change::ForgetItems { .. } => None,
+    }
+}
+
+/// The sealed part of a change to proposals: the text of a new one, or the remark of a response.
+fn proposal(change: &kalends_proposals::Change, cipher: &dyn FieldCipher) -> Option<String> {
+    use kalends_proposals::{Change, Confidential, Remark};
+    match change {
+        Change::Create(proposal) => {
+            Some(cipher.seal(places::proposal_content(proposal.id), &Confidential::write(proposal)))
+        }
+        Change::Update { response, .. } => response
+            .as_ref()
+            .map(|response| cipher.seal(places::response_remark(response.id), &Remark::write(response))),
+    }
+}
+
+/// The sealed part of a change to booking pages: a page's slug and texts, or a booking's guest.
+fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> String {
+    use kalends_bookings::{Change, Confidential};
+    match change {
+        Change::CreatePage(page) | Change::UpdatePage { page, .. } => {
+            cipher.seal(places::booking_page_content(page.id), &Confidential::write(page))
+        }
+        Change::CreateBooking { booking, .. } => cipher.seal(places::booking_guest(booking.id), &booking.guest.write()),
+    }
+}
+
+/// The sealed parts of a change to the bridge: a connection's label and tokens, and its calendars' names.
+fn bridge(change: &kalends_bridge::Change, cipher: &dyn FieldCipher) -> SealedBridge {
+    use kalends_bridge::{Change, Confidential, Connection, ExternalCalendar, Tokens};
+    let tokens = |id, tokens: &Tokens| Some(cipher.seal(places::connection_tokens(id), &tokens.write()));
+    let label = |connection: &Connection| {
+        connection.label.as_ref().map(|label| cipher.seal(places::connection_label(connection.id), label.as_bytes()))
+    };
+    let content = |calendar: &ExternalCalendar| {
+        cipher.seal(places::external_content(calendar.id), &Confidential::write(&calendar.theirs))
+    };
+    match change {
+        Change::CreateConnection { connection, calendars } => SealedBridge {
+            label: label(connection),
+            tokens: tokens(connection.id, &connection.tokens),
+            contents: calendars.iter().map(content).collect(),
+        },
+        Change::UpdateConnection { connection, .. } => {
+            SealedBridge { label: label(connection), ..SealedBridge::default() }
+        }
+        Change::ReauthorizeConnection { connection, .. } => {
+            SealedBridge { tokens: tokens(connection.id, &connection.tokens), ..SealedBridge::default() }
+        }
+        Change::EndRefresh { claim, tokens: renewed, calendars, .. } => SealedBridge {
+            label: None,
+            tokens: renewed.as_ref().and_then(|renewed| tokens(claim.connection, renewed)),
+            contents: calendars.iter().map(content).collect(),
+        },
+        Change::CreateLink(_)
+        | Change::UpdateLink { .. }
+        | Change::DeleteConnection { .. }
+        | Change::AskRefresh { .. }
+        | Change::CreateGrant(_)
+        | Change::DeleteGrant { .. } => SealedBridge::default(),
+    }
+}
+
+fn agents(changes: &ChangeSet) -> impl Iterator<Item = (&Agent, Option<Version>)> {
+    changes.calendars.iter().filter_map(|change| match change {
+        Change::CreateAgent(agent) => Some((agent, None)),
+        Change::UpdateAgent { agent, seen } => Some((agent, Some(*seen))),
+        Change::CreateCalendar(_)
+        | Change::UpdateCalendar { .. }
+        | Change::CreateEvent(_)
+        | Change::UpdateEvent { .. }
+        | Change::PutRules { .. }
+        | Change::DeleteRules(_)
+        | Change::Reserve { .. }
+        | Change::Unreserve { .. }
+        | Change::AdvanceTimer(_) => None,
+    })
+}
+
+fn calendars(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Version>)> {
+    changes.calendars.iter().filter_map(|change| match change {
+        Change::CreateCalendar(calendar) => Some((calendar, None)),
+        Change::UpdateCalendar { calendar, seen } => Some((calendar, Some(*seen))),
+        Change::CreateAgent(_)
+        | Change::UpdateAgent { .. }
+        | Change::CreateEvent(_)
+        | Change::UpdateEvent { .. }
+        | Change::PutRules { .. }
+        | Change::DeleteRules(_)
+        | Change::Reserve { .. }
+        | Change::Unreserve { .. }
+        | Change::AdvanceTimer(_) => None,
+    })
+}
+
+fn events(changes: &ChangeSet) -> impl Iterator<Item = (&Event, Option<Version>)> {
+    changes.calendars.iter().filter_map(|change| match change {
+        Change::CreateEvent(event) => Some((event, None)),
+        Change::UpdateEvent { event, seen } => Some((event, Some(*seen))),
+        Change::CreateAgent(_)
+        | Change::UpdateAgent { .. }
+        | Change::CreateCalendar(_)
+        | Change::UpdateCalendar { .. }
+        | Change::PutRules { .. }
+        | Change::DeleteRules(_)
+        | Change::Reserve { .. }
+        | Change::Unreserve { .. }
+        | Change::AdvanceTimer(_) => None,
+    })
+}

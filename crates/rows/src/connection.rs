@@ -1,0 +1,173 @@
+//! Rows of `calendar_connections` and `external_calendars`.
+
+use kalends_accounts::oauth::Provider;
+use kalends_app::ports::FieldCipher;
+use kalends_availability::{BusySet, HumanBusy, HumanSource};
+use kalends_bridge::{Confidential, Connection, ExternalCalendar, Reading, RefreshState, TheirCalendar, Tokens};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Revision, Span, StoreError, Timestamp, UserId, Version};
+
+use crate::{Key, Located, places, row_id};
+
+columns! {
+    $ macro connection_row;
+    /// The columns of a connection.
+    pub struct ConnectionRow<K> {
+        org_id: K,
+        id: K,
+        human_id: K,
+        provider: String,
+        label: Option<String>,
+        tokens: String,
+        paused: bool,
+        lapsed: bool,
+        refreshed_at: Option<i64>,
+        last_error: Option<String>,
+        failures: i64,
+        version: i64,
+        created_at: i64,
+        updated_at: i64,
+    }
+}
+
+impl<K: Key> ConnectionRow<K> {
+    /// The connection, or an error that names the corrupt column.
+    pub fn open(self, cipher: &dyn FieldCipher) -> Result<Connection, StoreError> {
+        let id = ConnectionId::from_uuid(row_id("calendar_connections", "id", &self.id)?);
+        let row = Located { table: "calendar_connections", id: &id };
+        let tokens = row.open(places::connection_tokens(id), &self.tokens, cipher)?;
+        let label = self.label.as_deref();
+        let label = label.map(|label| row.open_text(places::connection_label(id), label, cipher));
+        Ok(Connection {
+            id,
+            org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
+            human: UserId::from_uuid(row.uuid("human_id", &self.human_id)?),
+            provider: row.named("provider", &self.provider, Provider::from_name)?,
+            label: label.transpose()?,
+            tokens: row.read("tokens", Tokens::read(&tokens))?,
+            paused: self.paused,
+            refresh: RefreshState {
+                refreshed_at: self.refreshed_at.map(Timestamp::from_micros),
+                last_error: self.last_error,
+                failures: row.read("failures", u32::try_from(self.failures))?,
+                lapsed: self.lapsed,
+            },
+            version: Version(self.version),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
+        })
+    }
+}
+
+columns! {
+    $ macro reading_row;
+    /// The columns that determine when an external calendar is busy.
+    pub struct ReadingRow<K> {
+        id: K,
+        revision: i64,
+        read_at: Option<i64>,
+        covers_from: Option<i64>,
+        covers_until: Option<i64>,
+        spans: Option<Vec<u8>>,
+    }
+}
+
+impl<K: Key> ReadingRow<K> {
+    fn id(&self) -> Result<ExternalCalendarId, StoreError> {
+        row_id("external_calendars", "id", &self.id).map(ExternalCalendarId::from_uuid)
+    }
+
+    /// The last reading.
+    fn reading(self, row: &Located<ExternalCalendarId>) -> Result<Option<Reading>, StoreError> {
+        match (self.read_at, self.covers_from, self.covers_until, self.spans) {
+            (None, None, None, None) => Ok(None),
+            (Some(read_at), Some(from), Some(until), Some(spans)) => {
+                let covers = Span::new(Timestamp::from_micros(from), Timestamp::from_micros(until));
+                Ok(Some(Reading {
+                    read_at: Timestamp::from_micros(read_at),
+                    covers: row.read("covers_until", covers)?,
+                    spans: unpack(&spans)
+                        .ok_or_else(|| row.corrupt("spans", "the spans are not sorted and disjoint"))?,
+                }))
+            }
+            _ => Err(row.corrupt("read_at", "a reading has a time, the span that it covers, and busy spans")),
+        }
+    }
+
+    /// The busy times in `window`, as in [`ExternalCalendar::busy`], without opening the sealed name.
+    pub fn busy(self, window: Span) -> Result<HumanBusy, StoreError> {
+        let (id, revision) = (self.id()?, Revision(self.revision));
+        let reading = self.reading(&Located { table: "external_calendars", id })?;
+        Ok(HumanBusy {
+            source: HumanSource(id.uuid().as_u128()),
+            revision,
+            read_at: reading.as_ref().map(|reading| reading.read_at),
+            covers: reading.as_ref().map_or(window, |reading| reading.covers),
+            spans: reading.map_or(BusySet::EMPTY, |reading| reading.spans.clip(window)),
+        })
+    }
+}
+
+/// Packs the spans one after the other, 16 bytes each.
+pub fn pack(spans: &BusySet) -> Vec<u8> {
+    spans.spans().iter().flat_map(|span| <[u8; 16]>::from(*span)).collect()
+}
+
+/// Unpacks such bytes. `None` if they are not spans, or are not ordered and disjoint as in a set.
+fn unpack(bytes: &[u8]) -> Option<BusySet> {
+    let (packed, rest) = bytes.as_chunks::<16>();
+    if !rest.is_empty() {
+        return None;
+    }
+    let spans: Vec<Span> = packed.iter().map(|bytes| Span::try_from(*bytes).ok()).collect::<Option<_>>()?;
+    spans.is_sorted_by(|one, next| one.end() < next.start()).then(|| BusySet::from_unsorted(spans))
+}
+
+columns! {
+    /// The columns of an external calendar.
+    pub struct ExternalCalendarRow<K> {
+        connection_id: K,
+        content: String,
+        is_primary: bool,
+        reading: ReadingRow<K>,
+    }
+}
+
+impl<K: Key> ExternalCalendarRow<K> {
+    /// The external calendar, or an error that names the corrupt column.
+    pub fn open(self, org: OrgId, cipher: &dyn FieldCipher) -> Result<ExternalCalendar, StoreError> {
+        let id = self.reading.id()?;
+        let row = Located { table: "external_calendars", id };
+        let plain = row.open(places::external_content(id), &self.content, cipher)?;
+        let Confidential { reference, name } = row.read("content", Confidential::read(&plain))?;
+        Ok(ExternalCalendar {
+            id,
+            org,
+            connection: ConnectionId::from_uuid(row.uuid("connection_id", &self.connection_id)?),
+            theirs: TheirCalendar { reference, name, primary: self.is_primary },
+            revision: Revision(self.reading.revision),
+            reading: self.reading.reading(&row)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: i64, end: i64) -> Span {
+        Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).unwrap()
+    }
+
+    #[test]
+    fn spans_are_read_as_written() {
+        let spans = BusySet::from_unsorted(vec![span(-9, -5), span(0, 1), span(1_772_323_200_000_001, i64::MAX)]);
+        assert_eq!(unpack(&pack(&spans)), Some(spans));
+        assert_eq!(unpack(b""), Some(BusySet::EMPTY));
+        let packed = |spans: &[Span]| spans.iter().flat_map(|span| <[u8; 16]>::from(*span)).collect::<Vec<u8>>();
+        for broken in [&[span(5, 6), span(1, 2)][..], &[span(1, 3), span(2, 4)], &[span(1, 2), span(2, 3)]] {
+            assert_eq!(unpack(&packed(broken)), None, "{broken:?}");
+        }
+        assert_eq!(unpack(&packed(&[span(1, 2)])[1..]), None);
+        assert_eq!(unpack(&[0; 16]), None, "an empty span");
+    }
+}

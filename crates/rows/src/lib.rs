@@ -1,0 +1,71 @@
+//! What the two stores share except SQL: rows and how they become domain values, sealing, and the addressing of
+//! messages.
+//!
+//! The SQL stays in the stores. A row is a plain struct, generic over the type of its keys, since one database returns
+//! them as UUIDs and the other as bytes. `into_domain` turns a row into a domain value, and `open` does the same for a
+//! row with sealed fields. A value that no version of the program writes is an error that names the table, the column
+//! and the row ([`Located`]).
+//!
+//! Text that people wrote is sealed before a transaction begins ([`SealedChangeSet`]), in the columns that
+//! [`SealedColumn`] lists, each at its place ([`places`]). [`fan_out()`] has the steps of addressing messages; the stores
+//! implement the statements.
+
+#[macro_use]
+mod columns;
+
+mod agent;
+mod answer;
+mod audit;
+mod booking;
+mod calendar;
+mod change_set;
+mod claim;
+mod code;
+mod connection;
+mod connection_link;
+mod data_key;
+mod event;
+mod fan_out;
+mod grant;
+mod key;
+mod located;
+mod organization;
+pub mod places;
+mod principal;
+mod proposal;
+mod reseal;
+mod rules;
+mod scoped_key;
+mod sealed;
+mod session;
+mod subscription;
+mod user;
+mod webhook;
+
+pub use agent::AgentRow;
+pub use answer::{AnswerRow, located_answer};
+pub use audit::AuditRow;
+pub use booking::{BookingPageRow, BookingRow, constraints_json};
+pub use calendar::{BusySourceRow, CalendarRow, open_feed_token, reminders_json};
+pub use change_set::{AgentWrite, CalendarWrite, EventWrite, SealedBridge, SealedChangeSet};
+pub use claim::ClaimRow;
+pub use code::CodeRow;
+pub use connection::{ConnectionRow, ExternalCalendarRow, ReadingRow, pack};
+pub use connection_link::{AttemptRow, LinkRow};
+pub use data_key::{DataKeyRow, state_name};
+pub use event::{EventRow, RepeatingRow};
+pub use fan_out::{FanOut, ListenerRow, WaitingRow, fan_out};
+pub use grant::GrantRow;
+pub use key::Key;
+pub use located::{Located, open_attempt_secret, row_id};
+pub use organization::{OrganizationRow, limits};
+pub use principal::PrincipalRow;
+pub use proposal::{ParticipantRow, ProposalRow};
+pub use reseal::{Renewed, SealedColumn};
+pub use rules::{RulesRow, read_rules};
+pub use scoped_key::ScopedKeyRow;
+pub use sealed::EventContent;
+pub use session::SessionRow;
+pub use subscription::{ItemRow, NeighbourRow, SubscriptionRow};
+pub use user::{OwnerRow, UserRow};
+pub use webhook::{DeliveryRow, WebhookRow};

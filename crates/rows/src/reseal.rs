@@ -1,0 +1,157 @@
+//! Every sealed column, and how its values are sealed again after the data key has changed.
+
+use std::fmt::Display;
+
+use kalends_app::ports::{FieldCipher, Place};
+use kalends_kernel::{
+    AgentId, BookingId, BookingPageId, CalendarId, ConnectionId, EventId, ExternalCalendarId, LetterId, MessageId,
+    ProposalId, ResponseId, StoreError, SubscriptionId, WebhookId,
+};
+use uuid::Uuid;
+
+use crate::{Located, located_answer, open_feed_token, places, row_id};
+
+/// A column with sealed values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SealedColumn {
+    /// The texts of events.
+    Events,
+    /// The payloads of messages.
+    Outbox,
+    /// The addresses and secrets of webhook endpoints.
+    Webhooks,
+    /// The addresses and labels of subscriptions.
+    Subscriptions,
+    /// The texts of proposals.
+    Proposals,
+    /// The remarks of responses.
+    Responses,
+    /// The slugs and texts of booking pages.
+    BookingPages,
+    /// The guests of bookings.
+    Bookings,
+    /// The contents of letters.
+    Letters,
+    /// The labels of connections.
+    ConnectionLabels,
+    /// The tokens of connections.
+    ConnectionTokens,
+    /// The names of external calendars.
+    ExternalCalendars,
+    /// The tokens of calendars' feeds.
+    FeedTokens,
+    /// The metadata of agents.
+    AgentMetadata,
+    /// The metadata of calendars.
+    CalendarMetadata,
+    /// The bodies of stored answers.
+    Answers,
+}
+
+/// The value that replaces an old one.
+pub struct Renewed {
+    /// The value, sealed with the current key.
+    pub sealed: String,
+    /// The hash by which the value is found, in columns that have one.
+    pub hash: Option<[u8; 32]>,
+}
+
+impl SealedColumn {
+    /// Every sealed column.
+    pub const ALL: [Self; 16] = [
+        Self::Events,
+        Self::Outbox,
+        Self::Webhooks,
+        Self::Subscriptions,
+        Self::Proposals,
+        Self::Responses,
+        Self::BookingPages,
+        Self::Bookings,
+        Self::Letters,
+        Self::ConnectionLabels,
+        Self::ConnectionTokens,
+        Self::ExternalCalendars,
+        Self::FeedTokens,
+        Self::AgentMetadata,
+        Self::CalendarMetadata,
+        Self::Answers,
+    ];
+
+    /// Opens `sealed`, the value of the row `key`, and seals it with the current key. A key is the 16 bytes of an
+    /// identifier, or the 32 bytes of a stored answer's scope.
+    pub fn renew(self, key: &[u8], sealed: &str, cipher: &dyn FieldCipher) -> Result<Renewed, StoreError> {
+        let (place, row) = self.place(key)?;
+        let plain = match self {
+            Self::FeedTokens => {
+                let token = open_feed_token(CalendarId::from_uuid(place.id), sealed, cipher)?;
+                let sealed = cipher.seal(place, token.reveal().as_bytes());
+                return Ok(Renewed { sealed, hash: Some(token.hash().0) });
+            }
+            Self::AgentMetadata | Self::CalendarMetadata => row.metadata(place, sealed, cipher)?.to_json().into_bytes(),
+            _ => row.open(place, sealed, cipher)?,
+        };
+        Ok(Renewed { sealed: cipher.seal(place, &plain), hash: None })
+    }
+
+    /// Where the value of the row `key` is sealed, and the row as errors name it.
+    fn place(self, key: &[u8]) -> Result<(Place, Located<String>), StoreError> {
+        match self {
+            Self::Events => place_of(key, EventId::from_uuid, places::event_content),
+            Self::Outbox => place_of(key, MessageId::from_uuid, places::message_payload),
+            Self::Webhooks => place_of(key, WebhookId::from_uuid, places::webhook_content),
+            Self::Subscriptions => place_of(key, SubscriptionId::from_uuid, places::subscription_content),
+            Self::Proposals => place_of(key, ProposalId::from_uuid, places::proposal_content),
+            Self::Responses => place_of(key, ResponseId::from_uuid, places::response_remark),
+            Self::BookingPages => place_of(key, BookingPageId::from_uuid, places::booking_page_content),
+            Self::Bookings => place_of(key, BookingId::from_uuid, places::booking_guest),
+            Self::Letters => place_of(key, LetterId::from_uuid, places::letter_content),
+            Self::ConnectionLabels => place_of(key, ConnectionId::from_uuid, places::connection_label),
+            Self::ConnectionTokens => place_of(key, ConnectionId::from_uuid, places::connection_tokens),
+            Self::ExternalCalendars => place_of(key, ExternalCalendarId::from_uuid, places::external_content),
+            Self::FeedTokens => place_of(key, CalendarId::from_uuid, places::feed_token),
+            Self::AgentMetadata => place_of(key, AgentId::from_uuid, places::agent_metadata),
+            Self::CalendarMetadata => place_of(key, CalendarId::from_uuid, places::calendar_metadata),
+            Self::Answers => {
+                let row = located_answer(key);
+                let scope = row.digest("scope", key)?;
+                Ok((places::answer_body(&scope), row))
+            }
+        }
+    }
+}
+
+fn place_of<I: Copy + Display>(
+    key: &[u8],
+    from_uuid: impl Fn(Uuid) -> I,
+    place: impl Fn(I) -> Place,
+) -> Result<(Place, Located<String>), StoreError> {
+    let table = place(from_uuid(Uuid::nil())).table;
+    let id = from_uuid(row_id(table, "id", key)?);
+    Ok((place(id), Located { table, id: id.to_string() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_a_place_of_its_own() {
+        let id = Uuid::from_u128(7);
+        let mut seen = Vec::new();
+        for column in SealedColumn::ALL {
+            let key = if column == SealedColumn::Answers { vec![7; 32] } else { id.as_bytes().to_vec() };
+            let (place, row) = column.place(&key).unwrap();
+            assert_eq!(place.table, row.table);
+            assert!(!seen.contains(&(place.table, place.column)), "{column:?}");
+            seen.push((place.table, place.column));
+        }
+    }
+
+    #[test]
+    fn a_corrupt_key_is_located() {
+        for column in SealedColumn::ALL {
+            let Err(StoreError::Corrupt(row)) = column.place(&[0xab; 3]) else { panic!("{column:?}") };
+            assert_eq!(row.id, "ababab", "{column:?}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A row of `availability_rules`.
+
+use kalends_availability::Rules;
+use kalends_calendars::AvailabilityRules;
+use kalends_kernel::{CalendarId, OrgId, RulesId, StoreError, Timestamp, Version};
+
+use crate::{Key, Located};
+
+columns! {
+    /// The columns of a calendar's rules.
+    pub struct RulesRow<K> {
+        id: K,
+        rules: String,
+        version: i64,
+        created_at: i64,
+        updated_at: i64,
+    }
+}
+
+impl<K: Key> RulesRow<K> {
+    /// The rules, or an error that names the corrupt column.
+    pub fn into_domain(self, org: OrgId, calendar: CalendarId) -> Result<AvailabilityRules, StoreError> {
+        Ok(AvailabilityRules {
+            id: RulesId::from_uuid(row(&calendar).uuid("id", &self.id)?),
+            org,
+            calendar,
+            rules: read_rules(calendar, &self.rules)?,
+            version: Version(self.version),
+            created_at: Timestamp::from_micros(self.created_at),
+            updated_at: Timestamp::from_micros(self.updated_at),
+        })
+    }
+}
+
+/// The rules in the document of a calendar's row.
+pub fn read_rules(calendar: CalendarId, document: &str) -> Result<Rules, StoreError> {
+    row(&calendar).read("rules", serde_json::from_str(document))
+}
+
+/// The row is identified by its calendar.
+fn row(calendar: &CalendarId) -> Located<CalendarId> {
+    Located { table: "availability_rules", id: *calendar }
+}

@@ -1,0 +1,41 @@
+//! The shared rows with the keys of this database: blobs of 16 bytes.
+
+pub(crate) use kalends_rows::{
+    AnswerRow, CodeRow, Located, booking_page_row, busy_source_row, calendar_row, connection_row, constraints_json,
+    delivery_row, event_row, limits, open_attempt_secret, pack, participant_row, places, read_rules, reading_row,
+    reminders_json, row_id, state_name,
+};
+
+type Key = Vec<u8>;
+
+pub(crate) type AgentRow = kalends_rows::AgentRow<Key>;
+pub(crate) type AttemptRow = kalends_rows::AttemptRow<Key>;
+pub(crate) type AuditRow = kalends_rows::AuditRow<Key>;
+pub(crate) type BookingPageRow = kalends_rows::BookingPageRow<Key>;
+pub(crate) type BookingRow = kalends_rows::BookingRow<Key>;
+pub(crate) type BusySourceRow = kalends_rows::BusySourceRow<Key>;
+pub(crate) type CalendarRow = kalends_rows::CalendarRow<Key>;
+pub(crate) type ClaimRow = kalends_rows::ClaimRow<Key>;
+pub(crate) type ConnectionRow = kalends_rows::ConnectionRow<Key>;
+pub(crate) type DataKeyRow = kalends_rows::DataKeyRow<Key>;
+pub(crate) type EventRow = kalends_rows::EventRow<Key, i64>;
+pub(crate) type ExternalCalendarRow = kalends_rows::ExternalCalendarRow<Key>;
+pub(crate) type GrantRow = kalends_rows::GrantRow<Key, String>;
+pub(crate) type ItemRow = kalends_rows::ItemRow<Key>;
+pub(crate) type LinkRow = kalends_rows::LinkRow<Key>;
+pub(crate) type ListenerRow = kalends_rows::ListenerRow<Key>;
+pub(crate) type NeighbourRow = kalends_rows::NeighbourRow<Key>;
+pub(crate) type OrganizationRow = kalends_rows::OrganizationRow<Key>;
+pub(crate) type OwnerRow = kalends_rows::OwnerRow<Key>;
+pub(crate) type ParticipantRow = kalends_rows::ParticipantRow<Key>;
+pub(crate) type PrincipalRow = kalends_rows::PrincipalRow<Key>;
+pub(crate) type ProposalRow = kalends_rows::ProposalRow<Key>;
+pub(crate) type ReadingRow = kalends_rows::ReadingRow<Key>;
+pub(crate) type RepeatingRow<'a> = kalends_rows::RepeatingRow<'a, Key>;
+pub(crate) type RulesRow = kalends_rows::RulesRow<Key>;
+pub(crate) type ScopedKeyRow = kalends_rows::ScopedKeyRow<Key>;
+pub(crate) type SessionRow = kalends_rows::SessionRow<Key>;
+pub(crate) type SubscriptionRow = kalends_rows::SubscriptionRow<Key>;
+pub(crate) type UserRow = kalends_rows::UserRow<Key>;
+pub(crate) type WaitingRow = kalends_rows::WaitingRow<Key>;
+pub(crate) type WebhookRow = kalends_rows::WebhookRow<Key>;

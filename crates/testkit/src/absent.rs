@@ -1,0 +1,89 @@
+//! Outgoing ports behind which there is nothing, for tests that do not use them.
+
+use async_trait::async_trait;
+use kalends_accounts::oauth::{Client, IdentityClaims, Provider, TokenRequest};
+use kalends_app::ports::{
+    CalendarProviders, ExchangeError, FeedFetcher, FetchError, FetchedFeed, ProviderError, SignInProviders, TheirBusy,
+    WebhookPost, WebhookReply, WebhookSender,
+};
+use kalends_bridge::{TheirCalendar, Tokens};
+use kalends_feeds::sync::Validators;
+use kalends_kernel::{RemoteUrl, Span, Timestamp};
+use kalends_notifications::Outcome;
+
+/// A fetcher that fetches nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoFetcher;
+
+#[async_trait]
+impl FeedFetcher for NoFetcher {
+    async fn fetch(&self, _: &RemoteUrl, _: &Validators) -> Result<FetchedFeed, FetchError> {
+        Err(FetchError("this process fetches nothing".to_owned()))
+    }
+}
+
+/// A sender that sends nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoSender;
+
+#[async_trait]
+impl WebhookSender for NoSender {
+    fn exempts(&self, _: &str, _: u16) -> bool {
+        false
+    }
+
+    async fn post(&self, _: WebhookPost) -> WebhookReply {
+        WebhookReply { outcome: Outcome::Unanswered, problem: Some("this process sends nothing".to_owned()) }
+    }
+}
+
+/// A service without sign-in providers.
+#[derive(Debug, Clone, Copy)]
+pub struct NoProviders;
+
+#[async_trait]
+impl SignInProviders for NoProviders {
+    fn client(&self, _: Provider) -> Option<&Client> {
+        None
+    }
+
+    async fn exchange(&self, _: Provider, _: TokenRequest) -> Result<IdentityClaims, ExchangeError> {
+        Err(ExchangeError::Unavailable("no provider is configured".into()))
+    }
+}
+
+/// A service without calendar providers.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCalendarProviders;
+
+/// The result of every call of [`NoCalendarProviders`].
+fn unconfigured<T>() -> Result<T, ProviderError> {
+    Err(ProviderError::Unavailable("no calendar provider is configured".into()))
+}
+
+#[async_trait]
+impl CalendarProviders for NoCalendarProviders {
+    fn client(&self, _: Provider) -> Option<&Client> {
+        None
+    }
+
+    async fn authorize(&self, _: Provider, _: TokenRequest, _: Timestamp) -> Result<Tokens, ProviderError> {
+        unconfigured()
+    }
+
+    async fn renew(&self, _: Provider, _: &Tokens, _: Timestamp) -> Result<Tokens, ProviderError> {
+        unconfigured()
+    }
+
+    async fn calendars(&self, _: Provider, _: &Tokens) -> Result<Vec<TheirCalendar>, ProviderError> {
+        unconfigured()
+    }
+
+    async fn busy(&self, _: Provider, _: &Tokens, _: &[String], _: Span) -> Result<Vec<TheirBusy>, ProviderError> {
+        unconfigured()
+    }
+
+    async fn revoke(&self, _: Provider, _: &Tokens) -> Result<(), ProviderError> {
+        unconfigured()
+    }
+}

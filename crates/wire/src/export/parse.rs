@@ -1,0 +1,37 @@
+//! Parses the requests into values of the domain, and builds the answers from them.
+
+use kalends_accounts::{Acceptance, KeyView};
+
+use super::{ExportedAcceptance, ExportedKey, ExportedResponse, ExportedSlot};
+
+impl ExportedSlot {
+    /// Builds the exported form of a slot.
+    pub fn of(proposal: &kalends_proposals::Proposal, slot: &kalends_proposals::Slot) -> Self {
+        Self { proposal_id: proposal.id, slot: slot.into() }
+    }
+}
+
+impl ExportedResponse {
+    /// Builds the exported form of a response.
+    pub fn of(proposal: &kalends_proposals::Proposal, response: &kalends_proposals::Response) -> Self {
+        Self { proposal_id: proposal.id, response: response.into() }
+    }
+}
+
+impl From<KeyView> for ExportedKey {
+    fn from(key: KeyView) -> Self {
+        Self {
+            id: key.id,
+            key_prefix: key.prefix,
+            agent_id: key.agent,
+            label: key.label.map(|label| label.as_str().to_owned()),
+            created_at: key.created_at,
+        }
+    }
+}
+
+impl From<Acceptance> for ExportedAcceptance {
+    fn from(acceptance: Acceptance) -> Self {
+        Self { version: acceptance.version, accepted_at: acceptance.at }
+    }
+}

@@ -1,0 +1,19 @@
+//! `cargo xtask full`: what takes too long for every change, before a release.
+
+use anyhow::{Result, ensure};
+
+use crate::artifacts::Profile;
+use crate::soak::Scale;
+use crate::steps::Steps;
+use crate::{artifacts, bench, interop, soak};
+
+/// Runs every step. The first failure ends the run.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    ensure!(arguments.is_empty(), "full takes no arguments");
+    let steps = Steps::begin();
+    steps.step("third-party tools", || interop::run(&[]))?;
+    steps.step("build", || artifacts::build(Profile::Dist, &[artifacts::SERVER, artifacts::BENCH]))?;
+    steps.step("held ratios", || bench::run(&["http".into(), "--check".into()]))?;
+    steps.step("random histories", || soak::histories(Scale::Full))?;
+    steps.step("soak campaigns", || soak::run_built(Scale::Full))
+}

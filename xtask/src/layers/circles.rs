@@ -1,0 +1,247 @@
+//! No two files of a crate import each other, neither directly nor through other files.
+//!
+//! A file imports the files that define what its `crate::`, `super::` and `self::` paths, and paths into its child
+//! modules, name. Re-exports are followed to the definition. A parent that only declares or re-exports its children
+//! does not import them. Tests do not count.
+
+mod graph;
+mod imports;
+
+use std::collections::BTreeMap;
+
+use self::graph::{Crate, Import};
+use super::Violation;
+use super::model::Model;
+
+/// The circles that still exist, by crate: the files of each, below `src`, in alphabetical order. The list may only
+/// shrink.
+const KNOWN: &[(&str, &[&[&str]])] = &[
+    (
+        "accounts",
+        &[&["claim.rs", "key.rs", "oauth.rs", "organization.rs", "reach.rs", "scoped.rs", "session.rs", "terms.rs"]],
+    ),
+    (
+        "calendars",
+        &[&[
+            "calendar.rs",
+            "event.rs",
+            "holds.rs",
+            "patch.rs",
+            "series/mod.rs",
+            "series/patch.rs",
+            "series/recurrence.rs",
+            "series/repeating.rs",
+        ]],
+    ),
+    ("client", &[&["call.rs", "client.rs"]]),
+    ("kernel", &[&["civil.rs", "timestamp.rs"]]),
+    ("mail", &[&["smtp.rs", "transport.rs"]]),
+    ("postgres", &[&["allowances.rs", "apply/letters.rs", "commit.rs", "lib.rs"]]),
+    ("proposals", &[&["error.rs", "proposal.rs", "score.rs"]]),
+    ("server", &[&["config.rs", "config/oauth.rs"], &["config/given.rs", "config/keys.rs"]]),
+    (
+        "sqlite",
+        &[&["allowances.rs", "apply/letters.rs", "commit.rs", "reseal.rs", "store.rs"], &["key_table.rs", "open.rs"]],
+    ),
+    (
+        "wire",
+        &[
+            &["agent.rs", "agent/parse.rs"],
+            &[
+                "connection_links.rs",
+                "connection_links/parse.rs",
+                "connections.rs",
+                "connections/parse.rs",
+                "event.rs",
+                "schemas.rs",
+            ],
+            &["event/parse.rs", "holds/parse.rs"],
+            &["subscriptions.rs", "subscriptions/parse.rs"],
+        ],
+    ),
+];
+
+pub(super) fn check(model: &Model) -> Vec<Violation> {
+    compare(model, KNOWN)
+}
+
+/// Compares the circles in the model with the known ones.
+fn compare(model: &Model, known: &[(&str, &[&[&str]])]) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let mut sources: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    for file in &model.files {
+        if let Some(name) = file.source_of()
+            && let Some((_, path)) = file.path.split_once("/src/")
+        {
+            sources.entry(name).or_default().push((path, &file.text));
+        }
+    }
+    for (name, files) in &sources {
+        let known = known.iter().find(|(of, _)| of == name).map_or(&[][..], |(_, circles)| *circles);
+        let crate_ = Crate::read(files);
+        let found = crate_.circles();
+        for circle in &found {
+            if !known.iter().any(|known| circle.files.iter().eq(*known)) {
+                let way: Vec<String> = circle.way.iter().map(described).collect();
+                let what = format!("these files import each other: {}; {}", circle.files.join(", "), way.join(", "));
+                violations.push(Violation::new(format!("crates/{name}/src"), what));
+            }
+        }
+        let gone = known.iter().filter(|known| !found.iter().any(|circle| circle.files.iter().eq(**known)));
+        violations.extend(gone.map(|gone| {
+            let what = format!("the circle of {} no longer exists; change the list of known ones", gone.join(", "));
+            Violation::new("xtask/src/layers/circles.rs", what)
+        }));
+    }
+    let unknown = known.iter().filter(|(name, _)| !sources.contains_key(name));
+    violations.extend(unknown.map(|(name, _)| {
+        Violation::new("xtask/src/layers/circles.rs", format!("there is no crate `{name}` with circles"))
+    }));
+    violations
+}
+
+fn described(Import { from, line, to }: &Import) -> String {
+    format!("{from}:{line} imports {to}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::fixture;
+    use super::*;
+
+    fn model(files: &[(&str, &str)]) -> Model {
+        let named: Vec<(String, &str)> =
+            files.iter().map(|(path, text)| (format!("crates/mail/src/{path}"), *text)).collect();
+        let files: Vec<(&str, &str)> = named.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        fixture::files(&files)
+    }
+
+    /// The circles of a crate with these files.
+    fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        Crate::read(files).circles().into_iter().map(|circle| circle.files).collect()
+    }
+
+    const LIB: (&str, &str) = ("lib.rs", "mod a; mod b; mod c; pub use a::A;");
+
+    #[test]
+    fn two_files_that_import_each_other_form_a_circle() {
+        let found = circles(&[LIB, ("a.rs", "use crate::b::B; pub struct A;"), ("b.rs", "use super::a::A; struct B;")]);
+        assert_eq!(found, [["a.rs", "b.rs"]]);
+    }
+
+    #[test]
+    fn a_circle_may_be_longer() {
+        let found = circles(&[
+            LIB,
+            ("a.rs", "fn a() { crate::b::b() }"),
+            ("b.rs", "use crate::{c::{self, C}}; struct B;"),
+            ("c.rs", "use crate::a; struct C;"),
+        ]);
+        assert_eq!(found, [["a.rs", "b.rs", "c.rs"]]);
+    }
+
+    #[test]
+    fn imports_in_one_direction_form_no_circle() {
+        let found = circles(&[
+            LIB,
+            ("a.rs", "use crate::{b, c}; fn a() { b::b(c::c()) }"),
+            ("b.rs", "use crate::c::C;"),
+            ("c.rs", "pub struct C;"),
+        ]);
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn re_exports_are_followed() {
+        let found = circles(&[LIB, ("a.rs", "use crate::b::B; pub struct A;"), ("b.rs", "use crate::A; struct B;")]);
+        assert_eq!(found, [["a.rs", "b.rs"]]);
+        let nested = circles(&[
+            ("lib.rs", "mod a; pub mod b;"),
+            ("a.rs", "use crate::b::B; pub struct A;"),
+            ("b/mod.rs", "mod inner; pub use self::inner::*;"),
+            ("b/inner.rs", "use crate::a::A; pub struct B;"),
+        ]);
+        assert_eq!(nested, [["a.rs", "b/inner.rs"]]);
+    }
+
+    #[test]
+    fn a_module_may_be_imported_before_its_item() {
+        let found = circles(&[
+            ("lib.rs", "mod a; mod b;"),
+            ("a.rs", "use crate::b; fn a() { b::inner::b() }"),
+            ("b.rs", "pub mod inner;"),
+            ("b/inner.rs", "pub fn b() { crate::a::a() }"),
+        ]);
+        assert_eq!(found, [["a.rs", "b/inner.rs"]]);
+    }
+
+    #[test]
+    fn a_parent_imports_only_the_children_that_it_uses() {
+        let child = ("a/child.rs", "use super::Shared; pub struct Child;");
+        let root = ("lib.rs", "mod a;");
+        assert!(circles(&[root, ("a.rs", "mod child; pub struct Shared;"), child]).is_empty());
+        assert!(circles(&[root, ("a.rs", "mod child; pub use child::Child; pub struct Shared;"), child]).is_empty());
+        let uses = [
+            "mod child; use child::Child; pub struct Shared;",
+            "mod child; pub use child::Child; pub struct Shared(Child);",
+            "mod child; pub struct Shared(child::Child);",
+        ];
+        for parent in uses {
+            assert_eq!(circles(&[root, ("a.rs", parent), child]), [["a.rs", "a/child.rs"]], "{parent}");
+        }
+    }
+
+    #[test]
+    fn modules_inside_a_file_belong_to_it() {
+        let found = circles(&[
+            ("lib.rs", "mod a; mod b;"),
+            ("a.rs", "pub mod inside { use super::super::b::B; pub struct A; }"),
+            ("b.rs", "use crate::a::inside::A; pub struct B;"),
+        ]);
+        assert_eq!(found, [["a.rs", "b.rs"]]);
+    }
+
+    #[test]
+    fn tests_do_not_count() {
+        let found = circles(&[
+            ("lib.rs", "mod a; mod b; #[cfg(test)] mod laws; #[cfg(test)] mod tests { use crate::a; }"),
+            ("a.rs", "use crate::b::B; pub struct A; #[cfg(test)] mod checks;"),
+            ("b.rs", "pub struct B; #[cfg(test)] mod tests { use crate::a::A; }"),
+            ("laws.rs", "use crate::a::A;"),
+            ("a/checks.rs", "use super::A;"),
+            ("b/tests.rs", "use crate::a::A; use super::B;"),
+        ]);
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn comments_and_other_crates_are_not_imports() {
+        let found = circles(&[
+            LIB,
+            ("a.rs", "use crate::b::B;"),
+            ("b.rs", "//! See [`crate::a`].\nuse other::a::A; /* crate::a::A */ pub struct B;"),
+        ]);
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn an_unknown_circle_is_described() {
+        let model = model(&[LIB, ("a.rs", "use crate::b::B;"), ("b.rs", "\nuse crate::a::A;")]);
+        let said: Vec<String> = compare(&model, &[]).iter().map(Violation::to_string).collect();
+        let expected = "crates/mail/src: these files import each other: a.rs, b.rs; \
+                        a.rs:1 imports b.rs, b.rs:2 imports a.rs";
+        assert_eq!(said, [expected]);
+    }
+
+    #[test]
+    fn the_list_of_known_circles_only_shrinks() {
+        let circle = model(&[LIB, ("a.rs", "use crate::b::B;"), ("b.rs", "use crate::a::A;")]);
+        assert!(compare(&circle, &[("mail", &[&["a.rs", "b.rs"]])]).is_empty());
+        let opened = model(&[LIB, ("a.rs", "use crate::b::B;"), ("b.rs", "struct B;")]);
+        let said = compare(&opened, &[("mail", &[&["a.rs", "b.rs"]])]);
+        assert_eq!(said[0].what, "the circle of a.rs, b.rs no longer exists; change the list of known ones");
+        let smaller = compare(&circle, &[("mail", &[&["a.rs", "b.rs", "c.rs"]])]);
+        assert_eq!(smaller.len(), 2, "the circle is unknown, and the known one is gone: {smaller:?}");
+        assert_eq!(compare(&opened, &[("post", &[])])[0].what, "there is no crate `post` with circles");
+    }
+}
