@@ -94,7 +94,8 @@ async fn each_request_has_a_line(#[case] database: Database) {
     assert_eq!(line_of(&server, &nowhere).await["operation"], Value::Null);
     let large = api.post(&path).header("content-type", "application/json").body("x".repeat(2 << 20)).await.expect(413);
     assert_eq!(line_of(&server, &large).await["operation"], "createEvent");
-    let heavy = server.anonymous().get("/v1/plans").header("x-heavy", "y".repeat(40_000)).await.expect(431);
+    let heavy =
+        server.anonymous().undescribed().get("/v1/plans").header("x-heavy", "y".repeat(40_000)).await.expect(431);
     assert_eq!(line_of(&server, &heavy).await["operation"], Value::Null);
 
     // No line holds a secret, a path or what somebody wrote.
