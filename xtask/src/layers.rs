@@ -43,7 +43,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "client",
         ],
     ),
-    (Layer::Application, &["app", "wire", "wire-derives", "docs", "web"]),
+    (Layer::Application, &["app", "wire", "wire-derives", "docs", "web", "metrics"]),
     (
         Layer::Domain,
         &[

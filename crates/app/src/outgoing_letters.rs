@@ -56,7 +56,7 @@ impl App {
     async fn end_of(&self, claimed: &ClaimedLetter) -> Result<LetterEnd, StoreError> {
         let now = self.now();
         let outcome = |outcome: &'static str| {
-            metrics::counter!("kalends_letters_total", "outcome" => outcome).increment(1);
+            kalends_metrics::LETTERS.with_label_values(&[outcome]).inc();
         };
         if claimed.is_outdated(now) {
             outcome("dropped");

@@ -87,8 +87,8 @@ impl App {
                 | CommitError::AlreadyAnswered,
             ) => "lost",
         };
-        metrics::counter!("kalends_human_calendar_refreshes_total", "outcome" => outcome).increment(1);
-        metrics::histogram!("kalends_human_calendar_refresh_seconds").record(began.elapsed());
+        kalends_metrics::HUMAN_CALENDAR_REFRESHES.with_label_values(&[outcome]).inc();
+        kalends_metrics::HUMAN_CALENDAR_REFRESH_SECONDS.observe(began.elapsed().as_secs_f64());
         tracing::debug!(connection = %claim.connection, outcome, "a refresh ended");
     }
 

@@ -73,8 +73,8 @@ impl App {
         if fanned.queued > 0 {
             self.nudges.send.notify_one();
         }
-        metrics::counter!("kalends_webhook_messages_total").increment(fanned.messages);
-        metrics::counter!("kalends_webhook_skipped_total").increment(fanned.skipped);
+        kalends_metrics::WEBHOOK_MESSAGES.inc_by(fanned.messages);
+        kalends_metrics::WEBHOOK_SKIPPED.inc_by(fanned.skipped);
         Ok(fanned)
     }
 
@@ -159,8 +159,8 @@ impl App {
         let began = tokio::time::Instant::now();
         let reply = self.parts.sender.post(WebhookPost { url: endpoint.url.clone(), headers, body }).await;
         let took = began.elapsed();
-        metrics::counter!("kalends_webhook_attempts_total", "outcome" => reply.outcome.as_str()).increment(1);
-        metrics::histogram!("kalends_webhook_attempt_seconds").record(took.as_secs_f64());
+        kalends_metrics::WEBHOOK_ATTEMPTS.with_label_values(&[reply.outcome.as_str()]).inc();
+        kalends_metrics::WEBHOOK_ATTEMPT_SECONDS.observe(took.as_secs_f64());
         tracing::debug!(
             webhook = %delivery.webhook,
             delivery = %delivery.id,
@@ -192,7 +192,7 @@ impl App {
             Err(_) => return Ok(()),
         }
         tracing::warn!(%org, webhook = %id, reason = why.as_str(), "a webhook was switched off");
-        metrics::counter!("kalends_webhook_deactivated_total", "reason" => why.as_str()).increment(1);
+        kalends_metrics::WEBHOOK_DEACTIVATED.with_label_values(&[why.as_str()]).inc();
         let Some(organization) = self.parts.store.find_organization(org).await? else { return Ok(()) };
         let owner = match self.parts.store.owner_of(org).await? {
             Some(ownership) => self.parts.store.find_user(ownership.user).await?.map(|user| user.email),
@@ -229,11 +229,9 @@ impl App {
         let now = self.now();
         let backlog = self.parts.store.backlog(now).await?;
         let waits = backlog.oldest_due.map_or(0.0, |due| seconds(now - due));
-        #[expect(clippy::cast_precision_loss, reason = "a gauge of counts that are bounded far below 2^52")]
-        let (waiting, pending) = (backlog.waiting as f64, backlog.pending as f64);
-        metrics::gauge!("kalends_webhook_messages_waiting").set(waiting);
-        metrics::gauge!("kalends_webhook_deliveries_pending").set(pending);
-        metrics::gauge!("kalends_webhook_oldest_due_seconds").set(waits);
+        kalends_metrics::WEBHOOK_MESSAGES_WAITING.set(i64::try_from(backlog.waiting).unwrap_or(i64::MAX));
+        kalends_metrics::WEBHOOK_DELIVERIES_PENDING.set(i64::try_from(backlog.pending).unwrap_or(i64::MAX));
+        kalends_metrics::WEBHOOK_OLDEST_DUE_SECONDS.set(waits);
         Ok(backlog)
     }
 }

@@ -132,8 +132,8 @@ impl App {
         };
         // Another feed of its host may be claimed now.
         self.nudges.sync.notify_one();
-        metrics::counter!("kalends_ical_syncs_total", "outcome" => outcome).increment(1);
-        metrics::histogram!("kalends_ical_sync_seconds").record(began.elapsed());
+        kalends_metrics::ICAL_SYNCS.with_label_values(&[outcome]).inc();
+        kalends_metrics::ICAL_SYNC_SECONDS.observe(began.elapsed().as_secs_f64());
         tracing::debug!(subscription = %claim.subscription, outcome, "a sync ended");
     }
 

@@ -185,13 +185,11 @@ fn report(error: &ApiError, id: RequestId, operation: Option<&Operation>) {
 
 fn measure(app: &App, began: Timestamp, operation: Option<&Operation>, response: &Response) {
     let operation = operation.map_or("none", |operation| operation.id);
-    let status = response.status().as_u16();
-    metrics::counter!("kalends_http_requests_total", "operation" => operation, "status" => status.to_string())
-        .increment(1);
+    kalends_metrics::HTTP_REQUESTS.with_label_values(&[operation, response.status().as_str()]).inc();
     // The microseconds of one request are exact in a double.
     #[expect(clippy::cast_precision_loss, reason = "a request lasts far fewer than 2^52 microseconds")]
     let seconds = (app.now() - began).as_micros() as f64 / 1e6;
-    metrics::histogram!("kalends_http_request_seconds", "operation" => operation).record(seconds);
+    kalends_metrics::HTTP_REQUEST_SECONDS.with_label_values(&[operation]).observe(seconds);
 }
 
 /// The answer if a handler panics.

@@ -147,7 +147,7 @@ impl RequestLog for Requests {
         let mut queue = self.queue();
         if queue.lines.len() >= WAITING_MAX {
             drop(queue);
-            metrics::counter!("kalends_log_lines_dropped_total").increment(1);
+            kalends_metrics::LOG_LINES_DROPPED.inc();
             return;
         }
         queue.lines.push((at, line));

@@ -146,7 +146,7 @@ async fn send_batch(exporter: &SpanExporter, mut batch: Vec<SpanData>, failed_at
 
 fn counted(outcome: &'static str, count: usize) {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
-    metrics::counter!("kalends_spans_total", "outcome" => outcome).increment(count);
+    kalends_metrics::SPANS.with_label_values(&[outcome]).inc_by(count);
 }
 
 /// Gives a span the names of OpenTelemetry. That is done here, so that a request does not wait for it.

@@ -27,9 +27,9 @@ async fn run(duty: &'static Duty, app: &Arc<App>, failing: bool, late: Duration)
     loop {
         let began = Instant::now();
         let outcome = (duty.run)(Arc::clone(app)).await;
-        metrics::histogram!("kalends_duty_run_seconds", "duty" => duty.name).record(began.elapsed());
+        kalends_metrics::DUTY_RUN_SECONDS.with_label_values(&[duty.name]).observe(began.elapsed().as_secs_f64());
         let label = if outcome.is_ok() { "done" } else { "failed" };
-        metrics::counter!("kalends_duty_runs_total", "duty" => duty.name, "outcome" => label).increment(1);
+        kalends_metrics::DUTY_RUNS.with_label_values(&[duty.name, label]).inc();
         let done = match outcome {
             Ok(done) => done,
             Err(error) => {
@@ -41,15 +41,15 @@ async fn run(duty: &'static Duty, app: &Arc<App>, failing: bool, late: Duration)
                 return true;
             }
         };
-        metrics::counter!("kalends_duty_things_total", "duty" => duty.name)
-            .increment(u64::try_from(done.found).unwrap_or(u64::MAX));
-        let lateness = metrics::histogram!("kalends_duty_lateness_seconds", "duty" => duty.name);
-        done.late.iter().for_each(|late| lateness.record(seconds(*late)));
+        let found = u64::try_from(done.found).unwrap_or(u64::MAX);
+        kalends_metrics::DUTY_THINGS.with_label_values(&[duty.name]).inc_by(found);
+        let lateness = kalends_metrics::DUTY_LATENESS.with_label_values(&[duty.name]);
+        done.late.iter().for_each(|late| lateness.observe(seconds(*late).as_secs_f64()));
         if let Some(began_late) = began_late.take()
             && done.late.is_empty()
         {
             // If the use case does not report when its work fell due, it fell due with the tick.
-            lateness.record(began_late);
+            lateness.observe(began_late.as_secs_f64());
         }
         if done.all {
             break;

@@ -183,11 +183,8 @@ async fn bind(listen: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
 
 async fn serve_metrics(listen: SocketAddr, tasks: &TaskTracker, stop: &CancellationToken) -> anyhow::Result<()> {
     let (listener, address) = bind(listen).await?;
-    let handle = metrics::start()?;
     let limits = ConnectionLimits { total: METRICS_CONNECTIONS, per_address: METRICS_CONNECTIONS };
-    let connections = Connections::new(metrics::router(handle.clone()), limits, TrustedProxies::default(), None);
-    let ended = stop.clone();
-    tasks.spawn(async move { ended.run_until_cancelled(metrics::upkeep(handle)).await });
+    let connections = Connections::new(metrics::router(), limits, TrustedProxies::default(), None);
     let ended = stop.clone();
     tasks.spawn(async move { connections.accept(listener, ended.cancelled_owned()).await });
     tracing::info!("metrics on http://{address}/metrics");
