@@ -383,6 +383,33 @@ impl App {
         self.with_nearest_free(actor, placed).await
     }
 
+    /// A hold set: its holds and the events that they became. Deleted events do not count.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if none is left or the actor may not see one of them.
+    pub async fn hold_set(&self, actor: &Actor, id: &str) -> Result<kalends_wire::HoldSet, Refusal> {
+        let (set, found) = self.owned_hold_set(actor, id).await?;
+        let events: Vec<Event> = found.into_iter().map(|owned| owned.event).collect();
+        let (zones, now) = (self.local_zones(actor, &events).await?, self.now());
+        let shown = |event: Event| {
+            let resource = kalends_wire::Event::from(event.at(now));
+            zones.with_local(resource.with_external_sync(ExternalSync::NotConfigured))
+        };
+        Ok(kalends_wire::HoldSet { id: set, holds: events.into_iter().map(shown).collect() })
+    }
+
+    /// The events of a hold set, all of which the actor may see.
+    async fn owned_hold_set(&self, actor: &Actor, id: &str) -> Result<(HoldSetId, Vec<OwnedEvent>), Refusal> {
+        let missing = || Refusal::missing(Missing::HoldSet, id);
+        let set: HoldSetId = id.parse().map_err(|_| missing())?;
+        let found = self.parts.store.events_of_hold_set(actor.org(), set).await?;
+        if found.is_empty() {
+            return Err(missing());
+        }
+        found.iter().try_for_each(|owned| actor.for_agent(owned.agent))?;
+        Ok((set, found))
+    }
+
     /// Confirms all holds of a set, or none of them.
     ///
     /// # Errors
@@ -407,14 +434,8 @@ impl App {
         decide: fn(&[Event], Timestamp) -> Result<Vec<Event>, kalends_calendars::HoldSetError>,
     ) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         actor.needs(Feature::Holds)?;
-        let missing = || Refusal::missing(Missing::HoldSet, id);
-        let set: HoldSetId = id.parse().map_err(|_| missing())?;
         retry_stale(|| async {
-            let found = self.parts.store.events_of_hold_set(actor.org(), set).await?;
-            if found.is_empty() {
-                return Err(missing().into());
-            }
-            found.iter().try_for_each(|owned| actor.for_agent(owned.agent))?;
+            let (set, found) = self.owned_hold_set(actor, id).await?;
             let agent = only(found.iter().map(|owned| owned.agent));
             let seen: Vec<Event> = found.into_iter().map(|owned| owned.event).collect();
             let now = self.now();

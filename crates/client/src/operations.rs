@@ -167,6 +167,8 @@ operations! {
     releaseHold release_hold: PUT "/v1/events/{id}/release" (id; query: ShowEvents) -> Event;
     /// Places a hold on each of several calendars. Either all of them are placed or none.
     createHoldSet create_hold_set: POST "/v1/hold-sets" (; query: ShowEvents; body: CreateHoldSet) -> HoldSet;
+    /// Returns a hold set: its holds, and the events that they became.
+    getHoldSet get_hold_set: GET "/v1/hold-sets/{id}" (id; query: ShowEvents) -> HoldSet;
     /// Confirms all holds of a set. Either all of them are confirmed or none.
     confirmHoldSet confirm_hold_set: PUT "/v1/hold-sets/{id}/confirm" (id; query: ShowEvents) -> HoldSet;
     /// Releases all holds of a set.

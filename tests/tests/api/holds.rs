@@ -379,6 +379,11 @@ async fn an_expired_hold_is_cancelled(#[case] database: Database) {
         let answer = api.put(format!("/v1/hold-sets/{}/{what}", set.id())).await;
         answer.refused(409, "conflict").code("hold_expired");
     }
+    let expired = api.get(format!("/v1/hold-sets/{}", set.id())).await.expect(200);
+    assert_eq!(
+        expired["holds"].as_array().unwrap().iter().map(|hold| &hold["status"]).collect::<Vec<_>>(),
+        ["cancelled"; 2]
+    );
     api.patch(format!("/v1/events/{id}")).json(json!({ "status": "confirmed" })).await.refused(409, "conflict");
     assert_eq!(listed(&api, &calendar, "hold").await, Vec::<String>::new());
     let cancelled = listed(&api, &calendar, "cancelled").await;
@@ -447,6 +452,8 @@ async fn a_hold_set_is_placed_entirely_or_not_at_all(#[case] database: Database)
     foreign.refused(400, "validation_error").code("unknown_field");
     let confirmed = api.put(path("confirm")).json(json!({})).await.expect(200);
     assert_eq!(confirmed.id(), set.id());
+    let read = api.get(format!("/v1/hold-sets/{}", set.id())).await.expect(200);
+    assert_eq!(read.json, confirmed.json);
     for hold in confirmed["holds"].as_array().unwrap() {
         assert_eq!((&hold["status"], &hold["holdExpiresAt"]), (&json!("confirmed"), &Value::Null));
         assert_eq!(hold["holdSetId"], set["id"]);
@@ -457,6 +464,9 @@ async fn a_hold_set_is_placed_entirely_or_not_at_all(#[case] database: Database)
     assert_eq!(busy(&api, &first).await, ["09:00-10:00"]);
 
     let set = ask(set_body(&all, &time("14:00"), &time("15:00"), &until)).await.expect(201);
+    let read = api.get(format!("/v1/hold-sets/{}?local=true", set.id())).await.expect(200);
+    assert_eq!(read["holds"].as_array().unwrap().len(), 3);
+    assert!(read.at("/holds/0/local").is_object(), "{}", read.describe());
     // One hold is released. Now the set cannot be confirmed, but the others can be released.
     let one = set.at("/holds/1/id");
     decide(&api, one.as_str().unwrap(), "release").await.expect(200);
@@ -512,5 +522,6 @@ async fn a_hold_set_names_each_calendar_once(#[case] database: Database) {
             let answer = api.put(format!("/v1/hold-sets/{unknown}/{what}")).await;
             answer.refused(404, "not_found").code("hold_set_not_found");
         }
+        api.get(format!("/v1/hold-sets/{unknown}")).await.refused(404, "not_found").code("hold_set_not_found");
     }
 }

@@ -174,7 +174,7 @@ fn ruled(operation: &str) -> About {
         | "updateEvent"
         | "deleteEvent" => About::Event,
         "confirmHold" | "releaseHold" => About::Hold,
-        "confirmHoldSet" | "releaseHoldSet" => About::HoldSet,
+        "getHoldSet" | "confirmHoldSet" | "releaseHoldSet" => About::HoldSet,
         "getAvailabilityRules" | "deleteAvailabilityRules" => About::Rules,
         "getIcalSubscription" | "updateIcalSubscription" | "syncIcalSubscription" | "deleteIcalSubscription" => {
             About::Subscription
@@ -588,7 +588,8 @@ fn is_scoped(who: Who) -> bool {
 
 /// Whether it needs a paid feature.
 fn is_paid_for(operation: &str) -> bool {
-    let named = operation.contains("Hold") || operation.contains("Proposal");
+    // Holds that were placed on another plan can still be read.
+    let named = operation.contains("Hold") && operation != "getHoldSet" || operation.contains("Proposal");
     named || ["getAvailability", "createScopedKey", "listScopedKeys", "deleteScopedKey"].contains(&operation)
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use kalends_app::operations;
+
 use crate::OPERATIONS;
 
 /// The operations without a method, grouped by reason.
@@ -50,24 +52,14 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ("is a web page", &["showBookingPage", "getBookingAsset", "showCancellation", "showMove"]),
 ];
 
-/// The operations of the service: method, path and identifier.
-fn listed() -> Vec<(&'static str, &'static str, &'static str)> {
-    let rows = include_str!("../../../../docs/contribute/operations.tsv").lines().skip(1);
-    rows.map(|row| {
-        let mut cells = row.split('\t');
-        let mut cell = || cells.next().unwrap();
-        (cell(), cell(), cell())
-    })
-    .collect()
-}
-
 #[test]
 fn every_operation_has_a_method_or_a_reason_not_to() {
     let left_out: Vec<&str> = LEFT_OUT.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
     let there = OPERATIONS.iter().map(|operation| (operation.method, operation.path, operation.id));
-    let expected: BTreeSet<_> = listed().into_iter().filter(|(_, _, id)| !left_out.contains(id)).collect();
+    let of_service = operations::ALL.iter().map(|operation| (operation.method, operation.path, operation.id));
+    let expected: BTreeSet<_> = of_service.filter(|(_, _, id)| !left_out.contains(id)).collect();
     assert_eq!(there.collect::<BTreeSet<_>>(), expected);
-    let known: BTreeSet<&str> = listed().into_iter().map(|(_, _, id)| id).collect();
+    let known: BTreeSet<&str> = operations::ALL.iter().map(|operation| operation.id).collect();
     let gone: Vec<_> = left_out.iter().filter(|id| !known.contains(*id)).collect();
     assert!(gone.is_empty(), "left out, but unknown to the service: {gone:?}");
 }

@@ -276,32 +276,6 @@ mod tests {
         }
     }
 
-    /// `docs/contribute/operations.tsv` lists every operation, whether it is a tool, and whether it belongs to the
-    /// original API (`specification`) or was added to it (`beyond`).
-    #[test]
-    fn the_list_of_operations_is_complete() {
-        let (tools, _) = tools();
-        let derived: Vec<String> = operations::ALL
-            .iter()
-            .map(|operation| {
-                let tool = tools.bound.iter().any(|bound| bound.operation == *operation);
-                let Operation { id, method, path, .. } = operation;
-                format!("{method}\t{path}\t{id}\t{}", if tool { "yes" } else { "no" })
-            })
-            .collect();
-        let listed = include_str!("../../../../docs/contribute/operations.tsv").lines().skip(1);
-        let listed: Vec<(&str, &str)> = listed.filter_map(|line| line.rsplit_once('\t')).collect();
-        assert_eq!(listed.iter().map(|(row, _)| *row).collect::<Vec<_>>(), derived);
-        assert!(listed.iter().all(|(_, of)| ["specification", "beyond"].contains(of)));
-        // The original operations for keys are tools. Those for sessions are not, and neither is the description.
-        let left_out: Vec<_> = listed
-            .iter()
-            .filter(|(row, of)| *of == "specification" && row.ends_with("\tno"))
-            .filter_map(|(row, _)| row.split('\t').nth(2))
-            .collect();
-        assert_eq!(left_out, ["getOpenApi", "acceptTermsInConsole", "exportAccount", "deleteAccount"]);
-    }
-
     #[test]
     fn schemas_contain_no_references() {
         for bound in tools().0.bound {

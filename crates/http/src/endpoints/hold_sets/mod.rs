@@ -2,6 +2,7 @@
 
 mod confirm;
 mod create;
+mod read;
 mod release;
 
 use utoipa_axum::routes;
@@ -9,5 +10,9 @@ use utoipa_axum::routes;
 use crate::Routes;
 
 pub(crate) fn routes() -> Routes {
-    Routes::new().routes(routes!(create::create)).routes(routes!(confirm::confirm)).routes(routes!(release::release))
+    Routes::new()
+        .routes(routes!(create::create))
+        .routes(routes!(read::read))
+        .routes(routes!(confirm::confirm))
+        .routes(routes!(release::release))
 }

@@ -34,6 +34,7 @@ pub(super) async fn time_is_held(story: &mut Story, House { key, work, hers, .. 
         set
     };
     let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Kick-off", 10))).told().await);
+    story.ask(&op::GET_HOLD_SET).of(&set).by(key).told().await;
     story.ask(&op::CONFIRM_HOLD_SET).of(&set).by(key).told().await;
     let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Retrospective", 16))).done().await);
     story.ask(&op::RELEASE_HOLD_SET).of(&set).by(key).told().await;
