@@ -33,8 +33,8 @@ impl BusySet {
 
     /// The set of all instants inside any of `spans`, which may overlap and be in any order.
     ///
-    /// Works in place. Sorted input is detected while it is merged, and takes *O*(*n*). Other input takes
-    /// a sort as well. See [`from_runs`](Self::from_runs) for input that is nearly sorted.
+    /// Works in place. Sorted input is detected during the merge and takes *O*(*n*). Other input must also be sorted.
+    /// See [`from_runs`](Self::from_runs) for input that is nearly sorted.
     pub fn from_unsorted(spans: Vec<Span>) -> Self {
         Self::merged(spans, |spans| spans.sort_unstable_by_key(|span| span.start()))
     }

@@ -113,9 +113,9 @@ pub struct Reason {
 /// Every reason why `query` is not offered as a slot, ordered by start and then by calendar. Empty if it
 /// is offered.
 ///
-/// `query` must be free on all calendars, by the rules of each, and must be inside `allowed`: the range
-/// of a query, or the time that the notice and the window of a booking page leave. The slot grid is not
-/// considered. Duplicate reasons are returned once.
+/// `query` is offered if it is inside `allowed` and free on all calendars by the rules of each. `allowed` is the range
+/// of a query, or the time that the notice and the window of a booking page leave. The slot grid is not considered.
+/// Duplicate reasons are returned once.
 ///
 /// Takes *O*(*b* log *b* + *d*) for *b* blocks and the *d* days of `query`.
 ///

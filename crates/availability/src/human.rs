@@ -1,4 +1,4 @@
-//! The busy times of connected human calendars, and how far their age lets Kalends rely on them.
+//! The busy times of connected human calendars. Their age decides how far Kalends relies on them.
 
 use std::fmt;
 
@@ -34,12 +34,12 @@ pub struct HumanBusy {
 /// How much is known of the human busy times behind a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AvailabilityState {
-    /// Everything is known, and none of it is older than [`STALE_AFTER`]. Also if no human calendar is
-    /// connected.
+    /// Everything is known, and none of it is older than [`STALE_AFTER`]. This is also the state if no human calendar
+    /// is connected.
     Complete,
     /// Everything is known, but some of it is older than [`STALE_AFTER`].
     Stale,
-    /// Some source is not known for all of the range.
+    /// The busy times of some source are not known for all of the range.
     Partial,
     /// Sources are connected, but none has usable data for any part of the range.
     Unavailable,
@@ -63,7 +63,7 @@ impl fmt::Display for AvailabilityState {
     }
 }
 
-/// A warning about a response that does not rest on complete human busy times.
+/// A warning that the human busy times behind a response are stale or incomplete.
 ///
 /// Displayed as a sentence that counts connected human calendars but names neither them nor accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -14,7 +14,7 @@ use crate::BusySet;
 /// The longest buffer, in minutes.
 pub const BUFFER_MAX_MINUTES: u8 = 120;
 
-/// The most dates that may have hours of their own.
+/// The maximum number of dates with hours of their own.
 pub const OVERRIDES_MAX: usize = 366;
 
 /// A value for each weekday; `None` for a weekday without one.
@@ -173,9 +173,9 @@ impl Rules {
         &self.overrides
     }
 
-    /// The range in which events must be read, so that [`apply`](Self::apply) gets everything that reaches
-    /// into `window`: an event before it blocks for `buffer_after` longer, and one after it from
-    /// `buffer_before` earlier.
+    /// The range in which events must be read so that [`apply`](Self::apply) gets everything that blocks time in
+    /// `window`. It begins `buffer_after` before the window, because an event blocks for that long after its end. It
+    /// ends `buffer_before` after the window, because an event blocks for that long before its start.
     pub fn reads(&self, window: Span) -> Span {
         let widened = Span::new(window.start() - self.buffer_after(), window.end() + self.buffer_before());
         // Buffers are not negative.

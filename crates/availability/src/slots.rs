@@ -9,7 +9,7 @@ use crate::BusySet;
 /// The longest range of one query: 366 days of 24 hours.
 pub const MAX_RANGE: SignedDuration = SignedDuration::days(MAX_RANGE_DAYS);
 
-/// The most slots in one response.
+/// The maximum number of slots in one response.
 pub const MAX_SLOTS: usize = 50_000;
 
 const MAX_RANGE_DAYS: i64 = 366;
@@ -83,7 +83,7 @@ pub struct ParseSlotLengthError {
 }
 
 impl ParseSlotLengthError {
-    /// The error as one of the parameter `param`, such as `slot_step`.
+    /// The field error of the parameter `param`, such as `slot_step`.
     pub fn of(&self, param: &str) -> FieldError {
         FieldError::new(param, self.to_string())
     }
@@ -111,7 +111,7 @@ fn read_minutes(text: &str) -> Option<u16> {
 }
 
 impl From<ParseSlotLengthError> for FieldError {
-    /// The error as one of the parameter `slot_duration`.
+    /// The field error of the parameter `slot_duration`.
     fn from(error: ParseSlotLengthError) -> Self {
         error.of("slot_duration")
     }
@@ -156,7 +156,7 @@ pub struct TooManySlots {
 }
 
 impl From<TooManySlots> for FieldError {
-    /// The error as one of the parameter `end`.
+    /// The field error of the parameter `end`.
     fn from(error: TooManySlots) -> Self {
         Self::new("end", error.to_string())
     }
@@ -211,7 +211,7 @@ pub enum SlotQueryError {
 }
 
 impl From<SlotQueryError> for FieldError {
-    /// The error as one of the parameter `end`.
+    /// The field error of the parameter `end`.
     fn from(error: SlotQueryError) -> Self {
         match error {
             SlotQueryError::Range { .. } => Self::new("end", error.to_string()),

@@ -107,7 +107,7 @@ impl Agent {
     /// The agent after `patch`.
     ///
     /// # Errors
-    /// [`AgentError::Decommissioned`], because that state is final.
+    /// [`AgentError::Decommissioned`] if it is decommissioned, because that state is final.
     pub fn patched(&self, patch: AgentPatch, now: Timestamp) -> Result<Self, AgentError> {
         let mut agent = self.living()?.clone();
         patch.name.apply_to(&mut agent.name);
@@ -131,10 +131,10 @@ impl Agent {
         Ok(agent)
     }
 
-    /// The agent itself, if it may still change and own calendars.
+    /// The agent itself, if it is not decommissioned and so may still change and own calendars.
     ///
     /// # Errors
-    /// [`AgentError::Decommissioned`].
+    /// [`AgentError::Decommissioned`] if it is.
     pub fn living(&self) -> Result<&Self, AgentError> {
         match self.status {
             AgentStatus::Active | AgentStatus::Paused => Ok(self),

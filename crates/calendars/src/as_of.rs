@@ -1,4 +1,4 @@
-//! The state that an availability response was computed from, so that a caller can later name the state on which it
+//! The state that an availability response was computed from. A caller sends it back to name the state on which it
 //! decided.
 
 use std::collections::BTreeSet;
@@ -9,14 +9,14 @@ use uuid::Uuid;
 
 use crate::bytes::take;
 
-/// The most calendars that an `as_of` may name when it is sent back.
+/// The maximum number of calendars in an `as_of` that is sent back.
 pub const AS_OF_CALENDARS_MAX: usize = 1_000;
-/// The most human calendars that an `as_of` may name when it is sent back. A human calendar counts once for each
+/// The maximum number of human calendars in an `as_of` that is sent back. A human calendar counts once for each
 /// calendar or agent that it applies to.
 pub const AS_OF_HUMANS_MAX: usize = 10_000;
 
-/// The revisions that an availability response was computed from, or older ones. They are never newer than the state
-/// that it shows.
+/// The revisions that an availability response was computed from, or older ones. They are never newer than the state in
+/// the response.
 ///
 /// The text form is opaque to callers: a compact binary form in base64url.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,4 +1,4 @@
-//! The kind that an event has in the reasons why a time is not offered.
+//! The kind of block that an event is when it is the reason why a time is not offered.
 
 use kalends_availability::{Block, BlockKind};
 

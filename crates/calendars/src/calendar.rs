@@ -5,7 +5,7 @@ use kalends_kernel::{AgentId, CalendarId, Metadata, OrgId, Revision, Timestamp, 
 use crate::{FeedToken, Patch, Reminders, named_values};
 
 named_values! {
-    /// What the agent of a calendar reports that it is doing. Any value may follow any other.
+    /// The activity that the agent of a calendar reports. Any value may follow any other.
     pub enum AgentActivity {
         /// Nothing in particular.
         Idle = "idle",
@@ -49,7 +49,7 @@ pub struct Calendar {
     pub external_id: Option<String>,
     /// The provider, when bridged.
     pub provider: Option<Provider>,
-    /// What the agent reports that it is doing.
+    /// The activity that the agent reports.
     pub activity: AgentActivity,
     /// The reminders that events without reminders of their own inherit; `None` means ten minutes.
     pub default_reminders: Option<Reminders>,
@@ -141,7 +141,7 @@ impl Calendar {
         calendar
     }
 
-    /// The calendar with another feed address; the old one stops resolving.
+    /// The calendar with a new feed address. The old address no longer works.
     #[must_use]
     pub fn with_feed_token(&self, feed_token: FeedToken, now: Timestamp) -> Self {
         Self { feed_token, version: self.version.next(), updated_at: now, ..self.clone() }

@@ -9,8 +9,8 @@ use uuid::Uuid;
 
 use crate::{Event, Occurrence, bytes::take};
 
-/// How long a deleted event is kept for mirrors before it is purged. The purge must use this constant, because an older
-/// token is refused.
+/// How long a deleted event is kept for mirrors before it is purged. The purge must use this constant, because a token
+/// is refused if it is older.
 pub const DELETED_KEPT: SignedDuration = SignedDuration::days(30);
 
 /// The most by which the clocks of two nodes may differ plus the longest time that a commit may take. A page certainly
@@ -40,7 +40,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Before everything.
+    /// Before every change.
     pub const START: Self = Self { revision: Revision(0), id: EventId::from_uuid(Uuid::nil()) };
 
     /// After every change of that revision.
@@ -116,13 +116,13 @@ pub struct ChangedSince {
     pub revision: Revision,
     /// Whether its availability rules were written or removed since.
     pub rules_changed: bool,
-    /// Events written since that are neither deleted nor cancelled and reach into the window. These are the events
-    /// that overlap it, and the series that begin before its end and continue after its start, even if none of their
-    /// occurrences is in it. Oldest change first, at most [`CHANGED_SINCE_MAX`].
+    /// Events that were written since, are neither deleted nor cancelled, and reach into the window. These are the
+    /// events that overlap it, and the series that begin before its end and continue after its start, even if none of
+    /// their occurrences is in it. Oldest change first, at most [`CHANGED_SINCE_MAX`].
     pub events: Vec<Event>,
 }
 
-/// The most events of a [`ChangedSince`].
+/// The maximum number of events in a [`ChangedSince`].
 pub const CHANGED_SINCE_MAX: u32 = 1_000;
 
 impl ChangedSince {

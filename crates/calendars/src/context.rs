@@ -4,9 +4,9 @@ use kalends_kernel::{SignedDuration, Timestamp};
 
 use crate::{Calendar, Event};
 
-/// The most recently ended events that the context shows.
+/// The maximum number of recently ended events in the context.
 pub const RECENT_MAX: u32 = 3;
-/// The most upcoming events that the context shows.
+/// The maximum number of upcoming events in the context.
 pub const UPCOMING_MAX: u32 = 5;
 /// How far ahead an event may start to count as upcoming.
 pub const UPCOMING_WITHIN: SignedDuration = SignedDuration::hours(24);

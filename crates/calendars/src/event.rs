@@ -10,9 +10,9 @@ use crate::{
     named_values, patch::moved_end, series,
 };
 
-/// The most characters of an event's title.
+/// The maximum number of characters in an event's title.
 pub const TITLE_MAX: usize = 500;
-/// The most characters of an event's description.
+/// The maximum number of characters in an event's description.
 pub const DESCRIPTION_MAX: usize = 20_000;
 
 named_values! {
@@ -235,7 +235,7 @@ pub enum EventError {
     /// The result would be invalid.
     #[error(transparent)]
     Invalid(#[from] FieldErrors),
-    /// The event is or is not a hold.
+    /// The change does not fit the event's state as a hold, or the event is not a hold.
     #[error(transparent)]
     Hold(#[from] HoldError),
 }
@@ -244,8 +244,8 @@ impl Event {
     /// The event that `new` describes on `calendar`, created at `now`.
     ///
     /// # Errors
-    /// All of: `end_before_start`, a plain date without `all_day`, a rule that does not fit the times, and a hold that
-    /// expires too soon or too late.
+    /// The end is not after the start, a plain date is given without `all_day`, the rule does not fit the times, or the
+    /// hold expires too soon or too late.
     pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Timestamp) -> Result<Self, FieldErrors> {
         let hold = new.hold.map(|new| new.hold.placed(now)).transpose().map_err(FieldErrors::from);
         let (times, hold) = match (times(new.start, new.end, new.all_day, calendar.zone), hold) {

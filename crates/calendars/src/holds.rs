@@ -1,8 +1,8 @@
 //! Holds: events that keep a time until they are confirmed or expire.
 //!
 //! A hold is an event with the status `hold`. It has an expiry, a priority, and a scope of calendars that it must fit.
-//! From the instant at which it expires it blocks no time, whether or not that has been written yet.
-//! [`Event::expired`] makes the event that is then written.
+//! From the instant at which it expires, it blocks no time, even if its expiry has not been written yet.
+//! [`Event::expired`] returns the event to write then.
 
 use kalends_availability::Block;
 use kalends_kernel::{EventId, FieldError, SignedDuration, Span, Timestamp};
@@ -15,7 +15,7 @@ pub const HOLD_LEAST: SignedDuration = SignedDuration::seconds(30);
 pub const HOLD_MOST: SignedDuration = SignedDuration::minutes(15);
 /// The highest priority of a hold; the lowest is 0.
 pub const HOLD_PRIORITY_MAX: u8 = 100;
-/// The most calendars of a hold set.
+/// The maximum number of calendars in a hold set.
 pub const HOLD_SET_MAX: usize = 20;
 
 named_values! {
@@ -194,8 +194,8 @@ pub struct EndedHold {
 /// holds, and `holds` are the holds. Both may include times outside `wanted`, which do not matter.
 ///
 /// Returns the holds that end: those of a lower priority, which give way, and those that have expired. An expired hold
-/// blocks nothing, but it must be written. A node whose clock is behind may confirm it while this node places a hold
-/// over it. Because both write the same row, one of them loses.
+/// blocks nothing, but its end must be written. A node whose clock is behind may confirm it while this node places a
+/// hold over it. Because both write the same row, one of them loses.
 ///
 /// # Errors
 /// [`Taken`] with every conflict. In that case no hold gives way.

@@ -8,7 +8,7 @@ use crate::{ContextEvents, Event, Occurrence, RECENT_MAX, Repeating, UPCOMING_MA
 
 /// The longest window of a list of instances.
 pub const EXPANDED_MAX: SignedDuration = SignedDuration::days(366);
-/// The most instances in one window.
+/// The maximum number of instances in one window.
 pub const INSTANCES_MAX: usize = 100_000;
 
 /// An instance with a row of its own: a one-off event or an override.
@@ -52,7 +52,7 @@ impl Entry {
 /// The order of instances with the same start: by the identifier that they show.
 type Name = (EventId, Option<Timestamp>);
 
-/// A page of the events in `standing` and of the instances of `repeating` that overlap `window`, by start and then by
+/// A page of the events in `singles` and of the instances of `repeating` that overlap `window`, by start and then by
 /// identifier. `None` if there are more than [`INSTANCES_MAX`] of them.
 pub fn page_of_instances(
     repeating: &[Repeating],
@@ -106,11 +106,12 @@ impl Near<'_> {
 }
 
 impl ContextEvents {
-    /// The context at `now` of the events in `standing` and of the instances of `repeating`. `row` reads a series, and
-    /// is called only for series that the context shows.
+    /// The context at `now` of the events in `single_events` and of the instances of `repeating`. `row` reads a series,
+    /// and is called only for series that the context shows.
     ///
-    /// Neither may include cancelled events. `single_events` needs to hold only the events that would show if there were no
-    /// series. `repeating` needs to hold only the series that have not ended and the [`RECENT_MAX`] that ended last.
+    /// Neither may include cancelled events. `single_events` needs to contain only the events that the context would
+    /// show if there were no series. `repeating` needs to contain only the series that have not ended and the
+    /// [`RECENT_MAX`] that ended last.
     ///
     /// # Errors
     /// The errors of `row`.

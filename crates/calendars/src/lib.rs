@@ -56,5 +56,5 @@ pub use series::{
 };
 pub use timers::{Advance, EmittedUntil, Happening, HappeningKind, LATENESS_MAX, Timer};
 
-/// The most characters of an agent's or calendar's name.
+/// The maximum number of characters in an agent's or calendar's name.
 pub const NAME_MAX: usize = 255;

@@ -16,7 +16,7 @@ use crate::{
     EmittedUntil, Event, EventSource, EventStatus, Occurrence, Reminders, Repeating, Reservation,
 };
 
-/// The agents that a list holds.
+/// Selects the agents of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AgentFilter {
     /// Only agents of this type.
@@ -35,7 +35,7 @@ pub trait Agents: Send + Sync {
     async fn list_agents(&self, org: OrgId, filter: AgentFilter, page: Page) -> Result<Listed<Agent>, StoreError>;
 }
 
-/// The calendars that a list holds.
+/// Selects the calendars of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CalendarFilter {
     /// The calendars of one agent.
@@ -61,8 +61,8 @@ pub trait Calendars: Send + Sync {
     ) -> Result<Listed<Calendar>, StoreError>;
 
     /// The next `limit` calendars by creation and then id. They follow the calendar with the creation time and the id
-    /// of `after`, or start with the first if that is `None`. A caller that continues from page to page misses no
-    /// calendar that stays, even if others are deleted in between.
+    /// of `after`, or start with the first if that is `None`. A caller that reads page after page misses no calendar,
+    /// even if others are deleted in between.
     async fn calendars_after(
         &self,
         org: OrgId,
@@ -71,7 +71,7 @@ pub trait Calendars: Send + Sync {
     ) -> Result<Vec<Calendar>, StoreError>;
 }
 
-/// The calendars whose events a list holds.
+/// Selects the calendars whose events are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventScope {
     /// One calendar.
@@ -89,7 +89,7 @@ pub struct StatusAt {
     pub now: Timestamp,
 }
 
-/// The events that a list holds.
+/// Selects the events of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EventFilter {
     /// Only events that start at this instant or later.
@@ -130,7 +130,7 @@ pub trait Events: Send + Sync {
     ) -> Result<ContextEvents, StoreError>;
 }
 
-/// The instances that a list holds.
+/// Selects the instances of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InstanceFilter {
     /// Only instances that overlap this window.
@@ -163,7 +163,7 @@ pub trait Instances: Send + Sync {
 
     /// One-off events, overrides and the instances of series, by start and then by the identifier that they show. They
     /// are read in one snapshot, in the same number of statements for a thousand series as for one. `None` if the
-    /// window holds more than [`INSTANCES_MAX`](crate::INSTANCES_MAX).
+    /// window contains more than [`INSTANCES_MAX`](crate::INSTANCES_MAX).
     async fn list_instances(
         &self,
         org: OrgId,
@@ -312,8 +312,8 @@ pub struct CalendarHolds {
     pub reserved: Vec<Reservation>,
 }
 
-/// Reads visible holds. The caller decides whether a hold has expired: a store compares no expiry with a clock of its
-/// own, only with an instant that it is given.
+/// Reads visible holds. The caller decides whether a hold has expired: a store never compares an expiry with its own
+/// clock, only with an instant that it is given.
 #[async_trait]
 pub trait Holds: Send + Sync {
     /// The holds and reservations of the calendar that overlap `window`, in one snapshot. `None` if the calendar is not
@@ -340,9 +340,9 @@ pub trait RulesOfCalendars: Send + Sync {
 #[async_trait]
 pub trait ChangesOfCalendars: Send + Sync {
     /// The first `limit` events that changed after the position in `query`, each in its present state with the revision
-    /// of its last change, by that revision and then by identifier. No change is above the returned revision. An event
-    /// that is missing up to there has changed again since, and a later read finds it above that revision. `None` if
-    /// the calendar is not visible.
+    /// of its last change, by that revision and then by identifier. No change is above the returned revision. If an
+    /// event is missing up to there, it has changed again since, and a later read finds it above that revision. `None`
+    /// if the calendar is not visible.
     async fn changes(
         &self,
         org: OrgId,
@@ -431,7 +431,7 @@ pub trait Timers: Send + Sync {
     ) -> Result<Vec<ClaimedTimer>, StoreError>;
 
     /// Creates the timers, as of `now`, of the next `limit` events that were written before timers existed. Returns
-    /// whether all events have timers. Cheap once they do.
+    /// whether all events have timers. The call is cheap once they do.
     async fn seed_timers(&self, now: Timestamp, limit: u32) -> Result<bool, StoreError>;
 
     /// Removes up to `limit` timers whose calendar is not visible, and returns their number.

@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 
 use kalends_kernel::FieldError;
 
-/// The most reminders of one event or calendar.
+/// The maximum number of reminders of one event or calendar.
 pub const REMINDERS_MAX: usize = 5;
-/// The minutes before the start that a reminder may have; the most are four weeks.
+/// The allowed number of minutes between a reminder and the start: up to four weeks.
 pub const REMINDER_MINUTES: RangeInclusive<i64> = 1..=40_320;
 /// The reminder of an event if neither the event nor its calendar sets any.
 pub const REMINDER_DEFAULT_MINUTES: u16 = 10;

@@ -18,7 +18,7 @@ pub struct AvailabilityRules {
     pub rules: Rules,
     /// The row's version.
     pub version: Version,
-    /// When the calendar, which had no rules before, got them.
+    /// When the rules were created. Replacing them does not change this.
     pub created_at: Timestamp,
     /// When they last changed.
     pub updated_at: Timestamp,
@@ -27,7 +27,7 @@ pub struct AvailabilityRules {
 /// The validated rules of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewRules {
-    /// The rules, without regard to their zone.
+    /// The rules. Their own zone is ignored.
     pub rules: Rules,
     /// The zone of the rules; `None` means the calendar's present zone.
     pub zone: Option<Zone>,

@@ -5,8 +5,8 @@
 //! expanded only around the time that is processed, so that its future costs nothing.
 //!
 //! Confirmed events emit reminders, starts and ends. Tentative events emit only reminders, which match their alarms in
-//! the feed, because they may not begin. Holds, cancelled events and imported events emit nothing. An override emits
-//! its own happenings, like a one-off event.
+//! the feed, because the events might not take place. Holds, cancelled events and imported events emit nothing. An
+//! override emits its own happenings, like a one-off event.
 
 use kalends_kernel::{CalendarId, EventId, OrgId, SignedDuration, Span, Timestamp, Version};
 
@@ -145,8 +145,8 @@ impl Event {
         [reminder, start, end].into_iter().flatten().filter(|_| self.emits_happenings()).min()
     }
 
-    /// The happenings after `emitted_until` and up to and including `until`, with these reminders, in order. Those that are due
-    /// [`LATENESS_MAX`] or more before `until` are dropped.
+    /// The happenings after `emitted_until` and up to and including `until`, with these reminders, in order. Those that
+    /// are due [`LATENESS_MAX`] or more before `until` are dropped.
     pub fn happenings(&self, reminders: &Reminders, emitted_until: EmittedUntil, until: Timestamp) -> Vec<Happening> {
         if !self.emits_happenings() {
             return Vec::new();

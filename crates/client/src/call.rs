@@ -70,8 +70,8 @@ impl<T> Call<T> {
         self.header(IF_MATCH, etag)
     }
 
-    /// Returns the value only if it no longer has this version, and `None` if it still has. Plans, feeds and exports
-    /// of calendars support it. Other operations always return their value.
+    /// Returns `None` if the resource still has this version, and its value otherwise. Plans, feeds and exports of
+    /// calendars support it. Other operations always return their value.
     pub fn if_none_match(self, etag: &str) -> Call<Option<T>> {
         let Call { client, request, .. } = self.header(IF_NONE_MATCH, etag);
         Call::new(client, request)

@@ -27,7 +27,7 @@ pub struct Reply<T> {
     pub request_id: Option<String>,
     /// The plan of the caller's organization.
     pub plan: Option<String>,
-    /// Whether this is the stored answer to the same request, sent earlier. This request then changed nothing.
+    /// Whether this is the stored answer to an earlier, identical request. If so, this request changed nothing.
     pub replayed: bool,
     /// What is left of the plan's limit. `None` if there is no limit.
     pub rate_limit: Option<RateLimit>,

@@ -45,9 +45,9 @@ impl Retry {
 
     /// Returns how long to wait before the next attempt, or `None` to stop.
     ///
-    /// `attempt` is the number of the attempt that ended, starting at 1. Without a wait named by the service, the
-    /// maximum wait doubles with each attempt, from 250 ms to `longest_wait`. `jitter` (0 to 255) picks a point
-    /// between half of it and all of it, so that callers that failed together do not retry together.
+    /// `attempt` is the number of the attempt that ended, starting at 1. If the service names no wait, the maximum wait
+    /// doubles with each attempt, from 250 ms to `longest_wait`. `jitter` (0 to 255) picks a point between half of it
+    /// and all of it, so that callers that failed together do not retry together.
     pub fn wait(&self, attempt: u32, outcome: Outcome, jitter: u8) -> Option<Duration> {
         if attempt >= self.attempts {
             return None;

@@ -18,7 +18,7 @@ pub enum NotPublic {
     Private,
     /// Addresses shared behind carrier-grade NAT (RFC 6598).
     Shared,
-    /// The local link, on which clouds serve their credentials.
+    /// Link-local addresses, at which clouds serve their credentials.
     LinkLocal,
     /// Multicast groups.
     Multicast,
@@ -29,7 +29,7 @@ pub enum NotPublic {
     /// A tunnel or translation whose other end cannot be known: 6to4, Teredo, IPv4-compatible and IPv4-translated
     /// addresses, and local-use translation.
     Tunnel,
-    /// A service of the cloud platform, under an address from the public range.
+    /// A service of a cloud platform at an address of the public range.
     Platform,
     /// Protocol assignments, broadcast, and unassigned addresses.
     Reserved,

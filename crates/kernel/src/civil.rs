@@ -12,7 +12,7 @@ const MICROS_A_DAY: i64 = 86_400_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilDate(i32);
 
-/// A day that a text names although its month does not have it, such as 30 February.
+/// A day in a text that does not exist in its month, such as 30 February.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MissingDay {
     year: i32,
@@ -46,7 +46,7 @@ impl fmt::Display for MissingDay {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilTime(i64);
 
-/// What a wall clock and a calendar next to it show.
+/// A date and a time of day, as a calendar and a wall clock show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilDateTime {
     /// The date.
@@ -56,7 +56,7 @@ pub struct CivilDateTime {
 }
 
 impl CivilDate {
-    /// The date that many days after 1970-01-01.
+    /// The date `days` days after 1970-01-01.
     pub fn from_days(days: i64) -> Self {
         Self(i32::try_from(days).unwrap_or(if days < 0 { i32::MIN } else { i32::MAX }))
     }
@@ -66,7 +66,7 @@ impl CivilDate {
         self.0 as i64
     }
 
-    /// The date of a year, month (1-12) and day (1-31), if it exists.
+    /// The date of a year, month (1-12) and day (1-31); `None` if it does not exist.
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
         NaiveDate::from_ymd_opt(year, month, day).map(Self::from_naive)
     }
@@ -92,7 +92,7 @@ impl CivilDate {
         u8::try_from((i64::from(self.0) + 3).rem_euclid(7)).unwrap_or(0)
     }
 
-    /// The date that many days later, or earlier if negative.
+    /// The date `days` days later, or earlier if `days` is negative.
     #[must_use]
     pub fn plus_days(self, days: i64) -> Self {
         Self::from_days(i64::from(self.0) + days)
@@ -124,7 +124,7 @@ impl fmt::Debug for CivilDate {
 impl FromStr for CivilDate {
     type Err = chrono::ParseError;
 
-    /// Parses `YYYY-MM-DD`, and nothing less strict.
+    /// Parses `YYYY-MM-DD`. It accepts no other form.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fits = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
         let strict = text.len() == 10 && text.bytes().enumerate().all(fits);
@@ -136,12 +136,12 @@ impl CivilTime {
     /// 00:00.
     pub const MIDNIGHT: Self = Self(0);
 
-    /// The time of day of an hour (0-23), minute and second, if it exists.
+    /// The time of day from an hour (0-23), a minute and a second; `None` if it does not exist.
     pub fn new(hour: u32, minute: u32, second: u32) -> Option<Self> {
         NaiveTime::from_hms_opt(hour, minute, second).map(Self::from_naive)
     }
 
-    /// The time of day that many microseconds after midnight, if it is within the day.
+    /// The time of day `micros` microseconds after midnight; `None` if that is outside the day.
     pub fn from_micros(micros: i64) -> Option<Self> {
         (0..86_400_000_000).contains(&micros).then_some(Self(micros))
     }

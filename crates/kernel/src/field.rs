@@ -35,7 +35,7 @@ impl Code {
 pub struct FieldError {
     /// The path of the field, such as `slots[2].end_time`.
     pub param: String,
-    /// What was wrong, what is allowed and what was received: a clause without the field's name.
+    /// What is wrong, what is allowed and what was received, as a clause without the field's name.
     pub message: String,
     /// The more specific code, if there is one.
     pub code: Option<Code>,

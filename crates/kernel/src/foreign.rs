@@ -5,10 +5,10 @@ use std::{borrow::Cow, fmt};
 /// The zero-width space that keeps a mail client from turning text into a link.
 const BREAK: char = '\u{200b}';
 
-/// Text that somebody outside wrote (names, titles, notes), on one line and without anything that a mail client would
-/// turn into a link. Zero-width spaces interrupt web addresses, mail addresses, bare domains and IP addresses.
+/// Third-party text (names, titles, notes) on one line, without anything that a mail client would turn into a link.
+/// Zero-width spaces interrupt web addresses, mail addresses, bare domains and IP addresses.
 ///
-/// Letters are built only from this type and from our own words, so raw third-party text cannot get into one.
+/// Letters are built only from this type and from fixed text, so raw third-party text cannot get into one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign(String);
 

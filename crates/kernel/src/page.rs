@@ -6,7 +6,7 @@ use crate::{FieldError, FieldErrors};
 pub const LIMIT_DEFAULT: u32 = 50;
 /// The maximum number of entries on a page.
 pub const LIMIT_MAX: u32 = 200;
-/// The maximum number of bytes of JSON on a page: 8 MiB. A page that would take more ends early and says so.
+/// The maximum number of bytes of JSON on a page: 8 MiB. A page that would be larger is cut short and says so.
 pub const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// The page of a list to return.
@@ -53,9 +53,9 @@ impl Page {
         (got < self.limit && (got > 0 || self.offset == 0)).then(|| u64::from(self.offset) + u64::from(got))
     }
 
-    /// The `limit` and the `has_more` to show for a page of `got` entries of a list of `total`. A store ends a page
-    /// early when its rows take more than [`PAGE_BYTES_MAX`]. The limit is then the number of entries on the page,
-    /// and `has_more` is true.
+    /// The `limit` and the `has_more` to report for a page of `got` entries from a list of `total` entries. A store
+    /// ends a page early when its rows take more than [`PAGE_BYTES_MAX`]. The limit is then the number of entries on
+    /// the page, and `has_more` is true.
     pub fn ended(self, got: usize, total: u64) -> (u32, Option<bool>) {
         let got = u32::try_from(got).unwrap_or(u32::MAX);
         let early = got > 0 && got < self.limit && u64::from(self.offset) + u64::from(got) < total;

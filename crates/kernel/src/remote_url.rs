@@ -6,8 +6,8 @@ use url::{Host, Url};
 
 use crate::{FieldError, not_public};
 
-/// A URL that may be connected to, as far as its text shows. The address that its name resolves to is checked with
-/// [`not_public`] at the moment of dialling.
+/// A URL whose text allows the server to connect to it. The address that its name resolves to is checked with
+/// [`not_public`] when the server connects.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RemoteUrl(Url);
 

@@ -7,7 +7,7 @@ use std::fmt;
 /// Absence is never an error: ports return `Option` for it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The store does not respond now. The same call may succeed later.
+    /// The store is not responding. The same call may succeed later.
     #[error("the store does not respond")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A row holds a value that no version of the program writes.

@@ -1,5 +1,5 @@
-//! Bounded text. Every string that comes in is measured in characters, and refused if it contains NUL, which Postgres
-//! cannot store.
+//! Bounded text. The length of an incoming string is measured in characters. A string that contains NUL is refused,
+//! because Postgres cannot store it.
 
 use std::fmt;
 

@@ -91,7 +91,7 @@ impl Timestamp {
     /// end.
     pub const HORIZON: Self = Self(4_102_444_800_000_000);
 
-    /// The timestamp that many microseconds after the epoch.
+    /// The timestamp `micros` microseconds after the epoch.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }

@@ -96,8 +96,8 @@ impl Zone {
     /// Coordinated universal time.
     pub const UTC: Self = Self(0);
 
-    /// No zone changes its offset twice within this time in the years 1970 to 2099. So if two timestamps that are no
-    /// further apart have the same offset, the offset was the same all the time between them.
+    /// No zone changes its offset twice within this time in the years 1970 to 2099. So if two timestamps within this
+    /// distance have the same offset, the offset does not change between them.
     pub const BETWEEN_CHANGES: SignedDuration = SignedDuration::days(6);
 
     /// Every zone of the database, UTC first.

@@ -2,8 +2,8 @@
 
 use kalends_kernel::Timestamp;
 
-/// The starts that a series skips. They can be given in any order and repeatedly. They are kept in ascending order
-/// without duplicates, so that an expansion passes over them in one go.
+/// The starts that a series skips. They can be given in any order and more than once. They are kept in ascending order
+/// without duplicates, so that an expansion reads them in one pass.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exceptions(Box<[Timestamp]>);
 

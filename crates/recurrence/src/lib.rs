@@ -5,8 +5,8 @@
 //! it is created ([`Series::new`]), and rebuilt from a store without counting its occurrences again
 //! ([`Series::from_stored`]).
 //!
-//! Expansion is arithmetic on bit sets of days that jumps to the window: the cost depends on the occurrences inside
-//! the window, not on their distance from the start. The iterators [`Occurrences`] and [`Starts`] do not allocate.
+//! Expansion works on bit sets of days and begins at the window. Its cost depends on the occurrences inside the window,
+//! not on their distance from the first start. The iterators [`Occurrences`] and [`Starts`] do not allocate.
 //!
 //! Everything is pure and synchronous. `docs/use/recurrence.md` describes what is supported and how each edge case is
 //! decided.

@@ -42,7 +42,7 @@ impl Length {
         allowed.then_some(Self(Lasts::Time(elapsed.as_micros()))).ok_or(LengthError)
     }
 
-    /// That many whole days of the zone, from midnight to a midnight. This makes the series all-day.
+    /// A number of whole days in the zone, from one midnight to another. This makes the series all-day.
     ///
     /// # Errors
     /// [`LengthError`] if `days` is 0 or more than [`Length::MAX_DAYS`].
@@ -82,7 +82,7 @@ pub enum SeriesError {
         /// The first start.
         first: Timestamp,
     },
-    /// No date satisfies the rule, such as 30 February.
+    /// No date satisfies the rule, for example because it asks for 30 February.
     #[error("the rule must have a date between the start ({first}) and the end of 2099, but none satisfies it")]
     NeverOccurs {
         /// The first start.
@@ -92,9 +92,9 @@ pub enum SeriesError {
 
 /// A rule with its first start, its zone and the length of its occurrences.
 ///
-/// The first occurrence is the start itself, even if the rule would not produce it. The others are the dates that the
-/// rule generates after the date of the first, each at the same wall-clock time in the zone as the first. All starts
-/// are before [`HORIZON`], and no two are the same.
+/// The first occurrence begins at the first start, even if the rule does not generate that date. The others fall on the
+/// later dates that the rule generates, at the same wall-clock time in the zone as the first. All starts are before
+/// [`HORIZON`], and no two are the same.
 ///
 /// ```
 /// use kalends_kernel::{SignedDuration, Timestamp, Span, Zone};
@@ -208,7 +208,8 @@ impl Series {
         self.last.map(Timestamp::from_micros)
     }
 
-    /// Whether the rule itself generates the date of the first start. If not, that start precedes those of the rule.
+    /// Whether the rule itself generates the date of the first start. If not, the first start comes before every date
+    /// of the rule.
     pub fn begins_by_its_rule(&self) -> bool {
         let origin = self.pattern.origin;
         Dates::new(&self.pattern, origin, origin).next() == Some(origin)
@@ -243,7 +244,7 @@ impl Series {
         Occurrences { starts: self.between(earliest, to), ends: Clock::new(self.zone), after: from }
     }
 
-    /// The starts `range.start <= start < range.end`, in order.
+    /// The starts with `range.start <= start < range.end`, in order.
     pub fn starts(&self, range: Range<Timestamp>) -> Starts<'_> {
         self.between(range.start.as_micros(), range.end.as_micros())
     }

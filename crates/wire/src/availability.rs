@@ -14,7 +14,7 @@ pub(crate) use parse::range;
 #[cfg(feature = "parse")]
 pub use parse::{Across, Found, LISTS, Of, SlotsRequest, render};
 
-/// Selects when an agent or a calendar is free.
+/// The parameters of a query for the free times of an agent or a calendar.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -35,12 +35,12 @@ pub struct AvailabilityOf {
     /// Whether to return busy times as well. They contain no titles, buffers or working hours.
     #[param(default = false)]
     pub include_busy: Option<bool>,
-    /// Whether to offer times although the busy times of connected human calendars are older than 1 hour or unknown.
+    /// Whether to offer times even if the busy times of connected human calendars are older than 1 hour or unknown.
     #[param(default = false)]
     pub allow_stale: Option<bool>,
 }
 
-/// Selects when several agents are all free.
+/// The parameters of a query for the times at which several agents are all free.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -66,7 +66,7 @@ pub struct AcrossAgents {
     /// Whether to return each agent's busy times as well. They contain no titles, buffers or working hours.
     #[param(default = false)]
     pub include_busy: Option<bool>,
-    /// Whether to offer times although the busy times of connected human calendars are older than 1 hour or unknown.
+    /// Whether to offer times even if the busy times of connected human calendars are older than 1 hour or unknown.
     #[param(default = false)]
     pub allow_stale: Option<bool>,
 }

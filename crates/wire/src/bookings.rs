@@ -115,7 +115,8 @@ pub struct BookingLinks {
     /// The address that cancels the booking with a POST without a body.
     #[schema(format = "uri")]
     pub cancel_url: String,
-    /// The address that moves the booking with a POST of `start`. Absent if the requested address may only cancel.
+    /// The address that moves the booking with a POST of `start`. Absent if the address of this request can only cancel
+    /// the booking.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = "uri")]
     pub reschedule_url: Option<String>,

@@ -57,11 +57,11 @@ pub struct Calendar {
     /// When the calendar was last changed.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
-    /// What the agent reports that it is doing.
+    /// The activity that the agent reports.
     #[serde(rename = "agent_status")]
     pub agent_status: AgentActivity,
-    /// The reminders that events inherit, in minutes before the start. Null means one of 10 minutes; an empty list
-    /// means none.
+    /// The reminders that events inherit, in minutes before the start. Null means one reminder, 10 minutes before the
+    /// start; an empty list means none.
     #[serde(rename = "default_reminders")]
     pub default_reminders: Option<Vec<u16>>,
     /// The address of the calendar's public feed.
@@ -109,7 +109,7 @@ pub struct UpdateCalendar {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<AgentActivity>, nullable = false)]
     pub agent_status: Given<AgentActivity>,
-    /// Up to 5 default reminders. Null restores the default of one reminder of 10 minutes.
+    /// Up to 5 default reminders. Null restores the default: one reminder, 10 minutes before the start.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<i64>>, max_items = 5)]
     pub default_reminders: Given<Vec<i64>>,

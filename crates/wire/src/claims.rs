@@ -74,7 +74,7 @@ pub struct AccountClaim {
     ///
     /// - `pending`: waits for the code
     /// - `expired`: the code expired
-    /// - `held`: can be objected to until `takes_effect_at`
+    /// - `held`: open to objections until `takes_effect_at`
     /// - `effective`: the organization is yours
     /// - `revoked`: a reader of the organization's mailbox objected
     /// - `void`: you made another claim, or the organization got an owner

@@ -113,7 +113,7 @@ pub struct FollowedLink {
     pub agent_id: Option<AgentId>,
     /// The agent's name.
     pub agent_name: Option<String>,
-    /// The providers that can be connected for what the link asks: `google`, `microsoft`, both or none.
+    /// The providers that can be connected with the access that the link asks for: `google`, `microsoft`, both or none.
     #[schema(value_type = Vec<ProviderName>)]
     pub providers: Vec<&'static str>,
 }

@@ -171,7 +171,7 @@ pub struct AvailabilityGrant {
     "agent_ids": ["agt_01jn8r6v9ke0bt3m5qz2c7xwdh"], "connection_link_id": "cln_01jn8r6v9ke0bt3m5qz2c7xwdh"
 }))]
 pub struct CreateGrant {
-    /// The calendars of yours that count as busy, `xcl_…`: 1-50.
+    /// Your calendars whose busy times count, `xcl_…`: 1-50.
     #[schema(min_items = 1, max_items = 50)]
     pub external_calendar_ids: Vec<String>,
     /// The audience: `selected` (the agents in `agent_ids`), `all_current` (every agent that exists now) or `all`

@@ -218,7 +218,7 @@ pub struct OwnedOrg {
     /// The organization.
     #[serde(flatten)]
     pub org: Org,
-    /// Since when the user has owned it.
+    /// When the user became its owner.
     #[schema(value_type = String, format = DateTime)]
     pub owned_since: Timestamp,
     /// Whether the session is switched to it.

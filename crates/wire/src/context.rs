@@ -17,7 +17,7 @@ pub struct CalendarContext {
     /// The server's current time.
     #[schema(value_type = String, format = DateTime)]
     pub now: Timestamp,
-    /// What the agent reports that it is doing.
+    /// The activity that the agent reports.
     pub agent_status: AgentActivity,
     /// The current event. If several overlap, the one that started last.
     pub current_event: Option<Event>,

@@ -154,7 +154,7 @@ pub struct CreateEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<HoldScope>,
     /// The `as_of` of the availability answer on which a hold is based. The hold is refused (409, code `stale`) if a
-    /// rule changed since, or anything that blocks and overlaps the time including buffers.
+    /// rule changed since then, or if something changed that blocks and overlaps the time including buffers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_as_of: Option<String>,
     /// Your own data: an object of at most 16,384 bytes.
@@ -241,7 +241,7 @@ pub struct UpdateEvent {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 256)]
     pub recurrence_rule: Given<String>,
-    /// Replaces the cancelled occurrences. Null cancels none.
+    /// Replaces the cancelled occurrences. Null clears them.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, max_items = 1000)]
     pub recurrence_exdates: Given<Vec<String>>,
@@ -256,7 +256,7 @@ pub struct UpdateEvent {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct ListEvents {
-    /// Only events that start at or after this time. With `expand`, what ends after it.
+    /// Only events that start at or after this time. With `expand`, only events and instances that end after it.
     #[param(format = DateTime)]
     pub start_after: Option<String>,
     /// Only events that start before this time. With `expand`, at most 366 days after `start_after`.

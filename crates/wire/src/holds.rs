@@ -51,7 +51,7 @@ pub struct HoldSet {
     /// The identifier, `hst_…`.
     #[schema(value_type = String)]
     pub id: HoldSetId,
-    /// The holds, one per calendar, in whatever state they are now.
+    /// The holds, one per calendar, in their current state.
     pub holds: Vec<Event>,
 }
 

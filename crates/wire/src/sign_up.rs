@@ -95,6 +95,6 @@ pub struct Terms {
     pub effective_at: String,
     /// The address of the text.
     pub url: String,
-    /// Whether the change is material: organizations that accepted another version are then notified.
+    /// Whether the change is material. If so, organizations that accepted another version are notified.
     pub material: bool,
 }

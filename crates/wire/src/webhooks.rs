@@ -83,7 +83,7 @@ pub struct WebhookSecret {
     /// The secret that signs the messages from now on. Store it now: it is not shown again.
     #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=")]
     pub secret: String,
-    /// The time until which the previous secret signs too.
+    /// When the previous secret stops signing messages.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub previous_secret_expires_at: Option<Timestamp>,
 }

@@ -6,7 +6,7 @@ use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, 
 
 /// A part of a day by the wall clock: from `start` up to but not including `end`, in whole minutes.
 ///
-/// `end` is after `start` and may be 24:00. Hours over midnight are two parts of two days.
+/// `end` is after `start` and may be 24:00. Hours that cross midnight are two parts, one on each day.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hours {
     /// Minutes since midnight, at most 1,439.

@@ -5,9 +5,9 @@ use kalends_kernel::{EventId, FieldError, Timestamp, Zone};
 use super::{Recurrence, Repeats};
 use crate::{Event, EventError, EventPatch, Moment};
 
-/// The most cancelled occurrences of a series.
+/// The maximum number of cancelled occurrences of a series.
 pub const EXDATES_MAX: usize = 1_000;
-/// The most changed occurrences of a series.
+/// The maximum number of changed occurrences of a series.
 pub const OVERRIDES_MAX: usize = 1_000;
 
 /// Checks the number of exdates, and reads each with `read`.
@@ -32,8 +32,8 @@ fn too_many_exdates(got: usize) -> FieldError {
 }
 
 impl Event {
-    /// The starts of the overrides that this series no longer has in its state `after`. All of them, if `after` is
-    /// deleted.
+    /// The starts of the overrides that this series no longer has in its state `after`. If `after` is deleted, it has
+    /// none.
     pub fn overrides_dropped_by(&self, after: &Self) -> Vec<Timestamp> {
         let kept = match after.recurrence() {
             Some(recurrence) if after.deleted_at.is_none() => recurrence.overridden(),
@@ -43,7 +43,7 @@ impl Event {
         had.iter().copied().filter(|start| kept.binary_search(start).is_err()).collect()
     }
 
-    /// This series with one occurrence cancelled. If the occurrence has an override, that is dropped.
+    /// This series with one occurrence cancelled. If the occurrence has an override, the override is dropped.
     ///
     /// # Errors
     /// [`CancelError`].
@@ -63,8 +63,8 @@ impl Event {
         Ok(self.recurring(recurrence, now))
     }
 
-    /// This series and one of its occurrences after `patch` was applied to the occurrence, which becomes an override.
-    /// `instance` is the occurrence as it is now. `id` is the identifier of the new row, if it does not have one yet.
+    /// Applies `patch` to one occurrence, which becomes an override. Returns this series and the override. `instance`
+    /// is the occurrence as it is now. `id` is the identifier of the new row, if it does not have one yet.
     ///
     /// # Errors
     /// [`EventError::ReadOnly`] for imported series, [`EventError::Invalid`].

@@ -25,7 +25,7 @@ pub use patch::{RecurrencePatch, needs_a_rule};
 pub use recurrence::{NewRecurrence, Recurrence, RecurrenceError};
 pub use repeating::Repeating;
 
-/// The most days between the first and the last occurrence of a series that counts as bounded.
+/// The maximum number of days between the first and the last occurrence of a series that counts as bounded.
 pub const BOUNDED_DAYS: i64 = 90;
 
 /// Whether and how an event repeats.
@@ -94,7 +94,7 @@ impl Event {
         })
     }
 
-    /// Whether this series has another rule, zone or start than `before`.
+    /// Whether the rule, the zone or the start of this series differs from that of `before`.
     pub fn repeats_otherwise_than(&self, before: Option<&Self>) -> bool {
         let of = |event: &Self| {
             event.recurrence().map(|recurrence| (recurrence.rule.clone(), recurrence.zone, event.times.span.start()))

@@ -1,5 +1,5 @@
-//! Parses the requests, and writes the answers. An answer is written directly into one buffer, because writing dominates
-//! the cost of a long answer.
+//! Parses the requests, and writes the answers. An answer is written directly into one buffer, because writing
+//! dominates the cost of a long answer.
 
 use std::io::Write as _;
 
@@ -23,7 +23,7 @@ pub struct SlotsRequest {
     pub query: SlotQuery,
     /// Whether busy times are requested.
     pub include_busy: bool,
-    /// Whether to offer times although busy times of human calendars are stale or unknown.
+    /// Whether to offer times even if busy times of human calendars are stale or unknown.
     pub allow_stale: bool,
 }
 

@@ -117,7 +117,7 @@ impl BookingSlots {
         serde_json::to_vec(&Self { booking_page: page.into(), slots: Vec::new(), next_from: None, notices })
     }
 
-    /// Renders [`BookingSlots`] as JSON text. It takes only one more offer than it shows, and writes the digits of
+    /// Renders [`BookingSlots`] as JSON text. It reads at most one slot more than it lists, and writes the digits of
     /// all times into one buffer.
     ///
     /// # Errors
