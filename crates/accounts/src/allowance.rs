@@ -1,10 +1,10 @@
 //! Allowances: limits other than the plans' metrics, such as sign-ups of a mail domain, or exports and feedback of an
 //! organization. All nodes count in one place.
 //!
-//! Uses are counted in windows. An hour begins with the first use that no earlier hour holds, a day at midnight UTC.
-//! A window never holds more uses than are allowed, and a refused caller learns when it ends. Windows do not slide:
-//! if one window ends with a burst and the next begins with one, the hour around the boundary holds up to twice the
-//! limit less one. Preventing that would require keeping the time of every use.
+//! Uses are counted in windows. An hour begins with the first use that is not in an earlier hour, a day at midnight
+//! UTC. A window never holds more uses than are allowed, and a refused caller learns when it ends. Windows do not
+//! slide: if one window ends with a burst and the next begins with one, the hour around the boundary holds up to twice
+//! the limit less one. Preventing that would require keeping the time of every use.
 //!
 //! The rule is a pure transition of [`Used`]: [`Allowance::take_many`]. A store keeps a number and a time, and makes
 //! the same transition in one statement, with the [`AllowanceTerms`] of the allowance.

@@ -81,7 +81,7 @@ actions! {
     AvailabilityRulesDelete = "availability_rules.delete",
     /// A webhook endpoint was created.
     WebhookCreate = "webhook.create",
-    /// A webhook endpoint was changed, tested, given another secret, or a delivery of it retried.
+    /// A webhook endpoint was changed, tested or given another secret, or one of its deliveries was retried.
     WebhookUpdate = "webhook.update",
     /// A webhook endpoint was deleted.
     WebhookDelete = "webhook.delete",

@@ -4,8 +4,8 @@
 //! a day, during which anyone who reads that mailbox may revoke it. After the hold the user owns the organization.
 //! The organization itself does not change, except that it gets an owner.
 //!
-//! An address with nothing to claim gets a claim anyway, one that no code proves. So neither the responses nor the
-//! list of claims reveal who has an account.
+//! A claim is created even for an address with nothing to claim, but no code can prove it. So neither the responses nor
+//! the list of claims reveal who has an account.
 
 use std::fmt;
 
@@ -398,8 +398,8 @@ impl Claim {
         }
     }
 
-    /// The claim after its hold. It is effective, and the user becomes the owner in the same change-set, or void if
-    /// the organization has got an owner. Returns `None` if it is not due.
+    /// The claim after its hold. It is effective, and the user becomes the owner in the same change-set. If the
+    /// organization has an owner by then, the claim is void. Returns `None` if it is not due.
     pub fn take_effect(&self, owned: bool, now: Timestamp) -> Option<Self> {
         match self.state {
             ClaimState::Held { until, .. } if now < until => None,

@@ -16,7 +16,7 @@ use crate::{
 pub enum KeyKind {
     /// An organization's key.
     Org,
-    /// The key of an agent's self-signup. It has the reach of an organization's key, within the limits of its plan.
+    /// The key of an agent that signed up. It has the reach of an organization's key, within the limits of its plan.
     Restricted,
     /// The key of an organization that was created for tests.
     Test,

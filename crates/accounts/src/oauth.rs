@@ -1,8 +1,8 @@
 //! Signing in with a provider: the request to the provider, and the checks of its response.
 //!
-//! It is the authorization-code flow with state, nonce and PKCE (S256). The values of one attempt are stored under
-//! the hash of its state, for [`ATTEMPT_LASTS`] and for one use. The state is also in a cookie, so that nobody can be
-//! signed in with another person's response. Adapters do the communication with the provider.
+//! It is the authorization-code flow with state, nonce and PKCE (S256). The values of one attempt are stored under the
+//! hash of its state, for [`ATTEMPT_LASTS`] and for one use. The state is also in a cookie, so that nobody can be
+//! signed in with another person's response. Adapters communicate with the provider.
 //!
 //! The identity comes from the provider's token endpoint over TLS. So the signature of the token adds nothing (OpenID
 //! Connect Core, section 3.1.3.7, point 6), and no keys have to be fetched.
@@ -74,7 +74,7 @@ impl Provider {
 /// The smallest set of scopes that identifies a user.
 pub const SIGN_IN_SCOPES: &str = "openid email profile";
 
-/// The provider's endpoint and our registration there.
+/// The provider's endpoint and the service's registration there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
     /// The provider.
@@ -84,7 +84,7 @@ pub struct Client {
     /// The issuer in its identity tokens. A provider with many tenants has an issuer for each; `{tenantid}` stands
     /// for any tenant.
     pub issuer: String,
-    /// Our client identifier there.
+    /// The service's client identifier there.
     pub client_id: String,
     /// The URL that the provider sends the user back to. It is exactly one, and never taken from a request.
     pub redirect_uri: String,

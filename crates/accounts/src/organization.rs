@@ -83,7 +83,7 @@ pub struct Organization {
     pub plan: Plan,
     /// Limits that differ from the plan's, as a JSON object; see [`Limits::overridden`].
     pub limit_overrides: Option<Value>,
-    /// Whether it is for tests, so that its keys say so.
+    /// Whether it is for tests. If so, its keys have a prefix of their own.
     pub test: bool,
     /// The address that signed up, or that the operator gave. It belongs to one organization at most.
     pub email: Option<Email>,
@@ -144,7 +144,7 @@ impl Organization {
         Ok(organization)
     }
 
-    /// The organization with only its version raised, so that of several concurrent replacements of its keys, one
+    /// The organization with only its version raised, so that only one of several concurrent replacements of its keys
     /// succeeds.
     #[must_use]
     pub fn with_other_keys(&self) -> Self {

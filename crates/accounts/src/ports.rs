@@ -174,7 +174,8 @@ pub trait OauthAttempts: Send + Sync {
     /// Stores an attempt under its key.
     async fn keep_attempt(&self, attempt: &Attempt) -> Result<(), StoreError>;
 
-    /// The attempt stored under the key, expired or not. This call uses it up: of several calls, one gets it.
+    /// The attempt stored under the key, expired or not. This call uses it up. If several calls compete, only one gets
+    /// it.
     async fn use_attempt(&self, key: TokenHash) -> Result<Option<Attempt>, StoreError>;
 
     /// Removes up to `limit` attempts that have expired at `now`, and returns how many.

@@ -19,7 +19,7 @@ pub enum CallerKind {
     Nobody,
     /// An organization's key, `svc_sk_`.
     OrganizationKey,
-    /// The key of an agent's self-signup, `svc_sk_`. It has the reach of an organization's key.
+    /// The key of an agent that signed up, `svc_sk_`. It has the reach of an organization's key.
     RestrictedKey,
     /// The key of an organization that was created for tests, `svc_sk_test_`.
     TestKey,

@@ -201,9 +201,9 @@ pub struct Provenance<'a> {
 #[error("a request with the session cookie must come from the console itself (a same-origin Origin or Sec-Fetch-Site)")]
 pub struct CrossSite;
 
-/// Checks whether a request may use the authority of the session cookie. Reads may. A write needs our `Origin` or
-/// `Sec-Fetch-Site: same-origin`, and neither header may say otherwise. Do not call this for a session in a Bearer
-/// token, which no other site can send.
+/// Checks whether a request may use the authority of the session cookie. Reads may. A write needs an `Origin` of this
+/// server or `Sec-Fetch-Site: same-origin`, and neither header may say otherwise. Do not call this for a session in a
+/// Bearer token, which no other site can send.
 ///
 /// `own` has the origins of the server and its console; see [`origin_of`].
 ///
@@ -221,7 +221,7 @@ pub fn check_provenance(writes: bool, provenance: Provenance<'_>, own: &[String]
     }
 }
 
-/// Checks whether a request without a session, which signs in or up, may come from there. It is only refused if a
+/// Checks whether a request without a session, which signs in or up, may come from that origin. It is refused only if a
 /// browser states another site. A client that is not a browser states nothing.
 ///
 /// # Errors

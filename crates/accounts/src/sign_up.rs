@@ -80,10 +80,10 @@ pub enum VerifyError {
 pub const CODE_REFUSED: &str =
     "the code is wrong, has expired or is used up; sign up again with the same address for a fresh one";
 
-/// Checks `presented` against the stored code, and moves the organization from the sandbox to the plan of new
-/// sign-ups, `granted`. A plan that the operator has given it stays. The codes are always compared, in constant time.
-/// Returns the organization and the code, which is used up. Both are committed together, so that a right guess counts
-/// against the attempts like a wrong one.
+/// Checks `presented` against the stored code, and moves the organization from the sandbox to the plan of new sign-ups,
+/// `granted`. If the operator has put it on another plan, it stays on that plan. The codes are always compared, in
+/// constant time. Returns the organization and the code, which is used up. Both are committed together, so that a right
+/// guess counts against the attempts like a wrong one.
 ///
 /// # Errors
 /// [`VerifyError`]. After [`VerifyError::Wrong`] the caller commits the counted attempt before it responds, under the

@@ -109,9 +109,9 @@ pub struct User {
     pub id: UserId,
     /// The address, which is unique.
     pub email: Email,
-    /// When it was proved that the user reads mail at the address; `None` if it was only stated. A person who opens
-    /// the account with another proof of the address (a provider's word) takes it over from the person who set its
-    /// password.
+    /// When it was proved that the user reads mail at the address; `None` if it was only stated. If it was only stated,
+    /// a person who proves the address in another way, such as with a provider, takes the account over from the person
+    /// who set its password.
     pub email_verified_at: Option<Timestamp>,
     /// The name.
     pub name: UserName,

@@ -70,7 +70,7 @@ pub fn join(id: OrgId, new: &NewJoin, now: Timestamp) -> Organization {
 }
 
 /// The place on the waiting list that the address of `known` already has, for a person who joins again. Only
-/// organizations from the waiting list are shown: without a key, nobody learns the names of others.
+/// organizations from the waiting list are shown: a caller without a key must not learn the names of others.
 ///
 /// # Errors
 /// [`JoinError::Taken`].

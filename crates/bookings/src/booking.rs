@@ -93,9 +93,9 @@ impl BookingPage {
         window.into_iter().flat_map(move |window| offered(self.timetable.grid(window), taken))
     }
 
-    /// The time before which the page offers the same slots in `within` as at `now`, if nothing is scheduled. It may be
-    /// earlier than necessary; `None` is forever. `first` is the first of these slots. If `within` is `None`, it is the
-    /// whole window of the page.
+    /// Until this time, the page offers the same slots in `within` as at `now`, unless something is scheduled. It may
+    /// be earlier than necessary; `None` is forever. `first` is the first of these slots. If `within` is `None`, it is
+    /// the whole window of the page.
     pub fn same_before(&self, within: Option<Span>, first: Option<Span>, now: Timestamp) -> Option<Timestamp> {
         let notice = SignedDuration::minutes(self.min_notice_minutes.into());
         let drops = first.map(|slot| slot.start() - notice);

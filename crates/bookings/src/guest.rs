@@ -4,9 +4,9 @@ use kalends_accounts::Email;
 use kalends_kernel::{FieldErrors, bounded_text, optional_text};
 use serde::{Deserialize, Serialize};
 
-/// The most characters of a guest's name.
+/// The maximum number of characters of a guest's name.
 pub const NAME_MAX: usize = 200;
-/// The most characters of a guest's notes.
+/// The maximum number of characters of a guest's notes.
 pub const NOTES_MAX: usize = 2_000;
 
 /// A guest, as given in the booking form. Personal data: sealed at rest, never logged.

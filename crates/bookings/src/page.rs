@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{grid::Timetable, secret::Slug};
 
-/// The most characters of a title. It must leave room for a guest's name, because both make up the title of an event.
+/// The maximum number of characters of a title. It leaves room for a guest's name, because the title of an event
+/// consists of both.
 pub const TITLE_MAX: usize = 255;
-/// The most characters of a description.
+/// The maximum number of characters of a description.
 pub const DESCRIPTION_MAX: usize = 5_000;
 /// The shortest slot, in minutes.
 pub const DURATION_MIN_MINUTES: u16 = 5;
@@ -19,7 +20,7 @@ pub const DURATION_MAX_MINUTES: u16 = 480;
 pub const DURATION_DEFAULT_MINUTES: u16 = 30;
 /// The longest buffer around busy time, in minutes.
 pub const BUFFER_MAX_MINUTES: u8 = 120;
-/// The most days ahead for which a page may offer slots.
+/// The maximum number of days ahead for which a page may offer slots.
 pub const WINDOW_MAX_DAYS: u16 = 365;
 /// The default number of days ahead for which a page offers slots.
 pub const WINDOW_DEFAULT_DAYS: u16 = 14;
@@ -49,7 +50,7 @@ pub struct BookingPage {
     pub buffer_minutes: u8,
     /// The number of days ahead for which slots are offered, 1-365.
     pub window_days: u16,
-    /// The minimum notice in minutes: the least time between a booking and the start of the slot.
+    /// The minimum notice in minutes: the shortest time between a booking and the start of the slot.
     pub min_notice_minutes: u32,
     /// Whether the page is open.
     pub active: bool,

@@ -14,7 +14,7 @@ pub struct FoundPage {
     pub page: BookingPage,
     /// Its calendar as a source of busy times.
     pub source: BusySource,
-    /// The number of events that its organization made in the month. Each booking makes one.
+    /// The number of events that its organization created in the month. Each booking creates one.
     pub events: Used,
 }
 
@@ -33,8 +33,8 @@ pub trait BookingPages: Send + Sync {
         page: Page,
     ) -> Result<Listed<BookingPage>, StoreError>;
 
-    /// The page with that slug in any organization, open or not, unless it is deleted. Also the number of events that
-    /// its organization made in that month.
+    /// The page with that slug in any organization, open or not, unless it is deleted. It comes with the number of
+    /// events that its organization created in that month.
     async fn booking_page_of_slug(&self, slug: SecretHash, month: Period) -> Result<Option<FoundPage>, StoreError>;
 
     /// The booking with that token, in any organization, and its page, even if the page is deleted.

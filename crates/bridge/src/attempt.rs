@@ -12,7 +12,7 @@ use url::Url;
 pub struct Scopes(pub &'static str);
 
 impl Scopes {
-    /// The least scopes that give busy times, the list of calendars, and access that lasts.
+    /// The smallest set of scopes that gives busy times, the list of calendars, and access that lasts.
     pub const fn availability(provider: Provider) -> Self {
         Self(match provider {
             Provider::Google => {

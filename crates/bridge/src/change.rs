@@ -35,7 +35,7 @@ pub enum Change {
         due: Option<Timestamp>,
     },
     /// New tokens and a new refresh state of a connection, after its user consented again. Stale if the row no longer
-    /// has the version `seen`. A refresh in progress loses its lease, because it uses the old tokens. The connection is
+    /// has the version `seen`. A refresh in progress loses its claim, because it uses the old tokens. The connection is
     /// due at once, unless it is paused.
     ReauthorizeConnection {
         /// The row to write.
@@ -65,9 +65,9 @@ pub enum Change {
         /// When the refresh was requested.
         at: Timestamp,
     },
-    /// The result of a refresh, which also ends the lease. Stale if the lease was lost.
+    /// The result of a refresh, which also ends the claim. Stale if the claim was lost.
     EndRefresh {
-        /// The lease.
+        /// The claim.
         claim: RefreshClaim,
         /// The tokens, if they were renewed.
         tokens: Option<Tokens>,
@@ -94,11 +94,11 @@ pub enum Change {
     },
 }
 
-/// The claim number of a lease. A commit must have the present one.
+/// The number of a claim. A commit must have the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fence(pub i64);
 
-/// The lease of a worker on the refresh of a connection.
+/// The claim of a worker on the refresh of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RefreshClaim {
     /// The organization.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::refresh::RefreshState;
 
-/// The most characters of a label.
+/// The maximum number of characters of a label.
 pub const LABEL_MAX: usize = 255;
 
 /// The OAuth tokens of an account, as far as the user consented. Sealed at rest, and deleted with the connection.

@@ -6,11 +6,11 @@ use kalends_availability::{BusySet, HumanBusy, HumanSource};
 use kalends_kernel::{ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision, Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// The most calendars of an account that are kept: the first ones that the provider lists.
+/// The maximum number of calendars of an account that are kept: the first ones that the provider lists.
 pub const CALENDARS_MAX: usize = 100;
-/// The most bytes of the provider's identifier of a calendar.
+/// The maximum number of bytes of the provider's identifier of a calendar.
 pub const REFERENCE_MAX: usize = 1_024;
-/// The most characters of a calendar's name that are kept.
+/// The maximum number of characters of a calendar's name that are kept.
 pub const NAME_MAX: usize = 255;
 
 /// A calendar as its provider lists it.

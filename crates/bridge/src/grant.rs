@@ -2,11 +2,11 @@
 
 use kalends_kernel::{AgentId, Entropy, ExternalCalendarId, GrantId, OrgId, Timestamp, UserId, Version};
 
-/// The most calendars of one grant.
+/// The maximum number of calendars of one grant.
 pub const SOURCES_MAX: usize = 50;
-/// The most agents that a grant names.
+/// The maximum number of agents that a grant names.
 pub const AGENTS_MAX: usize = 500;
-/// The most agents of an organization for which [`Audience::AllCurrent`] is allowed.
+/// The maximum number of agents of an organization for which [`Audience::AllCurrent`] is allowed.
 pub const ALL_CURRENT_MAX: u64 = 10_000;
 
 /// The agents for which the calendars of a grant count.

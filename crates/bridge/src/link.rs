@@ -202,7 +202,7 @@ pub enum IncompleteError {
 }
 
 impl ConnectionLink {
-    /// A new link, and its secret, which only the response to the request that makes it shows.
+    /// A new link, and its secret. The secret is shown only in the response to the request that creates the link.
     pub fn create(
         (org, agent, calendar): (OrgId, Option<AgentId>, CalendarId),
         requested: NewLink,

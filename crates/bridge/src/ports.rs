@@ -66,7 +66,7 @@ pub trait Connections: Send + Sync {
         calendars: &[ExternalCalendarId],
     ) -> Result<Vec<(ExternalCalendarId, ConnectionId)>, StoreError>;
 
-    /// Claims up to `limit` connections that are due, longest due first. The leases last until `until`.
+    /// Claims up to `limit` connections that are due, longest due first. The claims last until `until`.
     async fn claim_refreshes(
         &self,
         now: Timestamp,

@@ -2,13 +2,13 @@
 
 use kalends_kernel::{SignedDuration, Span, Timestamp};
 
-/// How long the lease on a refresh lasts: longer than all requests of one refresh together may take.
+/// How long the claim on a refresh lasts: longer than all requests of one refresh together may take.
 pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(5);
 
 /// How long before its expiry an access token is renewed.
 pub const RENEW_BEFORE: SignedDuration = SignedDuration::minutes(2);
 
-/// The most busy times of one calendar that are kept, after those that overlap or touch are merged.
+/// The maximum number of busy times of one calendar that are kept, after those that overlap or touch are merged.
 pub const SPANS_MAX: usize = 10_000;
 
 /// The time from a successful refresh to the next one.

@@ -40,7 +40,7 @@ const FRAMING: &[HeaderName] = &[
 pub struct Settings {
     /// The `User-Agent` of the service.
     pub user_agent: String,
-    /// The most concurrent exchanges with one host and port. The others wait, within their deadlines.
+    /// The maximum number of concurrent exchanges with one host and port. The others wait, within their deadlines.
     pub per_host: NonZeroUsize,
 }
 

@@ -30,7 +30,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The most redirects that are followed, whatever the exchange asks for.
+    /// The maximum number of redirects that are followed, whatever the exchange asks for.
     pub const MAX_REDIRECTS: u8 = 5;
 
     /// A request without headers and content. It follows no redirects and refuses an answer of more than `max_body`

@@ -7,8 +7,8 @@
 //!
 //! - Every URL is checked when it is used, and again at every redirect, by
 //!   [`RemoteUrl`](kalends_kernel::RemoteUrl): scheme, credentials, literal addresses, local names.
-//! - A [`Resolver`] resolves a name once for each connection. Exactly the checked addresses are dialled, and one bad
-//!   address spoils the answer (`guard`). There is no second look-up that could return something else.
+//! - A [`Resolver`] resolves a name once for each connection. It connects only to the addresses that were checked, and
+//!   if one of them is refused, all are (`guard`). There is no second look-up that could return something else.
 //! - The client has no proxy, no cookies and no redirects of its own. `redirect` decides what a redirect may do.
 //! - Destinations that the operator allows have a client of their own, because a resolver does not see the port.
 

@@ -5,7 +5,8 @@ use std::{io, net::IpAddr, sync::Arc};
 use async_trait::async_trait;
 use tokio::{net::lookup_host, sync::Semaphore};
 
-/// Finds the addresses of a name. It is called once for every connection. Its answer is checked and dialled.
+/// Finds the addresses of a name. It is called once for every connection. The addresses that it returns are checked,
+/// and then connected to.
 #[async_trait]
 pub trait Resolver: Send + Sync + 'static {
     /// Every address of `host`. A name that ends with a dot is fully qualified: the network's search suffixes are not
@@ -23,8 +24,8 @@ pub struct SystemResolver {
 }
 
 impl SystemResolver {
-    /// The most concurrent look-ups. An abandoned look-up keeps its thread until the system gives up, and those
-    /// threads are shared with all other blocking work.
+    /// The maximum number of concurrent look-ups. An abandoned look-up keeps its thread until the system gives up, and
+    /// those threads are shared with all other blocking work.
     pub const AT_ONCE: usize = 64;
 }
 

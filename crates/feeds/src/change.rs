@@ -26,9 +26,9 @@ pub enum Change {
         /// When it is due, if the change makes it due.
         due: Option<Timestamp>,
     },
-    /// Hides a subscription for good and ends its lease. Stale if the row no longer has the version `seen`. If its
-    /// events are removed, it is due at once. If they are kept, it is due after [`crate::sync::LEFT_KEPT`], or removed
-    /// at once if it has no items.
+    /// Hides a subscription for good and ends the claim on it. Stale if the row no longer has the version `seen`. If
+    /// its events are removed, it is due at once. If they are kept, it is due after [`crate::sync::LEFT_KEPT`], or
+    /// removed at once if it has no items.
     DeleteSubscription {
         /// The organization.
         org: OrgId,
@@ -50,7 +50,7 @@ pub enum Change {
         subscription: SubscriptionId,
     },
     /// Decides that the kept events of a deleted subscription are removed after all. The subscription is due at once,
-    /// and its lease ends. Stale if it is gone, or if its events are already to be removed.
+    /// and the claim on it ends. Stale if it is gone, or if its events are already to be removed.
     RemoveRemains {
         /// The organization.
         org: OrgId,
@@ -59,9 +59,9 @@ pub enum Change {
         /// The present instant.
         at: Timestamp,
     },
-    /// Removes the row of a deleted subscription and its known items. Stale if the lease was lost.
+    /// Removes the row of a deleted subscription and its known items. Stale if the claim was lost.
     ForgetSubscription {
-        /// The lease.
+        /// The claim.
         claim: SyncClaim,
     },
     /// Makes a subscription due at once. A paused one is synced once. One that is being synced is synced once more.
@@ -74,19 +74,19 @@ pub enum Change {
         /// When the sync was requested.
         at: Timestamp,
     },
-    /// Renews a lease. Stale if it was lost, so that everything in the same change-set is written only under the lease.
+    /// Renews a claim. Stale if it was lost, so that everything in the same change-set is written only under the claim.
     RenewClaim {
-        /// The lease.
+        /// The claim.
         claim: SyncClaim,
-        /// The present instant, from which the lease is extended.
+        /// The present instant, from which the claim is extended.
         at: Timestamp,
-        /// The number of events that the sync is still going to add. They count as imported events until the lease ends
+        /// The number of events that the sync is still going to add. They count as imported events until the claim ends
         /// or is renewed with another number.
         reserved: u64,
     },
-    /// The result of a sync, which also ends the lease. Stale if the lease was lost.
+    /// The result of a sync, which also ends the claim. Stale if the claim was lost.
     EndSync {
-        /// The lease.
+        /// The claim.
         claim: SyncClaim,
         /// The new sync state.
         state: Box<SyncState>,
@@ -135,11 +135,11 @@ impl Origin {
     }
 }
 
-/// The claim number of a lease. A commit must have the present one.
+/// The number of a claim. A commit must have the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fence(pub i64);
 
-/// The lease of a worker on the sync of a subscription.
+/// The claim of a worker on the sync of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SyncClaim {
     /// The organization.

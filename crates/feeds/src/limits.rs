@@ -2,16 +2,17 @@
 
 use kalends_kernel::SignedDuration;
 
-/// The most bytes of a feed.
+/// The maximum number of bytes of a feed.
 pub const BYTES_MAX: usize = 10 * 1024 * 1024;
 
-/// The most `VEVENT`s of a feed.
+/// The maximum number of `VEVENT`s of a feed.
 pub const EVENTS_MAX: usize = 20_000;
 
-/// The most occurrences that a series outside the subset is expanded to.
+/// The maximum number of occurrences to which a series outside the subset is expanded.
 pub const OCCURRENCES_MAX: usize = 10_000;
 
-/// The most occurrences that all series of a feed together are expanded to. One event may use a tenth of them.
+/// The maximum number of occurrences to which all series of a feed together are expanded. One event may use a tenth of
+/// them.
 pub const OCCURRENCES_IN_ALL_MAX: usize = 100_000;
 
 /// How far back series outside the subset are expanded.
@@ -20,44 +21,46 @@ pub const EXPANDED_BACK: SignedDuration = SignedDuration::days(365);
 /// How far ahead series outside the subset are expanded.
 pub const EXPANDED_AHEAD: SignedDuration = SignedDuration::days(2 * 365);
 
-/// The most dates of one event in `EXDATE` and `RDATE` together. An event with more is skipped.
+/// The maximum number of dates of one event in `EXDATE` and `RDATE` together. An event with more is skipped.
 pub const DATES_MAX: usize = 20_000;
 
-/// The most steps of one event.
+/// The maximum number of steps of one event.
 ///
 /// A step is a day, an hour, a minute or a second that a rule looks at, an occurrence, or a date that is looked up in a
 /// series.
 pub const EVENT_STEPS_MAX: u64 = 1_000_000;
 
-/// The most steps of a feed. An event that would need more is skipped. An event that needs none is still read.
+/// The maximum number of steps of a feed. An event that would need more is skipped. An event that needs none is still
+/// read.
 pub const STEPS_MAX: u64 = 10_000_000;
 
-/// The most values in one part of a rule. No part has more distinct values than this.
+/// The maximum number of values in one part of a rule. No part has more distinct values than this.
 pub const RULE_VALUES_MAX: usize = 750;
 
-/// The most observances of a `VTIMEZONE`, and the most `VTIMEZONE`s of a feed that are read.
+/// The maximum number of observances of a `VTIMEZONE`, and of `VTIMEZONE`s of a feed that are read.
 pub const OBSERVANCES_MAX: usize = 500;
 
-/// The most offset changes of a `VTIMEZONE` between 1970 and 2099.
+/// The maximum number of offset changes of a `VTIMEZONE` between 1970 and 2099.
 pub const TRANSITIONS_MAX: usize = 2_000;
 
-/// The most steps to evaluate one `VTIMEZONE`.
+/// The maximum number of steps to evaluate one `VTIMEZONE`.
 pub const ZONE_STEPS_MAX: u64 = 500_000;
 
-/// The most zone names of a feed. Further ones are unknown.
+/// The maximum number of zone names of a feed. Further ones are unknown.
 pub const ZONES_MAX: usize = 1_000;
 
-/// The most bytes of a `TZID`. A longer one is unknown.
+/// The maximum number of bytes of a `TZID`. A longer one is unknown.
 pub const ZONE_NAME_MAX: usize = 255;
 
-/// The most characters of a `UID`. A longer one is cut, and a fingerprint of the whole is appended.
+/// The maximum number of characters of a `UID`. A longer one is cut, and a fingerprint of the whole is appended.
 pub const UID_MAX: usize = 255;
 
-/// The most skipped events and the most warnings that are reported one by one. All of them are counted.
+/// The maximum number of skipped events, and of warnings, that are reported one by one. All of them are counted.
 pub const REPORTED_MAX: usize = 100;
 
 /// The stored length of an event without a length, because a span is never empty. Such an event blocks nothing.
 pub const NO_LENGTH: SignedDuration = SignedDuration::seconds(1);
 
-/// The most bytes that the descriptions of expanded occurrences take in total. Further occurrences have no description.
+/// The maximum number of bytes that the descriptions of expanded occurrences take in total. Further occurrences have no
+/// description.
 pub const EXPANDED_TEXT_MAX: usize = 16 * 1024 * 1024;

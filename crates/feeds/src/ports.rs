@@ -39,8 +39,8 @@ pub trait Subscriptions: Send + Sync {
         page: Page,
     ) -> Result<Listed<Subscription>, StoreError>;
 
-    /// Claims up to `limit` subscriptions that are due, deleted ones included, longest due first. The leases last
-    /// until `until`. All workers together claim at most `per_host` subscriptions of one host. Due subscriptions whose
+    /// Claims up to `limit` subscriptions that are due, deleted ones included, longest due first. The claims last until
+    /// `until`. All workers together claim at most `per_host` subscriptions of one host. Due subscriptions whose
     /// calendar is not visible are removed.
     async fn claim_subscriptions(
         &self,

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::sync::{Memory, SyncState};
 
-/// The most characters of a label.
+/// The maximum number of characters of a label.
 pub const LABEL_MAX: usize = 255;
 
 /// The status of a subscription.
@@ -62,7 +62,8 @@ pub struct Subscription {
     /// The subscription under which its items are kept: itself, or the one whose events it took over.
     pub origin: SubscriptionId,
     /// Its number within its calendar, counted from 1. Existing subscriptions have distinct numbers. So if two requests
-    /// read the same subscriptions, one of them becomes stale. Subscriptions of earlier versions have 0.
+    /// read the same subscriptions, one of them becomes stale. Subscriptions that earlier versions of the program
+    /// created have 0.
     pub place: i64,
     /// If it is deleted, whether its events are kept. A deleted subscription is not visible.
     pub remains: Option<Remains>,
@@ -101,7 +102,8 @@ impl Remains {
     }
 }
 
-/// The most deleted subscriptions of one calendar and host that a store searches for an address, latest first.
+/// The maximum number of deleted subscriptions of one calendar and host that a store searches for an address, latest
+/// first.
 pub const LEFT_MAX: u32 = 10_000;
 
 /// The subscriptions of a calendar that are relevant to a decision about an address.

@@ -4,8 +4,8 @@
 //! account and reads their busy times, through the guarded client. It asks for as little as possible and returns even
 //! less: only the start and end of an event leave this crate, and titles, places and guests are not even asked for.
 //!
-//! Pure functions interpret the status and content of an answer (`tokens`, `google`, `microsoft`). Whom to ask, how
-//! long and how often is decided around them. Errors repeat nothing of an answer except the provider's own code.
+//! Pure functions interpret the status and content of an answer (`tokens`, `google`, `microsoft`). The code around them
+//! decides whom to ask, how long and how often. Errors repeat nothing of an answer except the provider's own code.
 
 mod account;
 mod accounts;

@@ -4,14 +4,14 @@ use kalends_accounts::oauth::Client;
 use kalends_kernel::RemoteUrl;
 use secrecy::SecretString;
 
-/// A provider of calendars and our account there.
+/// A provider of calendars, and the OAuth client of this service there.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
-    /// Our OAuth client at the provider.
+    /// The OAuth client at the provider.
     pub client: Client,
     /// Its token endpoint.
     pub token_endpoint: RemoteUrl,
-    /// Our secret there.
+    /// The secret of the OAuth client.
     pub client_secret: SecretString,
     /// The base URL of its calendar API, with or without a trailing slash.
     pub api: RemoteUrl,

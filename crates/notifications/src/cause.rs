@@ -1,4 +1,4 @@
-//! The table of what emits each event type, and the decisions that it leaves open.
+//! The table of the causes of each event type, and the decisions that the table does not contain.
 
 use kalends_kernel::WebhookId;
 

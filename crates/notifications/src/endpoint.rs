@@ -52,7 +52,7 @@ pub struct EndpointPatch {
 }
 
 impl EndpointPatch {
-    /// Whether past failures say nothing about the endpoint any more: a caller vouches for it, or it has a new URL.
+    /// Whether past failures no longer count: a caller switched the endpoint on, or it has a new URL.
     pub const fn heals(&self) -> bool {
         self.url.is_some() || matches!(self.active, Some(true))
     }
@@ -122,10 +122,10 @@ struct Plain {
     previous_until: Option<i64>,
 }
 
-/// Why a document is not one that was written here.
+/// Why a document is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfidentialError {
-    /// It is not JSON of that form. Its content is not repeated, because it has secrets.
+    /// It is not JSON of that form. Its content is not repeated, because it contains secrets.
     #[error("not a sealed endpoint document")]
     Form,
     /// A field has an invalid value.

@@ -40,8 +40,8 @@ pub struct Listener {
 /// the time of the transaction, however many endpoints an organization has.
 pub const DELIVERIES_AT_ONCE: usize = 250;
 
-/// The deliveries of as many messages as fit together, in the order of the messages, all due at once; and the number
-/// of these messages. The other messages keep waiting.
+/// The deliveries of the first messages that fit together, in the order of the messages and all due at once; and the
+/// number of these messages. The other messages keep waiting.
 pub fn address(waiting: &[Waiting], listeners: &[Listener], now: Timestamp) -> (Vec<Delivery>, usize) {
     let mut by_org: BTreeMap<OrgId, Vec<&Listener>> = BTreeMap::new();
     for listener in listeners {

@@ -1,9 +1,9 @@
 //! Letters: mail to people outside an organization, stored with the change that causes it and sent by a worker.
 //!
-//! A worker claims a letter, takes one use of its recipient's hourly allowance, sends it, and records the outcome
-//! under the number of its claim. A failed attempt gives the use back. A crash loses no letter, and repeats at most
-//! the letters in flight. A newer letter to the same recipient about the same event supersedes one that waits,
-//! whether the newer one waits too or was sent.
+//! A worker claims a letter, takes one use of its recipient's hourly allowance, sends it, and records the outcome under
+//! the number of its claim. A failed attempt gives the use back. A crash loses no letter, and repeats at most the
+//! letters in flight. A newer letter to the same recipient about the same event supersedes one that waits, whether or
+//! not the newer one has been sent.
 
 use kalends_kernel::{EventId, LetterId, OrgId, SignedDuration, Timestamp};
 

@@ -5,7 +5,7 @@
 //! which endpoints receive it ([`address`]), how it is signed ([`headers`]), when it is sent again
 //! ([`DeliveryState`]) and by which worker ([`Queue`]), and when an endpoint is given up ([`Health`]).
 //!
-//! A change-set carries a [`Letter`] to a person outside.
+//! A change-set also carries a [`Letter`] to a person outside the organization.
 
 mod cause;
 mod change;

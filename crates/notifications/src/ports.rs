@@ -63,8 +63,8 @@ impl DeliveryStats {
 /// Reads deliveries, and removes old ones.
 #[async_trait]
 pub trait Deliveries: Send + Sync {
-    /// The deliveries of an endpoint by identifier, which is the order of their messages' times. If a status is
-    /// given, only those with that status. With their payloads if asked for.
+    /// The deliveries of an endpoint by identifier, which is the order of their messages' times. If a status is given,
+    /// only those with that status. Their payloads are included if asked for.
     async fn list_deliveries(
         &self,
         org: OrgId,
@@ -122,7 +122,7 @@ pub struct Backlog {
     pub waiting: u64,
     /// The number of deliveries to be sent, now or later, counted up to 100,000.
     pub pending: u64,
-    /// The time since which the oldest due delivery waits.
+    /// When the oldest due delivery became due.
     pub oldest_due: Option<Timestamp>,
 }
 
@@ -134,7 +134,7 @@ pub trait DeliveryQueue: Send + Sync {
     /// of their organizations, and wakes the queues of endpoints.
     async fn fan_out(&self, now: Timestamp, limit: u32) -> Result<FannedOut, StoreError>;
 
-    /// Claims endpoints that are due, up to the number of places, and of each kind the longest waiting first
+    /// Claims endpoints that are due, up to the number of places, the longest waiting of each kind first
     /// ([`crate::Queue::claim`]).
     async fn claim_webhooks(&self, now: Timestamp, places: Places) -> Result<Vec<Claim>, StoreError>;
 
@@ -146,19 +146,19 @@ pub trait DeliveryQueue: Send + Sync {
     /// stays lost.
     async fn release_webhook(&self, claim: Claim) -> Result<(), StoreError>;
 
-    /// The time since which the endpoint does nothing but fail; `None` if its last attempt was a success.
+    /// When the endpoint's uninterrupted failures began; `None` if its last attempt was a success.
     async fn failing_since(&self, org: OrgId, webhook: WebhookId) -> Result<Option<Timestamp>, StoreError>;
 
     /// The lengths of the queues at `now`.
     async fn backlog(&self, now: Timestamp) -> Result<Backlog, StoreError>;
 }
 
-/// The work of sending letters to people outside.
+/// The work of sending letters to people outside an organization.
 #[async_trait]
 pub trait Letters: Send + Sync {
     /// Claims up to `limit` letters that are due at `now`, the longest waiting first, each for
-    /// [`LETTER_CLAIM_LASTS`](crate::LETTER_CLAIM_LASTS). However many workers call this at the same time, one of
-    /// them gets a letter. A letter that cannot be read is logged, stays claimed, and does not hold up the others.
+    /// [`LETTER_CLAIM_LASTS`](crate::LETTER_CLAIM_LASTS). However many workers call this at the same time, only one of
+    /// them gets each letter. A letter that cannot be read is logged, stays claimed, and does not hold up the others.
     async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError>;
 
     /// Records the end of a letter under the number of its claim. [`LetterEnd::Sent`] also removes older letters to

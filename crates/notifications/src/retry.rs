@@ -104,7 +104,8 @@ impl Deactivation {
     }
 }
 
-/// Since when an endpoint does nothing but fail. When it is switched on again, it starts with [`Health::GOOD`].
+/// When an endpoint's uninterrupted failures began, if its last attempt failed. An endpoint that is switched on again
+/// starts with [`Health::GOOD`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Health {
     /// The first failure after the last success; `None` if the last attempt was a success, or if there was none.

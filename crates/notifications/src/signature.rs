@@ -2,9 +2,9 @@
 //!
 //! `X-Signature: sha256=<hex>` is an HMAC-SHA256 with the whole secret, as text, over `<timestamp>.<body>`. The
 //! Standard Webhooks headers sign `<id>.<timestamp>.<body>` with the bytes that the secret encodes. In the 24 hours
-//! after a rotation, both secrets sign. `X-Signature` is always one value, by the new secret, so that a receiver may
-//! compare the whole header; `X-Signature-Previous` is by the old secret. `webhook-signature` lists both, separated
-//! by a space, the new secret's first.
+//! after a rotation, both secrets sign. `X-Signature` is always one value, made with the new secret, so that a receiver
+//! may compare the whole header. `X-Signature-Previous` is made with the old secret. `webhook-signature` lists both,
+//! separated by a space, the new secret's first.
 
 use std::fmt;
 
@@ -151,7 +151,7 @@ pub fn headers(outgoing: &Outgoing<'_>, secrets: &Secrets, now: Timestamp) -> Ve
 /// The maximum difference between the clocks of a sender and a receiver, and the maximum age of a replay.
 pub const TOLERANCE: SignedDuration = SignedDuration::minutes(5);
 
-/// Whether an `X-Signature` or an `X-Signature-Previous` is right. This is what a receiver does; our own tests and
+/// Whether an `X-Signature` or an `X-Signature-Previous` is valid. A receiver makes this check; our own tests and
 /// examples use it.
 pub fn verify_plain(secret: &Secret, timestamp: &str, body: &[u8], signature: &str, now: Timestamp) -> bool {
     let Some(seconds) = fresh(timestamp, now) else { return false };
@@ -159,7 +159,7 @@ pub fn verify_plain(secret: &Secret, timestamp: &str, body: &[u8], signature: &s
     any_equal(std::iter::once(signature), &expected)
 }
 
-/// Whether a `webhook-signature` is right. See [`verify_plain`].
+/// Whether a `webhook-signature` is valid. See [`verify_plain`].
 pub fn verify_standard(
     secret: &Secret,
     id: &str,

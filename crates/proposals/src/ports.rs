@@ -15,7 +15,7 @@ pub struct StatusAt {
     pub now: Timestamp,
 }
 
-/// The proposals that a list holds.
+/// Selects the proposals of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProposalFilter {
     /// Only proposals with this status.

@@ -12,11 +12,11 @@ use crate::{
     Verdict,
 };
 
-/// The most characters of a title.
+/// The maximum number of characters of a title.
 pub const TITLE_MAX: usize = 500;
-/// The most characters of a description.
+/// The maximum number of characters of a description.
 pub const DESCRIPTION_MAX: usize = 5_000;
-/// The most participants of a proposal.
+/// The maximum number of participants of a proposal.
 pub const PARTICIPANTS_MAX: usize = 50;
 
 macro_rules! named {
@@ -281,7 +281,7 @@ impl Proposal {
         reserved
     }
 
-    /// The proposal with a participant's response, still pending. If [`Self::is_answered`] then holds, it is to be
+    /// The proposal with a participant's response, still pending. If [`Self::is_answered`] is then true, it is to be
     /// resolved.
     ///
     /// # Errors

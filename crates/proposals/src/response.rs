@@ -2,9 +2,9 @@
 
 use kalends_kernel::{AgentId, ResponseId, SlotId, Span, Timestamp};
 
-/// The most counter-proposed times of a response.
+/// The maximum number of counter-proposed times of a response.
 pub const COUNTER_SLOTS_MAX: usize = 20;
-/// The most characters of a message.
+/// The maximum number of characters of a message.
 pub const MESSAGE_MAX: usize = 2_000;
 
 macro_rules! kinds {

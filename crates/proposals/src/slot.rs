@@ -5,7 +5,7 @@ use std::fmt;
 use kalends_kernel::{CalendarId, FieldError, SlotId, Span};
 use serde::{Deserialize, Serialize};
 
-/// The most slots of a proposal.
+/// The maximum number of slots of a proposal.
 pub const SLOTS_MAX: usize = 20;
 
 /// The organizer's preference for a slot: 0 to 10, in steps of a millionth.

@@ -20,7 +20,7 @@ pub enum IpLane {
     Waitlist,
     /// Signing in to the console, and every other request that tries a password or a code there.
     SignIn,
-    /// An agent's self-signup.
+    /// The sign-up of an agent.
     SignUp,
 }
 

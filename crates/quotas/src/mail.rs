@@ -44,8 +44,8 @@ impl MailLimits {
     /// No limits at all.
     pub const OFF: Self = Self { org: None, recipient: None };
 
-    /// Reads `default`, `off`, or a list such as `org=1000,recipient=off`. A limit that the list does not name keeps its
-    /// default.
+    /// Reads `default`, `off`, or a list such as `org=1000,recipient=off`. A limit that the list does not name keeps
+    /// its default.
     ///
     /// # Errors
     /// [`MailLimitsError`] names the entry and what is allowed.

@@ -23,7 +23,7 @@ pub enum Metric {
     ApiCalls,
     /// Webhook messages in the month, counted once per endpoint.
     WebhookDeliveries,
-    /// Availability reads in the month.
+    /// Availability queries in the month.
     AvailabilityQueries,
     /// iCalendar subscriptions.
     IcalSubscriptions,

@@ -5,9 +5,9 @@ use crate::{Limits, Metric};
 /// A plan. Some plans are internal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Plan {
-    /// An agent's self-signup before its e-mail address is verified: the sandbox.
+    /// An agent that signed up and has not verified its email address: the sandbox.
     FreeAgentUnverified,
-    /// An agent's self-signup with a verified address.
+    /// An agent that signed up and has verified its address.
     FreeAgent,
     /// Free.
     Free,

@@ -27,7 +27,8 @@ pub struct Feed {
     pub zone: Option<Zone>,
     /// The events, in the order of [`Item::key`], with distinct keys.
     pub items: Vec<Item>,
-    /// The events that the feed contains as a whole, and not only as overrides of a series that it does not contain.
+    /// The events that the feed contains as a whole. An event is not among them if the feed contains only overrides of
+    /// it, without the series.
     pub editions: Editions,
     /// The first skipped events, at most [`crate::limits::REPORTED_MAX`].
     pub skipped: Vec<Skipped>,
@@ -63,8 +64,8 @@ pub enum Edition {
 pub struct Item {
     /// The event's `UID`, at most [`crate::limits::UID_MAX`] characters.
     pub uid: Arc<str>,
-    /// `None` for an event that takes place once and for a series, else the start that the occurrence had in its
-    /// series. Distinguishes the events with this `UID`.
+    /// The start that the occurrence had in its series; `None` for an event that takes place once and for a series. It
+    /// distinguishes the events with this `UID`.
     pub recurrence_id: Option<Timestamp>,
     /// `SEQUENCE`.
     pub sequence: u32,

@@ -5,8 +5,9 @@
 //! cannot be read are skipped and reported one by one. Only a text that is not a feed, or is cut short, is an error, so
 //! that no failed fetch removes an event.
 //!
-//! calcard does not parse the feed: it builds values of everything, most of which is not needed, and uses the default
-//! zone if it does not know one. Names that are not of the IANA database are looked up in a table of their own.
+//! The crate `calcard` is not used to parse the feed: it builds values of everything, most of which is not needed, and
+//! uses the default zone instead of a zone that it does not know. Zone names that are not in the IANA database are
+//! looked up in a separate table.
 
 mod clock;
 mod draft;

@@ -147,7 +147,7 @@ impl Chunk {
     }
 }
 
-/// The changes by a feed or a file.
+/// The changes that a feed or a file causes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Diff {
     /// The items to write. Items with the same `UID` are in one chunk if they fit, so that a series is never without
@@ -327,9 +327,9 @@ fn plan(
     planned
 }
 
-/// Whether deletions are withheld until another fetch confirms them, because the feed has less than half of the known
-/// items, as when its server is in trouble. The feed is `believed` if the previous fetch said the same, or if the
-/// address is new.
+/// Whether deletions are withheld until another fetch confirms them, because the feed has fewer than half of the known
+/// items, as can happen when its server is in trouble. The feed is `believed` if the previous fetch said the same, or
+/// if the address is new.
 pub fn ends_withheld(items: usize, known: &KnownItems, believed: bool) -> bool {
     !believed && items.saturating_mul(2) < known.len()
 }

@@ -1,8 +1,8 @@
 //! Syncs, which keep a calendar in step with its feed.
 //!
 //! A worker claims a subscription, fetches the feed, reads it ([`crate::read`]), compares it ([`diff`]) and commits in
-//! chunks, each with its claim number. Then it records the result ([`Ended`]). A lease that has expired may be taken
-//! over, and a worker that lost its lease commits nothing more. The next sync finds what was committed before a crash,
+//! chunks, each with its claim number. Then it records the result ([`Ended`]). A claim that has expired may be taken
+//! over, and a worker that lost its claim commits nothing more. The next sync finds what was committed before a crash,
 //! so it continues from there.
 
 mod diff;

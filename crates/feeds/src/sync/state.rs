@@ -6,10 +6,11 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{limits::REPORTED_MAX, read::Feed};
 
-/// How long a lease lasts without being renewed. A fetch takes at most 30 s, reading a few seconds, and a chunk less.
+/// How long a claim lasts without being renewed. A fetch takes at most 30 s, reading it a few seconds, and writing a
+/// chunk less.
 pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(3);
 
-/// The most events that one change-set of a sync or an import writes.
+/// The maximum number of events that one change-set of a sync or an import writes.
 pub const CHUNK_MAX: usize = 500;
 
 /// The time from a successful sync to the next one.
@@ -182,8 +183,9 @@ impl Memory {
         seen.map(|seen| seen.validators.clone()).unwrap_or_default()
     }
 
-    /// Whether a feed with less than half of the imported events is believed. The events of another address say nothing
-    /// about this one.
+    /// Whether to believe a feed that has fewer than half of the imported events: the previous sync found the same, or
+    /// no sync of this address has succeeded yet. In the second case, the imported events come from another address and
+    /// say nothing about this one.
     pub const fn believes(&self) -> bool {
         self.shrunk || (self.report.is_none() && !self.adopted)
     }

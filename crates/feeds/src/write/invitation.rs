@@ -31,8 +31,8 @@ impl Method {
 pub struct Invitation<'a> {
     /// The method.
     pub method: Method,
-    /// The event, which takes place once. Its identifier and version are the same as in the feed. So a calendar with
-    /// both shows one event, and the later revision counts.
+    /// The event, which takes place once. Its identifier and version are the same as in the feed. So a calendar that
+    /// contains both shows one event, and the later revision counts.
     pub event: &'a Event,
     /// The title that the attendee sees.
     pub title: &'a Foreign,

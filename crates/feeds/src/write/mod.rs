@@ -6,7 +6,7 @@
 //!
 //! The crate `icalendar` is not used to write the lines. It folds the last of several lines at 76 octets, although 75
 //! are allowed. It lets a bare carriage return through. It gives zones and alarms identifiers and time stamps that
-//! change with each rendering. And it searches for every fold from the beginning of the line.
+//! change with each rendering. It searches for every fold from the beginning of the line.
 
 mod event;
 mod invitation;
@@ -41,7 +41,7 @@ pub fn etag(revision: Revision, version: Version) -> String {
 }
 
 /// Whether the event is shown in its calendar's feed: internal events that are confirmed or tentative. Imported events
-/// are left out, so that two services that read each other's feeds do not go in circles.
+/// are left out, so that two services that read each other's feeds do not return each other's events.
 pub fn is_in_feed(event: &Event) -> bool {
     event.source == EventSource::Internal && event.takes_place()
 }
@@ -78,8 +78,8 @@ impl FeedWriter {
         }
     }
 
-    /// Adds an event of the calendar. An event that is not shown ([`is_in_feed`]) has no effect. Series and overrides are
-    /// added as their rows. Do not add instances that a rule gives.
+    /// Adds an event of the calendar. An event that is not shown ([`is_in_feed`]) has no effect. Series and overrides
+    /// are added as their rows. Do not add instances that a rule gives.
     pub fn event(&mut self, event: Event) {
         if !is_in_feed(&event) {
             return;
