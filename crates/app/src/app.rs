@@ -118,8 +118,8 @@ impl App {
         Self::with_human_calendars(parts, human)
     }
 
-    /// Builds an application that reads busy times of human calendars there instead of in its store. Tests decide
-    /// this way what is read, and when.
+    /// Builds an application that reads the busy times of human calendars from `human` instead of from its store. Tests
+    /// use this to control what is read, and when.
     pub fn with_human_calendars(parts: Parts, human: Arc<dyn HumanCalendars>) -> Arc<Self> {
         let origins = [&parts.settings.base_url, &parts.settings.console_url];
         Arc::new(Self {

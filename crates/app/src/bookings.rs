@@ -132,7 +132,7 @@ impl App {
         self.offers(open, humans, within, self.now()).await
     }
 
-    /// The slots that the page with that slug offers now, as JSON: the cached answer while it is still right. A page
+    /// The slots that the page with that slug offers now, as JSON: the cached answer while it is still valid. A page
     /// that is closed for now offers nothing, and its answer says why.
     ///
     /// # Errors

@@ -100,7 +100,7 @@ impl App {
         self.replace_calendar(actor, id, if_match, |seen| seen.patched(patch.clone(), self.now())).await
     }
 
-    /// Gives a calendar a new feed address. The old one stops resolving.
+    /// Gives a calendar a new feed address. The old address no longer works.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].

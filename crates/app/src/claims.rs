@@ -1,8 +1,8 @@
 //! Claims: a user becomes the owner of an organization that an agent signed up or the operator created.
 //!
 //! An initiation never reveals whether it found an organization: it does the same for every address, and sends the
-//! email after the answer. A claim on hold takes effect when it is next looked at, by the duty that runs every second
-//! or by its user. That is written once, however many look.
+//! email after the answer. A claim whose hold has ended takes effect when it is next read, by the duty that runs every
+//! second or by its user. This is written once, however many read it.
 
 use futures::{StreamExt as _, stream};
 use kalends_accounts::{

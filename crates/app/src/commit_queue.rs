@@ -12,7 +12,7 @@ use tracing::{Instrument as _, Span};
 
 use crate::{ChangeSet, ports::CommitError};
 
-/// The most change-sets in one batch. It bounds how long the first of them waits for the last.
+/// The maximum number of change-sets in one batch. It bounds how long the first of them waits for the last.
 pub const BATCH_MAX: usize = 256;
 /// The most change-sets that may wait. Further callers wait for a place.
 const WAITING_MAX: usize = 4_096;

@@ -1,9 +1,9 @@
 //! Connection links. An agent creates, polls and cancels a link. A user opens it, and declines it or goes on to
 //! connect an account.
 //!
-//! A link belongs to an organization, and so does the user who may follow it: someone signed in to that organization
-//! in the console. A link also belongs to a calendar. Once the calendar is no longer visible, keys do not find the
-//! link, and the link has ended for its user.
+//! A link belongs to an organization. Only a user who is signed in to that organization in the console may open it. A
+//! link also belongs to a calendar. Once the calendar is no longer visible, keys do not find the link, and the link has
+//! ended for its user.
 
 use kalends_accounts::TokenHash;
 use kalends_bridge::{Change, ConnectionLink, LINKS_KEPT, LinkError, LinkStatus, NewLink};

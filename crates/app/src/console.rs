@@ -127,8 +127,8 @@ impl App {
     /// Signs in a user, to the organization that they have owned longest.
     ///
     /// # Errors
-    /// [`Refusal::WrongPassword`], also for an address that no user has; [`Refusal::TooFast`] after too many of them,
-    /// whatever the password is; [`Refusal::Credentials`].
+    /// [`Refusal::WrongPassword`], also for an address that no user has; [`Refusal::TooFast`] after too many wrong
+    /// passwords, whether or not this one is right; [`Refusal::Credentials`].
     pub async fn sign_in(
         self: &Arc<Self>,
         request: &Request,

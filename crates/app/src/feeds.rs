@@ -24,7 +24,7 @@ pub enum FeedAnswer {
 }
 
 impl App {
-    /// The feed with this token. `has` returns whether the caller already has the text with an entity tag.
+    /// The feed with this token. `has` returns whether the caller already has the text with the given entity tag.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if no visible calendar has that token now.

@@ -15,9 +15,9 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for a calendar, an agent or a link that does not exist; [`Refusal::Link`];
-    /// [`Refusal::Invalid`] if there is no agent to count for, or not the agent of the link;
-    /// [`Refusal::NotRefreshed`] and [`Refusal::NotPublished`] if the connection does not provide what the link asks
-    /// for.
+    /// [`Refusal::Invalid`] if there is no agent to count for, or if the audience does not include the agent of the
+    /// link; [`Refusal::NotRefreshed`] and [`Refusal::NotPublished`] if the connection does not provide what the link
+    /// asks for.
     pub async fn create_grant(
         &self,
         actor: &Actor,

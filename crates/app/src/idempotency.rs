@@ -64,8 +64,8 @@ impl App {
         self.running.begin(idempotency.scope).ok_or(Refusal::StillRunning)
     }
 
-    /// The answer to an earlier execution of the request, if there was one. An answer to a request that invalidated a
-    /// key is not replayed before every node rejects the key, like the first answer.
+    /// The answer to an earlier execution of the request, if there was one. If the request invalidated a key, its
+    /// answer is replayed only once every node rejects the key, as the first answer was.
     ///
     /// # Errors
     /// [`Refusal::IdempotencyMismatch`] if a different request had the same key.

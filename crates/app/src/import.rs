@@ -1,8 +1,8 @@
 //! Importing third-party iCalendar files as native events, for example to move a calendar to Kalends.
 //!
 //! A file is read and compared like a feed (`syncing`), with what was imported into the calendar before. So importing
-//! the same file again changes only what is different in it. For an event in the file, a former import is replaced or
-//! cancelled. Events that are not in the file are not deleted.
+//! the same file again changes only what is different in it. An event in the file replaces or cancels an earlier import
+//! of the same event. Events that are not in the file are not deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -16,7 +16,7 @@ impl App {
     /// all their requests pass.
     ///
     /// The clock is read at the gate, not when the request arrived. Otherwise a request that waited for its key to be
-    /// found would appear to come before requests that have already passed, and would be one too many.
+    /// found would appear to come before requests that have already passed, and would exceed the rate.
     ///
     /// # Errors
     /// [`Refusal::TooFast`].

@@ -36,7 +36,7 @@ pub enum CommitError {
     /// The change would exceed a limit of the plan.
     #[error("the plan's limit of {limit} {metric} is reached", metric = .metric.as_str())]
     LimitReached {
-        /// Which one.
+        /// The metric.
         metric: Metric,
         /// The limit.
         limit: u64,
@@ -537,7 +537,7 @@ pub enum ExchangeError {
     /// The provider refuses the code, with this error.
     #[error("the provider refuses the code: {0}")]
     Refused(String),
-    /// The provider does not answer, or not in time.
+    /// The provider does not answer, or answers too late.
     #[error("the provider does not answer")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The provider's answer cannot be understood.
@@ -562,7 +562,7 @@ pub enum ProviderError {
     /// The provider no longer grants access, with this error. The user has to consent again.
     #[error("the provider no longer grants access: {0}")]
     Lapsed(String),
-    /// The provider does not answer, not in time, or not at present.
+    /// The provider does not answer, answers too late, or cannot answer at present.
     #[error("the provider does not answer")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The provider's answer cannot be understood.

@@ -15,7 +15,7 @@ use crate::{App, Caller, Refusal, ports::RateKey, principal_cache::Entry};
 /// How long to wait for every lease to expire. The margin covers a clock that pauses while it is corrected.
 const LEASE_WAIT: Duration = Duration::from_millis(1_100);
 impl App {
-    /// Makes a caller for adapters with their own entrance. Others use [`App::authenticate`].
+    /// Makes a caller for adapters that identify callers themselves. Other adapters use [`App::authenticate`].
     pub fn caller(&self, principal: Arc<Principal>) -> Caller {
         let Principal { org, limits, .. } = *principal;
         let gate = match principal.credential {

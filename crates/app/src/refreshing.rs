@@ -3,7 +3,7 @@
 //! A worker claims due connections ([`App::claim_refreshes`]) and refreshes each in its own task
 //! ([`App::refresh_connection`]). A refresh renews the access token, lists the calendars, and reads the busy times of
 //! the calendars that count for an agent. Everything is committed at once, and refused if the claim is lost. A failed
-//! refresh keeps what was read before. The age of that shows how far it can be trusted.
+//! refresh keeps what was read before. Its age shows how far it can be trusted.
 
 use kalends_availability::BusySet;
 use kalends_bridge::{

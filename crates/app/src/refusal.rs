@@ -12,7 +12,7 @@ use kalends_quotas::{Feature, Metric, Rate};
 
 use crate::ports::CredentialsError;
 
-/// The kind of thing that a request names and that does not exist, or not in the caller's organization.
+/// The kind of thing that a request names and that does not exist, or that belongs to another organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     /// An agent.
@@ -212,7 +212,7 @@ pub enum Refusal {
     /// The agent's state does not allow it.
     #[error(transparent)]
     AgentState(#[from] kalends_calendars::AgentError),
-    /// The event is not a hold, or no longer.
+    /// The event is not a hold, or is no longer one.
     #[error(transparent)]
     Hold(#[from] kalends_calendars::HoldError),
     /// A hold of a set is no longer live.

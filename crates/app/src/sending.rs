@@ -242,9 +242,9 @@ fn seconds(elapsed: kalends_kernel::SignedDuration) -> f64 {
 }
 
 impl App {
-    /// Records the outcomes of deliveries. If an outcome ends the endpoint, the endpoint is switched off first: after
-    /// a crash in between, the endpoint is off, and its pending deliveries are abandoned. Returns `false` if the claim
-    /// is lost.
+    /// Records the outcomes of deliveries. If an outcome requires it, the endpoint is switched off before anything is
+    /// recorded: after a crash in between, the endpoint is off, and its pending deliveries are abandoned. Returns
+    /// `false` if the claim is lost.
     ///
     /// # Errors
     /// If the store fails.

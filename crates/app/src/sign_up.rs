@@ -28,7 +28,7 @@ const MESSAGE: &str = "If the address can receive mail, a message with the next 
 
 impl App {
     /// Signs up an agent: creates a new organization in the sandbox with its first agent and key, and emails a code.
-    /// For a known address the answer shows nothing, and its owner gets an email.
+    /// For a known address the answer contains only a message, and the owner of the address gets an email.
     ///
     /// # Errors
     /// [`Refusal::StaleTerms`], [`Refusal::TooMany`] for a mail domain that signs up too often, [`Refusal::Store`].

@@ -279,8 +279,8 @@ impl App {
         Ok(self.store_changes(changes).await?)
     }
 
-    /// Removes up to `limit` imported events that were deleted so long ago that no copy still needs to learn about
-    /// it. Returns whether that was all.
+    /// Removes up to `limit` imported events that were deleted so long ago that no copy of a calendar still needs to
+    /// read the deletion. Returns whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].

@@ -59,7 +59,7 @@ impl App {
         self.parts.store.find_webhook(actor.org(), webhook).await?.ok_or_else(missing)
     }
 
-    /// Changes an endpoint. After a new address or switching it on, earlier failures no longer count.
+    /// Changes an endpoint. If it gets a new address or is switched on, earlier failures no longer count.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].

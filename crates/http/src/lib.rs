@@ -3,8 +3,8 @@
 //! A request passes these layers, from the outside in:
 //!
 //! - compression
-//! - `envelope`: request identifier, span, limits on the request's head, error envelope, CORS, security headers, metrics,
-//!   log
+//! - `envelope`: request identifier, span, limits on the request's head, error envelope, CORS, security headers,
+//!   metrics, log
 //! - `incoming`: minimum speed of the body, deadline, handling of an unread body
 //! - a guard against panics
 //! - `enter`, after routing: authentication, limits, metering, idempotency, headers of the plan
@@ -70,7 +70,7 @@ pub fn router_for(app: Arc<App>, principal: Arc<Principal>) -> Router {
     })
 }
 
-/// The router of a process that serves no requests. It answers whether the process is running and reaches its
+/// The router of a process that does not serve the API. It answers whether the process is running and reaches its
 /// database, and answers 404 to everything else. `log` takes the line of each request.
 pub fn probes(app: Arc<App>, log: Option<Arc<dyn RequestLog>>) -> Router {
     let (routes, _) = endpoints::probes().split_for_parts();

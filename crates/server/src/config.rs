@@ -63,7 +63,7 @@ pub struct Config {
     pub upgrade_url: Option<String>,
     /// The private addresses that outgoing calls may reach anyway.
     pub egress_allow: Vec<HostPort>,
-    /// The most concurrent outgoing calls to one destination.
+    /// The maximum number of concurrent outgoing calls to one destination.
     pub egress_per_host: NonZeroUsize,
     /// The providers that users can sign in with, in addition to passwords.
     pub oauth: Vec<OauthProvider>,

@@ -66,8 +66,8 @@ pub struct Reason {
     pub calendar_id: Option<CalendarId>,
     /// The kind of the reason.
     pub reason: ReasonKind,
-    /// The start. For an event or a hold, its own start. Otherwise, the start of the part within the queried time.
-    /// The busy time of a human calendar includes its buffers.
+    /// The start. For an event or a hold, its own start. Otherwise, the start of the part within the queried time. For
+    /// the busy time of a human calendar, the queried time includes the calendar's buffers.
     #[schema(value_type = String, format = DateTime)]
     pub start: Timestamp,
     /// The end, exclusive.

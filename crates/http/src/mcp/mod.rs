@@ -2,10 +2,9 @@
 //! sessions.
 //!
 //! The tools are derived from the OpenAPI description ([`tools`]). A call runs through the same router that serves
-//! HTTP. The outer request authenticates the key once. Its rate is checked and it is counted as one API call before
-//! its body is read, whatever the message asks for. The inner request of a call brings its caller along. It counts
-//! availability queries, and the audit log records it. The outer answer has the headers for the plan, the terms and
-//! the limits.
+//! HTTP. The outer request authenticates the key once. Its rate is checked and it is counted as one API call before its
+//! body is read, whatever the message asks for. The inner request of a call has the same caller. It counts availability
+//! queries, and the audit log records it. The outer answer has the headers for the plan, the terms and the limits.
 
 mod call;
 pub(crate) mod describe;

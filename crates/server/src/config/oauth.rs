@@ -15,9 +15,9 @@ const TEXT_MAX: usize = 512;
 pub struct OauthProvider {
     /// Which one.
     pub provider: Provider,
-    /// Our client ID at the provider.
+    /// The client ID of this service at the provider.
     pub client_id: String,
-    /// Our client secret at the provider.
+    /// The client secret of this service at the provider.
     pub client_secret: SecretString,
     /// The authorization endpoint.
     pub authorize_url: Url,

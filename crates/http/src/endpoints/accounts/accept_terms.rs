@@ -12,7 +12,7 @@ use crate::{
 /// Accepts the current terms for the organization.
 ///
 /// Only for keys of the organization. Call it if an answer has the header `Service-Terms-Upgrade-Required`. If
-/// `tos_version` is not the current version: 409 `tos_version_stale`. Every acceptance is recorded.
+/// `tos_version` is not the current version, the answer is 409 `tos_version_stale`. Every acceptance is recorded.
 #[utoipa::path(
     post,
     path = "/v1/terms/accept",

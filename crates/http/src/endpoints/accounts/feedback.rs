@@ -11,8 +11,8 @@ use crate::{
 
 /// Sends feedback to the operator of the service.
 ///
-/// The feedback is written to the operator's log and stored nowhere else. The limit is 25 per organization and UTC
-/// day; beyond it, 429 `quota_exceeded` until midnight UTC.
+/// The feedback is written to the operator's log and stored nowhere else. The limit is 25 per organization and UTC day.
+/// Beyond it, the answer is 429 `quota_exceeded` until midnight UTC.
 #[utoipa::path(
     post,
     path = "/v1/feedback",

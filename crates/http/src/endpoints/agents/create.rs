@@ -11,7 +11,7 @@ use crate::{
 
 /// Creates an agent.
 ///
-/// Emits `agent.created`. If the plan's number of agents is exceeded: 429 `quota_exceeded`.
+/// Emits `agent.created`. If the plan's number of agents is exceeded, the answer is 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/agents",

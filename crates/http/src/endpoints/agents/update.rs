@@ -11,7 +11,8 @@ use crate::{
 
 /// Changes an agent.
 ///
-/// At least one field is required. Emits `agent.updated`. A decommissioned agent cannot be changed: 409 `conflict`.
+/// At least one field is required. Emits `agent.updated`. A decommissioned agent cannot be changed: the answer is 409
+/// `conflict`.
 #[utoipa::path(
     patch,
     path = "/v1/agents/{id}",

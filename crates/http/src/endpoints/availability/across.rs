@@ -12,8 +12,8 @@ use crate::{
 
 /// Returns the times at which several agents are all free.
 ///
-/// Only on paid plans: otherwise 403 `plan_required`. The limits are 20 agents and 90 days on Pro, and 50 agents and
-/// 365 days on Scale. Beyond them: 400 `bad_request`.
+/// This requires a paid plan. On other plans, the answer is 403 `plan_required`. The limits are 20 agents and 90 days
+/// on Pro, and 50 agents and 365 days on Scale. Beyond them, the answer is 400 `bad_request`.
 #[utoipa::path(
     get,
     path = "/v1/availability",

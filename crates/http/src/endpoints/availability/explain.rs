@@ -10,9 +10,9 @@ use crate::{
 
 /// Explains why a time is not offered.
 ///
-/// Returns every event, hold, busy time, buffer and closed hour that conflicts with the time, without titles. There
-/// are no reasons exactly if availability would offer the time as a slot. `outside_range` occurs only for ranges that
-/// are offered, such as those of booking pages. Agents and calendars offer any time.
+/// Returns every event, hold, busy time, buffer and closed hour that conflicts with the time, without titles. There are
+/// no reasons if and only if availability would offer the time as a slot. `outside_range` occurs only if slots are
+/// offered in a limited range, as on booking pages. Agents and calendars offer any time.
 #[utoipa::path(
     get,
     path = "/v1/availability/explain",

@@ -9,7 +9,8 @@ use crate::{
 
 /// Deletes a calendar's availability rules.
 ///
-/// From then on, nothing is restricted. If the calendar has no rules: 404, code `availability_rules_not_found`.
+/// From then on, nothing is restricted. If the calendar has no rules, the answer is 404, code
+/// `availability_rules_not_found`.
 #[utoipa::path(
     delete,
     path = "/v1/calendars/{id}/availability-rules",

@@ -11,7 +11,7 @@ use crate::{
 
 /// Returns a calendar's availability rules.
 ///
-/// If the calendar has no rules: 404, code `availability_rules_not_found`. Then nothing is restricted.
+/// If the calendar has no rules, nothing is restricted, and the answer is 404, code `availability_rules_not_found`.
 #[utoipa::path(
     get,
     path = "/v1/calendars/{id}/availability-rules",

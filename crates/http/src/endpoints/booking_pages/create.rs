@@ -11,12 +11,12 @@ use crate::{
 
 /// Creates a booking page for a calendar.
 ///
-/// `booking_url` is where guests book. Anyone who has it can see which slots are free, and nothing else on the
-/// calendar. Slots follow the clock in `timezone`. On each date, they start at the beginning of its
-/// `availability_constraints`, or at midnight, and follow one another without gaps. None of them is shortened. A slot
-/// is offered if it starts between `min_notice_minutes` and `window_days` from now and nothing blocks it, including
-/// `buffer_minutes` on both sides and the calendar's availability rules. If the plan's number of pages is exceeded:
-/// 429 `quota_exceeded`.
+/// Guests book at `booking_url`. Anyone who has it can see which slots are free, and nothing else on the calendar.
+/// Slots follow the clock in `timezone`. On each date, they start at the beginning of its `availability_constraints`,
+/// or at midnight, and follow one another without gaps. None of them is shortened. A slot is offered if it starts
+/// between `min_notice_minutes` and `window_days` from now and nothing blocks it, including `buffer_minutes` on both
+/// sides and the calendar's availability rules. If the plan's number of pages is exceeded, the answer is 429
+/// `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/booking-pages",

@@ -21,8 +21,8 @@ use crate::{
 /// Cancels a booking, as its guest.
 ///
 /// The event is deleted and the guest gets a mail. Repeating the request changes nothing and returns the same answer.
-/// If the event has started: 409 `conflict`, code `booking_over`. A booking can be cancelled even if its page is
-/// closed. A form is answered in HTML.
+/// If the event has started, the answer is 409 `conflict`, code `booking_over`. A booking can be cancelled even if its
+/// page is closed. If the request is a form, the answer is HTML.
 #[utoipa::path(
     post,
     path = "/book/{slug}/bookings/{token}/cancel",

@@ -14,8 +14,8 @@ use crate::{
 ///
 /// The answer covers the page's whole window, or the time between `from` and `to`. It contains the first 5,000 slots,
 /// and `next_from` if there are more. Anyone with the address can ask, without a key. The limit is 60 requests per
-/// minute and address. A page that is not active or was deleted is 404. If the organization has used up the month's
-/// events, no slot is offered, and `notices` contains `booking_closed`.
+/// minute and address. If the page is not active or was deleted, the answer is 404. If the organization has used up the
+/// month's events, no slot is offered, and `notices` contains `booking_closed`.
 #[utoipa::path(
     get,
     path = "/book/{slug}/slots",

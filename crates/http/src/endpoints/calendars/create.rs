@@ -11,7 +11,7 @@ use crate::{
 
 /// Creates a calendar that the organization shares.
 ///
-/// It belongs to no agent. If the plan's number of calendars is exceeded: 429 `quota_exceeded`.
+/// It belongs to no agent. If the plan's number of calendars is exceeded, the answer is 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/calendars",

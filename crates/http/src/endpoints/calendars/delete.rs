@@ -11,8 +11,8 @@ use crate::{
 
 /// Deletes a calendar and all of its events.
 ///
-/// The events emit nothing of their own. With `if_empty=true`, a calendar that still has events is kept: 409
-/// `conflict`, code `calendar_has_events`.
+/// The events emit nothing of their own. With `if_empty=true`, a calendar that still has events is kept, and the answer
+/// is 409 `conflict`, code `calendar_has_events`.
 #[utoipa::path(
     delete,
     path = "/v1/calendars/{id}",

@@ -11,9 +11,9 @@ use crate::{
 
 /// Claims an organization that was made for an address by an agent or by the operator.
 ///
-/// A code is mailed to the address. It is valid for 10 minutes and 10 attempts, and a new code voids the previous
-/// one. The answer is the same for every address, whether or not an organization can be claimed. After the fifth
-/// request in an hour, it is still the same, but no more mail is sent.
+/// A code is mailed to the address. It is valid for 10 minutes and 10 attempts, and a new code voids the previous one.
+/// The answer is the same for every address, whether or not an organization can be claimed. After the fifth request in
+/// an hour, the answer is still the same, but no more mail is sent.
 #[utoipa::path(
     post,
     path = "/v1/auth/claim/initiate",

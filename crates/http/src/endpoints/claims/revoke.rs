@@ -12,8 +12,8 @@ use crate::{
 /// Revokes a held claim.
 ///
 /// Anyone who has the token from the mail can revoke the claim, without a credential. Repeating the request changes
-/// nothing and returns the same answer. After the hold: 410 `conflict`, code `claim_over`. An unknown claim and a
-/// wrong token are the same 404.
+/// nothing and returns the same answer. After the hold, the answer is 410 `conflict`, code `claim_over`. An unknown
+/// claim and a wrong token get the same 404.
 #[utoipa::path(
     post,
     path = "/v1/auth/claim/{id}/revoke",

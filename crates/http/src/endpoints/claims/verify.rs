@@ -13,8 +13,8 @@ use crate::{
 ///
 /// A hold of 24 hours starts, and the organization's address gets a mail that explains how to revoke the claim. After
 /// the hold, you own the organization and can switch to it. A code that is wrong, expired, used up or superseded, or
-/// that belongs to no claim of yours, is always the same 400. If the code is right but another claim is on hold
-/// already: 409, code `claim_taken`.
+/// that belongs to no claim of yours, always gets the same 400. If the code is right but another claim is on hold
+/// already, the answer is 409, code `claim_taken`.
 #[utoipa::path(
     post,
     path = "/v1/auth/claim/verify",

@@ -9,8 +9,8 @@ use crate::{
 
 /// Cancels a connection link.
 ///
-/// A link that a user has opened can be cancelled too. If the link has ended: 409 `conflict`, code `link_over`. An
-/// existing connection stays.
+/// A link that a user has opened can be cancelled too. If the link has ended, the answer is 409 `conflict`, code
+/// `link_over`. An existing connection stays.
 #[utoipa::path(
     delete,
     path = "/v1/connection-links/{id}",

@@ -12,7 +12,7 @@ use crate::{
 /// Opens a connection link.
 ///
 /// From then on, the link is yours for 30 minutes, and nobody else can open it. If the link does not belong to the
-/// organization that your session is switched to: 404. Switch to the link's organization first.
+/// organization that your session is switched to, the answer is 404. Switch to the link's organization first.
 #[utoipa::path(
     post,
     path = "/v1/connection-links/open",

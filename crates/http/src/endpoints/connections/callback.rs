@@ -10,12 +10,13 @@ use crate::{
     reply::{Elsewhere, cookies},
 };
 
-/// Receives a browser back from a calendar provider.
+/// Receives a browser that returns from a calendar provider.
 ///
-/// Redirects the browser to the console's page `/connections`. On success, with `?connected=` and the connection, and
-/// with `&link=` if a link asked for it. On failure, with `?error=` and one of `oauth_state` (the attempt is unknown,
-/// used, expired or of another browser: start again), `oauth_declined`, `oauth_failed`, `provider_unavailable`,
-/// `link_over`, `other_account` or `connection_gone`. Additional parameters of the provider are ignored.
+/// Redirects the browser to the console's page `/connections`. On success, the address has `?connected=` with the
+/// connection, and `&link=` if a link asked for it. On failure, it has `?error=` with one of `oauth_state` (the attempt
+/// is unknown, used, expired or of another browser: start again), `oauth_declined`, `oauth_failed`,
+/// `provider_unavailable`, `link_over`, `other_account` or `connection_gone`. Additional parameters of the provider are
+/// ignored.
 #[utoipa::path(
     get,
     path = "/v1/calendar-connections/oauth/{provider}/callback",

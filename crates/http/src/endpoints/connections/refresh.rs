@@ -11,8 +11,8 @@ use crate::{
 
 /// Refreshes a connected calendar account now.
 ///
-/// Accounts are refreshed every 5 minutes anyway. If the account is `paused` or waits for your consent: 409.
-/// `last_refreshed_at` and `last_error` show the result.
+/// Accounts are refreshed every 5 minutes anyway. If the account is `paused` or waits for your consent, the answer
+/// is 409. `last_refreshed_at` and `last_error` show the result.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/{id}/refresh",

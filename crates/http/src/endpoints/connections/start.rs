@@ -11,9 +11,9 @@ use crate::{
 
 /// Asks for your consent at a calendar provider.
 ///
-/// Send the browser to `authorization_url`. A cookie binds the attempt to this browser for 10 minutes. If the
-/// operator has not configured the provider: 404. If a link asks for publishing and the provider is `google`: 409,
-/// code `publishing_unsupported`.
+/// Send the browser to `authorization_url`. A cookie binds the attempt to this browser for 10 minutes. If the operator
+/// has not configured the provider, the answer is 404. If a link asks for publishing and the provider is `google`, it
+/// is 409, code `publishing_unsupported`.
 #[utoipa::path(
     post,
     path = "/v1/calendar-connections/oauth/{provider}/start",

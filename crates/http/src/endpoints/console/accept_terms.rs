@@ -11,7 +11,7 @@ use crate::{
 
 /// Accepts the current terms for the organization that the session is switched to.
 ///
-/// If `tos_version` is not the current version: 409 `tos_version_stale`. Every acceptance is recorded.
+/// If `tos_version` is not the current version, the answer is 409 `tos_version_stale`. Every acceptance is recorded.
 #[utoipa::path(
     patch,
     path = "/v1/auth/terms",

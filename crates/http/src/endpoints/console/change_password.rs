@@ -11,8 +11,8 @@ use crate::{
 
 /// Changes your password. All of your sessions end, and a new one starts in the cookie.
 ///
-/// The old sessions end with their next request. If `current_password` is wrong: 400 with this `param`. The limit is
-/// 10 attempts per minute and address, including sign-ins.
+/// The old sessions end with their next request. If `current_password` is wrong, the answer is 400 with this `param`.
+/// The limit is 10 attempts per minute and address, including sign-ins.
 #[utoipa::path(
     post,
     path = "/v1/auth/password",

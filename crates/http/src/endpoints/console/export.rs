@@ -12,8 +12,8 @@ use crate::{Service, error::ApiError, extract::Caller, reply::JSON};
 
 /// Exports all data of the organization as one JSON file.
 ///
-/// The limit is 10 exports per hour. Titles and descriptions are in plain text. Of keys, only the first characters
-/// are included. The file is written while it is read from the database, so an error on the way aborts the transfer.
+/// The limit is 10 exports per hour. Titles and descriptions are in plain text. Only the first characters of keys are
+/// included. The file is sent while the data is read from the database, so an error on the way aborts the transfer.
 #[utoipa::path(
     get,
     path = "/v1/auth/export",

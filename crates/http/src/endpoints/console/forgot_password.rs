@@ -13,8 +13,8 @@ use crate::{
 ///
 /// A user who signs in with a provider and has no password can set a first one this way.
 ///
-/// The token is valid once, for one hour. A new token voids the previous one. The answer is the same for every
-/// address, whether or not there is an account. After the fifth request in an hour, it is still the same, but no more
+/// The token is valid once, for one hour. A new token voids the previous one. The answer is the same for every address,
+/// whether or not there is an account. After the fifth request in an hour, the answer is still the same, but no more
 /// mail is sent.
 #[utoipa::path(
     post,

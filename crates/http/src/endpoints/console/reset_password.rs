@@ -12,7 +12,8 @@ use crate::{
 /// Sets the password of an account with the token from a mail.
 ///
 /// No other credential is needed. All of the user's sessions end with their next request, and the address counts as
-/// verified. If the token is unknown, used, voided by a later one or older than an hour: 400 with `param` `token`.
+/// verified. If the token is unknown, used, voided by a later one or older than an hour, the answer is 400 with `param`
+/// `token`.
 #[utoipa::path(
     post,
     path = "/v1/auth/password/reset",

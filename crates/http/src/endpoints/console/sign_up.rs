@@ -11,10 +11,10 @@ use crate::{
 
 /// Signs a user up with an account, an organization, its key, and a session in a cookie.
 ///
-/// The key is shown only in this answer. If another account has the address: 409, code `email_taken`. If the address
-/// is on the waiting list: 403 `account_waitlisted`. A user who was activated from the waiting list gets the
-/// organization from there. If an agent signed up with the address, its organization stays separate until it is
-/// claimed.
+/// The key is shown only in this answer. If another account has the address, the answer is 409, code `email_taken`. If
+/// the address is on the waiting list, it is 403 `account_waitlisted`. A user who was activated from the waiting list
+/// gets the organization from there. If an agent signed up with the address, its organization stays separate until it
+/// is claimed.
 #[utoipa::path(
     post,
     path = "/v1/auth/signup",

@@ -11,8 +11,8 @@ use crate::{
 
 /// Confirms a hold.
 ///
-/// The hold becomes a confirmed event. If it is not an active hold, or not anymore: 409 `conflict`, with
-/// `hold_expired` if it expired and otherwise `not_a_hold`. Emits `event.hold_confirmed`. Requires a paid plan.
+/// The hold becomes a confirmed event. If the event is not an active hold, the answer is 409 `conflict`, with code
+/// `hold_expired` if the hold expired and `not_a_hold` otherwise. Emits `event.hold_confirmed`. Requires a paid plan.
 #[utoipa::path(
     put,
     path = "/v1/events/{id}/confirm",

@@ -11,7 +11,8 @@ use crate::{
 
 /// Creates an event.
 ///
-/// Events may overlap. Emits `event.created`. If the plan's events of the month are used up: 429 `quota_exceeded`.
+/// Events may overlap. Emits `event.created`. If the plan's events of the month are used up, the answer is 429
+/// `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/calendars/{cal_id}/events",

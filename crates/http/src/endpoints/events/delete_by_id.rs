@@ -13,8 +13,8 @@ use crate::{
 /// Deletes an event by its identifier alone.
 ///
 /// Emits `event.deleted`. A series is deleted with all of its occurrences. The identifier of an instance cancels only
-/// that occurrence of its series, like `occurrence_start`. This emits `event.updated` and returns the series.
-/// Imported events are read-only: 403 `forbidden`.
+/// that occurrence of its series, like `occurrence_start`. This emits `event.updated` and returns the series. Imported
+/// events are read-only: the answer is 403 `forbidden`.
 #[utoipa::path(
     delete,
     path = "/v1/events/{id}",

@@ -12,11 +12,11 @@ use crate::{
 
 /// Changes an event by its identifier alone.
 ///
-/// At least one field is required. Emits `event.updated`. Without `end_time`, `start_time` moves the event, which
-/// keeps its length. Without `start_time`, `end_time` changes the length. An instance of a series changes
-/// independently of the series and keeps its `originalStartTime`. If a series gets a new rule or start, its cancelled
-/// and changed occurrences are kept if the new rule still contains them, and dropped otherwise. Imported events are
-/// read-only: 403 `forbidden`, code `external_event_readonly`.
+/// At least one field is required. Emits `event.updated`. Without `end_time`, `start_time` moves the event, which keeps
+/// its length. Without `start_time`, `end_time` changes the length. An instance of a series changes independently of
+/// the series and keeps its `originalStartTime`. If a series gets a new rule or start, its cancelled and changed
+/// occurrences are kept if the new rule still contains them, and dropped otherwise. Imported events are read-only: the
+/// answer is 403 `forbidden`, code `external_event_readonly`.
 #[utoipa::path(
     patch,
     path = "/v1/events/{id}",

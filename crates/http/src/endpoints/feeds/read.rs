@@ -15,11 +15,11 @@ const CACHE: &str = "public, max-age=300";
 
 /// Returns a calendar's public feed.
 ///
-/// The address is the calendar's `ical_url`, `/ical/<ical_token>.ics`. It needs no key, so treat the address like
-/// one. The feed contains confirmed and tentative events with titles, descriptions and reminders. Series are listed
-/// with their rule and its exceptions. Holds, cancelled events and imported events are left out. `If-None-Match` with
-/// the `ETag` of the previous answer returns 304 if nothing has changed. An address that was replaced, or whose
-/// calendar was deleted, is 404. The limit is 120 requests per minute and address.
+/// The address is the calendar's `ical_url`, `/ical/<ical_token>.ics`. It needs no key, so treat the address like one.
+/// The feed contains confirmed and tentative events with titles, descriptions and reminders. Series are listed with
+/// their rule and its exceptions. Holds, cancelled events and imported events are left out. `If-None-Match` with the
+/// `ETag` of the previous answer returns 304 if nothing has changed. An address that was replaced, or whose calendar
+/// was deleted, gets 404. The limit is 120 requests per minute and address.
 #[utoipa::path(
     get,
     path = "/ical/{feed}",

@@ -7,7 +7,7 @@ use crate::{
     reply::Changed,
 };
 
-/// Deletes a grant, so that its calendars no longer count as busy by it.
+/// Deletes a grant, so that its calendars no longer count as busy because of it.
 #[utoipa::path(
     delete,
     path = "/v1/availability-grants/{id}",

@@ -11,8 +11,8 @@ use crate::{
 
 /// Confirms all holds of a set. Either all of them are confirmed or none.
 ///
-/// Each hold becomes a confirmed event. If one of them is no longer an active hold: 409 `conflict`, code
-/// `hold_expired` or `not_a_hold`. Then nothing changes. Deleted holds do not count. Requires a paid plan.
+/// Each hold becomes a confirmed event. If one of them is no longer an active hold, nothing changes, and the answer is
+/// 409 `conflict`, code `hold_expired` or `not_a_hold`. Deleted holds do not count. Requires a paid plan.
 #[utoipa::path(
     put,
     path = "/v1/hold-sets/{id}/confirm",

@@ -11,9 +11,9 @@ use crate::{
 
 /// Places a hold on each of several calendars. Either all of them are placed or none.
 ///
-/// If anything but a hold of a lower priority blocks one of the calendars: 409 `conflict`, code `slot_taken`. The
-/// error lists everything that blocks in `conflicts`, and the three nearest times that are free on all calendars in
-/// `nearest_free`. Each hold emits `event.hold_created` and counts as one event. Requires a paid plan.
+/// If anything but a hold of a lower priority blocks one of the calendars, the answer is 409 `conflict`, code
+/// `slot_taken`. The error lists everything that blocks in `conflicts`, and the three nearest times that are free on
+/// all calendars in `nearest_free`. Each hold emits `event.hold_created` and counts as one event. Requires a paid plan.
 #[utoipa::path(
     post,
     path = "/v1/hold-sets",

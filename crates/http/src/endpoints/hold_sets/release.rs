@@ -11,8 +11,8 @@ use crate::{
 
 /// Releases all holds of a set.
 ///
-/// The active holds become cancelled events. If none is active: 409 `conflict`, code `hold_expired` or `not_a_hold`.
-/// Requires a paid plan.
+/// The active holds become cancelled events. If none is active, the answer is 409 `conflict`, code `hold_expired` or
+/// `not_a_hold`. Requires a paid plan.
 #[utoipa::path(
     put,
     path = "/v1/hold-sets/{id}/release",

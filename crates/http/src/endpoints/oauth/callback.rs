@@ -11,14 +11,14 @@ use crate::{
     reply::{Elsewhere, cookies},
 };
 
-/// Receives a browser back from a sign-in provider.
+/// Receives a browser that returns from a sign-in provider.
 ///
-/// Redirects the browser to the console. On success, with a session cookie. On failure, with `?error=` and one of
-/// `oauth_state` (the attempt is unknown, used, expired or of another browser: start again), `oauth_declined`,
-/// `oauth_failed`, `provider_unavailable`, `email_not_verified` (the address is known, but the provider does not
-/// vouch for it: sign in as before), `tos_version_required`, `tos_version_stale`, `account_waitlisted` or
-/// `rate_limited`. If the sign-in started with `return_to`, it redirects to that page, with `?sign_in_error=`
-/// instead. Additional parameters of the provider are ignored.
+/// Redirects the browser to the console. On success, the answer sets a session cookie. On failure, the address has
+/// `?error=` with one of `oauth_state` (the attempt is unknown, used, expired or of another browser: start again),
+/// `oauth_declined`, `oauth_failed`, `provider_unavailable`, `email_not_verified` (the address is known, but the
+/// provider does not vouch for it: sign in as before), `tos_version_required`, `tos_version_stale`,
+/// `account_waitlisted` or `rate_limited`. If the sign-in started with `return_to`, the redirect leads to that page,
+/// with `?sign_in_error=` instead. Additional parameters of the provider are ignored.
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}/callback",

@@ -11,9 +11,9 @@ use crate::{
 
 /// Redirects a browser to a provider to sign in or up.
 ///
-/// The provider is `google` or `microsoft`, if the operator configured it; any other is 404. A cookie binds the
-/// attempt to the browser for 10 minutes. A new user accepts the terms in `tos_version`; a known user does not need
-/// it. `return_to` names the page to return to. Defaults to the console.
+/// The provider is `google` or `microsoft`, if the operator configured it. Any other gets 404. A cookie binds the
+/// attempt to the browser for 10 minutes. A new user accepts the terms in `tos_version`; a known user does not need it.
+/// `return_to` names the page to return to, which is the console by default.
 #[utoipa::path(
     get,
     path = "/v1/auth/oauth/{provider}",

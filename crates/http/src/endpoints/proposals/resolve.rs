@@ -11,10 +11,11 @@ use crate::{
 
 /// Resolves a proposal with the responses so far.
 ///
-/// The slot with the highest score becomes an event. If everyone who responded declined, the proposal is cancelled.
-/// If nobody has responded: 409. A slot that has started is never chosen; if all have started: 409 `no_slot_left`.
-/// With `skip_taken`, slots that are taken are skipped; if none is left: 409 `slot_taken`. The proposal then stays
-/// pending. It also stays pending if the plan's events are used up: 429 `quota_exceeded`.
+/// The slot with the highest score becomes an event. If everyone who responded declined, the proposal is cancelled. If
+/// nobody has responded, the answer is 409. A slot that has started is never chosen. If all have started, the answer is
+/// 409 `no_slot_left`. With `skip_taken`, slots that are taken are skipped. If none is left, the answer is 409
+/// `slot_taken`, and the proposal stays pending. It also stays pending if the plan's events are used up. The answer is
+/// then 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/scheduling/proposals/{id}/resolve",

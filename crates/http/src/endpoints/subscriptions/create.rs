@@ -17,9 +17,9 @@ use crate::{
 /// and reports it in `last_error`. If a feed shrinks by more than half, it is fetched again after 5 minutes before
 /// anything is deleted.
 ///
-/// Events that an earlier subscription of the calendar to the same `url` left behind are taken over. If the calendar
-/// is subscribed to the feed already: 409 `conflict`, code `already_subscribed`. If the plan's number of
-/// subscriptions is exceeded: 429 `quota_exceeded`.
+/// Events that an earlier subscription of the calendar to the same `url` left behind are taken over. If the calendar is
+/// subscribed to the feed already, the answer is 409 `conflict`, code `already_subscribed`. If the plan's number of
+/// subscriptions is exceeded, it is 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/agents/{agent_id}/ical-subscriptions",

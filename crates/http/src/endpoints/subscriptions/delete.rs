@@ -11,8 +11,8 @@ use crate::{
 
 /// Deletes an iCal subscription.
 ///
-/// Its imported events stay as they are, and read-only. A new subscription of the same calendar to the same address
-/// takes them over. With `events=delete`, they are deleted too, right after the answer.
+/// Its imported events stay as they are and remain read-only. A new subscription of the same calendar to the same
+/// address takes them over. With `events=delete`, they are deleted too, right after the answer.
 #[utoipa::path(
     delete,
     path = "/v1/ical-subscriptions/{id}",

@@ -12,7 +12,7 @@ use crate::{
 /// Creates a webhook endpoint.
 ///
 /// From now on, messages about events are posted to it. `webhooks` in this description lists the messages. The secret
-/// is shown only in this answer. If the plan's number of endpoints is exceeded: 429 `quota_exceeded`.
+/// is shown only in this answer. If the plan's number of endpoints is exceeded, the answer is 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/webhooks",

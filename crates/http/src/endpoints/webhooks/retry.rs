@@ -12,8 +12,8 @@ use crate::{
 /// Sends a delivery again.
 ///
 /// The delivery is sent at once with the same identifier, whatever its status. A skipped delivery now counts against
-/// the quota. If it is being sent right now: 409 `conflict`, code `delivery_in_flight`. If the endpoint is inactive:
-/// 409 `conflict`, code `webhook_inactive`.
+/// the quota. If it is being sent right now, the answer is 409 `conflict`, code `delivery_in_flight`. If the endpoint
+/// is inactive, it is 409 `conflict`, code `webhook_inactive`.
 #[utoipa::path(
     post,
     path = "/v1/webhooks/{id}/deliveries/{delivery_id}/retry",

@@ -11,9 +11,9 @@ use crate::{
 
 /// Replaces the secret of a webhook endpoint.
 ///
-/// The new secret is shown only in this answer. From now on, `X-Signature` is the signature by the new secret. For 24
-/// hours, the old secret signs too, so that receivers can switch: `X-Signature-Previous` is its signature, and
-/// `webhook-signature` lists both. An even older secret stops signing at once.
+/// The new secret is shown only in this answer. From now on, `X-Signature` is made with the new secret. For 24 hours,
+/// messages are also signed with the old secret, so that receivers can switch: `X-Signature-Previous` is made with it,
+/// and `webhook-signature` lists both signatures. An even older secret stops signing at once.
 #[utoipa::path(
     post,
     path = "/v1/webhooks/{id}/rotate-secret",
