@@ -244,8 +244,8 @@ impl Event {
     /// The event that `new` describes on `calendar`, created at `now`.
     ///
     /// # Errors
-    /// The end is not after the start, a plain date is given without `all_day`, the rule does not fit the times, or the
-    /// hold expires too soon or too late.
+    /// The end is not after the start (`end_before_start`), a plain date is given without `all_day`, the rule does not
+    /// fit the times, or the hold expires too soon or too late.
     pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Timestamp) -> Result<Self, FieldErrors> {
         let hold = new.hold.map(|new| new.hold.placed(now)).transpose().map_err(FieldErrors::from);
         let (times, hold) = match (times(new.start, new.end, new.all_day, calendar.zone), hold) {

@@ -32,8 +32,8 @@ const SALT: usize = 16;
 
 /// Hashes and verifies passwords on dedicated threads.
 ///
-/// A user who is unknown or has no password takes as long as any other: a hash that no password has is verified
-/// instead.
+/// Verification takes the same time if the user is unknown or has no password: a hash that no password matches is
+/// verified instead.
 pub struct Argon2Hasher {
     params: Params,
     entropy: Arc<dyn Entropy>,

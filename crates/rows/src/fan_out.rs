@@ -91,7 +91,7 @@ pub trait FanOut: Send {
         deliveries: u64,
     ) -> impl Future<Output = Result<u64, Self::Error>> + Send;
 
-    /// Takes back what was counted too much.
+    /// Takes back what was counted in excess.
     fn refund(
         &mut self,
         org: OrgId,

@@ -7,8 +7,8 @@
 //! and the row ([`Located`]).
 //!
 //! Text that people wrote is sealed before a transaction begins ([`SealedChangeSet`]), in the columns that
-//! [`SealedColumn`] lists, each at its place ([`places`]). [`fan_out()`] has the steps of addressing messages; the stores
-//! implement the statements.
+//! [`SealedColumn`] lists, each at its place ([`places`]). [`fan_out()`] has the steps of addressing messages; the
+//! stores implement the statements.
 
 #[macro_use]
 mod columns;

@@ -17,14 +17,14 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// The maximum length of its answer, in bytes.
 const ANSWER_MAX: usize = 64 << 10;
 
-/// A provider and our account there.
+/// A provider, and the OAuth client of this service there.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
-    /// Our OAuth client at the provider.
+    /// The OAuth client at the provider.
     pub client: Client,
     /// Its token endpoint.
     pub token_endpoint: RemoteUrl,
-    /// Our secret there.
+    /// The secret of the OAuth client.
     pub client_secret: SecretString,
 }
 

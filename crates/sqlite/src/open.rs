@@ -49,7 +49,7 @@ const READER_CACHE: &str = "-8192";
 pub struct OpenOptions {
     /// How many connections can read at the same time.
     pub readers: u32,
-    /// The most pages of 4 KiB that the file may have. With `None`, only the disk limits it.
+    /// The maximum number of pages of 4 KiB that the file may have. With `None`, only the disk limits it.
     pub max_pages: Option<u32>,
 }
 

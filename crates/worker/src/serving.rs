@@ -28,8 +28,8 @@ const WINDOW_MAX: usize = 16;
 const AHEAD: usize = 8;
 /// How long an outcome waits for others to be recorded together.
 const GATHER: Duration = Duration::from_millis(10);
-/// The most deliveries to one endpoint that have begun and are not recorded, across all nodes: a crash repeats at
-/// most this many. While the outcomes of one window are written, the next window is sent.
+/// The maximum number of deliveries to one endpoint that have begun and are not recorded, across all nodes. A crash
+/// repeats at most this many. While the outcomes of one window are written, the next window is sent.
 pub const UNRECORDED_MAX: usize = 2 * WINDOW_MAX;
 /// How often an endpoint that is being served is checked for more deliveries.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
