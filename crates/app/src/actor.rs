@@ -135,7 +135,7 @@ impl Actor {
 /// The condition of `If-Match`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IfMatch {
-    /// None: the header is absent or `*`.
+    /// No condition: the header is absent or `*`.
     Any,
     /// One of these versions.
     OneOf(Vec<Version>),

@@ -136,7 +136,7 @@ ids! {
     AuditId = "aud";
     /// A webhook message in the outbox, before it is addressed to endpoints.
     MessageId = "msg";
-    /// A mail to somebody outside, before it is sent.
+    /// A letter: an email to a guest, until it is sent.
     LetterId = "ltr";
     /// A webhook endpoint.
     WebhookId = "whk";
@@ -160,13 +160,13 @@ ids! {
     SessionId = "ses";
     /// A user's claim on an organization that an agent signed up.
     ClaimId = "clm";
-    /// A link on which a person connects a calendar account.
+    /// A link on which a user connects a calendar account.
     ConnectionLinkId = "cln";
-    /// A connection: a person's account at a calendar provider.
+    /// A connection: a user's account at a calendar provider.
     ConnectionId = "con";
     /// A calendar of a connected account.
     ExternalCalendarId = "xcl";
-    /// A grant: which agents a person's calendars count as busy for.
+    /// A grant: the agents for which a user's calendars count as busy.
     GrantId = "grt";
     /// A request, as `X-Request-Id` and error envelopes show it.
     RequestId = "req";

@@ -184,8 +184,7 @@ impl Memory {
     }
 
     /// Whether to believe a feed that has fewer than half of the imported events: the previous sync found the same, or
-    /// no sync of this address has succeeded yet. In the second case, the imported events come from another address and
-    /// say nothing about this one.
+    /// the imported events come from another address and so say nothing about this one.
     pub const fn believes(&self) -> bool {
         self.shrunk || (self.report.is_none() && !self.adopted)
     }
