@@ -47,7 +47,7 @@ pub enum Purpose {
 }
 
 /// A token with which a guest cancels or moves a booking. Only hashes of the two tokens are stored. The tokens
-/// themselves are only in the mails to the guest.
+/// themselves are only in the answer to the booking and in the emails to the guest.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BookingToken(String);
 

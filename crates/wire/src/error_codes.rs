@@ -174,7 +174,7 @@ error_codes! {
     BookingOver = "booking_over" [409],
     /// An account with that address exists.
     EmailTaken = "email_taken" [409],
-    /// Another claim is on hold, or the organization has an owner.
+    /// Another claim is pending, or the organization has an owner.
     ClaimTaken = "claim_taken" [409],
     /// The accepted terms are not the current ones. `current_version` is the version to accept.
     TermsOutdated = "terms_outdated" [409],
@@ -202,7 +202,7 @@ error_codes! {
     Stale = "stale" [409, 412],
     /// The copy is too old to be continued. Start again without `since`.
     Resync = "resync" [410],
-    /// The hold on the claim has ended.
+    /// The 24 hours are over, and the claim has taken effect.
     ClaimOver = "claim_over" [410],
     /// The body is too large.
     BodyTooLarge = "body_too_large" [413],

@@ -100,7 +100,7 @@ keys! {
     UPGRADE_URL, Plain, Default::Unset("answers contain no link"),
         "The page on which callers choose or ask for another plan. It becomes upgrade_url in 403 plan_required and contact_url in GET /v1/plans.";
     EGRESS_ALLOW, Plain, Default::Unset("none"),
-        "For development and tests only: private addresses (host:port, comma-separated) that outgoing calls may reach, also over plain http.";
+        "Private addresses (host:port, comma-separated) that outgoing calls may reach, also over plain http: receivers in your own network, or in tests.";
     EGRESS_PER_HOST, Plain, Default::Text("8"),
         "The maximum number of concurrent outgoing calls to one host and port, 1 to 1000. Further calls wait.";
     OAUTH_GOOGLE_CLIENT_ID, Plain, Default::Unset("sign-in with Google is off"),
