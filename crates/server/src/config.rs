@@ -7,6 +7,7 @@ mod given;
 pub mod keys;
 mod listing;
 mod oauth;
+mod reader;
 mod values;
 
 use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
@@ -24,6 +25,7 @@ use zeroize::Zeroizing;
 pub use given::{Given, Source};
 pub(crate) use listing::list;
 pub use oauth::{CalendarAddresses, OauthProvider};
+use reader::Reader;
 pub use values::{ConnectionLimits, DatabaseUrl, HostPort, LogFormat};
 
 /// The configuration, parsed.
@@ -208,45 +210,6 @@ pub(crate) fn host_of(base_url: &str) -> String {
 /// The bytes of the key that signs sessions, from a text in the form of [`keys::SESSION_KEY`].
 pub(crate) fn session_key_bytes(text: &str) -> Result<Zeroizing<Vec<u8>>, String> {
     values::session_key_bytes(text)
-}
-
-/// Parses settings and collects the problems.
-struct Reader<'a> {
-    given: &'a Given,
-    problems: &'a mut Vec<String>,
-}
-
-impl Reader<'_> {
-    /// The given value or the setting's default. `None` if it is invalid.
-    fn read<T>(&mut self, key: &keys::Key, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
-        let (text, source) = self.given.effective(key)?;
-        self.parse(key, &text, source, parse)
-    }
-
-    /// The given value. `None` if it is missing or invalid.
-    fn optional<T>(&mut self, key: &keys::Key, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
-        let (text, source) = self.given.find(key)?;
-        self.parse(key, text, source, parse)
-    }
-
-    fn parse<T>(
-        &mut self,
-        key: &keys::Key,
-        text: &str,
-        source: Source,
-        parse: impl FnOnce(&str) -> Result<T, String>,
-    ) -> Option<T> {
-        parse(text)
-            .map_err(|wrong| {
-                // Only values that may be shown are quoted.
-                let got = match key.visibility {
-                    keys::Visibility::Plain => format!(", got {text:?}"),
-                    keys::Visibility::Address | keys::Visibility::Secret => String::new(),
-                };
-                self.problems.push(format!("{} ({source}): {wrong}{got}", key.name));
-            })
-            .ok()
-    }
 }
 
 #[cfg(test)]

@@ -38,7 +38,6 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
     ("mail", &[&["smtp.rs", "transport.rs"]]),
     ("postgres", &[&["allowances.rs", "apply/letters.rs", "commit.rs", "lib.rs"]]),
     ("proposals", &[&["error.rs", "proposal.rs", "score.rs"]]),
-    ("server", &[&["config.rs", "config/oauth.rs"], &["config/given.rs", "config/keys.rs"]]),
     (
         "sqlite",
         &[&["allowances.rs", "apply/letters.rs", "commit.rs", "reseal.rs", "store.rs"], &["key_table.rs", "open.rs"]],

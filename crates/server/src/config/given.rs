@@ -80,13 +80,13 @@ impl Given {
         match (self.find(key), &key.default) {
             (Some((value, source)), _) => Some((value.to_owned(), source)),
             (None, Default::Text(text)) => Some(((*text).to_owned(), Source::Default)),
-            (None, Default::Derived(derive)) => Some((derive(self), Source::Default)),
+            (None, Default::Derived(derive)) => Some((derive(&|key| self.text(key)), Source::Default)),
             (None, Default::Unset(_)) => None,
         }
     }
 
     /// The text of [`Given::effective`], empty if the setting is unset.
-    pub(super) fn text(&self, key: &Key) -> String {
+    fn text(&self, key: &Key) -> String {
         self.effective(key).map(|(text, _)| text).unwrap_or_default()
     }
 

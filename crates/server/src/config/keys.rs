@@ -1,7 +1,5 @@
 //! The table of settings. Parsing, listing, help texts and errors are derived from it.
 
-use super::Given;
-
 /// A setting.
 #[derive(Debug)]
 pub struct Key {
@@ -31,11 +29,14 @@ pub enum Visibility {
 pub enum Default {
     /// This value.
     Text(&'static str),
-    /// A value derived from other settings.
-    Derived(fn(&Given) -> String),
+    /// A value derived from the texts of other settings.
+    Derived(fn(&TextOf<'_>) -> String),
     /// No value. The text says what that means.
     Unset(&'static str),
 }
+
+/// Returns the text of a setting, which is empty if the setting is unset.
+pub type TextOf<'a> = dyn Fn(&Key) -> String + 'a;
 
 /// The prefix of all names.
 pub const PREFIX: &str = "KALENDS_";
@@ -62,19 +63,19 @@ keys! {
         "The IP address and port to listen on. Port 0 picks a free port.";
     DATA_DIR, Plain, Default::Text("kalends-data"),
         "The directory for the SQLite file, the generated keys and mail that is kept as files.";
-    DATABASE_URL, Address, Default::Derived(|given| format!("sqlite://{}/kalends.db", given.text(&DATA_DIR))),
+    DATABASE_URL, Address, Default::Derived(|text_of| format!("sqlite://{}/kalends.db", text_of(&DATA_DIR))),
         "The database: sqlite://PATH or postgres://USER:PASSWORD@HOST/NAME.";
-    DATABASE_CONNECTIONS, Plain, Default::Derived(|given| {
-        if given.text(&DATABASE_URL).starts_with("postgres") { "16" } else { "4" }.to_owned()
+    DATABASE_CONNECTIONS, Plain, Default::Derived(|text_of| {
+        if text_of(&DATABASE_URL).starts_with("postgres") { "16" } else { "4" }.to_owned()
     }),
         "The maximum number of database connections, 1 to 1000. On SQLite, the number of readers.";
     MIGRATE, Plain, Default::Text("true"),
         "Whether to apply missing migrations at start. If false, missing migrations are an error; run `kalends migrate`.";
-    BASE_URL, Plain, Default::Derived(|given| {
-        given.text(&LISTEN).parse().map_or_else(|_| String::new(), super::values::address_url)
+    BASE_URL, Plain, Default::Derived(|text_of| {
+        text_of(&LISTEN).parse().map_or_else(|_| String::new(), super::values::address_url)
     }),
         "The public URL of the service, as callers reach it.";
-    CONSOLE_URL, Plain, Default::Derived(|given| format!("{}/console", given.text(&BASE_URL))),
+    CONSOLE_URL, Plain, Default::Derived(|text_of| format!("{}/console", text_of(&BASE_URL))),
         "The URL of the console, where users sign in.";
     MAIL, Address, Default::Text("file"),
         "How mail is sent: smtp://USER:PASSWORD@HOST:PORT or smtps://... sends it; `file` sends nothing and writes each message to DATA_DIR/mail/*.eml.";
@@ -88,10 +89,10 @@ keys! {
         "The version of the terms of service.";
     TERMS_MATERIAL, Plain, Default::Text("true"),
         "Whether to notify organizations that accepted another version of the terms.";
-    TERMS_URL, Plain, Default::Derived(|given| format!("{}/terms", given.text(&BASE_URL))),
+    TERMS_URL, Plain, Default::Derived(|text_of| format!("{}/terms", text_of(&BASE_URL))),
         "The URL of the terms of service.";
-    TERMS_EFFECTIVE_AT, Plain, Default::Derived(|given| {
-        let version = given.text(&TERMS_VERSION);
+    TERMS_EFFECTIVE_AT, Plain, Default::Derived(|text_of| {
+        let version = text_of(&TERMS_VERSION);
         if super::values::date(&version).is_ok() { version } else { "2026-01-01".to_owned() }
     }),
         "The date from which the terms apply, such as 2026-01-01.";
@@ -196,7 +197,7 @@ pub(crate) fn help() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::Given, *};
 
     #[test]
     fn names_are_unique() {

@@ -5,7 +5,7 @@ use kalends_kernel::RemoteUrl;
 use secrecy::SecretString;
 use url::Url;
 
-use super::{HostPort, Reader, keys, values::flag};
+use super::{HostPort, keys, reader::Reader, values::flag};
 
 /// The maximum length of a client ID, a secret or an issuer.
 const TEXT_MAX: usize = 512;
