@@ -4,8 +4,6 @@ use std::{fmt, str::FromStr};
 
 use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
 
-use crate::{SignedDuration, Timestamp};
-
 const MICROS_A_DAY: i64 = 86_400_000_000;
 
 /// A date of the Gregorian calendar, in no particular zone.
@@ -164,10 +162,10 @@ impl fmt::Debug for CivilTime {
 }
 
 impl CivilDateTime {
-    /// What a clock that is `ahead` of UTC shows at `instant`.
-    pub fn ahead_of_utc(instant: Timestamp, ahead: SignedDuration) -> Self {
-        let local = instant + ahead;
-        Self { date: local.utc_date(), time: CivilTime(local.as_micros().rem_euclid(MICROS_A_DAY)) }
+    /// What a clock shows that many microseconds after it showed 1970-01-01T00:00.
+    pub(crate) fn from_micros(micros: i64) -> Self {
+        let date = CivilDate::from_days(micros.div_euclid(MICROS_A_DAY));
+        Self { date, time: CivilTime(micros.rem_euclid(MICROS_A_DAY)) }
     }
 
     /// Microseconds since 1970-01-01T00:00 on the same clock; `None` if they do not fit in 64 bits.

@@ -183,6 +183,13 @@ const fn seconds(micros: i64) -> i64 {
     micros.div_euclid(1_000_000)
 }
 
+impl CivilDateTime {
+    /// What a clock that is `ahead` of UTC shows at `instant`.
+    pub fn ahead_of_utc(instant: Timestamp, ahead: SignedDuration) -> Self {
+        Self::from_micros((instant + ahead).as_micros())
+    }
+}
+
 impl fmt::Display for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
