@@ -3,14 +3,18 @@
 //! Both send plain text and HTML as alternatives, under one [`Letterhead`]. Nothing here logs: a body may contain a
 //! code, and addresses do not belong in logs either.
 
+mod error;
 mod file;
 mod letterhead;
 mod smtp;
+mod smtp_url;
 #[cfg(test)]
 mod stand_ins;
 mod transport;
 
+pub use error::MailTransportError;
 pub use file::FileMailbox;
 pub use letterhead::Letterhead;
 pub use smtp::SmtpMailer;
-pub use transport::{MailTransport, MailTransportError, SmtpUrl};
+pub use smtp_url::SmtpUrl;
+pub use transport::MailTransport;

@@ -12,7 +12,7 @@ use lettre::{
     },
 };
 
-use crate::{Letterhead, SmtpUrl, transport::Protection};
+use crate::{Letterhead, SmtpUrl, smtp_url::Protection};
 
 /// The timeout of one SMTP command. A user who signs up waits for it.
 const TIMEOUT: Duration = Duration::from_secs(15);

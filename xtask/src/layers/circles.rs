@@ -34,7 +34,6 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
         ]],
     ),
     ("client", &[&["call.rs", "client.rs"]]),
-    ("mail", &[&["smtp.rs", "transport.rs"]]),
     ("postgres", &[&["allowances.rs", "apply/letters.rs", "commit.rs", "lib.rs"]]),
     ("proposals", &[&["error.rs", "proposal.rs", "score.rs"]]),
     (
