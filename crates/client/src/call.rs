@@ -9,16 +9,11 @@ use reqwest::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    Client, Error, Outcome, Reply,
+    Client, Error, Outcome, Reply, path,
     reply::{Answer, request_id},
 };
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-
-/// The default maximum size of an answer, in bytes after decompression: 64 MiB.
-/// [`Builder::answer_max`](crate::Builder::answer_max) changes it. The export of a calendar contains all of its
-/// events and can be larger.
-pub const ANSWER_MAX: usize = 64 * 1024 * 1024;
 
 /// A call of an operation. It is sent when it is awaited.
 ///
@@ -39,8 +34,17 @@ impl<T> fmt::Debug for Call<T> {
     }
 }
 
+impl Client {
+    /// Creates the call of an operation.
+    pub(crate) fn call<T>(&self, method: Method, template: &str, parameters: &[&dyn fmt::Display]) -> Call<T> {
+        let path = path::filled(template, parameters);
+        let request = path.map(|path| self.http().request(method, format!("{}{path}", self.base())));
+        Call::new(self.clone(), request)
+    }
+}
+
 impl<T> Call<T> {
-    pub(crate) const fn new(client: Client, request: Result<RequestBuilder, Error>) -> Self {
+    const fn new(client: Client, request: Result<RequestBuilder, Error>) -> Self {
         Self { client, request, value: PhantomData }
     }
 

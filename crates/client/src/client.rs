@@ -3,20 +3,25 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use reqwest::{
-    Method, Url,
+    Url,
     header::{AUTHORIZATION, HeaderMap, HeaderValue},
     redirect::Policy,
 };
 
-use crate::{ANSWER_MAX, Call, Error, Retry, path};
+use crate::{Error, Retry};
 
 /// The default timeout of one attempt. It is longer than the service's own limit for everything except the largest
 /// imports.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The default maximum size of an answer, in bytes after decompression: 64 MiB.
+/// [`Builder::answer_max`] changes it. The export of a calendar contains all of its
+/// events and can be larger.
+pub const ANSWER_MAX: usize = 64 * 1024 * 1024;
+
 /// Calls one service with one key, or with none. Clones share their connections.
 ///
-/// Each operation is a method that returns a [`Call`]. The call is sent when it is awaited.
+/// Each operation is a method that returns a [`Call`](crate::Call). The call is sent when it is awaited.
 #[derive(Clone)]
 pub struct Client {
     shared: Arc<Shared>,
@@ -64,15 +69,13 @@ impl Client {
         }
     }
 
-    /// Creates the call of an operation.
-    pub(crate) fn call<T>(&self, method: Method, template: &str, parameters: &[&dyn fmt::Display]) -> Call<T> {
-        let path = path::filled(template, parameters);
-        let request = path.map(|path| self.shared.http.request(method, format!("{}{path}", self.shared.base)));
-        Call::new(self.clone(), request)
-    }
-
     pub(crate) fn http(&self) -> &reqwest::Client {
         &self.shared.http
+    }
+
+    /// Without a trailing slash.
+    pub(crate) fn base(&self) -> &str {
+        &self.shared.base
     }
 
     pub(crate) fn retry(&self) -> Retry {

@@ -51,8 +51,8 @@ mod retry;
 #[cfg(test)]
 mod tests;
 
-pub use call::{ANSWER_MAX, Call};
-pub use client::{Builder, Client};
+pub use call::Call;
+pub use client::{ANSWER_MAX, Builder, Client};
 pub use error::Error;
 pub use operations::{OPERATIONS, Operation};
 pub use reply::{RateLimit, Reply};

@@ -33,7 +33,6 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
             "series/repeating.rs",
         ]],
     ),
-    ("client", &[&["call.rs", "client.rs"]]),
     ("postgres", &[&["allowances.rs", "apply/letters.rs", "commit.rs", "lib.rs"]]),
     ("proposals", &[&["error.rs", "proposal.rs", "score.rs"]]),
     (
