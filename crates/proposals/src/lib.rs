@@ -60,13 +60,13 @@ mod proposal;
 mod response;
 mod score;
 mod slot;
+mod state;
 
 pub use change::Change;
 pub use document::{Confidential, Remark, read_slots, write_slots};
 pub use error::ProposalError;
-pub use proposal::{
-    CancelReason, DESCRIPTION_MAX, NewProposal, PARTICIPANTS_MAX, Proposal, State, Status, TITLE_MAX, TakenSpans,
-};
+pub use proposal::{DESCRIPTION_MAX, NewProposal, PARTICIPANTS_MAX, Proposal, TITLE_MAX, TakenSpans};
 pub use response::{COUNTER_SLOTS_MAX, MESSAGE_MAX, NewResponse, Response, ResponseKind};
 pub use score::{Ranking, Score, Verdict};
 pub use slot::{NewSlot, SLOTS_MAX, Slot, Weight};
+pub use state::{CancelReason, State, Status};

@@ -8,8 +8,8 @@ use kalends_kernel::{
 };
 
 use crate::{
-    COUNTER_SLOTS_MAX, MESSAGE_MAX, NewResponse, NewSlot, ProposalError, Response, ResponseKind, SLOTS_MAX, Slot,
-    Verdict,
+    COUNTER_SLOTS_MAX, CancelReason, MESSAGE_MAX, NewResponse, NewSlot, ProposalError, Response, ResponseKind,
+    SLOTS_MAX, Slot, State,
 };
 
 /// The maximum number of characters of a title.
@@ -18,104 +18,6 @@ pub const TITLE_MAX: usize = 500;
 pub const DESCRIPTION_MAX: usize = 5_000;
 /// The maximum number of participants of a proposal.
 pub const PARTICIPANTS_MAX: usize = 50;
-
-macro_rules! named {
-    ($(#[$about:meta])* $enum:ident { $($(#[$doc:meta])* $name:ident = $text:literal,)* }) => {
-        $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $enum { $($(#[$doc])* $name,)* }
-
-        impl $enum {
-            /// Every value.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-
-            /// The name in the API.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
-            }
-
-            /// The value with that name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some(Self::$name),)* _ => None }
-            }
-        }
-    };
-}
-
-named! {
-    /// The status of a proposal.
-    Status {
-        /// It awaits responses.
-        Pending = "pending",
-        /// One of its slots became an event.
-        Confirmed = "confirmed",
-        /// It was not settled before its expiry.
-        Expired = "expired",
-        /// It was cancelled.
-        Cancelled = "cancelled",
-    }
-}
-
-named! {
-    /// Why a proposal was cancelled.
-    CancelReason {
-        /// Every participant that responded declined.
-        AllDeclined = "all_declined",
-        /// The organizer cancelled it.
-        OrganizerCancelled = "organizer_cancelled",
-    }
-}
-
-/// The status of a proposal, with its outcome.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum State {
-    /// It awaits responses.
-    Pending,
-    /// A slot became an event.
-    Confirmed {
-        /// The slot.
-        slot: SlotId,
-        /// The event.
-        event: EventId,
-    },
-    /// It was cancelled.
-    Cancelled(CancelReason),
-    /// It was not settled before its expiry.
-    Expired,
-}
-
-impl State {
-    /// The status.
-    pub const fn status(self) -> Status {
-        match self {
-            Self::Pending => Status::Pending,
-            Self::Confirmed { .. } => Status::Confirmed,
-            Self::Cancelled(_) => Status::Cancelled,
-            Self::Expired => Status::Expired,
-        }
-    }
-
-    /// The fields that stores keep next to the status: the slot and the event if it is confirmed, and the reason if it
-    /// is cancelled.
-    pub const fn details(self) -> (Option<(SlotId, EventId)>, Option<CancelReason>) {
-        match self {
-            Self::Confirmed { slot, event } => (Some((slot, event)), None),
-            Self::Cancelled(reason) => (None, Some(reason)),
-            Self::Pending | Self::Expired => (None, None),
-        }
-    }
-
-    /// The state with that status and these [`details`](Self::details); `None` if they do not fit together.
-    pub const fn of(status: Status, won: Option<(SlotId, EventId)>, reason: Option<CancelReason>) -> Option<Self> {
-        match (status, won, reason) {
-            (Status::Pending, None, None) => Some(Self::Pending),
-            (Status::Confirmed, Some((slot, event)), None) => Some(Self::Confirmed { slot, event }),
-            (Status::Cancelled, None, Some(reason)) => Some(Self::Cancelled(reason)),
-            (Status::Expired, None, None) => Some(Self::Expired),
-            _ => None,
-        }
-    }
-}
 
 /// A proposal as stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -324,22 +226,6 @@ impl Proposal {
         Ok(changed)
     }
 
-    /// The result of resolving it at `now`. Only slots that start after `now` are ranked.
-    ///
-    /// # Errors
-    /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`], and [`ProposalError::NoSlotLeft`] if not all
-    /// responses decline but every slot has begun.
-    pub fn verdict(&self, now: Timestamp) -> Result<Verdict, ProposalError> {
-        self.pending(now)?;
-        if self.responses.is_empty() {
-            return Err(ProposalError::NoResponses);
-        }
-        if self.responses.iter().all(|response| response.kind == ResponseKind::Decline) {
-            return Ok(Verdict::AllDeclined);
-        }
-        self.ranking(now).map(Verdict::Ranked).ok_or(ProposalError::NoSlotLeft)
-    }
-
     /// The proposal after `slot` became `event`.
     ///
     /// # Errors
@@ -368,7 +254,8 @@ impl Proposal {
         over.then(|| self.changed(State::Expired, now))
     }
 
-    fn pending(&self, now: Timestamp) -> Result<(), ProposalError> {
+    /// Refuses a proposal that has ended.
+    pub(crate) fn pending(&self, now: Timestamp) -> Result<(), ProposalError> {
         match self.state_at(now) {
             State::Pending => Ok(()),
             ended => Err(ProposalError::NotPending(ended.status())),

@@ -1,10 +1,10 @@
-//! The scores of slots, and their ranking.
+//! The scores of slots, their ranking, and the verdict on a proposal.
 
 use std::cmp::Reverse;
 
 use kalends_kernel::Timestamp;
 
-use crate::{Proposal, ResponseKind, Slot, Weight};
+use crate::{Proposal, ProposalError, ResponseKind, Slot, Weight};
 
 /// The score of a slot, in millionths: its weight, plus 1.0 for each acceptance and 0.3 for each counter-proposal that
 /// selects it. It is an integer, so that the order of addition makes no difference.
@@ -67,8 +67,24 @@ impl Proposal {
         Score(u64::from(slot.weight.millionths()) + selecting.map(|response| Score::of(response.kind)).sum::<u64>())
     }
 
+    /// The result of resolving it at `now`. Only slots that start after `now` are ranked.
+    ///
+    /// # Errors
+    /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`], and [`ProposalError::NoSlotLeft`] if not all
+    /// responses decline but every slot has begun.
+    pub fn verdict(&self, now: Timestamp) -> Result<Verdict, ProposalError> {
+        self.pending(now)?;
+        if self.responses.is_empty() {
+            return Err(ProposalError::NoResponses);
+        }
+        if self.responses.iter().all(|response| response.kind == ResponseKind::Decline) {
+            return Ok(Verdict::AllDeclined);
+        }
+        self.ranking(now).map(Verdict::Ranked).ok_or(ProposalError::NoSlotLeft)
+    }
+
     /// The ranking of the slots that start after `now`; `None` if there are none.
-    pub(crate) fn ranking(&self, now: Timestamp) -> Option<Ranking> {
+    fn ranking(&self, now: Timestamp) -> Option<Ranking> {
         let ahead = self.slots.iter().filter(|slot| slot.span.start() > now);
         let mut ranked: Vec<(Reverse<Score>, Slot)> = ahead.map(|slot| (Reverse(self.score(slot)), *slot)).collect();
         // The sort is stable, so equal slots stay in the order in which they were offered.

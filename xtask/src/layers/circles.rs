@@ -34,7 +34,6 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
         ]],
     ),
     ("postgres", &[&["allowances.rs", "apply/letters.rs", "commit.rs", "lib.rs"]]),
-    ("proposals", &[&["error.rs", "proposal.rs", "score.rs"]]),
     (
         "sqlite",
         &[&["allowances.rs", "apply/letters.rs", "commit.rs", "reseal.rs", "store.rs"], &["key_table.rs", "open.rs"]],
