@@ -12,8 +12,6 @@ use crate::{
 
 #[cfg(feature = "parse")]
 mod parse;
-#[cfg(feature = "parse")]
-pub(crate) use parse::{metadata, name};
 
 /// An agent.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -14,8 +14,6 @@ use crate::{
 
 #[cfg(feature = "parse")]
 mod parse;
-#[cfg(feature = "parse")]
-pub(crate) use parse::zone;
 
 /// A calendar.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]

@@ -11,8 +11,6 @@ use crate::schemas::{CapabilityName, ConnectionLinkStatus, PolicyName, ProviderN
 
 #[cfg(feature = "parse")]
 mod parse;
-#[cfg(feature = "schema")]
-pub(crate) use parse::{AVAILABILITY, PUBLISHING};
 
 /// The fields of a new connection link.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]

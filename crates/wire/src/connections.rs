@@ -14,8 +14,6 @@ use crate::{
 
 #[cfg(feature = "parse")]
 mod parse;
-#[cfg(feature = "schema")]
-pub(crate) use parse::WORTHS;
 #[cfg(feature = "parse")]
 pub use parse::{WantedGrant, provider_names};
 

@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 #[cfg(feature = "schema")]
-use crate::schemas::{BatchedEvent, SettledStatus};
+use crate::schemas::SettledStatus;
 use crate::{
     EventSource, EventStatus, ExternalSyncStatus, HoldScope, Local,
     derives::{IntoParams, ToSchema},
     patch::{Given, given},
 };
 
+mod batch;
 #[cfg(feature = "parse")]
 mod parse;
+pub use batch::{CreateEventBatch, EventBatch};
 #[cfg(feature = "parse")]
 pub use parse::Listing;
-#[cfg(feature = "parse")]
-pub(crate) use parse::instant;
 
 /// An event.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
@@ -179,22 +179,6 @@ pub struct CreateEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "Europe/Berlin")]
     pub recurrence_timezone: Option<String>,
-}
-
-/// Up to 100 events. Either all of them are created or none.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CreateEventBatch {
-    /// 1-100 events.
-    #[schema(value_type = Vec<BatchedEvent>, min_items = 1, max_items = 100)]
-    pub events: Vec<CreateEvent>,
-}
-
-/// The events of a batch, in the order in which they were sent.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct EventBatch {
-    /// The created events.
-    pub data: Vec<Event>,
 }
 
 /// The fields of an event that a PATCH can change. At least one is required.

@@ -31,6 +31,8 @@ mod error_codes;
 mod event;
 mod explain;
 mod export;
+#[cfg(feature = "parse")]
+mod fields;
 mod holds;
 mod keys;
 mod list;

@@ -127,6 +127,17 @@ mirror! {
     }
 }
 
+/// A capability that every connection link asks for: reading busy times.
+#[cfg(feature = "parse")]
+pub(crate) const AVAILABILITY: &str = "availability";
+/// A capability that a connection link can ask for in addition: publishing events to the calendar.
+#[cfg(feature = "parse")]
+pub(crate) const PUBLISHING: &str = "publishing";
+
+/// How current busy times can be.
+#[cfg(feature = "parse")]
+pub(crate) const WORTHS: [&str; 4] = ["unread", "fresh", "stale", "unavailable"];
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,17 +14,14 @@ use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
         RefOr, Schema,
-        schema::{ObjectBuilder, OneOfBuilder, Ref, Type},
+        schema::{ObjectBuilder, Type},
     },
 };
 
 use crate::{
-    CreateEvent, EventStatus,
-    connection_links::{AVAILABILITY, PUBLISHING},
-    connections::WORTHS,
+    EventStatus,
+    names::{AVAILABILITY, PUBLISHING, WORTHS},
 };
-
-type NamedSchema = (String, RefOr<Schema>);
 
 /// The status of an event that is not a hold.
 pub(crate) struct SettledStatus;
@@ -136,7 +133,7 @@ impl PartialSchema for SettledStatus {
     }
 }
 
-fn resolved(schema: RefOr<Schema>) -> Schema {
+pub(crate) fn resolved(schema: RefOr<Schema>) -> Schema {
     match schema {
         RefOr::T(schema) => schema,
         RefOr::Ref(_) => Schema::default(),
@@ -146,36 +143,6 @@ fn resolved(schema: RefOr<Schema>) -> Schema {
 impl ToSchema for SettledStatus {
     fn name() -> Cow<'static, str> {
         "SettledStatus".into()
-    }
-}
-
-/// The fields that only a hold has.
-const OF_HOLDS: [&str; 4] = ["hold_expires_at", "hold_priority", "scope", "if_as_of"];
-
-/// An event of a batch: the fields of a single new event, without those of a hold.
-pub(crate) struct BatchedEvent;
-
-impl PartialSchema for BatchedEvent {
-    fn schema() -> RefOr<Schema> {
-        let Schema::Object(mut event) = resolved(CreateEvent::schema()) else { return CreateEvent::schema() };
-        event.properties.retain(|name, _| !OF_HOLDS.contains(&name.as_str()));
-        let nothing = ObjectBuilder::new().schema_type(Type::Null);
-        let status = OneOfBuilder::new().item(nothing).item(Ref::from_schema_name(SettledStatus::name()));
-        let status = status.description(Some("Defaults to `confirmed`."));
-        event.properties.insert("status".into(), Schema::OneOf(status.build()).into());
-        event.description = Some("An event of a batch. It cannot be a hold.".into());
-        Schema::Object(event).into()
-    }
-}
-
-impl ToSchema for BatchedEvent {
-    fn name() -> Cow<'static, str> {
-        "BatchedEvent".into()
-    }
-
-    fn schemas(schemas: &mut Vec<NamedSchema>) {
-        schemas.push((SettledStatus::name().into(), SettledStatus::schema()));
-        CreateEvent::schemas(schemas);
     }
 }
 
@@ -215,11 +182,5 @@ mod tests {
             let reference = schema.pointer(place).map(Value::to_string).unwrap_or_default();
             assert!(reference.contains(&format!("#/components/schemas/{name}\"")), "{name}: {reference}");
         }
-        let (alone, batched) = (schema_of::<CreateEvent>(), schema_of::<BatchedEvent>());
-        for of_holds in OF_HOLDS {
-            assert!(alone["properties"][of_holds].is_object() && batched["properties"].get(of_holds).is_none());
-        }
-        assert_eq!((&batched["required"], &batched["additionalProperties"]), (&alone["required"], &json!(false)));
-        assert!(batched["properties"]["status"].to_string().contains("SettledStatus"));
     }
 }

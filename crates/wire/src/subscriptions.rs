@@ -4,6 +4,13 @@ use std::borrow::Cow;
 
 use kalends_kernel::{AgentId, CalendarId, SubscriptionId, Timestamp};
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "schema")]
+use serde_json::json;
+#[cfg(feature = "schema")]
+use utoipa::openapi::{
+    Schema,
+    schema::{ObjectBuilder, Type},
+};
 
 #[cfg(feature = "schema")]
 use crate::schemas::{SubscriptionStatusName, SyncingStatus, WantedSubscriptionStatus};
@@ -14,8 +21,22 @@ use crate::{
 
 #[cfg(feature = "parse")]
 mod parse;
+
+/// `events`: leave them as they are.
+#[cfg(feature = "parse")]
+const KEEP: &str = "keep";
+
+/// `events`: delete them too.
+#[cfg(feature = "parse")]
+const DELETE: &str = "delete";
+
+/// The values of `events`. No body contains them, so they are not among the schemas of the components and are written
+/// here.
 #[cfg(feature = "schema")]
-use parse::remains;
+fn remains() -> Schema {
+    let values = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([KEEP, DELETE]));
+    values.default(Some(json!(KEEP))).build().into()
+}
 
 /// A calendar's subscription to a feed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

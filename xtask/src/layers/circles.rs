@@ -38,22 +38,6 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
         "sqlite",
         &[&["allowances.rs", "apply/letters.rs", "commit.rs", "reseal.rs", "store.rs"], &["key_table.rs", "open.rs"]],
     ),
-    (
-        "wire",
-        &[
-            &["agent.rs", "agent/parse.rs"],
-            &[
-                "connection_links.rs",
-                "connection_links/parse.rs",
-                "connections.rs",
-                "connections/parse.rs",
-                "event.rs",
-                "schemas.rs",
-            ],
-            &["event/parse.rs", "holds/parse.rs"],
-            &["subscriptions.rs", "subscriptions/parse.rs"],
-        ],
-    ),
 ];
 
 pub(super) fn check(model: &Model) -> Vec<Violation> {

@@ -1,12 +1,12 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_calendars::{self as domain, NAME_MAX, ports::AgentFilter};
+use kalends_calendars::{self as domain, ports::AgentFilter};
 use kalends_kernel::{FieldError, FieldErrors, Metadata, Page, bounded_text, optional_text};
-use serde_json::Value;
 
 use super::{Agent, CreateAgent, ListAgents, UpdateAgent};
 use crate::{
     AgentStatus,
+    fields::{metadata, name},
     patch::{nothing_to_change, set, set_or_clear},
 };
 
@@ -86,13 +86,4 @@ impl ListAgents {
         let filter = AgentFilter { kind: self.r#type.map(Into::into), status: self.status.map(Into::into) };
         Ok((filter, Page::parse(self.limit, self.offset)?))
     }
-}
-
-pub(crate) fn name(text: &str) -> Result<String, FieldError> {
-    bounded_text("name", text, 1, NAME_MAX)
-}
-
-/// Parses the metadata of a new resource. Absent and null mean the empty object.
-pub(crate) fn metadata(value: Option<Value>) -> Result<Metadata, FieldError> {
-    value.map_or_else(|| Ok(Metadata::default()), |value| Metadata::parse("metadata", value))
 }

@@ -4,7 +4,7 @@ use kalends_accounts::{self as accounts, Action, AuditCursor, NewKey};
 use kalends_kernel::{FieldError, FieldErrors, Page, Timestamp};
 
 use super::{AuditEntry, ListAudit};
-use crate::event::instant;
+use crate::fields::instant;
 
 /// A checked query for the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use kalends_calendars::AsOf;
 use kalends_kernel::{AgentId, CalendarId, Code, FieldError, FieldErrors, Span, Timestamp};
 
 use super::{AcrossAgents, AvailabilityOf, AvailabilityState};
-use crate::event::instant;
+use crate::fields::instant;
 
 /// Half-hour slots.
 const DEFAULT_LENGTH: SlotLength = SlotLength::DEFAULT;

@@ -10,7 +10,7 @@ use super::{
     Booked, BookingLinks, BookingSlots, GuestBooking, GuestEvent, MoveBooking, OpenPage, PageNotice, SlotsOfPage,
     SubmitBooking,
 };
-use crate::event::instant;
+use crate::fields::instant;
 
 /// One end of the requested time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
 use kalends_calendars::{self as domain, Reminders, ports::CalendarFilter};
-use kalends_kernel::{Code, FieldError, FieldErrors, Metadata, Page, Zone, ZoneError};
+use kalends_kernel::{FieldErrors, Metadata, Page};
 
 use super::{Calendar, CreateCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 use crate::{
-    agent::{metadata, name},
+    fields::{metadata, name, zone},
     patch::{nothing_to_change, set, set_or_clear},
 };
 
@@ -93,8 +93,4 @@ impl ListCalendars {
         };
         Ok((filter, Page::parse(self.limit, self.offset)?))
     }
-}
-
-pub(crate) fn zone(param: &str, text: &str) -> Result<Zone, FieldError> {
-    text.parse().map_err(|error: ZoneError| FieldError::new(param, error.to_string()).with_code(Code::InvalidTimezone))
 }

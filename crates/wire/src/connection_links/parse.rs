@@ -7,10 +7,7 @@ use kalends_calendars::{Agent, Calendar};
 use kalends_kernel::{FieldError, FieldErrors, Timestamp};
 
 use super::{ConnectionLink, CreateConnectionLink, FollowedLink, OpenConnectionLink};
-
-pub(crate) const AVAILABILITY: &str = "availability";
-
-pub(crate) const PUBLISHING: &str = "publishing";
+use crate::names::{AVAILABILITY, PUBLISHING};
 
 /// The maximum length of the token at the end of a link's address, in characters.
 const TOKEN_MAX: usize = 64;

@@ -6,10 +6,10 @@ use kalends_bridge::{self as domain, AGENTS_MAX, Audience, LABEL_MAX, SOURCES_MA
 use kalends_kernel::{FieldError, FieldErrors, Timestamp, bounded_text};
 
 use super::{AvailabilityGrant, CalendarConnection, CreateGrant, ExternalCalendar, UpdateConnection};
-use crate::patch::{nothing_to_change, set_or_clear};
-
-/// How current busy times can be.
-pub(crate) const WORTHS: [&str; 4] = ["unread", "fresh", "stale", "unavailable"];
+use crate::{
+    names::WORTHS,
+    patch::{nothing_to_change, set_or_clear},
+};
 
 /// Classifies busy times that were read at `read_at`.
 fn worth(read_at: Option<Timestamp>, now: Timestamp) -> &'static str {

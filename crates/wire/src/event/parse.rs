@@ -10,8 +10,7 @@ use kalends_recurrence::{Rule, RuleError};
 use super::{CreateEvent, CreateEventBatch, DeleteEvent, Event, ExternalSync, ListEvents, UpdateEvent};
 use crate::{
     Local,
-    agent::metadata,
-    calendar::zone,
+    fields::{instant, metadata, zone},
     holds::hold,
     patch::{nothing_to_change, set, set_or_clear},
 };
@@ -322,13 +321,6 @@ impl DeleteEvent {
         let start = self.occurrence_start.as_deref().map(|text| instant("occurrence_start", text));
         start.transpose().map_err(FieldErrors::from)
     }
-}
-
-/// Parses a timestamp of a query or body.
-pub(crate) fn instant(param: &str, text: &str) -> Result<Timestamp, FieldError> {
-    text.parse().map_err(|error: kalends_kernel::ParseTimestampError| {
-        FieldError::new(param, error.to_string()).with_code(kalends_kernel::Code::InvalidTimeFormat)
-    })
 }
 
 fn title(text: &str) -> Result<String, FieldError> {

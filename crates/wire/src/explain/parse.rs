@@ -4,7 +4,7 @@ use kalends_availability::{self as availability, Warning};
 use kalends_kernel::{FieldError, FieldErrors, SignedDuration, Span};
 
 use super::{ExplainAvailability, Explanation, Reason, ReasonKind};
-use crate::{availability::range, event::instant};
+use crate::{availability::range, fields::instant};
 
 /// The longest time that a query can ask about.
 const LONGEST: SignedDuration = SignedDuration::days(LONGEST_DAYS);

@@ -5,7 +5,7 @@ use kalends_calendars::{self as domain, AsOf, HOLD_PRIORITY_MAX, HOLD_SET_MAX, N
 use kalends_kernel::{CalendarId, FieldError, FieldErrors, Span, bounded_text};
 
 use super::{Conflict, CreateHoldSet};
-use crate::{EventStatus, HoldScope, Slot, event::instant};
+use crate::{EventStatus, HoldScope, Slot, fields::instant};
 
 /// Builds a hold from the fields of an event, if they describe one.
 pub(crate) fn hold(

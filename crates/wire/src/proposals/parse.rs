@@ -13,7 +13,7 @@ use super::{
     ProposalConfirmed, ProposalResponded, ProposalResponse, ProposalSlot, ProposalSummary, Resolution,
     RespondToProposal,
 };
-use crate::{agent::metadata, event::instant};
+use crate::fields::{instant, metadata};
 
 /// The key in an event's metadata that contains the identifier of its proposal.
 pub const PROPOSAL_ID: &str = "proposal_id";

@@ -6,33 +6,11 @@ use kalends_feeds::{
 };
 use kalends_kernel::{FieldError, FieldErrors, Page, RemoteUrl, bounded_text};
 
-#[cfg(feature = "schema")]
-use serde_json::json;
-#[cfg(feature = "schema")]
-use utoipa::openapi::{
-    Schema,
-    schema::{ObjectBuilder, Type},
-};
-
 use super::{
-    CreateSubscription, DeleteSubscription, ImportReport, ListSubscriptions, SkippedEvent, Subscription, SyncReport,
-    UpdateSubscription,
+    CreateSubscription, DELETE, DeleteSubscription, ImportReport, KEEP, ListSubscriptions, SkippedEvent, Subscription,
+    SyncReport, UpdateSubscription,
 };
 use crate::patch::{nothing_to_change, set, set_or_clear};
-
-/// `events`: leave them as they are.
-const KEEP: &str = "keep";
-
-/// `events`: delete them too.
-const DELETE: &str = "delete";
-
-/// The values of `events`. No body contains them, so they are not among the schemas of the components and are written
-/// here.
-#[cfg(feature = "schema")]
-pub(super) fn remains() -> Schema {
-    let values = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([KEEP, DELETE]));
-    values.default(Some(json!(KEEP))).build().into()
-}
 
 impl From<(String, String)> for SkippedEvent {
     fn from((uid, reason): (String, String)) -> Self {

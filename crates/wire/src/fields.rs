@@ -1,0 +1,27 @@
+//! Parses fields that several requests contain.
+
+use kalends_calendars::NAME_MAX;
+use kalends_kernel::{Code, FieldError, Metadata, ParseTimestampError, Timestamp, Zone, ZoneError, bounded_text};
+use serde_json::Value;
+
+/// Parses the name of an agent or a calendar.
+pub(crate) fn name(text: &str) -> Result<String, FieldError> {
+    bounded_text("name", text, 1, NAME_MAX)
+}
+
+/// Parses the metadata of a new resource. Absent and null mean the empty object.
+pub(crate) fn metadata(value: Option<Value>) -> Result<Metadata, FieldError> {
+    value.map_or_else(|| Ok(Metadata::default()), |value| Metadata::parse("metadata", value))
+}
+
+/// Parses the name of a time zone.
+pub(crate) fn zone(param: &str, text: &str) -> Result<Zone, FieldError> {
+    text.parse().map_err(|error: ZoneError| FieldError::new(param, error.to_string()).with_code(Code::InvalidTimezone))
+}
+
+/// Parses a timestamp of a query or body.
+pub(crate) fn instant(param: &str, text: &str) -> Result<Timestamp, FieldError> {
+    text.parse().map_err(|error: ParseTimestampError| {
+        FieldError::new(param, error.to_string()).with_code(Code::InvalidTimeFormat)
+    })
+}
