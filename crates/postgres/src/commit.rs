@@ -17,8 +17,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use kalends_app::ports::{Commit, CommitError, FieldCipher};
+use kalends_app::ports::{CommitError, FieldCipher};
 use kalends_app::{ApplyBatch, ChangeSet, CommitQueue, requests_of};
 use kalends_kernel::{OrgId, StoreError};
 use kalends_rows::SealedChangeSet;
@@ -26,7 +25,6 @@ use kalends_warm_pool::WarmPool;
 use sqlx::{PgConnection, Postgres};
 use tracing::Instrument as _;
 
-use crate::PostgresStore;
 use crate::apply::{
     accounts, answers, audit, bookings, bridge, calendars, letters, outbox, proposals, subscriptions, usage, webhooks,
 };
@@ -42,23 +40,6 @@ const BATCH_BYTES: usize = 4 << 20;
 /// How long one change-set or batch may take, including retries.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-#[async_trait]
-impl Commit for PostgresStore {
-    async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        if changes.only_adds_events() {
-            return self.writers.of(changes.org).commit(changes).await;
-        }
-        let (connections, cipher) = (self.connections.clone(), Arc::clone(&self.cipher));
-        // Runs in a task of its own, so that a cancelled caller leaves no transaction unfinished.
-        let committing = async move {
-            let sealed = SealedChangeSet::seal(Arc::new(changes), &*cipher).map_err(failed)?;
-            commit_together(&connections, &[sealed]).await
-        };
-        let task = tokio::spawn(committing.instrument(tracing::error_span!("commit", change_sets = 1)));
-        task.await.unwrap_or_else(|error| Err(CommitError::Store(failed(error))))
-    }
-}
-
 /// The queues of change-sets that only add events.
 pub(crate) struct Writers(Vec<CommitQueue>);
 
@@ -69,7 +50,7 @@ impl Writers {
         Self((0..WRITERS).map(|_| CommitQueue::spawn(writer())).collect())
     }
 
-    fn of(&self, org: OrgId) -> &CommitQueue {
+    pub(crate) fn of(&self, org: OrgId) -> &CommitQueue {
         // The last byte of an identifier is random.
         let [.., last] = *org.uuid().as_bytes();
         &self.0[usize::from(last) % self.0.len()]
@@ -169,7 +150,10 @@ fn portions(batch: &[SealedChangeSet]) -> Vec<Range<usize>> {
 struct TooLong;
 
 /// Commits all of the change-sets or none.
-async fn commit_together(connections: &WarmPool<Postgres>, batch: &[SealedChangeSet]) -> Result<(), CommitError> {
+pub(crate) async fn commit_together(
+    connections: &WarmPool<Postgres>,
+    batch: &[SealedChangeSet],
+) -> Result<(), CommitError> {
     tokio::time::timeout(
         DEADLINE,
         retried(|| in_transaction(connections, async |connection| write(connection, batch).await)),

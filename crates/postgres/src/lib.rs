@@ -30,35 +30,11 @@ mod rows;
 #[cfg(feature = "scratch")]
 mod scratch;
 mod sending;
+mod store;
 mod transaction;
-
-use std::sync::Arc;
-
-use kalends_app::ports::FieldCipher;
-use kalends_warm_pool::WarmPool;
-use sqlx::Postgres;
 
 pub use key_table::PostgresKeyTable;
 pub use open::Database;
 #[cfg(feature = "scratch")]
 pub use scratch::ScratchDatabase;
-
-/// The store of the use cases, on Postgres.
-pub struct PostgresStore {
-    connections: WarmPool<Postgres>,
-    cipher: Arc<dyn FieldCipher>,
-    writers: commit::Writers,
-    reseal: reseal::Progress,
-}
-
-impl PostgresStore {
-    /// Creates a store on `database` that seals and opens fields with `cipher`.
-    ///
-    /// Starts the tasks that write batches, and so needs a running Tokio runtime. The tasks end after the store is
-    /// dropped and the queues are empty.
-    pub fn new(database: Database, cipher: Arc<dyn FieldCipher>) -> Self {
-        let connections = database.into_connections();
-        let writers = commit::Writers::spawn(&connections, &cipher);
-        Self { connections, cipher, writers, reseal: reseal::Progress::default() }
-    }
-}
+pub use store::PostgresStore;

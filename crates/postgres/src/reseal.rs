@@ -4,7 +4,7 @@
 //! beginning each time would skip more and more newly sealed values. A walk that starts at the beginning and finds
 //! nothing ends the work.
 
-use std::sync::{Mutex, PoisonError};
+mod progress;
 
 use async_trait::async_trait;
 use kalends_app::ports::Reseal;
@@ -12,54 +12,11 @@ use kalends_kernel::StoreError;
 use kalends_rows::{Renewed, SealedColumn};
 use uuid::Uuid;
 
+use self::progress::Position;
+pub(crate) use self::progress::Progress;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-
-/// How far this process has come.
-#[derive(Debug, Default)]
-pub(crate) struct Progress(Mutex<(String, Position)>);
-
-impl Progress {
-    /// Where to continue; at the beginning if the writing key has changed.
-    fn position(&self, prefix: &str) -> Position {
-        let guard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if guard.0 == prefix { guard.1.clone() } else { Position::default() }
-    }
-
-    fn set(&self, prefix: &str, position: Position) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (prefix.to_owned(), position);
-    }
-}
-
-/// A sealed column, and the key after which the walk continues.
-#[derive(Debug, Clone, PartialEq)]
-struct Position {
-    column: SealedColumn,
-    org: Uuid,
-    id: Uuid,
-    /// The key in the table of stored answers, which has no organization and no identifier.
-    scope: Vec<u8>,
-}
-
-impl Default for Position {
-    fn default() -> Self {
-        let [first, ..] = SealedColumn::ALL;
-        Self::start(first)
-    }
-}
-
-impl Position {
-    const fn start(column: SealedColumn) -> Self {
-        Self { column, org: Uuid::nil(), id: Uuid::nil(), scope: Vec::new() }
-    }
-
-    /// The start of the next column.
-    fn next_column(&self) -> Option<Self> {
-        let mut columns = SealedColumn::ALL.into_iter().skip_while(|column| *column != self.column);
-        columns.nth(1).map(Self::start)
-    }
-}
 
 /// A value that another key has sealed.
 struct Old {

@@ -33,7 +33,6 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
             "series/repeating.rs",
         ]],
     ),
-    ("postgres", &[&["allowances.rs", "apply/letters.rs", "commit.rs", "lib.rs"]]),
     (
         "sqlite",
         &[&["allowances.rs", "apply/letters.rs", "commit.rs", "reseal.rs", "store.rs"], &["key_table.rs", "open.rs"]],

@@ -6,7 +6,7 @@ use kalends_app::ports::CommitError;
 use kalends_rows::SealedChangeSet;
 use sqlx::PgConnection;
 
-use crate::allowances::use_up;
+use super::allowances::use_up;
 use crate::error::ApplyError;
 
 /// Stores the letters.

@@ -4,6 +4,7 @@
 //! An empty part sends no statement.
 
 pub(crate) mod accounts;
+pub(crate) mod allowances;
 pub(crate) mod answers;
 pub(crate) mod audit;
 pub(crate) mod bookings;
