@@ -11,11 +11,10 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
-use async_trait::async_trait;
 use futures::FutureExt as _;
 use kalends_app::{
     ApplyBatch, ChangeSet,
-    ports::{Commit, CommitError, FieldCipher},
+    ports::{CommitError, FieldCipher},
     requests_of,
 };
 use kalends_kernel::StoreError;
@@ -23,17 +22,10 @@ use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
 use crate::{
-    SqliteStore, apply,
+    apply,
     error::{Failure, failed, for_each_caller, store_error},
     writer::Writer,
 };
-
-#[async_trait]
-impl Commit for SqliteStore {
-    async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
-        self.queue.commit(changes).await
-    }
-}
 
 /// Writes the batches of the queue.
 pub(crate) struct BatchWriter {

@@ -1,19 +1,24 @@
 //! The table of data keys.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use kalends_app::ports::{KeyTable, WrappedDataKey};
 use kalends_kernel::{DataKeyId, StoreError};
+use kalends_warm_pool::WarmPool;
+use sqlx::Sqlite;
 
 use crate::{
-    Database,
     error::{failed, store_error},
     rows::{DataKeyRow, state_name},
+    writer::Writer,
 };
 
 /// The data keys of a database. Needs no cipher, since the cipher is made from these keys.
 #[derive(Clone)]
 pub struct SqliteKeyTable {
-    database: Database,
+    writer: Arc<Writer>,
+    readers: WarmPool<Sqlite>,
 }
 
 /// A data key that is not in the table.
@@ -22,15 +27,15 @@ pub struct SqliteKeyTable {
 struct NoSuchKey(DataKeyId);
 
 impl SqliteKeyTable {
-    pub(crate) const fn new(database: Database) -> Self {
-        Self { database }
+    pub(crate) const fn new(writer: Arc<Writer>, readers: WarmPool<Sqlite>) -> Self {
+        Self { writer, readers }
     }
 }
 
 /// Runs one statement on the writing connection, and returns how many rows it changed.
 macro_rules! write_one {
-    ($database:expr, $statement:expr) => {{
-        let mut writing = $database.writer.take().await?;
+    ($writer:expr, $statement:expr) => {{
+        let mut writing = $writer.take().await?;
         let outcome = $statement.execute(&mut writing.connection).await;
         writing.done(outcome).await
     }};
@@ -43,7 +48,7 @@ impl KeyTable for SqliteKeyTable {
             DataKeyRow,
             "select id, master, wrapped, state, created_at from data_keys order by created_at, id"
         )
-        .fetch_all(&self.database.readers)
+        .fetch_all(&self.readers)
         .await
         .map_err(store_error)?
         .into_iter()
@@ -54,7 +59,7 @@ impl KeyTable for SqliteKeyTable {
     async fn add_data_key(&self, key: &WrappedDataKey, only_if_empty: bool) -> Result<bool, StoreError> {
         let (id, state, created_at) = (key.id.uuid(), state_name(key.state), key.created_at.as_micros());
         let added = write_one!(
-            self.database,
+            self.writer,
             sqlx::query!(
                 "insert into data_keys (id, master, wrapped, state, created_at)
                  select ?1, ?2, ?3, ?4, ?5 where not ?6 or not exists (select 1 from data_keys)",
@@ -72,7 +77,7 @@ impl KeyTable for SqliteKeyTable {
     async fn write_with(&self, key: DataKeyId) -> Result<(), StoreError> {
         let id = key.uuid();
         let changed = write_one!(
-            self.database,
+            self.writer,
             sqlx::query!(
                 "update data_keys set state = case id when ?1 then 'writing' else 'reading' end
                  where exists (select 1 from data_keys where id = ?1)",
@@ -85,7 +90,7 @@ impl KeyTable for SqliteKeyTable {
     async fn rewrap(&self, key: DataKeyId, master: &str, wrapped: &str) -> Result<(), StoreError> {
         let id = key.uuid();
         let changed = write_one!(
-            self.database,
+            self.writer,
             sqlx::query!("update data_keys set master = ?2, wrapped = ?3 where id = ?1", id, master, wrapped)
         )?;
         if changed == 0 { Err(failed(NoSuchKey(key))) } else { Ok(()) }
@@ -93,7 +98,7 @@ impl KeyTable for SqliteKeyTable {
 
     async fn remove_data_key(&self, key: DataKeyId) -> Result<(), StoreError> {
         let id = key.uuid();
-        write_one!(self.database, sqlx::query!("delete from data_keys where id = ?1", id))?;
+        write_one!(self.writer, sqlx::query!("delete from data_keys where id = ?1", id))?;
         Ok(())
     }
 }

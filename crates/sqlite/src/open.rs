@@ -168,7 +168,7 @@ impl Database {
 
     /// The table of data keys.
     pub fn key_table(&self) -> SqliteKeyTable {
-        SqliteKeyTable::new(self.clone())
+        SqliteKeyTable::new(Arc::clone(&self.writer), self.readers.clone())
     }
 
     /// Checkpoints the log and empties it, since it may hold deleted content; then closes all connections.

@@ -1,40 +1,24 @@
 //! Seals stored fields again after the data key has changed.
 
-use std::sync::Mutex;
+mod progress;
 
 use async_trait::async_trait;
 use kalends_app::ports::Reseal;
 use kalends_kernel::StoreError;
 use kalends_rows::SealedColumn;
 
+pub(crate) use self::progress::Progress;
 use crate::{
     SqliteStore,
     error::store_error,
     json::{self, HexDigest},
 };
 
-/// Where the last search ended, so that a long table is not read from its beginning each time. This is only a hint:
-/// "nothing is left" is reported only after a search of everything.
-#[derive(Default)]
-pub(crate) struct Progress(Mutex<[i64; SealedColumn::ALL.len()]>);
-
 /// A value that the current writing key has not sealed.
 struct OldRow {
     place: i64,
     id: Vec<u8>,
     sealed: String,
-}
-
-impl Progress {
-    fn of(&self, column: SealedColumn) -> i64 {
-        self.0.lock().map_or(0, |places| places[column as usize])
-    }
-
-    fn set(&self, column: SealedColumn, place: i64) {
-        if let Ok(mut places) = self.0.lock() {
-            places[column as usize] = place;
-        }
-    }
 }
 
 #[async_trait]

@@ -1,8 +1,12 @@
-//! The store: what its ports share.
+//! The store: what its ports share, and its way to commit.
 
 use std::sync::Arc;
 
-use kalends_app::{CommitQueue, ports::FieldCipher};
+use async_trait::async_trait;
+use kalends_app::{
+    ChangeSet, CommitQueue,
+    ports::{Commit, CommitError, FieldCipher},
+};
 use kalends_kernel::StoreError;
 use kalends_warm_pool::WarmPool;
 use sqlx::{Connection as _, Sqlite, SqliteConnection};
@@ -13,7 +17,7 @@ use crate::{Database, commit::BatchWriter, error::store_error, reseal::Progress}
 pub struct SqliteStore {
     pub(crate) database: Database,
     pub(crate) cipher: Arc<dyn FieldCipher>,
-    pub(crate) queue: CommitQueue,
+    queue: CommitQueue,
     pub(crate) resealed: Progress,
 }
 
@@ -40,5 +44,12 @@ impl SqliteStore {
         snapshot.rollback().await.map_err(store_error)?;
         connection.keep();
         Ok(outcome)
+    }
+}
+
+#[async_trait]
+impl Commit for SqliteStore {
+    async fn commit(&self, changes: ChangeSet) -> Result<(), CommitError> {
+        self.queue.commit(changes).await
     }
 }

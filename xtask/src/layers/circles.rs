@@ -33,10 +33,6 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
             "series/repeating.rs",
         ]],
     ),
-    (
-        "sqlite",
-        &[&["allowances.rs", "apply/letters.rs", "commit.rs", "reseal.rs", "store.rs"], &["key_table.rs", "open.rs"]],
-    ),
 ];
 
 pub(super) fn check(model: &Model) -> Vec<Violation> {

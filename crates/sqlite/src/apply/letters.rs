@@ -5,7 +5,8 @@ use kalends_app::{Use, ports::CommitError};
 use kalends_rows::SealedChangeSet;
 use sqlx::SqliteConnection;
 
-use crate::{allowances::use_up, error::Failure};
+use super::allowances::use_up;
+use crate::error::Failure;
 
 /// Uses the allowances of one change-set, and stores its letters.
 pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChangeSet) -> Result<(), Failure> {

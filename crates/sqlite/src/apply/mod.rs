@@ -6,6 +6,7 @@
 //! statement alone.
 
 pub(crate) mod accounts;
+pub(crate) mod allowances;
 pub(crate) mod answers;
 pub(crate) mod audit;
 pub(crate) mod bookings;
