@@ -43,7 +43,7 @@ impl App {
     pub async fn audit_log(&self, actor: &Actor, query: AuditQuery) -> Result<AuditLog, Refusal> {
         actor.for_organization()?;
         let range = AuditRange::ask(query.from, query.to, actor.principal.plan, self.now())?;
-        let mut asked = AuditSearch {
+        let mut search = AuditSearch {
             range,
             action: query.action,
             actor_key_prefix: query.actor_key_prefix,
@@ -52,10 +52,10 @@ impl App {
             limit: query.limit.saturating_add(1),
         };
         let mut entries =
-            if range.is_empty() { Vec::new() } else { self.parts.store.audit_page(actor.org(), &asked).await? };
-        asked.limit = query.limit;
-        let more = entries.len() > asked.limit as usize;
-        entries.truncate(asked.limit as usize);
+            if range.is_empty() { Vec::new() } else { self.parts.store.audit_page(actor.org(), &search).await? };
+        search.limit = query.limit;
+        let more = entries.len() > search.limit as usize;
+        entries.truncate(search.limit as usize);
         let next_cursor = entries.last().filter(|_| more).map(|last| AuditCursor::after(last).encode());
         Ok(AuditLog {
             data: entries.into_iter().map(Into::into).collect(),

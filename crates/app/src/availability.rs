@@ -72,21 +72,21 @@ impl App {
         slots: SlotsRequest,
     ) -> Result<Bytes, Refusal> {
         let humans = self.humans_of_agents(org, &sources, without).await?;
-        let asked = AvailabilityQuestion { whose, sources, humans, slots };
+        let question = AvailabilityQuestion { whose, sources, humans, slots };
         let now = self.now();
-        if let Some(known) = self.answers.get(&asked, now) {
+        if let Some(known) = self.answers.get(&question, now) {
             return Ok(known);
         }
         let window = slots.query.window();
-        let humans = self.read_humans(org, asked.humans.clone(), widest(window), now, slots.allow_stale).await?;
+        let humans = self.read_humans(org, question.humans.clone(), widest(window), now, slots.allow_stale).await?;
         let (mut parties, busy) = (Vec::new(), slots.include_busy);
-        match &asked.whose {
+        match &question.whose {
             Whose::Calendar(_) => {
-                parties.push(self.time_of(org, asked.sources.iter(), window, busy, &humans, now).await?);
+                parties.push(self.time_of(org, question.sources.iter(), window, busy, &humans, now).await?);
             }
             Whose::Agents(agents) => {
                 for agent in agents {
-                    let own = asked.sources.iter().filter(|source| source.agent == Some(*agent));
+                    let own = question.sources.iter().filter(|source| source.agent == Some(*agent));
                     let party = self.time_of(org, own, window, busy, &humans, now).await?;
                     parties.push(party.or_of_humans(*agent, window, busy, &humans));
                 }
@@ -103,22 +103,22 @@ impl App {
         // The state covers all human calendars that affect the window, including by buffers.
         let reach = parties.iter().fold(window, |reach, party| hull(reach, party.reach));
         let known = humans.know(reach);
-        let (of, busy, per_agent) = match &asked.whose {
+        let (of, busy, per_agent) = match &question.whose {
             Whose::Calendar(calendar) => {
                 let busy = parties.first().filter(|_| slots.include_busy).map(Party::busy);
                 (Of::Calendar(*calendar), busy, None)
             }
             Whose::Agents(agents) => {
-                let shown = || agents.iter().copied().zip(parties.iter().map(Party::busy)).collect::<Vec<_>>();
-                (Of::Agents(agents), None, slots.include_busy.then(shown))
+                let busy_per_agent = || agents.iter().copied().zip(parties.iter().map(Party::busy)).collect::<Vec<_>>();
+                (Of::Agents(agents), None, slots.include_busy.then(busy_per_agent))
             }
         };
         let (state, warnings) = (known.state, known.warnings.as_slice());
-        let (query, per_agent, as_of) = (slots.query, per_agent.as_deref(), &asked.as_of());
+        let (query, per_agent, as_of) = (slots.query, per_agent.as_deref(), &question.as_of());
         let found = Found { of, query, taken, busy, per_agent, state, warnings, as_of };
         let answer = Bytes::from(render(&found).map_err(FieldError::from)?);
         let valid_until = parties.iter().fold(known.valid_until, |until, party| sooner(until, party.valid_until));
-        self.answers.keep(asked, answer.clone(), valid_until);
+        self.answers.keep(question, answer.clone(), valid_until);
         Ok(answer)
     }
 
@@ -348,8 +348,8 @@ impl App {
                 return Ok(Some(WholeBusy { read, held }));
             }
             // Something was scheduled in between: read again.
-            let Some(anew) = self.parts.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
-            read = anew;
+            let Some(current) = self.parts.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
+            read = current;
         }
         Err(Refusal::Contended)
     }

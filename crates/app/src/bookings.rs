@@ -138,10 +138,10 @@ impl App {
     /// # Errors
     /// As for [`Self::open_page`] and [`Self::offered_slots`]; [`Refusal::Invalid`] for a span that ends before it
     /// starts.
-    pub async fn booking_slots(&self, slug: &str, asked: wire::SlotRange) -> Result<Bytes, Refusal> {
+    pub async fn booking_slots(&self, slug: &str, range: wire::SlotRange) -> Result<Bytes, Refusal> {
         let open = self.open_page(slug).await?;
         let page = &open.page;
-        let within = asked.by_clocks_of(page.timetable.zone)?;
+        let within = range.by_clocks_of(page.timetable.zone)?;
         let failed = |error: serde_json::Error| Refusal::Store(StoreError::Failed(Box::new(error)));
         if open.closed_for_now {
             return Ok(Bytes::from(wire::BookingSlots::render_closed(page).map_err(failed)?));
@@ -427,8 +427,8 @@ impl App {
             None => Write::CreateEvent(event.clone()),
             Some(seen) => Write::UpdateEvent { event: event.clone(), seen: seen.version },
         });
-        let told = wire::BookedEvent { event: event.at(now).into(), booking_page_id: page.id };
-        changes.messages.push(self.message(page.org, about, &told, version, now));
+        let booked = wire::BookedEvent { event: event.at(now).into(), booking_page_id: page.id };
+        changes.messages.push(self.message(page.org, about, &booked, version, now));
     }
 
     async fn commit_booking<T: serde::Serialize + Send>(

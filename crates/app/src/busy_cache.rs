@@ -200,8 +200,8 @@ impl<Q: Question> AnswerCache<Q> {
     pub(crate) fn new() -> Self {
         let cache = Cache::builder()
             .max_capacity(ANSWER_BYTES_MAX)
-            .weigher(|asked: &Q, answer: &Answered| {
-                let bytes = ENTRY_BYTES + asked.sources_len() * SOURCE_BYTES + answer.json.len();
+            .weigher(|question: &Q, answer: &Answered| {
+                let bytes = ENTRY_BYTES + question.sources_len() * SOURCE_BYTES + answer.json.len();
                 u32::try_from(bytes).unwrap_or(u32::MAX)
             })
             .build();
@@ -209,17 +209,17 @@ impl<Q: Question> AnswerCache<Q> {
     }
 
     /// The cached answer, unless it has expired at `now`.
-    pub(crate) fn get(&self, asked: &Q, now: Timestamp) -> Option<Bytes> {
-        let answered = self.answers.get(asked)?;
+    pub(crate) fn get(&self, question: &Q, now: Timestamp) -> Option<Bytes> {
+        let answered = self.answers.get(question)?;
         answered.valid_until.is_none_or(|until| now < until).then_some(answered.json)
     }
 
     /// Caches an answer that is valid while the sources of the query do not change, and before `valid_until`.
-    pub(crate) fn keep(&self, asked: Q, json: Bytes, valid_until: Option<Timestamp>) {
+    pub(crate) fn keep(&self, question: Q, json: Bytes, valid_until: Option<Timestamp>) {
         // If two queries have the same hash, the worst effect is that an answer is cached too early.
-        let hash = FixedHasher::default().hash_one(&asked);
+        let hash = FixedHasher::default().hash_one(&question);
         if self.asked_once.again(hash) {
-            self.answers.insert(asked, Answered { json, valid_until });
+            self.answers.insert(question, Answered { json, valid_until });
         }
     }
 }
@@ -235,11 +235,11 @@ mod tests {
 
     #[test]
     fn the_latest_queries_are_remembered_when_the_cache_is_full() {
-        let asked = SeenOnce::new(100);
+        let seen = SeenOnce::new(100);
         for question in 0..1_000 {
-            assert!(!asked.again(question));
-            asked.0.run_pending_tasks();
+            assert!(!seen.again(question));
+            seen.0.run_pending_tasks();
         }
-        assert!(asked.again(999) && asked.again(950) && !asked.again(800));
+        assert!(seen.again(999) && seen.again(950) && !seen.again(800));
     }
 }

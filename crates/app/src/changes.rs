@@ -35,11 +35,12 @@ impl App {
     pub async fn changes(&self, actor: &Actor, id: &str, query: &ChangesQuery) -> Result<Changes, Refusal> {
         let Calendar { id: calendar, zone, .. } = self.calendar(actor, id).await?;
         let since = query.since.as_deref().map(|text| ChangesToken::parse(text, calendar)).transpose()?;
-        let asked = ChangesToken::asks(since.as_ref());
+        let changes_since = ChangesToken::asks(since.as_ref());
         // Read the clock before the changes: what is deleted from now on may be missing.
         let now = self.now();
         // One extra change shows whether there are more.
-        let read = self.parts.store.changes(actor.org(), calendar, asked, query.limit.saturating_add(1)).await?;
+        let read =
+            self.parts.store.changes(actor.org(), calendar, changes_since, query.limit.saturating_add(1)).await?;
         let mut read = read.ok_or_else(|| Refusal::missing(Missing::Calendar, id))?;
         for (_, changed) in &mut read.changes {
             if let Changed::Written(event) = changed {

@@ -43,8 +43,8 @@ impl App {
         let now = self.now();
         let id = ClaimId::new(now, self.entropy());
         let answer = || {
-            let told = ClaimInitiated { claim_id: id, expires_at: now + CODE_LASTS, message: MESSAGE };
-            Answered::shows(&actor.request, told, None)
+            let initiated = ClaimInitiated { claim_id: id, expires_at: now + CODE_LASTS, message: MESSAGE };
+            Answered::shows(&actor.request, initiated, None)
         };
         // Above the limit of an address nothing more is sent there, and the answer does not say so.
         if let Taken::Refused { .. } = self.parts.store.take(&Allowance::claims_on(email), now).await? {
@@ -107,7 +107,7 @@ impl App {
             let verdict = Claim::verify(stored.as_ref(), id, user, code, Rivals { owned, held }, &token, now);
             match (verdict, stored, organization.as_ref().zip(mailbox)) {
                 (Ok(proved), Some(stored), Some((organization, mailbox))) => {
-                    self.tell_of_hold(organization, mailbox, &proved, &token).await?;
+                    self.notify_of_hold(organization, mailbox, &proved, &token).await?;
                     let mut changes = ChangeSet::new(actor.org());
                     changes.accounts.push(Change::UpdateClaim { claim: proved, seen: stored.version });
                     let answer = Answered::shows(&actor.request, AccountClaim::new(&proved, now), None);
@@ -141,7 +141,7 @@ impl App {
     }
 
     /// Emails the organization how to object, before the hold begins.
-    async fn tell_of_hold(
+    async fn notify_of_hold(
         &self,
         organization: &Organization,
         mailbox: &Email,

@@ -26,7 +26,7 @@ impl App {
         &self,
         actor: &Actor,
         calendar: &str,
-        asked: NewLink,
+        new: NewLink,
     ) -> Result<Answered<wire::NewConnectionLink>, Refusal> {
         retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
@@ -42,19 +42,19 @@ impl App {
                         link: Box::new(waiting.expired(now)),
                     }));
                     let of = (org, calendar.agent, calendar.id);
-                    let (link, secret) = ConnectionLink::create(of, asked, now, self.entropy());
+                    let (link, secret) = ConnectionLink::create(of, new, now, self.entropy());
                     changes.bridge.push(Change::CreateLink(Box::new(link.clone())));
                     (link, Some(secret))
                 }
             };
-            let told = wire::NewConnectionLink {
+            let new_link = wire::NewConnectionLink {
                 link: wire::ConnectionLink::new(&link, now),
                 reused: secret.is_none(),
                 // In the fragment, so that neither logs nor other sites see it.
                 setup_url: secret
                     .map(|secret| format!("{}/connect#{}", self.parts.settings.console_url, secret.reveal())),
             };
-            let answer = Answered::shows(&actor.request, told, None);
+            let answer = Answered::shows(&actor.request, new_link, None);
             self.commit_for(actor, link.agent, link.id.to_string(), changes, answer).await
         })
         .await
@@ -99,7 +99,7 @@ impl App {
         retry_stale(|| async {
             let found = self.parts.store.find_link_by_secret(TokenHash::of(token)).await?;
             let link = found.filter(|link| link.org == actor.org()).ok_or_else(missing)?;
-            self.goes_on(&link).await?;
+            self.check_link_visible(&link).await?;
             let opened = link.open(human, self.now()).map_err(Refusal::from)?;
             let answer = Answered::shows(&actor.request, self.followed(actor, &opened).await?, None);
             self.commit_link(actor, &link, opened, answer).await
@@ -137,22 +137,22 @@ impl App {
     /// A link of the caller's organization, as keys see it.
     async fn link_of(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {
         let link = self.known_link(actor, id).await?;
-        if self.is_in_sight(&link).await? { Ok(link) } else { Err(Refusal::missing(Missing::ConnectionLink, id)) }
+        if self.is_link_visible(&link).await? { Ok(link) } else { Err(Refusal::missing(Missing::ConnectionLink, id)) }
     }
 
     /// A link of the caller's organization that is still usable.
     pub(crate) async fn followed_link(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {
         let link = self.known_link(actor, id).await?;
-        self.goes_on(&link).await?;
+        self.check_link_visible(&link).await?;
         Ok(link)
     }
 
-    async fn goes_on(&self, link: &ConnectionLink) -> Result<(), Refusal> {
-        if self.is_in_sight(link).await? { Ok(()) } else { Err(LinkError::Removed.into()) }
+    async fn check_link_visible(&self, link: &ConnectionLink) -> Result<(), Refusal> {
+        if self.is_link_visible(link).await? { Ok(()) } else { Err(LinkError::Removed.into()) }
     }
 
     /// Whether the calendar of the link exists, and does not belong to a decommissioned agent.
-    pub(crate) async fn is_in_sight(&self, link: &ConnectionLink) -> Result<bool, StoreError> {
+    pub(crate) async fn is_link_visible(&self, link: &ConnectionLink) -> Result<bool, StoreError> {
         Ok(self.parts.store.find_calendar(link.org, link.calendar).await?.is_some())
     }
 

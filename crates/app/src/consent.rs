@@ -190,8 +190,8 @@ impl App {
         let of = (actor.org(), human);
         let (attempt, begun) = ConnectAttempt::begin(of, purpose, client, self.now(), self.entropy());
         self.parts.store.keep_connect_attempt(&attempt).await?;
-        let told = wire::ConsentBegun { authorization_url: ConnectAttempt::authorization_url(&begun, client).into() };
-        let answer = Answered::shows(&actor.request, told, None);
+        let url = ConnectAttempt::authorization_url(&begun, client).into();
+        let answer = Answered::shows(&actor.request, wire::ConsentBegun { authorization_url: url }, None);
         let changes = ChangeSet::new(actor.org());
         let answered = self.commit_for(actor, None, resource, changes, answer).await.map_err(Attempt::last_word)?;
         Ok(ConsentBegun { answered, state: begun.state })
@@ -215,12 +215,12 @@ impl App {
             Some(state) => self.parts.store.use_connect_attempt(TokenHash::of(state)).await?,
             None => None,
         };
-        let told = callback.error.map(plain);
-        let asked = match callback.check(attempt.as_ref().map(|attempt| &attempt.oauth), client, self.now()) {
-            Ok(asked) => asked,
+        let reported = callback.error.map(plain);
+        let token_request = match callback.check(attempt.as_ref().map(|attempt| &attempt.oauth), client, self.now()) {
+            Ok(token_request) => token_request,
             Err(error @ OauthError::Provider) => {
-                let told = told.as_deref().unwrap_or_default();
-                tracing::warn!(provider = provider.as_str(), told, "a provider reports an error");
+                let reported = reported.as_deref().unwrap_or_default();
+                tracing::warn!(provider = provider.as_str(), "told" = reported, "a provider reports an error");
                 return failed(error.into(), &error);
             }
             Err(error) => return failed(error.into(), &error),
@@ -229,7 +229,7 @@ impl App {
         let Some(attempt) = attempt else { return failed(ConsentFailure::State, &OauthError::State) };
         // The attempt is used up. So the granted access must be kept or revoked even if the browser stops waiting.
         let (app, request) = (Arc::clone(self), request.clone());
-        let ending = async move { app.consent_given(&request, provider, attempt, asked).await };
+        let ending = async move { app.consent_given(&request, provider, attempt, token_request).await };
         tokio::spawn(ending.in_current_span()).await.unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "a provider's callback could not be processed");
             Ok(ConsentEnded::Failed(ConsentFailure::Failed))
@@ -242,10 +242,10 @@ impl App {
         request: &Request,
         provider: Provider,
         attempt: ConnectAttempt,
-        asked: TokenRequest,
+        token_request: TokenRequest,
     ) -> Result<ConsentEnded, Refusal> {
         let (org, human) = (attempt.org, attempt.human);
-        let tokens = match self.parts.calendar_providers.authorize(provider, asked, self.now()).await {
+        let tokens = match self.parts.calendar_providers.authorize(provider, token_request, self.now()).await {
             Ok(tokens) => tokens,
             Err(error) => return Ok(unread(request, provider, &error)),
         };
@@ -315,7 +315,7 @@ impl App {
             let Some(seen) = self.parts.store.find_link(org, link).await? else {
                 return Ok(Err(ConsentFailure::LinkOver));
             };
-            if !self.is_in_sight(&seen).await? {
+            if !self.is_link_visible(&seen).await? {
                 return Ok(Err(ConsentFailure::LinkOver));
             }
             let link = match seen.connect(consented.attempt.human, connection, now) {

@@ -157,7 +157,7 @@ impl App {
         match path.named()? {
             Named::Event(id) => Ok(self.owned_event(actor, path, id).await?.event.at(self.now())),
             Named::Occurrence(occurrence) => {
-                retry_stale(|| async { Ok(self.occurrence(actor, path, occurrence).await?.shown) }).await
+                retry_stale(|| async { Ok(self.occurrence(actor, path, occurrence).await?.event) }).await
             }
         }
     }

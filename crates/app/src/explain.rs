@@ -28,11 +28,11 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if no such living agent or calendar exists, [`Refusal::OutOfReach`].
-    pub async fn explain_availability(&self, actor: &Actor, asked: ExplainQuery) -> Result<Explanation, Refusal> {
-        let (org, time, now) = (actor.org(), asked.time, self.now());
-        let (sources, without) = self.explained_sources(actor, &asked.of).await?;
+    pub async fn explain_availability(&self, actor: &Actor, query: ExplainQuery) -> Result<Explanation, Refusal> {
+        let (org, time, now) = (actor.org(), query.time, self.now());
+        let (sources, without) = self.explained_sources(actor, &query.of).await?;
         let seen = self.humans_of_agents(org, &sources, &without).await?;
-        let humans = self.read_humans(org, seen, widest(time), now, asked.allow_stale).await?;
+        let humans = self.read_humans(org, seen, widest(time), now, query.allow_stale).await?;
         let (mut cut, mut reach) = (false, time);
         let mut looked = Vec::with_capacity(sources.len());
         for source in &sources {

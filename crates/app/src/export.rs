@@ -300,14 +300,14 @@ impl App {
     /// during the export may appear twice; the later one is newer.
     async fn write_events(&self, calendar: &Calendar, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         // Deleted events are excluded.
-        let mut asked = ChangesSince { after: Position::START, deleted_after: Revision(i64::MAX) };
+        let mut since = ChangesSince { after: Position::START, deleted_after: Revision(i64::MAX) };
         loop {
-            let read = self.parts.store.changes(calendar.org, calendar.id, asked, ROWS).await?;
+            let read = self.parts.store.changes(calendar.org, calendar.id, since, ROWS).await?;
             // A calendar that was deleted in the meantime has no events.
             let Some(read) = read else { return Ok(()) };
             let count = read.changes.len();
             for (revision, changed) in read.changes {
-                asked.after = Position { revision, id: changed.id() };
+                since.after = Position { revision, id: changed.id() };
                 if let Changed::Written(mut event) = changed {
                     event.set_at(at);
                     to.entry(&wire::Event::from(*event)).await?;

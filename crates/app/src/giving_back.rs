@@ -92,7 +92,7 @@ impl App {
     }
 
     async fn give_back_one(&self, consent: &Consent) {
-        let given = match self.is_lived_by(consent).await {
+        let revoked = match self.is_still_used(consent).await {
             Ok(true) => return,
             Ok(false) => self
                 .parts
@@ -102,13 +102,13 @@ impl App {
                 .map_err(Box::<dyn std::error::Error + Send + Sync>::from),
             Err(error) => Err(error.into()),
         };
-        if let Err(error) = given {
+        if let Err(error) = revoked {
             tracing::warn!(error = &*error as &dyn std::error::Error, "a consent could not be revoked");
         }
     }
 
     /// Whether a connection of the same user relies, or may rely, on a consent for the same account.
-    async fn is_lived_by(&self, consent: &Consent) -> Result<bool, StoreError> {
+    async fn is_still_used(&self, consent: &Consent) -> Result<bool, StoreError> {
         let owned = self.parts.store.owned_by(consent.human).await?;
         let orgs: BTreeSet<OrgId> = owned.into_iter().map(|owned| owned.org).chain([consent.org]).collect();
         for org in orgs {

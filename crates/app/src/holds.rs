@@ -105,7 +105,7 @@ impl App {
         };
         let (span, if_as_of) = (event.times.span, if_as_of.as_ref());
         if let Some(as_of) = if_as_of {
-            tells_of(as_of, &[event.calendar])?;
+            check_covers(as_of, &[event.calendar])?;
         }
         let wanted = Wanted { span, priority: hold.priority, calendars: &calendars, moved, if_as_of };
         self.make_room(actor, &wanted, now, changes).await
@@ -127,7 +127,8 @@ impl App {
         let mut conflicts = Vec::new();
         let mut sources = Vec::with_capacity(wanted.calendars.len());
         for calendar in wanted.calendars.iter().copied() {
-            let CalendarBusy { source, blocks, mut holds } = self.standing(org, calendar, wanted.span, None).await?;
+            let CalendarBusy { source, blocks, mut holds } =
+                self.calendar_busy(org, calendar, wanted.span, None).await?;
             changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: wanted.span });
             sources.push(source);
             holds.retain(|hold| wanted.moved.is_none_or(|moved| hold.id != moved.id));
@@ -234,7 +235,7 @@ impl App {
 
     /// What affects a time of a calendar, at its revision or later. [`Guard::CalendarTime`] finds later writes to
     /// that time. The reservations of `owner` do not block. Stale if the calendar is no longer visible.
-    pub(crate) async fn standing(
+    pub(crate) async fn calendar_busy(
         &self,
         org: OrgId,
         calendar: CalendarId,
@@ -296,8 +297,8 @@ impl App {
         let EndedHold { seen, event, end } = ended;
         changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
         let (org, version) = (event.org, event.version);
-        let told = kalends_wire::EndedHold { event: event.into(), reason: end.into() };
-        changes.messages.push(self.message(org, EventType::EventHoldExpired, &told, version, now));
+        let ended = kalends_wire::EndedHold { event: event.into(), reason: end.into() };
+        changes.messages.push(self.message(org, EventType::EventHoldExpired, &ended, version, now));
     }
 
     /// Confirms a live hold.
@@ -354,7 +355,7 @@ impl App {
         let if_as_of = new.hold.if_as_of.as_ref();
         let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();
         if let Some(as_of) = if_as_of {
-            tells_of(as_of, &ids)?;
+            check_covers(as_of, &ids)?;
         }
         let turn = self.holding.lock(ids.iter().copied()).await;
         let placed = retry_stale(|| async {
@@ -375,7 +376,7 @@ impl App {
             changes.calendars.extend(events.iter().cloned().map(Change::CreateEvent));
             let agent = only(calendars.iter().map(|calendar| calendar.agent));
             let answer =
-                self.tell_set(actor, set, events, |_| Some(EventType::EventHoldCreated), now, &mut changes).await?;
+                self.announce_set(actor, set, events, |_| Some(EventType::EventHoldCreated), now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
         .await;
@@ -430,7 +431,7 @@ impl App {
         &self,
         actor: &Actor,
         id: &str,
-        told: EventType,
+        event_type: EventType,
         decide: fn(&[Event], Timestamp) -> Result<Vec<Event>, kalends_calendars::HoldSetError>,
     ) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         actor.needs(Feature::Holds)?;
@@ -448,29 +449,30 @@ impl App {
                     changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
                 }
             }
-            let told = |event: &Event| changed.contains(&event.id).then_some(told);
-            let answer = self.tell_set(actor, set, events, told, now, &mut changes).await?;
+            let type_of = |event: &Event| changed.contains(&event.id).then_some(event_type);
+            let answer = self.announce_set(actor, set, events, type_of, now, &mut changes).await?;
             self.commit_for(actor, agent, set.to_string(), changes, answer).await
         })
         .await
     }
 
-    /// Adds a webhook message for each event for which `told` returns a type, and returns all events.
-    async fn tell_set(
+    /// Adds a webhook message for each event for which `type_of` returns a type, and returns all events.
+    async fn announce_set(
         &self,
         actor: &Actor,
         set: HoldSetId,
         events: Vec<Event>,
-        told: impl Fn(&Event) -> Option<EventType>,
+        type_of: impl Fn(&Event) -> Option<EventType>,
         now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         let zones = self.local_zones(actor, &events).await?;
         let mut holds = Vec::with_capacity(events.len());
         for event in events {
-            let (told, version) = (told(&event), event.version);
+            let (event_type, version) = (type_of(&event), event.version);
             let resource = kalends_wire::Event::from(event.at(now));
-            changes.messages.extend(told.map(|told| self.message(actor.org(), told, &resource, version, now)));
+            let message = |event_type| self.message(actor.org(), event_type, &resource, version, now);
+            changes.messages.extend(event_type.map(message));
             holds.push(zones.with_local(resource.with_external_sync(ExternalSync::NotConfigured)));
         }
         Ok(Answered::shows(&actor.request, kalends_wire::HoldSet { id: set, holds }, None))
@@ -523,9 +525,9 @@ fn blocks_in(event: &Event, window: Span, now: Timestamp) -> Vec<Block> {
 }
 
 /// Checks that an `as_of` covers the calendars that the holds are placed on.
-fn tells_of(as_of: &AsOf, calendars: &[CalendarId]) -> Result<(), FieldError> {
-    let tells = |calendar: &CalendarId| as_of.calendars.iter().any(|(told, _)| told == calendar);
-    match calendars.iter().find(|calendar| !tells(calendar)) {
+fn check_covers(as_of: &AsOf, calendars: &[CalendarId]) -> Result<(), FieldError> {
+    let covers = |calendar: &CalendarId| as_of.calendars.iter().any(|(covered, _)| covered == calendar);
+    match calendars.iter().find(|calendar| !covers(calendar)) {
         None => Ok(()),
         Some(missing) => {
             let message = format!("must come from an answer that covers {missing}; query its availability first");

@@ -51,7 +51,7 @@ pub struct LocalZones(BTreeMap<CalendarId, Zone>);
 
 impl LocalZones {
     /// The event as it is returned. It has no local times if its calendar is no longer visible.
-    pub fn shown(&self, event: Event) -> wire::Event {
+    pub fn to_wire(&self, event: Event) -> wire::Event {
         self.with_local(event.into())
     }
 

@@ -175,19 +175,19 @@ impl App {
             tracing::info!(provider = client.provider.as_str(), request_id = %request.id, "nobody is signed in: {why}");
             Ok(OauthEnded::Failed(failure))
         };
-        let told = callback.error.map(plain);
-        let asked = match callback.check(attempt.as_ref(), client, self.now()) {
-            Ok(asked) => asked,
+        let reported = callback.error.map(plain);
+        let token_request = match callback.check(attempt.as_ref(), client, self.now()) {
+            Ok(token_request) => token_request,
             Err(error @ OauthError::Provider) => {
-                let told = told.as_deref().unwrap_or_default();
-                tracing::warn!(provider = client.provider.as_str(), told, "a provider reports an error");
+                let reported = reported.as_deref().unwrap_or_default();
+                tracing::warn!(provider = client.provider.as_str(), "told" = reported, "a provider reports an error");
                 return failed(error.into(), &error);
             }
             Err(error) => return failed(error.into(), &error),
         };
         // Cannot happen: the check above returns no token request without an attempt.
         let Some(attempt) = attempt else { return failed(OauthFailure::State, &OauthError::State) };
-        let claims = match self.parts.providers.exchange(client.provider, asked).await {
+        let claims = match self.parts.providers.exchange(client.provider, token_request).await {
             Ok(claims) => claims,
             Err(error @ (ExchangeError::Refused(_) | ExchangeError::Malformed(_))) => {
                 return failed(OauthFailure::Failed, &error);

@@ -120,7 +120,7 @@ impl App {
         let mut ended = BTreeSet::new();
         for (calendar, spans) in proposal.reserves() {
             for span in spans.iter().copied() {
-                let CalendarBusy { source, blocks, holds } = self.standing(org, calendar, span, None).await?;
+                let CalendarBusy { source, blocks, holds } = self.calendar_busy(org, calendar, span, None).await?;
                 changes.guards.push(Guard::CalendarTime { calendar, seen: source.revision, window: span });
                 match place(span, 0, &blocks, &holds, now) {
                     // These holds have expired. One hold may overlap several slots.
@@ -220,8 +220,8 @@ impl App {
             let response = proposal.responses.last().cloned();
             let mut changes = ChangeSet::new(actor.org());
             if let Some(response) = &response {
-                let told = wire::ProposalResponded::of(&proposal, response);
-                let message = self.message(actor.org(), EventType::ProposalResponded, &told, proposal.version, now);
+                let payload = wire::ProposalResponded::of(&proposal, response);
+                let message = self.message(actor.org(), EventType::ProposalResponded, &payload, proposal.version, now);
                 changes.messages.push(message);
             }
             if proposal.is_answered() {
@@ -278,7 +278,7 @@ impl App {
             actor.for_proposal(&seen)?;
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
-            let proposal = self.give_up(&seen, CancelReason::OrganizerCancelled, now, &mut changes).await?;
+            let proposal = self.add_cancellation(&seen, CancelReason::OrganizerCancelled, now, &mut changes).await?;
             let resource = wire::Resolution::cancelled();
             self.commit_proposal(actor, Some(seen.organizer), (&seen, proposal, None), resource, changes).await
         })
@@ -318,7 +318,7 @@ impl App {
         let ranking = match seen.verdict(now)? {
             Verdict::Ranked(ranking) => ranking,
             Verdict::AllDeclined => {
-                let proposal = self.give_up(seen, CancelReason::AllDeclined, now, changes).await?;
+                let proposal = self.add_cancellation(seen, CancelReason::AllDeclined, now, changes).await?;
                 return Ok((proposal, Resolved::AllDeclined));
             }
         };
@@ -338,8 +338,8 @@ impl App {
             limit(actor, changes, Metric::Events, 1, now);
             let (org, version) = (actor.org(), event.version);
             changes.messages.push(self.message(org, EventType::EventCreated, &wire::Event::from(event), version, now));
-            let told = wire::ProposalConfirmed::of(&proposal, slot);
-            changes.messages.push(self.message(org, EventType::ProposalConfirmed, &told, proposal.version, now));
+            let confirmed = wire::ProposalConfirmed::of(&proposal, slot);
+            changes.messages.push(self.message(org, EventType::ProposalConfirmed, &confirmed, proposal.version, now));
             return Ok((proposal, Resolved::Confirmed(*slot)));
         }
         // If nothing blocks, the calendars are gone.
@@ -364,7 +364,7 @@ impl App {
         if !proposal.skip_taken {
             return Ok(Ok(calendar));
         }
-        let CalendarBusy { source, blocks, holds } = self.standing(org, id, slot.span, Some(proposal.id)).await?;
+        let CalendarBusy { source, blocks, holds } = self.calendar_busy(org, id, slot.span, Some(proposal.id)).await?;
         match place(slot.span, 0, &blocks, &holds, now) {
             Ok(over) => {
                 changes.guards.push(Guard::CalendarTime { calendar: id, seen: source.revision, window: slot.span });
@@ -379,7 +379,7 @@ impl App {
     }
 
     /// Cancels the proposal, and adds the resulting writes to `changes`.
-    async fn give_up(
+    async fn add_cancellation(
         &self,
         seen: &Proposal,
         reason: CancelReason,
@@ -388,8 +388,8 @@ impl App {
     ) -> Result<Proposal, Attempt> {
         let proposal = seen.cancelled(reason, now)?;
         changes.calendars.extend(self.unreserve(seen).await?);
-        let told = wire::ProposalCancelled::of(&proposal, reason);
-        let message = self.message(seen.org, EventType::ProposalCancelled, &told, proposal.version, now);
+        let cancelled = wire::ProposalCancelled::of(&proposal, reason);
+        let message = self.message(seen.org, EventType::ProposalCancelled, &cancelled, proposal.version, now);
         changes.messages.push(message);
         Ok(proposal)
     }

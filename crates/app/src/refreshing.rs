@@ -45,7 +45,7 @@ struct Refreshed {
 struct Read {
     listing: Listing,
     /// For how many of the calendars that count the provider returned no busy times, or too many.
-    untold: usize,
+    unknown: usize,
 }
 
 impl App {
@@ -134,9 +134,9 @@ impl App {
             read => read,
         };
         match read {
-            Ok(Read { listing, untold: 0 }) => Refreshed { tokens: renewed, listing, ended: Ended::Good },
-            Ok(Read { listing, untold }) => {
-                let ended = Ended::Partly(format!("no busy times were returned for {untold} of the calendars"));
+            Ok(Read { listing, unknown: 0 }) => Refreshed { tokens: renewed, listing, ended: Ended::Good },
+            Ok(Read { listing, unknown }) => {
+                let ended = Ended::Partly(format!("no busy times were returned for {unknown} of the calendars"));
                 Refreshed { tokens: renewed, listing, ended }
             }
             Err(error) => unread(renewed, &error),
@@ -176,17 +176,17 @@ impl App {
             self.parts.calendar_providers.busy(connection.provider, tokens, &references, window).await?
         };
         let mut busy = busy.into_iter();
-        let mut untold = 0;
+        let mut unknown = 0;
         let read = counts.into_iter().map(|calendar| {
             let spans = match busy.next() {
                 Some(TheirBusy::Known(spans)) => BusySet::from_unsorted(spans).clip(window),
                 Some(TheirBusy::Unknown(_)) | None => {
-                    untold += 1;
+                    unknown += 1;
                     return calendar;
                 }
             };
             if spans.len() > SPANS_MAX {
-                untold += 1;
+                unknown += 1;
                 return calendar;
             }
             calendar.read(Reading { read_at: now, covers: window, spans })
@@ -195,7 +195,7 @@ impl App {
         let forgotten = others.iter().map(ExternalCalendar::unread);
         // Unchanged calendars need not be written.
         listing.present = read.chain(forgotten).filter(|calendar| !before.contains(calendar)).collect();
-        Ok(Read { listing, untold })
+        Ok(Read { listing, unknown })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
 pub(crate) struct FoundOccurrence {
     series: OwnedEvent,
     /// The occurrence as it is now, either changed individually or as the rule generates it.
-    pub(crate) shown: Event,
+    pub(crate) event: Event,
 }
 
 /// The error for an `occurrence_start` if the event is not a series.
@@ -58,12 +58,12 @@ impl App {
     ) -> Result<FoundOccurrence, Attempt> {
         let series = self.owned_event(actor, path, occurrence.series).await?;
         let overridden = series.event.recurrence().map_or(&[][..], |recurrence| recurrence.overridden());
-        let shown = if overridden.binary_search(&occurrence.start).is_ok() {
+        let event = if overridden.binary_search(&occurrence.start).is_ok() {
             self.parts.store.find_override(actor.org(), occurrence).await?.ok_or(Attempt::Stale)?
         } else {
             series.event.instance(occurrence.start).ok_or_else(|| path.missing())?
         };
-        Ok(FoundOccurrence { series, shown })
+        Ok(FoundOccurrence { series, event })
     }
 
     /// Marks the overrides that a series no longer has as deleted. The version of the series guards that the list is
@@ -103,20 +103,21 @@ impl App {
         if_match: &IfMatch,
     ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         retry_stale(|| async {
-            let FoundOccurrence { series: OwnedEvent { event: seen, agent }, shown: seen_shown } =
+            let FoundOccurrence { series: OwnedEvent { event: seen, agent }, event: seen_occurrence } =
                 self.occurrence(actor, path, occurrence).await?;
-            if_match.check(seen_shown.version)?;
+            if_match.check(seen_occurrence.version)?;
             let calendar = self.parts.store.find_calendar(actor.org(), seen.calendar).await?;
             let calendar = calendar.ok_or_else(|| path.missing())?;
             let now = self.now();
             let id = EventId::new(now, self.entropy());
-            let (series, changed) = seen.with_occurrence_patched(&seen_shown, id, patch.clone(), calendar.zone, now)?;
+            let (series, changed) =
+                seen.with_occurrence_patched(&seen_occurrence, id, patch.clone(), calendar.zone, now)?;
             let mut changes = ChangeSet::new(actor.org());
             changes.calendars.push(Change::UpdateEvent { event: series, seen: seen.version });
             changes.calendars.push(if changed.id == id {
                 Change::CreateEvent(changed.clone())
             } else {
-                Change::UpdateEvent { event: changed.clone(), seen: seen_shown.version }
+                Change::UpdateEvent { event: changed.clone(), seen: seen_occurrence.version }
             });
             let (resource, about, zone) = (occurrence.to_string(), EventType::EventUpdated, Some(calendar.zone));
             self.commit_event(actor, ChangedEvent { event: changed, about, resource, agent, zone }, now, changes).await
@@ -134,10 +135,10 @@ impl App {
     ) -> Result<Answered<()>, Refusal> {
         retry_stale(|| async {
             let found = self.occurrence(actor, path, occurrence).await?;
-            if_match.check(found.shown.version)?;
+            if_match.check(found.event.version)?;
             let now = self.now();
             let (changes, series) = self.without(actor, &found.series.event, occurrence, now).await?;
-            let gone = found.shown.deleted(now)?;
+            let gone = found.event.deleted(now)?;
             let resource = kalends_wire::Event::from(gone);
             let message = self.message(actor.org(), EventType::EventDeleted, &resource, series.version, now);
             let changes = ChangeSet { messages: vec![message], ..changes };

@@ -29,11 +29,11 @@ impl App {
             }
             let (org, now) = (actor.org(), self.now());
             let neighbours = self.parts.store.subscription_neighbours(org, calendar.id, &new.url).await?;
-            let beside = Placement::find(&neighbours, None).map_err(Refusal::AlreadySubscribed)?;
+            let placement = Placement::find(&neighbours, None).map_err(Refusal::AlreadySubscribed)?;
             let subscription =
-                Subscription::create((org, agent, calendar.id), new.clone(), beside, now, self.entropy());
+                Subscription::create((org, agent, calendar.id), new.clone(), placement, now, self.entropy());
             let mut changes = ChangeSet::new(org);
-            if let Some((subscription, _)) = beside.left {
+            if let Some((subscription, _)) = placement.left {
                 changes.feeds.push(Change::AdoptRemains { org, subscription });
             }
             limit(actor, &mut changes, Metric::IcalSubscriptions, 1, now);
@@ -97,9 +97,9 @@ impl App {
                 subscription.state = subscription.state.elsewhere();
                 let url = &subscription.url;
                 let neighbours = self.parts.store.subscription_neighbours(seen.org, seen.calendar, url).await?;
-                let beside = Placement::find(&neighbours, Some(seen.id)).map_err(Refusal::AlreadySubscribed)?;
-                subscription.place = beside.place;
-                if let Some((subscription, _)) = beside.left {
+                let placement = Placement::find(&neighbours, Some(seen.id)).map_err(Refusal::AlreadySubscribed)?;
+                subscription.place = placement.place;
+                if let Some((subscription, _)) = placement.left {
                     changes.feeds.push(Change::RemoveRemains { org: seen.org, subscription, at: now });
                 }
             }

@@ -182,8 +182,8 @@ impl App {
         calendar: &Calendar,
     ) -> Result<(Ended, &'static str), Broken> {
         let (now, memory) = (self.now(), &subscription.state.memory);
-        let asked = memory.validators(calendar.zone, now);
-        let (body, validators) = match self.parts.fetcher.fetch(&subscription.url, &asked).await {
+        let known_validators = memory.validators(calendar.zone, now);
+        let (body, validators) = match self.parts.fetcher.fetch(&subscription.url, &known_validators).await {
             Err(FetchError(problem)) => return Ok((Ended::Failed(problem), "unfetched")),
             Ok(FetchedFeed::Unchanged) => return Ok((Ended::Unchanged, "unchanged")),
             Ok(FetchedFeed::Full { body, .. }) if memory.knows(&body, calendar.zone, now) => {

@@ -43,23 +43,23 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::Store`].
-    pub async fn tell_due(&self, limit: u32) -> Result<Done, Refusal> {
-        self.look_at(TimerQueue::Events, limit).await
+    pub async fn announce_due(&self, limit: u32) -> Result<Done, Refusal> {
+        self.process_timers(TimerQueue::Events, limit).await
     }
 
     /// Recomputes the timers of up to `limit` events whose calendar's default reminders were changed.
     ///
     /// # Errors
     /// [`Refusal::Store`].
-    pub async fn look_again(&self, limit: u32) -> Result<Done, Refusal> {
-        self.look_at(TimerQueue::Again, limit).await
+    pub async fn recompute_timers(&self, limit: u32) -> Result<Done, Refusal> {
+        self.process_timers(TimerQueue::Again, limit).await
     }
 
-    async fn look_at(&self, queue: TimerQueue, limit: u32) -> Result<Done, Refusal> {
+    async fn process_timers(&self, queue: TimerQueue, limit: u32) -> Result<Done, Refusal> {
         let now = self.now();
         let claimed = self.parts.store.claim_timers(queue, now, now + CLAIM, limit).await?;
         let found = claimed.len();
-        let steps = claimed.iter().map(|timer| self.told(timer, now)).collect();
+        let steps = claimed.iter().map(|timer| self.announcement(timer, now)).collect();
         Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
     }
 
@@ -93,28 +93,28 @@ impl App {
     }
 
     /// The messages about an event at `now`, and the time of its next timer.
-    fn told(&self, timer: &ClaimedTimer, now: Timestamp) -> Step {
+    fn announcement(&self, timer: &ClaimedTimer, now: Timestamp) -> Step {
         let Some(event) = &timer.seen else { return removed(timer) };
         let reminders = Reminders::effective(event.reminders.as_ref(), timer.defaults.as_ref());
         let (mut messages, mut due) = (Vec::new(), Vec::new());
         for happening in event.happenings(&reminders, timer.emitted_until, now) {
-            let Some(shown) = event.event_of(&happening) else { continue };
+            let Some(occurrence) = event.event_of(&happening) else { continue };
             let event_type = match happening.kind {
                 HappeningKind::Reminder => EventType::EventReminder,
                 HappeningKind::Start => EventType::EventStarted,
                 HappeningKind::End => EventType::EventEnded,
             };
-            let version = shown.version;
-            let resource = kalends_wire::Event::from(shown);
+            let version = occurrence.version;
+            let resource = kalends_wire::Event::from(occurrence);
             messages.push(self.message(timer.org, event_type, &resource, version, now));
             due.push(happening.at);
         }
         // Never move backwards: a clock that is behind must not announce anything twice.
-        let told = EmittedUntil {
+        let emitted_until = EmittedUntil {
             all: timer.emitted_until.all.max(now),
             reminders: timer.emitted_until.reminders.max(timer.emitted_until.all).max(now),
         };
-        let next = event.look_after(timer.defaults.as_ref(), told).map(|due_at| (due_at, told));
+        let next = event.look_after(timer.defaults.as_ref(), emitted_until).map(|due_at| (due_at, emitted_until));
         Step { messages, due, ..Step::of(timer.org, advanced(timer, next)) }
     }
 
@@ -145,7 +145,7 @@ impl App {
         let mut steps = Vec::with_capacity(found);
         for seen in overdue {
             let Some(proposal) = seen.expired(now) else { continue };
-            let told = kalends_wire::ProposalExpired { proposal_id: proposal.id };
+            let expired = kalends_wire::ProposalExpired { proposal_id: proposal.id };
             let (org, version) = (proposal.org, proposal.version);
             let due = vec![proposal.expires_at];
             let change = ProposalChange::Update { proposal: Box::new(proposal), seen: seen.version, response: None };
@@ -153,7 +153,7 @@ impl App {
                 org,
                 calendars: self.unreserve(&seen).await?,
                 proposals: vec![change],
-                messages: vec![self.message(org, EventType::ProposalExpired, &told, version, now)],
+                messages: vec![self.message(org, EventType::ProposalExpired, &expired, version, now)],
                 due,
             });
         }

@@ -42,13 +42,13 @@ impl App {
             }
             if let Some(known) = self.parts.store.find_by_email(&new.email).await? {
                 let known = joined_again(&known).map_err(|_| Refusal::EmailTaken)?;
-                return Ok((told(200, known, "The address is already on the waiting list."), false));
+                return Ok((waitlist_answer(200, known, "The address is already on the waiting list."), false));
             }
             let now = self.now();
             let organization = join(OrgId::new(now, self.entropy()), &new, now);
             let org = organization.id;
             let message = "The address is on the waiting list. You will get an email when the account is activated.";
-            let answer = told(request.operation.status, &organization, message);
+            let answer = waitlist_answer(request.operation.status, &organization, message);
             let mut changes = ChangeSet::new(org);
             changes.accounts.push(Change::CreateOrganization(organization));
             if let Some(acceptance) = new.acceptance.clone() {
@@ -114,10 +114,10 @@ pub async fn activate(app: &Arc<App>, org: OrgId, by: Activation<'_>) -> Result<
 }
 
 fn activated(status: u16, organization: &Organization) -> Answered<JoinedWaitlist> {
-    told(status, organization, "The account is active.")
+    waitlist_answer(status, organization, "The account is active.")
 }
 
-fn told(status: u16, organization: &Organization, message: &'static str) -> Answered<JoinedWaitlist> {
+fn waitlist_answer(status: u16, organization: &Organization, message: &'static str) -> Answered<JoinedWaitlist> {
     let body = JoinedWaitlist { data: WaitlistEntry::from(organization), message: message.into() };
     Answered::with_status(status, body, None)
 }

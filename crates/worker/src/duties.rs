@@ -42,7 +42,7 @@ pub const DUTIES: &[Duty] = &[
         failure: "cannot send reminders, starts and ends",
         period: Duration::from_millis(250),
         rest: Duration::ZERO,
-        run: |app| Box::pin(async move { app.tell_due(TIMERS_AT_ONCE).await }),
+        run: |app| Box::pin(async move { app.announce_due(TIMERS_AT_ONCE).await }),
     },
     // Events that are due stay due until their batch, so that a large calendar delays nothing else.
     Duty {
@@ -50,7 +50,7 @@ pub const DUTIES: &[Duty] = &[
         failure: "cannot apply new default reminders",
         period: Duration::from_secs(1),
         rest: Duration::ZERO,
-        run: |app| Box::pin(async move { app.look_again(TIMERS_AT_ONCE).await }),
+        run: |app| Box::pin(async move { app.recompute_timers(TIMERS_AT_ONCE).await }),
     },
     Duty {
         name: "timers_of_old_events",

@@ -50,16 +50,16 @@ struct House {
 impl House {
     /// Checks that explanations agree with availability, slot by slot.
     async fn explained(&self, agent: &Agent, window: Span, allow_stale: bool) {
-        let told = self.ask(agent, window, allow_stale).await;
+        let answer = self.ask(agent, window, allow_stale).await;
         let mut start = window.start();
         while start + SignedDuration::hours(1) <= window.end() {
             let time = Span::new(start, start + SignedDuration::hours(1)).unwrap();
             let of = ExplainOf::Agent(agent.id.to_string());
             let actor = self.actor(Reach::Organization, &operations::EXPLAIN_AVAILABILITY);
-            let asked = ExplainQuery { of, time, allow_stale };
-            let why = self.app.explain_availability(&actor, asked).await.unwrap();
+            let query = ExplainQuery { of, time, allow_stale };
+            let why = self.app.explain_availability(&actor, query).await.unwrap();
             let slot = format!("{}-{}", &start.to_string()[11..16], &time.end().to_string()[11..16]);
-            assert_eq!(why.offered, told.slots.contains(&slot), "{slot} {why:?} {}", told.json);
+            assert_eq!(why.offered, answer.slots.contains(&slot), "{slot} {why:?} {}", answer.json);
             assert_eq!(why.offered, why.reasons.is_empty());
             start = time.end();
         }
@@ -205,10 +205,10 @@ async fn without_human_calendars_the_answer_is_complete() {
     let house = House::new().await;
     let agent = house.agent().await;
     house.event(&house.calendar(&agent).await, hours("10:00", "11:00")).await;
-    let told = house.ask(&agent, morning(), false).await;
-    assert_eq!((told.state(), told.warnings()), ("complete", vec![]));
-    assert_eq!(told.slots, ["09:00-10:00", "11:00-12:00", "12:00-13:00"]);
-    assert_eq!(told.busy, ["10:00-11:00"]);
+    let answer = house.ask(&agent, morning(), false).await;
+    assert_eq!((answer.state(), answer.warnings()), ("complete", vec![]));
+    assert_eq!(answer.slots, ["09:00-10:00", "11:00-12:00", "12:00-13:00"]);
+    assert_eq!(answer.busy, ["10:00-11:00"]);
 }
 
 #[tokio::test]
@@ -234,23 +234,23 @@ async fn an_answer_ages_with_its_human_calendars() {
         // Twice: the second answer comes from the cache.
         for _ in 0..2 {
             for (allow_stale, slots) in [(false, slots), (true, allowed)] {
-                let told = house.ask(&agent, morning(), allow_stale).await;
-                assert_eq!((told.state(), told.warnings().len()), (state, usize::from(state != "complete")));
-                assert_eq!((&told.slots, &told.busy), (&owned(slots), &owned(&busy)), "{}", told.json);
+                let answer = house.ask(&agent, morning(), allow_stale).await;
+                assert_eq!((answer.state(), answer.warnings().len()), (state, usize::from(state != "complete")));
+                assert_eq!((&answer.slots, &answer.busy), (&owned(slots), &owned(&busy)), "{}", answer.json);
                 house.explained(&agent, morning(), allow_stale).await;
             }
         }
     }
     // A refresh returns the same busy times; only their age changes.
     house.read(FIRST, 1, &[hours("10:00", "10:30")]);
-    let told = house.ask(&agent, morning(), false).await;
-    assert_eq!((told.state(), told.slots.len(), told.warnings().len()), ("complete", 2, 0));
+    let answer = house.ask(&agent, morning(), false).await;
+    assert_eq!((answer.state(), answer.slots.len(), answer.warnings().len()), ("complete", 2, 0));
     // Another refresh returns different ones.
     house.read(FIRST, 2, &[hours("09:00", "09:01")]);
     assert_eq!(house.ask(&agent, morning(), false).await.slots, ["10:00-11:00", "11:00-12:00"]);
     house.humans.disconnect(FIRST);
-    let told = house.ask(&agent, morning(), false).await;
-    assert_eq!((told.state(), told.slots.len()), ("complete", 3));
+    let answer = house.ask(&agent, morning(), false).await;
+    assert_eq!((answer.state(), answer.slots.len()), ("complete", 3));
 }
 
 #[tokio::test]
@@ -267,16 +267,16 @@ async fn a_source_of_several_calendars_is_counted_once() {
     house.pass(SignedDuration::hours(2));
     house.read(SECOND, 1, &[hours("09:00", "10:00")]);
 
-    let told = house.ask(&agent, morning(), true).await;
-    assert_eq!(told.state(), "stale");
+    let answer = house.ask(&agent, morning(), true).await;
+    assert_eq!(answer.state(), "stale");
     let expected =
         "1 connected human calendar has not been read for more than 1 hour: the last known busy times are used";
-    assert_eq!(told.warnings(), [expected]);
-    assert_eq!(told.slots, ["10:00-11:00", "11:00-12:00", "12:00-13:00"]);
+    assert_eq!(answer.warnings(), [expected]);
+    assert_eq!(answer.slots, ["10:00-11:00", "11:00-12:00", "12:00-13:00"]);
     assert_eq!(house.ask(&agent, morning(), false).await.slots.len(), 0);
     // An agent whose calendars it does not count for is not affected.
-    let told = house.ask(&other, morning(), false).await;
-    assert_eq!((told.state(), told.slots.len()), ("complete", 4));
+    let answer = house.ask(&other, morning(), false).await;
+    assert_eq!((answer.state(), answer.slots.len()), ("complete", 4));
 
     house.humans.say(HumanBusy {
         source: FIRST,
@@ -285,9 +285,9 @@ async fn a_source_of_several_calendars_is_counted_once() {
         covers: morning(),
         spans: BusySet::EMPTY,
     });
-    let told = house.ask(&agent, morning(), true).await;
-    assert_eq!((told.state(), told.slots.len()), ("partial", 3));
-    assert!(told.warnings()[0].starts_with("1 connected human calendar has not been read yet"), "{}", told.json);
+    let answer = house.ask(&agent, morning(), true).await;
+    assert_eq!((answer.state(), answer.slots.len()), ("partial", 3));
+    assert!(answer.warnings()[0].starts_with("1 connected human calendar has not been read yet"), "{}", answer.json);
 }
 
 #[tokio::test]
@@ -297,23 +297,23 @@ async fn a_human_calendar_counts_for_an_agent_without_a_calendar() {
     house.humans.connect(agent.id, FIRST);
     house.read(FIRST, 1, &[hours("10:00", "10:30")]);
     for allow_stale in [false, true] {
-        let told = house.ask(&agent, morning(), allow_stale).await;
-        assert_eq!(told.slots, ["09:00-10:00", "11:00-12:00", "12:00-13:00"]);
-        assert_eq!((told.state(), &told.busy), ("complete", &owned(&["10:00-10:30"])));
+        let answer = house.ask(&agent, morning(), allow_stale).await;
+        assert_eq!(answer.slots, ["09:00-10:00", "11:00-12:00", "12:00-13:00"]);
+        assert_eq!((answer.state(), &answer.busy), ("complete", &owned(&["10:00-10:30"])));
         house.explained(&agent, morning(), allow_stale).await;
-        let as_of = AsOf::parse("if_as_of", told.json["as_of"].as_str().unwrap()).unwrap();
+        let as_of = AsOf::parse("if_as_of", answer.json["as_of"].as_str().unwrap()).unwrap();
         assert_eq!(as_of.humans, [HumanAsOf { of: agent.id.into(), source: FIRST, revision: Revision(1) }]);
     }
     // New busy times appear, and become stale like any others.
     house.read(FIRST, 2, &[hours("12:00", "13:00")]);
     assert_eq!(house.ask(&agent, morning(), false).await.slots, ["09:00-10:00", "10:00-11:00", "11:00-12:00"]);
     house.pass(SignedDuration::hours(2));
-    let told = house.ask(&agent, morning(), false).await;
-    assert_eq!((told.state(), told.slots.len(), told.warnings().len()), ("stale", 0, 1));
+    let answer = house.ask(&agent, morning(), false).await;
+    assert_eq!((answer.state(), answer.slots.len(), answer.warnings().len()), ("stale", 0, 1));
     house.explained(&agent, morning(), false).await;
     house.humans.disconnect(FIRST);
-    let told = house.ask(&agent, morning(), false).await;
-    assert_eq!((told.state(), told.slots.len()), ("complete", 4));
+    let answer = house.ask(&agent, morning(), false).await;
+    assert_eq!((answer.state(), answer.slots.len()), ("complete", 4));
 }
 
 #[tokio::test]
@@ -326,26 +326,26 @@ async fn human_busy_times_get_the_buffers_of_the_calendar() {
     house.read(FIRST, 1, &[hours("08:00", "08:50"), hours("11:15", "11:45"), hours("13:10", "14:00")]);
     assert_eq!(house.ask(&agent, morning(), false).await.slots, ["09:00-10:00", "10:00-11:00", "12:00-13:00"]);
     house.buffers(&calendar, 15, 20).await;
-    let told = house.ask(&agent, morning(), false).await;
-    assert_eq!(told.slots, ["10:00-11:00"], "08:50 + 20 > 09:00; 11:15 - 15 = 11:00; 11:45 + 20 > 12:00");
-    assert_eq!(told.busy, ["11:15-11:45"], "busy times are returned without buffers");
-    assert_eq!(told.state(), "complete");
+    let answer = house.ask(&agent, morning(), false).await;
+    assert_eq!(answer.slots, ["10:00-11:00"], "08:50 + 20 > 09:00; 11:15 - 15 = 11:00; 11:45 + 20 > 12:00");
+    assert_eq!(answer.busy, ["11:15-11:45"], "busy times are returned without buffers");
+    assert_eq!(answer.state(), "complete");
     house.explained(&agent, morning(), false).await;
     let actor = house.actor(reach_of(&agent), &operations::EXPLAIN_AVAILABILITY);
     let of = ExplainOf::Calendar(calendar.id.to_string());
-    let asked = ExplainQuery { of, time: hours("11:30", "12:30"), allow_stale: false };
-    let why = house.app.explain_availability(&actor, asked).await.unwrap();
-    let told: Vec<_> = why.reasons.iter().map(|reason| (reason.reason, reason.start)).collect();
+    let query = ExplainQuery { of, time: hours("11:30", "12:30"), allow_stale: false };
+    let why = house.app.explain_availability(&actor, query).await.unwrap();
+    let reasons: Vec<_> = why.reasons.iter().map(|reason| (reason.reason, reason.start)).collect();
     let (busy, buffer) = (hours("11:15", "11:45"), hours("11:45", "12:05"));
-    assert_eq!(told, [(ReasonKind::HumanBusy, busy.start()), (ReasonKind::Buffer, buffer.start())]);
+    assert_eq!(reasons, [(ReasonKind::HumanBusy, busy.start()), (ReasonKind::Buffer, buffer.start())]);
 
     // The known span must cover the buffers too.
     let covers = hours("08:45", "20:00");
     let read_at = Some(house.make.clock.now());
     house.humans.say(HumanBusy { source: FIRST, revision: Revision(2), read_at, covers, spans: BusySet::EMPTY });
-    let told = house.ask(&agent, morning(), false).await;
-    assert_eq!(told.state(), "partial");
-    assert_eq!(told.slots, ["10:00-11:00", "11:00-12:00", "12:00-13:00"]);
+    let answer = house.ask(&agent, morning(), false).await;
+    assert_eq!(answer.state(), "partial");
+    assert_eq!(answer.slots, ["10:00-11:00", "11:00-12:00", "12:00-13:00"]);
     assert_eq!(house.ask(&agent, morning(), true).await.slots.len(), 4);
 }
 
@@ -370,16 +370,16 @@ async fn an_agent_key_reaches_only_the_rules_and_time_of_its_agent() {
         let deleted = house.app.delete_availability_rules(&actor, id, &IfMatch::Any).await;
         assert!(matches!(deleted, Err(Refusal::OutOfReach)), "{deleted:?}");
     }
-    let asked = |of| ExplainQuery { of, time: morning(), allow_stale: false };
+    let query = |of| ExplainQuery { of, time: morning(), allow_stale: false };
     let actor = house.actor(reach, &operations::EXPLAIN_AVAILABILITY);
-    assert!(house.app.explain_availability(&actor, asked(ExplainOf::Agent(own.id.to_string()))).await.is_ok());
+    assert!(house.app.explain_availability(&actor, query(ExplainOf::Agent(own.id.to_string()))).await.is_ok());
     for of in [
         ExplainOf::Agent(other.id.to_string()),
         ExplainOf::Calendar(theirs),
         ExplainOf::Calendar(shared.id.to_string()),
     ] {
-        let told = house.app.explain_availability(&actor, asked(of)).await;
-        assert!(matches!(told, Err(Refusal::OutOfReach)), "{told:?}");
+        let outcome = house.app.explain_availability(&actor, query(of)).await;
+        assert!(matches!(outcome, Err(Refusal::OutOfReach)), "{outcome:?}");
     }
     let deleted = house.actor(reach, &operations::DELETE_RULES);
     house.app.delete_availability_rules(&deleted, &mine, &IfMatch::Any).await.unwrap();
@@ -398,11 +398,11 @@ async fn changes_to_rules_are_audited() {
     let rules = house.app.availability_rules(&actor, &id).await.unwrap();
     house.app.delete_availability_rules(&actor, &id, &IfMatch::Any).await.unwrap();
     let entries = house.store.audit_entries(house.org).await;
-    let mut told: Vec<_> = entries.iter().map(|entry| (entry.action.as_str(), entry.status)).collect();
+    let mut actions: Vec<_> = entries.iter().map(|entry| (entry.action.as_str(), entry.status)).collect();
     // All in one millisecond: their identifiers do not show which came first.
-    told.sort_unstable();
+    actions.sort_unstable();
     let (update, delete) = ("availability_rules.update", "availability_rules.delete");
-    assert_eq!(told, [(delete, 204), (update, 200), (update, 200)]);
+    assert_eq!(actions, [(delete, 204), (update, 200), (update, 200)]);
     for entry in entries {
         assert_eq!((entry.resource, entry.agent), (rules.id.to_string(), Some(agent.id)));
         assert_eq!(entry.path, "/v1/calendars/{id}/availability-rules");
@@ -421,8 +421,8 @@ async fn a_range_far_in_the_future_is_correct() {
     house.event(&calendar, late).await;
     let window = Span::new(at("2027-08-02T00:00:00Z"), at("2027-08-02T04:00:00Z")).unwrap();
     for _ in 0..2 {
-        let told = house.ask(&agent, window, false).await;
-        assert_eq!((told.slots, told.busy), (vec!["02:00-03:00".to_owned(), "03:00-04:00".into()], vec![]));
+        let answer = house.ask(&agent, window, false).await;
+        assert_eq!((answer.slots, answer.busy), (vec!["02:00-03:00".to_owned(), "03:00-04:00".into()], vec![]));
     }
     assert_eq!(house.ask(&agent, window, false).await.json["warnings"], json!([]));
 }
@@ -446,8 +446,8 @@ async fn the_earliest_and_latest_times_have_availability() {
     let last = Span::new(at("2099-12-31T19:00:00Z"), Timestamp::HORIZON).unwrap();
     for window in [first, last] {
         for _ in 0..2 {
-            let told = house.ask(&agent, window, true).await;
-            assert_eq!(told.slots.len(), 5, "{}", told.json);
+            let answer = house.ask(&agent, window, true).await;
+            assert_eq!(answer.slots.len(), 5, "{}", answer.json);
             assert_eq!(house.ask(&agent, window, false).await.slots.len(), 0, "unknown time is not offered");
         }
         house.explained(&agent, window, true).await;
@@ -494,15 +494,15 @@ async fn an_answer_names_the_revisions_that_it_is_based_on() {
     let human = HumanSource(9);
     house.read(human, 5, &[]);
     house.humans.connect(other.id, human);
-    for told in [house.ask(&agent, window, false).await, house.ask(&agent, window, true).await] {
-        let as_of = AsOf::parse("if_as_of", told.json["as_of"].as_str().unwrap()).unwrap();
+    for answer in [house.ask(&agent, window, false).await, house.ask(&agent, window, true).await] {
+        let as_of = AsOf::parse("if_as_of", answer.json["as_of"].as_str().unwrap()).unwrap();
         assert_eq!(as_of.calendars, [(one.id, Revision(1)), (other.id, Revision(0))]);
         assert_eq!(as_of.humans, [HumanAsOf { of: other.id.into(), source: human, revision: Revision(5) }]);
     }
     house.read(human, 6, &[]);
     house.buffers(&one, 5, 5).await;
-    let told = house.ask(&agent, window, false).await;
-    let as_of = AsOf::parse("if_as_of", told.json["as_of"].as_str().unwrap()).unwrap();
+    let answer = house.ask(&agent, window, false).await;
+    let as_of = AsOf::parse("if_as_of", answer.json["as_of"].as_str().unwrap()).unwrap();
     assert_eq!(as_of.calendars[0], (one.id, Revision(2)));
     assert_eq!(as_of.humans[0].revision, Revision(6));
 }
@@ -516,12 +516,12 @@ async fn holds_respect_human_calendars_and_their_changes() {
     house.read(FIRST, 1, &[hours("09:00", "09:30")]);
     house.humans.connect(calendar.id, FIRST);
     let hold = async |start: &str, end: &str, if_as_of: Option<&Value>| {
-        let told = json!({
+        let body = json!({
             "title": "Maybe", "start_time": hours(start, end).start().to_string(),
             "end_time": hours(start, end).end().to_string(),
             "hold_expires_at": (house.make.clock.now() + SignedDuration::minutes(5)).to_string(), "if_as_of": if_as_of,
         });
-        let wanted: kalends_wire::CreateEvent = serde_json::from_value(told).unwrap();
+        let wanted: kalends_wire::CreateEvent = serde_json::from_value(body).unwrap();
         let actor = house.actor(Reach::Organization, &operations::CREATE_EVENT);
         house.app.create_event(&actor, &calendar.id.to_string(), wanted.parse().unwrap()).await
     };
@@ -537,8 +537,8 @@ async fn holds_respect_human_calendars_and_their_changes() {
     let refused = hold("11:00", "11:30", Some(&seen)).await;
     assert!(matches!(refused, Err(Refusal::Outdated(_))), "{refused:?}");
     hold("11:30", "12:00", Some(&seen)).await.unwrap();
-    let anew = house.ask(&agent, morning(), false).await.json["as_of"].clone();
-    hold("11:00", "11:20", Some(&anew)).await.unwrap();
+    let current = house.ask(&agent, morning(), false).await.json["as_of"].clone();
+    hold("11:00", "11:20", Some(&current)).await.unwrap();
 }
 
 #[tokio::test]

@@ -107,9 +107,9 @@ impl House {
         self.session_of(self.human, operation)
     }
 
-    async fn ask(&self, asked: NewLink) -> Value {
+    async fn ask(&self, new: NewLink) -> Value {
         let (actor, calendar) = (self.key(&op::CREATE_CONNECTION_LINK), self.calendar.id.to_string());
-        json_of(self.app.create_connection_link(&actor, &calendar, asked).await.unwrap())
+        json_of(self.app.create_connection_link(&actor, &calendar, new).await.unwrap())
     }
 
     async fn status(&self, link: &str) -> String {
@@ -183,8 +183,8 @@ impl House {
     }
 
     async fn connection(&self, id: &str) -> Value {
-        let shown = self.app.connection(&self.session(&op::GET_CONNECTION), id).await.unwrap();
-        serde_json::to_value(shown).unwrap()
+        let returned = self.app.connection(&self.session(&op::GET_CONNECTION), id).await.unwrap();
+        serde_json::to_value(returned).unwrap()
     }
 }
 
@@ -327,9 +327,9 @@ async fn a_failed_refresh_keeps_the_busy_times_and_is_retried() {
     house.accounts.fail(Some(Failing::Away));
     house.make.clock.advance(SignedDuration::minutes(5));
     assert_eq!(house.refresh().await, 1);
-    let shown = house.connection(&connection).await;
-    assert_eq!((&shown["status"], &shown["data"]), (&json!("error"), &json!("fresh")));
-    assert!(shown["last_error"].is_string());
+    let returned = house.connection(&connection).await;
+    assert_eq!((&returned["status"], &returned["data"]), (&json!("error"), &json!("fresh")));
+    assert!(returned["last_error"].is_string());
     assert_eq!(house.busy().await, read);
     // The waits become longer, but never so long that fresh data becomes stale without a retry.
     for _ in 0..6 {
@@ -396,8 +396,8 @@ async fn an_ended_consent_can_be_renewed_for_the_same_account_only() {
     let ended = house.come_back(Provider::Google, &again().await, WORK).await;
     assert!(matches!(ended, ConsentEnded::Connected { link: None, .. }), "{ended:?}");
     assert_eq!(house.refresh().await, 1);
-    let shown = house.connection(&connection).await;
-    assert_eq!((&shown["status"], &shown["data"]), (&json!("active"), &json!("fresh")));
+    let returned = house.connection(&connection).await;
+    assert_eq!((&returned["status"], &returned["data"]), (&json!("active"), &json!("fresh")));
 }
 
 #[tokio::test]
@@ -465,9 +465,9 @@ async fn a_calendar_without_busy_times_ages_on_its_own() {
         house.make.clock.advance(SignedDuration::minutes(5));
         assert_eq!(house.refresh().await, 1, "the connection is refreshed as often as before");
     }
-    let shown = house.connection(&connection).await;
-    assert_eq!((&shown["status"], &shown["data"]), (&json!("error"), &json!("fresh")));
-    assert!(text(&shown, "/last_error").contains("1 of the calendars"), "{shown}");
+    let returned = house.connection(&connection).await;
+    assert_eq!((&returned["status"], &returned["data"]), (&json!("error"), &json!("fresh")));
+    assert!(text(&returned, "/last_error").contains("1 of the calendars"), "{returned}");
     house.make.clock.advance(SignedDuration::hours(1));
     house.refresh().await;
     let actor = house.session(&op::LIST_EXTERNAL_CALENDARS);

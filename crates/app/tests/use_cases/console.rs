@@ -182,15 +182,15 @@ async fn an_unknown_address_costs_as_much_as_a_known_one() {
     door.sign_up("ada@example.com").await.unwrap();
     let (hashes, checks) = door.passwords.counts();
     assert_eq!((hashes, checks), (1, 0));
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     for (email, password) in [("ada@example.com", "wrong"), ("nobody@example.com", PASSWORD)] {
         let before = door.passwords.counts();
         let refused = door.sign_in(email, password).await.err().unwrap();
         let after = door.passwords.counts();
         assert_eq!((after.0 - before.0, after.1 - before.1), (0, 1), "{email}");
-        told.push(refused.to_string());
+        messages.push(refused.to_string());
     }
-    assert_eq!(told[0], told[1]);
+    assert_eq!(messages[0], messages[1]);
     // A password that no account can have is not checked, whether or not the account exists.
     for email in ["ada@example.com", "nobody@example.com"] {
         let before = door.passwords.counts();
@@ -276,7 +276,7 @@ async fn all_sessions_of_a_user_share_the_rate_of_the_plan() {
     }
     for session in [&first, &second] {
         let refused = door.app.pace_session(session).await;
-        assert!(matches!(refused, Err(Refusal::TooFast { rate: told, retry_after: 1 }) if told == rate));
+        assert!(matches!(refused, Err(Refusal::TooFast { rate: reported, retry_after: 1 }) if reported == rate));
     }
     door.app.pace_session(&other).await.unwrap();
     door.make.clock.advance(SignedDuration::seconds(1));
@@ -380,7 +380,7 @@ async fn sign_ins_and_sampled_failures_are_audited() {
     let user = signed_in.answered.resource.user.id.to_string();
     for entry in &entries {
         assert_eq!(entry.actor_key_prefix.as_deref(), Some(&user[..20]), "{:?}", entry.action);
-        let shown = format!("{entry:?}");
-        assert!(!shown.contains(PASSWORD) && !shown.contains(&signed_in.token));
+        let text = format!("{entry:?}");
+        assert!(!text.contains(PASSWORD) && !text.contains(&signed_in.token));
     }
 }

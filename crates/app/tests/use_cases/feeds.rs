@@ -101,7 +101,7 @@ async fn a_caller_with_the_current_text_causes_no_read() {
     // That also holds for a process that never wrote it.
     for process in [&stage.app, &app(&stage.store, &stage.make)] {
         match stage.ask(process, Some(&tag)).await {
-            FeedAnswer::Unchanged(told) => assert_eq!(told, tag),
+            FeedAnswer::Unchanged(current) => assert_eq!(current, tag),
             FeedAnswer::Whole(feed) => panic!("{}", text(&feed)),
         }
     }
@@ -162,12 +162,12 @@ async fn an_old_address_does_not_return_the_cached_feed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_requests_read_a_feed_once() {
     let stage = Stage::set().await;
-    let asking = (0..32).map(|_| {
+    let requests = (0..32).map(|_| {
         let (app, token) = (Arc::clone(&stage.app), stage.calendar.feed_token.clone());
         tokio::spawn(async move { whole(app.feed(token.reveal(), |_| false).await.unwrap()) })
     });
-    let asking: Vec<_> = asking.collect();
-    let told: Vec<Arc<Feed>> = join_all(asking).await.into_iter().map(Result::unwrap).collect();
-    assert!(told.iter().all(|feed| Arc::ptr_eq(feed, &told[0])));
+    let requests: Vec<_> = requests.collect();
+    let feeds: Vec<Arc<Feed>> = join_all(requests).await.into_iter().map(Result::unwrap).collect();
+    assert!(feeds.iter().all(|feed| Arc::ptr_eq(feed, &feeds[0])));
     assert_eq!(stage.store.feeds_read(), 1);
 }

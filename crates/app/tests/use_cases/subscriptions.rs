@@ -30,9 +30,9 @@ use serde_json::json;
 #[derive(Clone, Default)]
 struct Feeds {
     answer: Arc<Mutex<Option<Result<String, String>>>>,
-    asked: Arc<Mutex<Vec<Validators>>>,
+    validators_sent: Arc<Mutex<Vec<Validators>>>,
     /// Change-sets to commit during the next fetch.
-    meanwhile: Arc<Mutex<Option<Vec<ChangeSet>>>>,
+    during_fetch: Arc<Mutex<Option<Vec<ChangeSet>>>>,
     store: MemoryStore,
 }
 
@@ -45,8 +45,8 @@ impl Feeds {
         *self.answer.lock().unwrap() = Some(Err(problem.into()));
     }
 
-    fn asked(&self) -> Vec<Option<String>> {
-        self.asked.lock().unwrap().drain(..).map(|validators| validators.etag).collect()
+    fn etags_sent(&self) -> Vec<Option<String>> {
+        self.validators_sent.lock().unwrap().drain(..).map(|validators| validators.etag).collect()
     }
 }
 
@@ -58,9 +58,9 @@ fn tag(text: &str) -> String {
 #[async_trait]
 impl FeedFetcher for Feeds {
     async fn fetch(&self, _: &RemoteUrl, validators: &Validators) -> Result<FetchedFeed, FetchError> {
-        self.asked.lock().unwrap().push(validators.clone());
-        let meanwhile = self.meanwhile.lock().unwrap().take();
-        for changes in meanwhile.into_iter().flatten() {
+        self.validators_sent.lock().unwrap().push(validators.clone());
+        let during_fetch = self.during_fetch.lock().unwrap().take();
+        for changes in during_fetch.into_iter().flatten() {
             self.store.commit(changes).await.unwrap();
         }
         let text = self.answer.lock().unwrap().clone().unwrap().map_err(FetchError)?;
@@ -116,8 +116,9 @@ impl House {
         let calendar = make.calendar(&agent);
         let url = RemoteUrl::from_stored("https://example.com/work.ics").unwrap();
         let of = (organization.id, agent.id, calendar.id);
-        let beside = Placement { place: 1, left: None };
-        let made = Subscription::create(of, NewSubscription { url, label: None }, beside, make.tick(), &make.entropy);
+        let placement = Placement { place: 1, left: None };
+        let made =
+            Subscription::create(of, NewSubscription { url, label: None }, placement, make.tick(), &make.entropy);
         let mut changes = ChangeSet::new(organization.id).create(&organization).create(&agent).create(&calendar);
         // Messages are only stored if an endpoint exists.
         changes = changes.create(&make.webhook(organization.id));
@@ -136,7 +137,7 @@ impl House {
         count
     }
 
-    async fn shown(&self) -> Subscription {
+    async fn subscription(&self) -> Subscription {
         self.store.find_subscription(self.made.org, self.made.id).await.unwrap().unwrap()
     }
 
@@ -163,7 +164,7 @@ impl House {
     }
 
     async fn counts(&self) -> Counts {
-        self.shown().await.state.memory.report.unwrap().counts
+        self.subscription().await.state.memory.report.unwrap().counts
     }
 
     /// Advances the clock minute by minute until a sync is due, and returns how many minutes that took.
@@ -184,7 +185,7 @@ async fn a_subscription_is_synced_every_quarter_of_an_hour() {
     house.feeds.says(feed([3, 4]));
     assert_eq!(house.work().await, 1, "the first sync, at its creation");
     assert_eq!(house.titles().await, ["On 3", "On 4"]);
-    assert_eq!(house.shown().await.state.last_synced_at, Some(house.app.now()));
+    assert_eq!(house.subscription().await.state.last_synced_at, Some(house.app.now()));
     assert_eq!(house.work().await, 0);
     for _ in 0..5 {
         let minutes = house.minutes_until_due().await;
@@ -198,10 +199,10 @@ async fn an_unchanged_feed_costs_one_request_and_changes_nothing() {
     let text = feed([3, 4, 5]);
     house.feeds.says(&text);
     house.work().await;
-    assert_eq!(house.feeds.asked(), [None]);
+    assert_eq!(house.feeds.etags_sent(), [None]);
     let (revision, events) = (house.revision().await, house.events().await);
     house.minutes_until_due().await;
-    assert_eq!(house.feeds.asked(), [Some(tag(&text))]);
+    assert_eq!(house.feeds.etags_sent(), [Some(tag(&text))]);
     assert_eq!((house.revision().await, house.events().await), (revision, events.clone()));
     assert_eq!(house.counts().await, Counts { untouched: 3, ..Counts::default() });
 
@@ -222,9 +223,9 @@ async fn a_feed_is_read_again_every_day_and_after_a_zone_change() {
         house.make.clock.advance(SignedDuration::minutes(15));
         house.work().await;
     }
-    let asked = house.feeds.asked();
-    let whole = asked.iter().filter(|etag| etag.is_none()).count();
-    assert_eq!(whole, 2, "the first time, and once within 27 hours: {asked:?}");
+    let etags_sent = house.feeds.etags_sent();
+    let whole = etags_sent.iter().filter(|etag| etag.is_none()).count();
+    assert_eq!(whole, 2, "the first time, and once within 27 hours: {etags_sent:?}");
 
     let all_day = text.replace("DTSTART:20260303T100000Z", "DTSTART;VALUE=DATE:20260303").replace("PT1H", "P1D");
     house.feeds.says(&all_day);
@@ -244,7 +245,7 @@ async fn failures_back_off_and_change_nothing() {
     house.feeds.says(feed([3, 4]));
     house.work().await;
     let events = house.events().await;
-    let synced = house.shown().await.state.last_synced_at;
+    let synced = house.subscription().await.state.last_synced_at;
     house.feeds.fails("the server answered 500");
     let mut waits = Vec::new();
     for _ in 0..8 {
@@ -254,12 +255,12 @@ async fn failures_back_off_and_change_nothing() {
         let tenth = expected / 10 + 1;
         assert!((expected - tenth..=expected + tenth).contains(waited), "{waits:?}");
     }
-    let shown = house.shown().await;
-    assert_eq!((shown.status(), shown.state.failures), (SubscriptionStatus::Error, 8));
-    assert_eq!(shown.state.last_error.as_deref(), Some("the server answered 500"));
-    assert_eq!((shown.state.last_synced_at, house.events().await), (synced, events));
+    let subscription = house.subscription().await;
+    assert_eq!((subscription.status(), subscription.state.failures), (SubscriptionStatus::Error, 8));
+    assert_eq!(subscription.state.last_error.as_deref(), Some("the server answered 500"));
+    assert_eq!((subscription.state.last_synced_at, house.events().await), (synced, events));
 
-    for (text, told) in [
+    for (text, problem) in [
         ("<!DOCTYPE html><html></html>".to_owned(), "HTML"),
         (feed([3]).replace("END:VCALENDAR\r\n", ""), "cut short"),
         (String::new(), "empty"),
@@ -267,15 +268,18 @@ async fn failures_back_off_and_change_nothing() {
         house.feeds.says(text);
         house.ask().await;
         house.work().await;
-        let shown = house.shown().await;
-        assert!(shown.state.last_error.as_ref().is_some_and(|error| error.contains(told)), "{shown:?}");
+        let subscription = house.subscription().await;
+        assert!(
+            subscription.state.last_error.as_ref().is_some_and(|error| error.contains(problem)),
+            "{subscription:?}"
+        );
         assert_eq!(house.titles().await, ["On 3", "On 4"]);
     }
     house.feeds.says(feed([3, 4, 5]));
     house.ask().await;
     house.work().await;
-    let shown = house.shown().await;
-    assert_eq!((shown.status(), shown.state.failures), (SubscriptionStatus::Active, 0));
+    let subscription = house.subscription().await;
+    assert_eq!((subscription.status(), subscription.state.failures), (SubscriptionStatus::Active, 0));
     assert_eq!(house.titles().await, ["On 3", "On 4", "On 5"]);
 }
 
@@ -305,11 +309,11 @@ async fn a_feed_that_shrinks_is_believed_the_second_time() {
     house.ask().await;
     house.work().await;
     assert_eq!(house.events().await.len(), 11, "new events are there, and missing ones still are");
-    let report = house.shown().await.state.memory.report.unwrap();
+    let report = house.subscription().await.state.memory.report.unwrap();
     assert_eq!((report.counts.created, report.counts.deleted, report.withheld), (1, 0, 8));
     assert!((4..=7).contains(&house.minutes_until_due().await), "it is fetched again soon");
     assert_eq!(house.titles().await, ["On 1", "On 2", "On 20"]);
-    assert_eq!(house.feeds.asked(), [None, Some(tag(&feed(1..=10))), None], "the last request has no validators");
+    assert_eq!(house.feeds.etags_sent(), [None, Some(tag(&feed(1..=10))), None], "the last request has no validators");
 
     // A feed that recovers in between is not believed when it shrinks again.
     house.feeds.says(feed(1..=10));
@@ -345,11 +349,11 @@ async fn a_sync_that_lost_its_claim_writes_nothing() {
 #[tokio::test]
 async fn a_change_of_the_subscription_during_a_fetch_ends_the_sync() {
     let url = RemoteUrl::from_stored("https://example.org/").unwrap();
-    let meanwhile = [
+    let during_fetch = [
         SubscriptionPatch { url: Patch::Set(url), ..SubscriptionPatch::default() },
         SubscriptionPatch { paused: Patch::Set(true), ..SubscriptionPatch::default() },
     ];
-    for (patch, expected) in meanwhile.into_iter().zip([&[][..], &["On 3"]]) {
+    for (patch, expected) in during_fetch.into_iter().zip([&[][..], &["On 3"]]) {
         let house = House::new().await;
         house.feeds.says(feed([3]));
         let moved = patch.url.is_set();
@@ -357,7 +361,7 @@ async fn a_change_of_the_subscription_during_a_fetch_ends_the_sync() {
         let (seen, due) = (house.made.version, moved.then(|| Timestamp::from_micros(i64::MAX)));
         let mut changes = ChangeSet::new(house.made.org);
         changes.feeds.push(Change::UpdateSubscription { subscription, seen, moved, due });
-        *house.feeds.meanwhile.lock().unwrap() = Some(vec![changes]);
+        *house.feeds.during_fetch.lock().unwrap() = Some(vec![changes]);
         house.work().await;
         assert_eq!(house.titles().await, expected);
         house.make.clock.advance(SignedDuration::hours(100));
@@ -369,7 +373,7 @@ async fn a_change_of_the_subscription_during_a_fetch_ends_the_sync() {
     house.feeds.says(feed([3]));
     let gone = house.calendar.deleted(house.make.tick());
     let changes = ChangeSet::new(gone.org).update(&gone, house.calendar.version);
-    *house.feeds.meanwhile.lock().unwrap() = Some(vec![changes]);
+    *house.feeds.during_fetch.lock().unwrap() = Some(vec![changes]);
     house.work().await;
     house.make.clock.advance(CLAIM_LASTS);
     assert_eq!(house.work().await, 0);
@@ -417,9 +421,9 @@ async fn a_sync_over_the_limit_changes_nothing() {
     house.feeds.says(feed(1..=6));
     house.work().await;
     assert_eq!((house.titles().await, house.imported().await), (vec![], 0));
-    let shown = house.shown().await;
-    assert_eq!(shown.status(), SubscriptionStatus::Error);
-    let error = shown.state.last_error.unwrap();
+    let subscription = house.subscription().await;
+    assert_eq!(subscription.status(), SubscriptionStatus::Error);
+    let error = subscription.state.last_error.unwrap();
     for part in ["6 events", "5 imported events", "imported_events", "have the limit raised"] {
         assert!(error.contains(part), "{error}");
     }
@@ -434,13 +438,13 @@ async fn a_sync_over_the_limit_changes_nothing() {
     house.ask().await;
     house.work().await;
     assert_eq!((house.titles().await, house.imported().await), ((1..=5).map(|day| format!("On {day}")).collect(), 5));
-    assert!(house.shown().await.state.last_error.is_some());
+    assert!(house.subscription().await.state.last_error.is_some());
 
     house.may_hold(6).await;
     house.ask().await;
     house.work().await;
     assert_eq!((house.titles().await[0].as_str(), house.imported().await), ("Elsewhere", 6));
-    assert_eq!(house.shown().await.status(), SubscriptionStatus::Active);
+    assert_eq!(house.subscription().await.status(), SubscriptionStatus::Active);
 }
 
 #[tokio::test]
@@ -453,7 +457,7 @@ async fn a_sync_that_adds_nothing_works_above_the_limit() {
     house.ask().await;
     house.work().await;
     assert_eq!(house.titles().await, ["Elsewhere", "On 2", "On 3"]);
-    assert_eq!(house.shown().await.status(), SubscriptionStatus::Active);
+    assert_eq!(house.subscription().await.status(), SubscriptionStatus::Active);
     assert_eq!(house.imported().await, 4, "deleted events count until they are purged");
 }
 
@@ -486,8 +490,8 @@ async fn repeated_subscribing_and_deleting_leaves_a_bounded_number_of_rows() {
         let (org, agent, calendar) = (house.made.org, house.made.agent, house.calendar.id);
         let url = RemoteUrl::from_stored(&format!("https://{round}.example/")).unwrap();
         let new = NewSubscription { url, label: None };
-        let beside = Placement { place: 2 + round, left: None };
-        let made = Subscription::create((org, agent, calendar), new, beside, house.make.tick(), &house.make.entropy);
+        let placement = Placement { place: 2 + round, left: None };
+        let made = Subscription::create((org, agent, calendar), new, placement, house.make.tick(), &house.make.entropy);
         let mut changes = ChangeSet::new(org);
         let listed = house.store.list_subscriptions(org, None, None, Page { limit: 10, offset: 0 }).await.unwrap();
         for Subscription { id: subscription, version: seen, .. } in listed.data {
@@ -520,7 +524,7 @@ impl House {
     /// Deletes the subscription.
     async fn end(&self, remains: Remains) {
         let (org, subscription, at) = (self.made.org, self.made.id, self.make.tick());
-        let seen = self.shown().await.version;
+        let seen = self.subscription().await.version;
         let mut changes = ChangeSet::new(org);
         changes.feeds.push(Change::DeleteSubscription { org, subscription, seen, remains, at });
         self.store.commit(changes).await.unwrap();
@@ -561,7 +565,7 @@ impl House {
     }
 
     /// The other subscriptions of the calendar, and what was left at the subscription's address.
-    async fn beside(&self) -> Neighbours {
+    async fn neighbours(&self) -> Neighbours {
         self.store.subscription_neighbours(self.made.org, self.calendar.id, &self.made.url).await.unwrap()
     }
 
@@ -652,7 +656,7 @@ async fn events_of_a_deleted_subscription_are_removed_on_request() {
     house.end(Remains::Removed).await;
     assert_eq!(house.work().await, 1);
     assert_eq!(house.titles().await, Vec::<String>::new());
-    assert_eq!(house.beside().await, Neighbours::default());
+    assert_eq!(house.neighbours().await, Neighbours::default());
     assert_eq!(house.work().await, 0);
     // The next subscription starts from scratch.
     house.feeds.says(feed([5]));
@@ -669,7 +673,7 @@ async fn a_deleted_subscription_is_forgotten_once_its_events_are_gone() {
     house.end(Remains::Kept).await;
     house.make.clock.advance(LEFT_KEPT);
     assert_eq!(house.work().await, 1, "a worker checks it");
-    let left = async || house.beside().await.same.len();
+    let left = async || house.neighbours().await.same.len();
     assert_eq!((left().await, house.titles().await.len()), (1, 2));
     for event in house.events().await {
         let gone = event.gone(house.make.tick());

@@ -61,18 +61,18 @@ impl Stage {
     async fn at(&self, now: Timestamp) -> (Vec<String>, Done) {
         self.make.clock.set(now);
         let before = self.messages().await;
-        let done = self.app.tell_due(100).await.unwrap();
-        let mut told: Vec<Message> = self.messages().await;
-        told.retain(|message| !before.contains(message));
-        let shown = |message: &Message| {
+        let done = self.app.announce_due(100).await.unwrap();
+        let mut messages: Vec<Message> = self.messages().await;
+        messages.retain(|message| !before.contains(message));
+        let summary = |message: &Message| {
             let body: Value = serde_json::from_str(&message.payload).unwrap();
             assert_eq!((body["orgId"].as_str(), message.org), (Some(&*self.org.to_string()), self.org));
             assert_eq!(message.created_at, now);
             format!("{} {}", message.event_type.as_str(), body["startTime"].as_str().unwrap())
         };
-        let mut told: Vec<String> = told.iter().map(shown).collect();
-        told.sort();
-        (told, done)
+        let mut messages: Vec<String> = messages.iter().map(summary).collect();
+        messages.sort();
+        (messages, done)
     }
 
     /// The body of the last message of that type.
@@ -98,28 +98,28 @@ async fn the_payload_is_the_event_as_the_api_returns_it() {
     let stage = Stage::set().await;
     let event = stage.stored(stage.make.event(&stage.calendar, hours(10, 11))).await;
     let start = event.times.span.start();
-    let (told, done) = stage.at(start - SignedDuration::minutes(10) + SignedDuration::seconds(3)).await;
-    assert_eq!(told, ["event.reminder 2026-03-02T18:00:00Z"]);
+    let (messages, done) = stage.at(start - SignedDuration::minutes(10) + SignedDuration::seconds(3)).await;
+    assert_eq!(messages, ["event.reminder 2026-03-02T18:00:00Z"]);
     assert_eq!((done.found, done.all, done.late), (1, true, vec![SignedDuration::seconds(3)]));
 
     // The message shows the event as it is when it is sent, with that version.
     let title = EventPatch { title: Patch::Set("Retro".into()), ..EventPatch::default() };
     let renamed = event.patched(title, stage.calendar.zone, start - SignedDuration::minutes(5)).unwrap();
     stage.store.commit(ChangeSet::new(stage.org).update(&renamed, event.version)).await.unwrap();
-    let (told, _) = stage.at(start).await;
-    assert_eq!(told, ["event.started 2026-03-02T18:00:00Z"]);
+    let (messages, _) = stage.at(start).await;
+    assert_eq!(messages, ["event.started 2026-03-02T18:00:00Z"]);
     let started = stage.messages().await.into_iter().find(|message| message.created_at == start).unwrap();
     assert_eq!(started.resource_version, renamed.version);
-    let shown = serde_json::to_value(kalends_wire::Event::from(renamed.clone())).unwrap();
-    assert_eq!(serde_json::from_str::<Value>(&started.payload).unwrap(), shown);
+    let expected = serde_json::to_value(kalends_wire::Event::from(renamed.clone())).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&started.payload).unwrap(), expected);
 
-    let (told, done) = stage.at(renamed.times.span.end()).await;
+    let (messages, done) = stage.at(renamed.times.span.end()).await;
     assert_eq!(
-        (told.as_slice(), done.late),
+        (messages.as_slice(), done.late),
         (&["event.ended 2026-03-02T18:00:00Z".to_owned()][..], vec![SignedDuration::ZERO])
     );
-    let (told, done) = stage.at(renamed.times.span.end() + SignedDuration::hours(1)).await;
-    assert_eq!((told, done), (Vec::new(), Done::found(0, 100)));
+    let (messages, done) = stage.at(renamed.times.span.end() + SignedDuration::hours(1)).await;
+    assert_eq!((messages, done), (Vec::new(), Done::found(0, 100)));
 }
 
 #[tokio::test]
@@ -128,8 +128,8 @@ async fn a_series_announces_its_instances() {
     let series = stage.stored(stage.make.series(&stage.calendar, hours(10, 11), "FREQ=DAILY;COUNT=3")).await;
     let start = hours(34, 35).start();
     stage.at(start - SignedDuration::hours(1)).await;
-    let (told, _) = stage.at(start).await;
-    assert_eq!(told, ["event.reminder 2026-03-03T18:00:00Z", "event.started 2026-03-03T18:00:00Z"]);
+    let (messages, _) = stage.at(start).await;
+    assert_eq!(messages, ["event.reminder 2026-03-03T18:00:00Z", "event.started 2026-03-03T18:00:00Z"]);
     let body = stage.last("event.started").await;
     let instance = serde_json::to_value(kalends_wire::Event::from(series.instance(start).unwrap())).unwrap();
     assert_eq!(body, instance);
@@ -138,19 +138,19 @@ async fn a_series_announces_its_instances() {
 
     // An occurrence that was changed individually is announced on its own.
     let third = hours(58, 59).start();
-    let shown = series.instance(third).unwrap();
+    let occurrence = series.instance(third).unwrap();
     let id = EventId::new(start, &stage.make.entropy);
     let patch = EventPatch { reminders: Patch::Set(None), ..EventPatch::default() };
     let zone = stage.calendar.zone;
     let (rest, own) =
-        series.with_occurrence_patched(&shown, id, patch, zone, start + SignedDuration::hours(2)).unwrap();
+        series.with_occurrence_patched(&occurrence, id, patch, zone, start + SignedDuration::hours(2)).unwrap();
     stage.store.commit(ChangeSet::new(stage.org).update(&rest, series.version).create(&own)).await.unwrap();
-    let (told, _) = stage.at(third).await;
-    assert_eq!(told, ["event.reminder 2026-03-04T18:00:00Z", "event.started 2026-03-04T18:00:00Z"]);
+    let (messages, _) = stage.at(third).await;
+    assert_eq!(messages, ["event.reminder 2026-03-04T18:00:00Z", "event.started 2026-03-04T18:00:00Z"]);
     let body = stage.last("event.reminder").await;
     assert_eq!(body["id"], format!("{}_20260304T180000Z", series.id));
-    let (told, _) = stage.at(third + SignedDuration::hours(1)).await;
-    assert_eq!(told, ["event.ended 2026-03-04T18:00:00Z"]);
+    let (messages, _) = stage.at(third + SignedDuration::hours(1)).await;
+    assert_eq!(messages, ["event.ended 2026-03-04T18:00:00Z"]);
 }
 
 #[tokio::test]
@@ -159,8 +159,8 @@ async fn overdue_messages_are_dropped_when_too_old_and_otherwise_sent_late() {
     let reminders = Some(Reminders::parse("reminders", &[90, 30]).unwrap());
     let event = stage.stored(Event { reminders, ..stage.make.event(&stage.calendar, hours(10, 11)) }).await;
     let now = event.times.span.start() + SignedDuration::minutes(29);
-    let (told, done) = stage.at(now).await;
-    assert_eq!(told, ["event.reminder 2026-03-02T18:00:00Z", "event.started 2026-03-02T18:00:00Z"]);
+    let (messages, done) = stage.at(now).await;
+    assert_eq!(messages, ["event.reminder 2026-03-02T18:00:00Z", "event.started 2026-03-02T18:00:00Z"]);
     assert_eq!(done.late, [SignedDuration::minutes(59), SignedDuration::minutes(29)]);
 }
 
@@ -176,13 +176,13 @@ async fn new_default_reminders_apply_before_they_are_due() {
     let calendar =
         Calendar { default_reminders: reminders, version: version.next(), updated_at: now, ..stage.calendar.clone() };
     stage.store.commit(ChangeSet::new(stage.org).update(&calendar, version)).await.unwrap();
-    assert_eq!(stage.app.look_again(100).await.unwrap().found, 1);
-    assert_eq!(stage.app.look_again(100).await.unwrap().found, 0);
+    assert_eq!(stage.app.recompute_timers(100).await.unwrap().found, 1);
+    assert_eq!(stage.app.recompute_timers(100).await.unwrap().found, 0);
     assert_eq!(stage.messages().await, [], "a reminder that would have been due before is not sent");
-    let (told, done) = stage.at(start - SignedDuration::minutes(60)).await;
-    assert_eq!((told.len(), done.late), (1, vec![SignedDuration::ZERO]));
-    let (told, _) = stage.at(start - SignedDuration::minutes(10)).await;
-    assert_eq!(told, [""; 0]);
+    let (messages, done) = stage.at(start - SignedDuration::minutes(60)).await;
+    assert_eq!((messages.len(), done.late), (1, vec![SignedDuration::ZERO]));
+    let (messages, _) = stage.at(start - SignedDuration::minutes(10)).await;
+    assert_eq!(messages, [""; 0]);
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ async fn many_due_timers_are_processed_in_batches() {
     stage.make.clock.set(hours(10, 11).start() - SignedDuration::minutes(10));
     let (mut found, mut rounds) = (0, 0);
     loop {
-        let done = stage.app.tell_due(128).await.unwrap();
+        let done = stage.app.announce_due(128).await.unwrap();
         (found, rounds) = (found + done.late.len(), rounds + 1);
         if done.all {
             break;

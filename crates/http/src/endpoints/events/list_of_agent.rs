@@ -28,5 +28,5 @@ pub(crate) async fn list_of_agent(
     let caller = caller.0.showing(query.0.local.unwrap_or(false));
     let listed = app.list_agent_events(&caller, &agent.0, listing, page).await?;
     let zones = app.local_zones(&caller, &listed.data).await?;
-    Ok(ListPage(wire::List::new(listed, page, |event| zones.shown(event))))
+    Ok(ListPage(wire::List::new(listed, page, |event| zones.to_wire(event))))
 }

@@ -28,5 +28,5 @@ pub(crate) async fn read_by_id(
     let caller = caller.0.showing(query.0.local());
     let event = app.event(&caller, EventPath { calendar: None, id: &path.0 }).await?;
     let zones = app.local_zones(&caller, std::slice::from_ref(&event)).await?;
-    Ok(WithETag { version: event.version, resource: zones.shown(event) })
+    Ok(WithETag { version: event.version, resource: zones.to_wire(event) })
 }
