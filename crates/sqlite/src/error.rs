@@ -98,10 +98,10 @@ pub(crate) fn for_each_caller(count: usize, failure: StoreError) -> Vec<Result<(
     let failure = Arc::new(failure);
     (0..count)
         .map(|_| {
-            let told: Box<dyn Error + Send + Sync> = Box::new(RolledBack(Arc::clone(&failure)));
+            let rolled_back: Box<dyn Error + Send + Sync> = Box::new(RolledBack(Arc::clone(&failure)));
             Err(CommitError::Store(match *failure {
-                StoreError::Unavailable(_) => StoreError::Unavailable(told),
-                StoreError::Corrupt(_) | StoreError::Failed(_) => StoreError::Failed(told),
+                StoreError::Unavailable(_) => StoreError::Unavailable(rolled_back),
+                StoreError::Corrupt(_) | StoreError::Failed(_) => StoreError::Failed(rolled_back),
             }))
         })
         .collect()

@@ -214,10 +214,10 @@ async fn empty_log(connection: &mut SqliteConnection) -> Result<(), sqlx::Error>
 /// Connects, and retries while another process switches the same new file to write-ahead logging. SQLite answers
 /// `SQLITE_BUSY` at once in that case, whatever the busy timeout.
 async fn first_connection(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
-    let asked = tokio::time::Instant::now();
+    let started = tokio::time::Instant::now();
     loop {
         match options.connect().await {
-            Err(error) if is_busy(&error) && asked.elapsed() < BUSY_TIMEOUT => {
+            Err(error) if is_busy(&error) && started.elapsed() < BUSY_TIMEOUT => {
                 tokio::time::sleep(BUSY_PAUSE).await;
             }
             outcome => return outcome,

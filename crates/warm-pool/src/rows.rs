@@ -8,7 +8,7 @@ pub struct RowsWithin<T> {
     /// The first rows, as many as fit.
     pub rows: Vec<T>,
     /// How many rows there were, including those that did not fit.
-    pub given: usize,
+    pub fetched: usize,
 }
 
 /// Collects rows until they take `most` bytes, measured by `weigh`. The row that crosses the bound is the last one
@@ -24,10 +24,10 @@ pub async fn rows_within<T, E>(
     most: usize,
 ) -> Result<RowsWithin<T>, E> {
     let mut rows = std::pin::pin!(rows);
-    let mut within = RowsWithin { rows: Vec::new(), given: 0 };
+    let mut within = RowsWithin { rows: Vec::new(), fetched: 0 };
     let mut weight = 0;
     while let Some(row) = rows.try_next().await? {
-        within.given += 1;
+        within.fetched += 1;
         if weight < most {
             weight += weigh(&row);
             within.rows.push(row);
@@ -56,10 +56,10 @@ mod tests {
             (vec![99, 1], 10, vec![99]),
         ];
         for (weights, most, kept) in cases {
-            let given = weights.len();
+            let fetched = weights.len();
             let rows = stream::iter(weights.into_iter().map(Ok::<usize, ()>));
             let within = block_on(rows_within(rows, |weight| *weight, most));
-            assert_eq!(within, Ok(RowsWithin { rows: kept, given }));
+            assert_eq!(within, Ok(RowsWithin { rows: kept, fetched }));
         }
         let broken = stream::iter([Ok(1), Err("broken")]);
         assert_eq!(block_on(rows_within(broken, |_| 1, 10)), Err("broken"));

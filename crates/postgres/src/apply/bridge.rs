@@ -29,7 +29,9 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::DeleteConnection { org, connection: gone, seen } => {
                 delete(connection, *org, *gone, *seen).await?;
             }
-            Change::AskRefresh { org, connection: asked, at } => ask(connection, *org, *asked, *at).await?,
+            Change::AskRefresh { org, connection: connection_id, at } => {
+                ask(connection, *org, *connection_id, *at).await?
+            }
             Change::EndRefresh { claim, tokens: _, state, calendars, gone, next, at } => {
                 end(connection, *claim, state, sealed, (*next, *at)).await?;
                 write_calendars(connection, (claim.org, claim.connection), calendars, sealed).await?;
@@ -214,18 +216,23 @@ async fn delete(
     remove_locked(connection, org, &calendars).await
 }
 
-async fn ask(connection: &mut PgConnection, org: OrgId, asked: ConnectionId, at: Timestamp) -> Result<(), ApplyError> {
-    let asked = sqlx::query!(
+async fn ask(
+    connection: &mut PgConnection,
+    org: OrgId,
+    connection_id: ConnectionId,
+    at: Timestamp,
+) -> Result<(), ApplyError> {
+    let updated = sqlx::query!(
         "UPDATE calendar_connections
          SET asked_at = $3, due_at = CASE WHEN claimed_until > $3 THEN due_at ELSE $3 END
          WHERE org_id = $1 AND id = $2 AND NOT paused AND NOT lapsed",
         org.uuid(),
-        asked.uuid(),
+        connection_id.uuid(),
         at.as_micros(),
     )
     .execute(connection)
     .await?;
-    all_written(asked.rows_affected(), 1)
+    all_written(updated.rows_affected(), 1)
 }
 
 async fn end(

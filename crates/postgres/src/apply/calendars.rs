@@ -340,7 +340,7 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
         return Ok(());
     }
     let calendars: Vec<&Calendar> = writes.iter().map(|write| write.calendar).collect();
-    timers::look_again(connection, &calendars).await?;
+    timers::mark_for_recompute(connection, &calendars).await?;
     let orgs: Vec<Uuid> = calendars.iter().map(|calendar| calendar.org.uuid()).collect();
     let ids: Vec<Uuid> = calendars.iter().map(|calendar| calendar.id.uuid()).collect();
     let seen: Vec<Option<i64>> = writes.iter().map(|write| write.seen.map(|seen| seen.0)).collect();

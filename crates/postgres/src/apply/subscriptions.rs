@@ -200,7 +200,7 @@ async fn ask(
     subscription: SubscriptionId,
     at: Timestamp,
 ) -> Result<(), ApplyError> {
-    let asked = sqlx::query!(
+    let updated = sqlx::query!(
         "UPDATE ical_subscriptions
          SET asked_at = $3, due_at = CASE WHEN claimed_until > $3 THEN due_at ELSE $3 END
          WHERE org_id = $1 AND id = $2 AND remains IS NULL",
@@ -210,7 +210,7 @@ async fn ask(
     )
     .execute(connection)
     .await?;
-    all_written(asked.rows_affected(), 1)
+    all_written(updated.rows_affected(), 1)
 }
 
 async fn renew(

@@ -75,7 +75,7 @@ async fn put(connection: &mut PgConnection, timers: &[Timer]) -> Result<(), Appl
         &columns.holds,
         &columns.inherits,
         &columns.due,
-        &columns.told,
+        &columns.emitted,
         &columns.reminded,
         &columns.timings,
     )
@@ -101,7 +101,7 @@ pub(crate) async fn seed(connection: &mut PgConnection, timers: &[Timer]) -> Res
         &columns.holds,
         &columns.inherits,
         &columns.due,
-        &columns.told,
+        &columns.emitted,
         &columns.reminded,
         &columns.timings,
     )
@@ -118,7 +118,7 @@ struct Columns {
     holds: Vec<bool>,
     inherits: Vec<bool>,
     due: Vec<i64>,
-    told: Vec<i64>,
+    emitted: Vec<i64>,
     reminded: Vec<i64>,
     timings: Vec<i64>,
 }
@@ -132,7 +132,7 @@ impl Columns {
             holds: timers.iter().map(|timer| timer.hold).collect(),
             inherits: timers.iter().map(|timer| timer.inherits).collect(),
             due: timers.iter().map(|timer| timer.due_at.as_micros()).collect(),
-            told: timers.iter().map(|timer| timer.emitted_until.all.as_micros()).collect(),
+            emitted: timers.iter().map(|timer| timer.emitted_until.all.as_micros()).collect(),
             reminded: timers.iter().map(|timer| timer.emitted_until.reminders.as_micros()).collect(),
             timings: timers.iter().map(|timer| timer.timing).collect(),
         }
@@ -141,7 +141,10 @@ impl Columns {
 
 /// Marks the timers that inherit their calendar's reminders, so that a worker writes them again. Runs before the
 /// calendars are written.
-pub(super) async fn look_again(connection: &mut PgConnection, calendars: &[&Calendar]) -> Result<(), ApplyError> {
+pub(super) async fn mark_for_recompute(
+    connection: &mut PgConnection,
+    calendars: &[&Calendar],
+) -> Result<(), ApplyError> {
     if calendars.is_empty() {
         return Ok(());
     }
@@ -184,8 +187,8 @@ pub(super) async fn advance(connection: &mut PgConnection, batch: &[SealedChange
         let (orgs, calendars, events, seen) = keys(&going_on);
         let next = || going_on.iter().filter_map(|advance| advance.next);
         let due: Vec<i64> = next().map(|(due_at, _)| due_at.as_micros()).collect();
-        let told: Vec<i64> = next().map(|(_, told)| told.all.as_micros()).collect();
-        let reminded: Vec<i64> = next().map(|(_, told)| told.reminders.as_micros()).collect();
+        let emitted: Vec<i64> = next().map(|(_, emitted)| emitted.all.as_micros()).collect();
+        let reminded: Vec<i64> = next().map(|(_, emitted)| emitted.reminders.as_micros()).collect();
         let written = sqlx::query!(
             "UPDATE timers SET again = FALSE, due_at = row.due_at, told_until = row.told_until,
                  reminded_until = row.reminded_until, version = timers.version + 1, claimed_until = 0
@@ -198,7 +201,7 @@ pub(super) async fn advance(connection: &mut PgConnection, batch: &[SealedChange
             &events,
             &seen,
             &due,
-            &told,
+            &emitted,
             &reminded,
         )
         .execute(&mut *connection)

@@ -30,7 +30,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
                 add_delivery(connection, delivery).await?;
             }
             Change::RetryDelivery { delivery, seen, at } => retry(connection, delivery, *seen, *at).await?,
-            Change::Record(told) => record(connection, told).await?,
+            Change::Record(results) => record(connection, results).await?,
         }
     }
     Ok(())
@@ -201,19 +201,19 @@ pub(crate) fn attempts(state: DeliveryState) -> i32 {
 }
 
 /// Same as `Queue::renew` and `HealthChange::apply`, in one statement.
-async fn record(connection: &mut PgConnection, told: &Record) -> Result<(), ApplyError> {
-    let ids: Vec<Uuid> = told.recorded.iter().map(|entry| entry.id.uuid()).collect();
-    let seen_statuses: Vec<&str> = told.recorded.iter().map(|entry| entry.seen.status.as_str()).collect();
-    let seen_attempts: Vec<i32> = told.recorded.iter().map(|entry| attempts(entry.seen)).collect();
-    let statuses: Vec<&str> = told.recorded.iter().map(|entry| entry.state.status.as_str()).collect();
-    let made: Vec<i32> = told.recorded.iter().map(|entry| attempts(entry.state)).collect();
+async fn record(connection: &mut PgConnection, results: &Record) -> Result<(), ApplyError> {
+    let ids: Vec<Uuid> = results.recorded.iter().map(|entry| entry.id.uuid()).collect();
+    let seen_statuses: Vec<&str> = results.recorded.iter().map(|entry| entry.seen.status.as_str()).collect();
+    let seen_attempts: Vec<i32> = results.recorded.iter().map(|entry| attempts(entry.seen)).collect();
+    let statuses: Vec<&str> = results.recorded.iter().map(|entry| entry.state.status.as_str()).collect();
+    let made: Vec<i32> = results.recorded.iter().map(|entry| attempts(entry.state)).collect();
     let micros = |at: Option<Timestamp>| at.map(Timestamp::as_micros);
-    let last: Vec<Option<i64>> = told.recorded.iter().map(|entry| micros(entry.state.last_attempt_at)).collect();
-    let next: Vec<Option<i64>> = told.recorded.iter().map(|entry| micros(entry.state.next_attempt_at)).collect();
+    let last: Vec<Option<i64>> = results.recorded.iter().map(|entry| micros(entry.state.last_attempt_at)).collect();
+    let next: Vec<Option<i64>> = results.recorded.iter().map(|entry| micros(entry.state.next_attempt_at)).collect();
     let answers: Vec<Option<i32>> =
-        told.recorded.iter().map(|entry| entry.state.response_status.map(i32::from)).collect();
-    let orgs = vec![told.claim.org.uuid(); ids.len()];
-    let webhooks = vec![told.claim.webhook.uuid(); ids.len()];
+        results.recorded.iter().map(|entry| entry.state.response_status.map(i32::from)).collect();
+    let orgs = vec![results.claim.org.uuid(); ids.len()];
+    let webhooks = vec![results.claim.webhook.uuid(); ids.len()];
     // The rows hold the whole key, so Postgres looks up these rows instead of scanning all deliveries of the
     // endpoint.
     let held = sqlx::query_scalar!(
@@ -236,12 +236,12 @@ async fn record(connection: &mut PgConnection, told: &Record) -> Result<(), Appl
              RETURNING d.id
          )
          SELECT count(*) AS "held!" FROM held"#,
-        told.claim.org.uuid(),
-        told.claim.webhook.uuid(),
-        told.claim.fence.0,
-        (told.at + CLAIM_LASTS).as_micros(),
-        told.health.resets,
-        told.health.failed_at.map(Timestamp::as_micros),
+        results.claim.org.uuid(),
+        results.claim.webhook.uuid(),
+        results.claim.fence.0,
+        (results.at + CLAIM_LASTS).as_micros(),
+        results.health.resets,
+        results.health.failed_at.map(Timestamp::as_micros),
         &ids,
         &seen_statuses as &[&str],
         &seen_attempts,

@@ -22,14 +22,14 @@ impl AccountData for PostgresStore {
             org.uuid(),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        let shown = rows.into_iter().map(|row| KeyView {
+        let keys = rows.into_iter().map(|row| KeyView {
             id: KeyId::from_uuid(row.id),
             prefix: row.prefix,
             agent: row.agent_id.map(AgentId::from_uuid),
             label: row.label.map(KeyLabel::from_stored),
             created_at: Timestamp::from_micros(row.created_at),
         });
-        Ok(shown.collect())
+        Ok(keys.collect())
     }
 
     async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError> {

@@ -14,10 +14,10 @@ use crate::rows::AuditRow;
 
 #[async_trait]
 impl AuditLog for PostgresStore {
-    async fn audit_page(&self, org: OrgId, asked: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError> {
+    async fn audit_page(&self, org: OrgId, search: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError> {
         // Without a cursor, the page starts at the newest entry.
         let (after_at, after_id) =
-            asked.after.map_or((i64::MAX, Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()));
+            search.after.map_or((i64::MAX, Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()));
         let rows = sqlx::query_as!(
             AuditRow,
             "SELECT id, action, actor_key_prefix, agent_id, resource, ip, status, method, path, duration_us, request_id,
@@ -28,13 +28,13 @@ impl AuditLog for PostgresStore {
              ORDER BY created_at DESC, id DESC
              LIMIT $8",
             org.uuid(),
-            asked.range.from.map_or(i64::MIN, |from| from.as_micros()),
-            asked.range.to.as_micros(),
+            search.range.from.map_or(i64::MIN, |from| from.as_micros()),
+            search.range.to.as_micros(),
             after_at,
             after_id,
-            asked.action.map(Action::as_str),
-            asked.actor_key_prefix.as_deref(),
-            i64::from(asked.limit),
+            search.action.map(Action::as_str),
+            search.actor_key_prefix.as_deref(),
+            i64::from(search.limit),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         rows.into_iter().map(|row| row.into_domain(org)).collect()

@@ -19,7 +19,7 @@ impl ChangesOfCalendars for PostgresStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesSince,
+        since: ChangesSince,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError> {
         let seen = sqlx::query!(
@@ -37,7 +37,7 @@ impl ChangesOfCalendars for PostgresStore {
         let (mut changes, mut more) = (Vec::new(), false);
         // Usually nothing has changed, and a mirror needs no second statement. Whatever is written in between has a
         // higher revision.
-        if asked.after < Position::after(revision) {
+        if since.after < Position::after(revision) {
             let records = sqlx::query!(
                 "SELECT id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                      created_at, updated_at, deleted_at, recurrence, series_id, original_start,
@@ -49,17 +49,17 @@ impl ChangesOfCalendars for PostgresStore {
                  LIMIT $7",
                 org.uuid(),
                 calendar.uuid(),
-                asked.after.revision.0,
-                asked.after.id.uuid(),
+                since.after.revision.0,
+                since.after.id.uuid(),
                 revision.0,
-                asked.deleted_after.0,
+                since.deleted_after.0,
                 i64::from(limit),
             );
             let rows =
                 rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
-            let RowsWithin { rows, given } = rows.await.map_err(store_error)?;
+            let RowsWithin { rows, fetched } = rows.await.map_err(store_error)?;
             changes.reserve(rows.len());
-            more = given > rows.len();
+            more = fetched > rows.len();
             for record in rows {
                 let at = Revision(record.revision);
                 let changed = if record.deleted_at.is_some() {

@@ -135,13 +135,14 @@ impl Events for PostgresStore {
             i64::from(RECENT_MAX),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
-        let (series, standing): (Vec<EventRow>, Vec<EventRow>) =
+        let (series, single_events): (Vec<EventRow>, Vec<EventRow>) =
             rows.into_iter().partition(|row| row.recurrence.is_some());
-        let standing = standing.into_iter().map(|row| row.open(org, &*self.cipher)).collect::<Result<Vec<_>, _>>()?;
+        let single_events =
+            single_events.into_iter().map(|row| row.open(org, &*self.cipher)).collect::<Result<Vec<_>, _>>()?;
         let repeating = series.iter().map(EventRow::repeating).collect::<Result<Vec<_>, _>>()?;
         let series: BTreeMap<EventId, EventRow> =
             repeating.iter().zip(series).map(|(series, row)| (series.id, row)).collect();
-        ContextEvents::around(&standing, &repeating, now, |id| {
+        ContextEvents::around(&single_events, &repeating, now, |id| {
             series.get(&id).map(|row| row.clone().open(org, &*self.cipher)).transpose()
         })
     }
@@ -219,7 +220,7 @@ impl PostgresStore {
         );
         let rows =
             rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
-        let RowsWithin { rows, given } = rows.await.map_err(store_error)?;
+        let RowsWithin { rows, fetched } = rows.await.map_err(store_error)?;
         let counted = rows.first().and_then(|record| record.total);
         let events = rows.into_iter().map(|record| event_row!(record).open(org, &*self.cipher));
         let count = sqlx::query_scalar!(
@@ -243,7 +244,7 @@ impl PostgresStore {
             filter.now,
         );
         let events = events.collect::<Result<_, _>>()?;
-        listed_of(events, given, page, counted, count.fetch_one(&self.connections)).await
+        listed_of(events, fetched, page, counted, count.fetch_one(&self.connections)).await
     }
 
     async fn events_of_agent(
@@ -299,7 +300,7 @@ impl PostgresStore {
         );
         let rows =
             rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
-        let RowsWithin { rows, given } = rows.await.map_err(store_error)?;
+        let RowsWithin { rows, fetched } = rows.await.map_err(store_error)?;
         let counted = rows.first().and_then(|record| record.total);
         let events = rows.into_iter().map(|record| event_row!(record).open(org, &*self.cipher));
         let count = sqlx::query_scalar!(
@@ -321,6 +322,6 @@ impl PostgresStore {
             filter.now,
         );
         let events = events.collect::<Result<_, _>>()?;
-        listed_of(events, given, page, counted, count.fetch_one(&self.connections)).await
+        listed_of(events, fetched, page, counted, count.fetch_one(&self.connections)).await
     }
 }

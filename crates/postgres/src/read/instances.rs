@@ -67,8 +67,8 @@ impl Instances for PostgresStore {
         let mut snapshot =
             connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
         let repeating = series_in(&mut snapshot, org, scope, filter).await?;
-        let standing = standing_in(&mut snapshot, org, scope, filter).await?;
-        let listed = page_of_instances(&repeating, &standing, filter.window, page);
+        let single_events = single_events_in(&mut snapshot, org, scope, filter).await?;
+        let listed = page_of_instances(&repeating, &single_events, filter.window, page);
         let rows = match &listed {
             Some(listed) => rows_of(&mut snapshot, org, &listed.data).await?,
             None => Vec::new(),
@@ -180,7 +180,7 @@ async fn series_in(
 }
 
 /// One-off events and overrides that overlap the window, cut off at the limit of a list.
-async fn standing_in(
+async fn single_events_in(
     snapshot: &mut PgConnection,
     org: OrgId,
     scope: EventScope,

@@ -43,19 +43,19 @@ async fn listed<T>(
     counted: Option<i64>,
     count: impl Future<Output = Result<i64, sqlx::Error>>,
 ) -> Result<Listed<T>, StoreError> {
-    let given = data.len();
-    listed_of(data, given, page, counted, count).await
+    let fetched = data.len();
+    listed_of(data, fetched, page, counted, count).await
 }
 
 /// The same for a page that may have fewer rows than the statement returned, because they take too many bytes.
 async fn listed_of<T>(
     data: Vec<T>,
-    given: usize,
+    fetched: usize,
     page: Page,
     counted: Option<i64>,
     count: impl Future<Output = Result<i64, sqlx::Error>>,
 ) -> Result<Listed<T>, StoreError> {
-    let total = match (page.total_if_known(given), counted) {
+    let total = match (page.total_if_known(fetched), counted) {
         (Some(known), _) => known,
         (None, Some(counted)) => u64::try_from(counted).unwrap_or(0),
         (None, None) => {

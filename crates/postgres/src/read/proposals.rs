@@ -99,10 +99,10 @@ impl Proposals for PostgresStore {
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         let read = rows.into_iter().filter_map(|row| {
             // An unreadable proposal must not keep the others from being ended.
-            let told = |error: &StoreError| {
+            let report = |error: &StoreError| {
                 tracing::error!(error = error as &dyn std::error::Error, "an overdue proposal cannot be read");
             };
-            proposal_row!(row).open_with(&row.participants, &*self.cipher).inspect_err(told).ok()
+            proposal_row!(row).open_with(&row.participants, &*self.cipher).inspect_err(report).ok()
         });
         Ok(read.collect())
     }

@@ -152,8 +152,8 @@ impl Subscriptions for PostgresStore {
             in_transaction(&self.connections, async |connection| {
                 let claims = claim(connection, now, until, (per_host, limit)).await?;
                 let rows = claimed(connection, &claims).await?;
-                let in_sight = |claim: &SyncClaim| rows.iter().any(|row| row.id == claim.subscription.uuid());
-                let gone: Vec<SyncClaim> = claims.iter().filter(|claim| !in_sight(claim)).copied().collect();
+                let is_visible = |claim: &SyncClaim| rows.iter().any(|row| row.id == claim.subscription.uuid());
+                let gone: Vec<SyncClaim> = claims.iter().filter(|claim| !is_visible(claim)).copied().collect();
                 remove(connection, &gone).await?;
                 Ok((claims, rows))
             })

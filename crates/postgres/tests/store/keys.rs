@@ -148,7 +148,7 @@ async fn an_unopenable_value_is_reported_and_delays_nothing() {
     let damage = "UPDATE events SET content = 'v1.first.AAAA' WHERE id = (SELECT id FROM events ORDER BY id LIMIT 1)";
     assert_eq!(bench.behind.run(damage).await, 1);
     bench.cipher.write_with("second");
-    let (mut told, mut calls) = (0, 0);
+    let (mut reports, mut calls) = (0, 0);
     let old = "SELECT (SELECT count(*) FROM events WHERE content NOT LIKE 'v1.second.%')
                     + (SELECT count(*) FROM outbox WHERE payload NOT LIKE 'v1.second.%')
                     + (SELECT count(*) FROM webhooks WHERE content NOT LIKE 'v1.second.%')
@@ -159,13 +159,13 @@ async fn an_unopenable_value_is_reported_and_delays_nothing() {
             Ok(looked_at) => assert!(looked_at > 0, "there is work left"),
             Err(StoreError::Corrupt(row)) => {
                 assert_eq!((row.table, row.column), ("events", "content"));
-                told += 1;
+                reports += 1;
             }
             Err(error) => panic!("{error:?}"),
         }
         calls += 1;
         assert!(calls < 20, "no progress");
     }
-    assert!(told > 0);
+    assert!(reports > 0);
     assert!(bench.store.reseal(100).await.is_err(), "it does not count as done");
 }

@@ -103,12 +103,12 @@ async fn a_corrupt_row_is_located() {
     behind.run("DELETE FROM principals_epoch").await;
     located(store.principals_epoch().await, "principals_epoch", "one", &1);
 
-    let shown: String = answer.scope.iter().map(|byte| format!("{byte:02x}")).collect();
+    let scope: String = answer.scope.iter().map(|byte| format!("{byte:02x}")).collect();
     behind.run("UPDATE idempotent_answers SET status = -1").await;
-    located(store.find_answer(answer.scope, answer.created_at).await, "idempotent_answers", "status", &shown);
+    located(store.find_answer(answer.scope, answer.created_at).await, "idempotent_answers", "status", &scope);
     behind.run("UPDATE idempotent_answers SET fingerprint = '\\x00'").await;
     behind.run("UPDATE idempotent_answers SET status = 200").await;
-    located(store.find_answer(answer.scope, answer.created_at).await, "idempotent_answers", "fingerprint", &shown);
+    located(store.find_answer(answer.scope, answer.created_at).await, "idempotent_answers", "fingerprint", &scope);
 }
 
 #[tokio::test]

@@ -318,7 +318,7 @@ async fn update_calendar(
     let deleted_at = calendar.deleted_at.map(Timestamp::as_micros);
     let FeedTokenHash(token_hash) = calendar.feed_token.hash();
     let token_hash = token_hash.as_slice();
-    timers::look_again(&mut *connection, calendar).await?;
+    timers::mark_for_recompute(&mut *connection, calendar).await?;
     // The decision does not write the revision.
     let updated = sqlx::query!(
         "update calendars set name = ?4, timezone = ?5, metadata = ?6, external_id = ?7, provider = ?8,

@@ -135,11 +135,11 @@ pub(super) async fn delete(
 pub(super) async fn ask(
     connection: &mut SqliteConnection,
     org: OrgId,
-    asked: ConnectionId,
+    connection_id: ConnectionId,
     at: Timestamp,
 ) -> Result<(), Failure> {
-    let (org_id, id, at) = (org.uuid(), asked.uuid(), at.as_micros());
-    let asked = sqlx::query!(
+    let (org_id, id, at) = (org.uuid(), connection_id.uuid(), at.as_micros());
+    let updated = sqlx::query!(
         "update calendar_connections set asked_at = ?3, due_at = iif(claimed_until > ?3, due_at, ?3)
          where org_id = ?1 and id = ?2 and not paused and not lapsed",
         org_id,
@@ -148,7 +148,7 @@ pub(super) async fn ask(
     )
     .execute(connection)
     .await?;
-    fresh(asked.rows_affected(), 1)
+    fresh(updated.rows_affected(), 1)
 }
 
 /// Writes the result of a refresh except for the calendars, under the claim number.

@@ -221,7 +221,7 @@ async fn ask(
     at: Timestamp,
 ) -> Result<(), Failure> {
     let (org_id, id, at) = (org.uuid(), subscription.uuid(), at.as_micros());
-    let asked = sqlx::query!(
+    let updated = sqlx::query!(
         "update ical_subscriptions set asked_at = ?3, due_at = iif(claimed_until > ?3, due_at, ?3)
          where org_id = ?1 and id = ?2 and remains is null",
         org_id,
@@ -230,7 +230,7 @@ async fn ask(
     )
     .execute(connection)
     .await?;
-    fresh(asked.rows_affected(), 1)
+    fresh(updated.rows_affected(), 1)
 }
 
 async fn renew(

@@ -105,7 +105,7 @@ fn columns(timer: &Timer) -> Columns {
 
 /// Marks the timers that inherit their calendar's reminders, so that a worker writes them again. Runs before the
 /// calendar is written.
-pub(super) async fn look_again(connection: &mut SqliteConnection, calendar: &Calendar) -> Result<(), Failure> {
+pub(super) async fn mark_for_recompute(connection: &mut SqliteConnection, calendar: &Calendar) -> Result<(), Failure> {
     let (org_id, id) = (calendar.org.uuid(), calendar.id.uuid());
     let reminders = reminders_json(calendar.default_reminders.as_ref());
     let updated_at = calendar.updated_at.as_micros();
@@ -138,8 +138,9 @@ pub(super) async fn advance(connection: &mut SqliteConnection, group: &[&SealedC
         let rows: Vec<_> = going_on
             .iter()
             .map(|advance| {
-                let next =
-                    advance.next.map(|(due_at, told)| [due_at, told.all, told.reminders].map(Timestamp::as_micros));
+                let next = advance
+                    .next
+                    .map(|(due_at, emitted)| [due_at, emitted.all, emitted.reminders].map(Timestamp::as_micros));
                 (key(advance), next)
             })
             .collect();

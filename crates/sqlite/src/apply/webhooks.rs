@@ -29,7 +29,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
                 add_delivery(connection, delivery).await?;
             }
             Change::RetryDelivery { delivery, seen, at } => retry(connection, delivery, *seen, *at).await?,
-            Change::Record(told) => record(connection, told).await?,
+            Change::Record(results) => record(connection, results).await?,
         }
     }
     Ok(())
@@ -206,25 +206,25 @@ async fn retry(
 }
 
 /// Same as `Queue::renew` and `HealthChange::apply`.
-async fn record(connection: &mut SqliteConnection, told: &Record) -> Result<(), Failure> {
-    let (org_id, webhook_id) = (told.claim.org.uuid(), told.claim.webhook.uuid());
-    let until = (told.at + CLAIM_LASTS).as_micros();
-    let failed_at = told.health.failed_at.map(Timestamp::as_micros);
+async fn record(connection: &mut SqliteConnection, results: &Record) -> Result<(), Failure> {
+    let (org_id, webhook_id) = (results.claim.org.uuid(), results.claim.webhook.uuid());
+    let until = (results.at + CLAIM_LASTS).as_micros();
+    let failed_at = results.health.failed_at.map(Timestamp::as_micros);
     let held = sqlx::query!(
         "update or fail webhook_queues set due_at = ?4, claimed_until = ?4,
             failing_since = coalesce(case when ?5 then null else failing_since end, ?6)
          where org_id = ?1 and webhook_id = ?2 and fence = ?3 and claimed_until is not null",
         org_id,
         webhook_id,
-        told.claim.fence.0,
+        results.claim.fence.0,
         until,
-        told.health.resets,
+        results.health.resets,
         failed_at
     )
     .execute(&mut *connection)
     .await?;
     fresh(held.rows_affected(), 1)?;
-    let rows: Vec<_> = told
+    let rows: Vec<_> = results
         .recorded
         .iter()
         .map(|entry| {

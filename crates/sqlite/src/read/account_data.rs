@@ -25,7 +25,7 @@ impl AccountData for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        let shown = rows.into_iter().map(|row| {
+        let keys = rows.into_iter().map(|row| {
             let id = KeyId::from_uuid(row_id("api_keys", "id", &row.id)?);
             let key = Located { table: "api_keys", id: &id };
             let agent = row.agent_id.as_deref().map(|agent| key.uuid("agent_id", agent).map(AgentId::from_uuid));
@@ -37,7 +37,7 @@ impl AccountData for SqliteStore {
                 created_at: Timestamp::from_micros(row.created_at),
             })
         });
-        shown.collect()
+        keys.collect()
     }
 
     async fn use_by_month(&self, org: OrgId) -> Result<Vec<(Period, Metric, u64)>, StoreError> {

@@ -9,14 +9,14 @@ use crate::{SqliteStore, error::store_error, rows::AuditRow};
 
 #[async_trait]
 impl AuditLog for SqliteStore {
-    async fn audit_page(&self, org: OrgId, asked: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError> {
+    async fn audit_page(&self, org: OrgId, search: &AuditSearch) -> Result<Vec<AuditEntry>, StoreError> {
         let org_id = org.uuid();
-        let from = asked.range.from.map_or(i64::MIN, Timestamp::as_micros);
-        let to = asked.range.to.as_micros();
-        let (action, prefix) = (asked.action.map(Action::as_str), asked.actor_key_prefix.as_deref());
+        let from = search.range.from.map_or(i64::MIN, Timestamp::as_micros);
+        let to = search.range.to.as_micros();
+        let (action, prefix) = (search.action.map(Action::as_str), search.actor_key_prefix.as_deref());
         // Without a cursor, the page starts at the newest entry.
         let (after_at, after_id) =
-            asked.after.map_or((i64::MAX, uuid::Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()));
+            search.after.map_or((i64::MAX, uuid::Uuid::max()), |after| (after.created_at.as_micros(), after.id.uuid()));
         let rows = sqlx::query_as!(
             AuditRow,
             "select id, action, actor_key_prefix, agent_id, resource, ip, status, method, path, duration_us, request_id,
@@ -32,7 +32,7 @@ impl AuditLog for SqliteStore {
             after_id,
             action,
             prefix,
-            asked.limit
+            search.limit
         )
         .fetch_all(self.readers())
         .await

@@ -62,9 +62,9 @@ impl BusyTimes for SqliteStore {
 
     async fn living_agents(&self, org: OrgId, agents: &[AgentId]) -> Result<Vec<LivingAgent>, StoreError> {
         let org_id = org.uuid();
-        let asked: BTreeSet<AgentId> = agents.iter().copied().collect();
-        let asked: Vec<Hex> = asked.into_iter().map(|agent| Hex(agent.uuid())).collect();
-        let asked = json::rows(&asked).map_err(store_error)?;
+        let wanted: BTreeSet<AgentId> = agents.iter().copied().collect();
+        let wanted: Vec<Hex> = wanted.into_iter().map(|agent| Hex(agent.uuid())).collect();
+        let wanted = json::rows(&wanted).map_err(store_error)?;
         let found = sqlx::query!(
             r#"select a.id,
                 (exists (select 1 from availability_grants g where g.org_id = ?1 and g.audience = 'all')
@@ -73,7 +73,7 @@ impl BusyTimes for SqliteStore {
              from json_each(?2) asked cross join agents a on a.org_id = ?1 and a.id = unhex(asked.value)
              where a.status <> 'decommissioned'"#,
             org_id,
-            asked
+            wanted
         )
         .fetch_all(self.readers())
         .await

@@ -20,7 +20,7 @@ impl ChangesOfCalendars for SqliteStore {
         &self,
         org: OrgId,
         calendar: CalendarId,
-        asked: ChangesSince,
+        since: ChangesSince,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
@@ -44,8 +44,8 @@ impl ChangesOfCalendars for SqliteStore {
         let (mut changes, mut more) = (Vec::new(), false);
         // Usually nothing has changed, and a mirror needs no second statement. Whatever is written in between has a
         // higher revision.
-        if asked.after < Position::after(revision) {
-            let (after, after_id) = (asked.after.revision.0, asked.after.id.uuid());
+        if since.after < Position::after(revision) {
+            let (after, after_id) = (since.after.revision.0, since.after.id.uuid());
             let rows = sqlx::query!(
                 "select id, calendar_id, content, start_at, end_at, all_day, status, source, reminders, version,
                     created_at, updated_at, recurrence, series_id, original_start,
@@ -59,14 +59,14 @@ impl ChangesOfCalendars for SqliteStore {
                 after,
                 after_id,
                 revision.0,
-                asked.deleted_after.0,
+                since.deleted_after.0,
                 limit
             )
             .fetch(self.readers());
-            let RowsWithin { rows, given } =
+            let RowsWithin { rows, fetched } =
                 rows_within(rows, |row| sealed_weight(&row.content), PAGE_BYTES_MAX).await.map_err(store_error)?;
             changes.reserve(rows.len());
-            more = given > rows.len();
+            more = fetched > rows.len();
             for row in rows {
                 let at = Revision(row.revision);
                 if row.deleted_at.is_some() {

@@ -96,13 +96,13 @@ impl Connections for SqliteStore {
         calendars: &[ExternalCalendarId],
     ) -> Result<Vec<(ExternalCalendarId, ConnectionId)>, StoreError> {
         let org_id = org.uuid();
-        let asked: Vec<_> = calendars.iter().map(|calendar| Hex(calendar.uuid())).collect();
-        let asked = json::rows(&asked).map_err(store_error)?;
+        let wanted: Vec<_> = calendars.iter().map(|calendar| Hex(calendar.uuid())).collect();
+        let wanted = json::rows(&wanted).map_err(store_error)?;
         let rows = sqlx::query!(
             "select id, connection_id from external_calendars
              where org_id = ?1 and id in (select unhex(value) from json_each(?2))",
             org_id,
-            asked
+            wanted
         )
         .fetch_all(self.readers())
         .await
@@ -136,10 +136,10 @@ impl Connections for SqliteStore {
         let rows = self.written(async |connection| claim(connection, now, until, limit).await).await?;
         let claimed = rows.into_iter().filter_map(|(fence, row)| {
             // An unreadable connection must not keep the others from being refreshed.
-            let told = |error: &StoreError| {
+            let report = |error: &StoreError| {
                 tracing::error!(error = error as &dyn std::error::Error, "a due connection cannot be read");
             };
-            let connection = row.open(self.cipher.as_ref()).inspect_err(told).ok()?;
+            let connection = row.open(self.cipher.as_ref()).inspect_err(report).ok()?;
             Some((RefreshClaim { org: connection.org, connection: connection.id, fence }, connection))
         });
         Ok(claimed.collect())

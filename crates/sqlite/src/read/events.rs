@@ -66,8 +66,8 @@ impl Events for SqliteStore {
 
     async fn events_of(&self, org: OrgId, calendar: CalendarId, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
         let (org_id, calendar_id) = (org.uuid(), calendar.uuid());
-        let asked: Vec<Hex> = ids.iter().map(|id| Hex(id.uuid())).collect();
-        let asked = json::rows(&asked).map_err(store_error)?;
+        let wanted: Vec<Hex> = ids.iter().map(|id| Hex(id.uuid())).collect();
+        let wanted = json::rows(&wanted).map_err(store_error)?;
         let found = sqlx::query_as!(
             EventRow,
             "select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
@@ -81,7 +81,7 @@ impl Events for SqliteStore {
                 and (c.agent_id is null or a.status <> 'decommissioned')",
             org_id,
             calendar_id,
-            asked
+            wanted
         )
         .fetch_all(self.readers())
         .await
@@ -112,7 +112,7 @@ impl Events for SqliteStore {
         let (org_id, calendar_id, at) = (org.uuid(), calendar.uuid(), now.as_micros());
         let found = self
             .snapshot(async |snapshot| {
-                let in_sight = sqlx::query_scalar!(
+                let visible = sqlx::query_scalar!(
                     "select count(*) from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')",
@@ -122,7 +122,7 @@ impl Events for SqliteStore {
                 .fetch_one(&mut *snapshot)
                 .await
                 .map_err(store_error)?;
-                if in_sight == 0 {
+                if visible == 0 {
                     return Ok(None);
                 }
                 // The plus keeps SQLite from using the index on starts, which would scan all past events.
@@ -184,8 +184,8 @@ impl Events for SqliteStore {
             })
             .await?;
         let Some((current, recent, following, series)) = found else { return Ok(ContextEvents::default()) };
-        let standing = self.read_events(org, [current, recent, following].concat())?;
-        self.context_of(org, &standing, series, now)
+        let single_events = self.read_events(org, [current, recent, following].concat())?;
+        self.context_of(org, &single_events, series, now)
     }
 }
 
@@ -226,9 +226,9 @@ impl SqliteStore {
                 filter.now
             )
             .fetch(&mut *snapshot);
-            let RowsWithin { rows: data, given } =
+            let RowsWithin { rows: data, fetched } =
                 rows_within(rows, |row| sealed_weight(&row.content), PAGE_BYTES_MAX).await.map_err(store_error)?;
-            let total = match page.total_if_known(given) {
+            let total = match page.total_if_known(fetched) {
                 Some(total) => total,
                 None => sqlx::query_scalar!(
                     "select count(*) from events
@@ -293,9 +293,9 @@ impl SqliteStore {
             filter.now
         )
             .fetch(&mut *snapshot);
-            let RowsWithin { rows: data, given } =
+            let RowsWithin { rows: data, fetched } =
                 rows_within(rows, |row| sealed_weight(&row.content), PAGE_BYTES_MAX).await.map_err(store_error)?;
-            let total = match page.total_if_known(given) {
+            let total = match page.total_if_known(fetched) {
                 Some(total) => total,
                 None => sqlx::query_scalar!(
                     "select count(*) from calendars c cross join events o on o.org_id = ?1 and o.calendar_id = c.id

@@ -66,15 +66,15 @@ impl Feeds for SqliteStore {
             let mut pack = next_pack(snapshot, org, calendar, None).await?;
             while let Some(rows) = pack {
                 let last = rows.last().map(|row| (row.start_at, row.id.clone()));
-                let show = async {
+                let process = async {
                     for row in rows {
                         each(row.open(org, self.cipher.as_ref())?);
                     }
                     Ok::<_, StoreError>(())
                 };
                 // The database reads the next pack while this one is processed.
-                let (next, shown) = tokio::join!(next_pack(snapshot, org, calendar, last), show);
-                (pack, ()) = (next?, shown?);
+                let (next, processed) = tokio::join!(next_pack(snapshot, org, calendar, last), process);
+                (pack, ()) = (next?, processed?);
             }
             Ok(Some(Revision(revision)))
         })

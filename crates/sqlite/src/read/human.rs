@@ -21,11 +21,11 @@ impl HumanCalendars for SqliteStore {
     async fn human_sources(&self, org: OrgId, calendars: &[BusySource]) -> Result<Vec<HumanSeen>, StoreError> {
         let org_id = org.uuid();
         let granted = calendars.iter().filter(|calendar| calendar.granted);
-        let asked: Vec<_> = granted.map(|granted| Hex(granted.calendar.uuid())).collect();
-        if asked.is_empty() {
+        let wanted: Vec<_> = granted.map(|granted| Hex(granted.calendar.uuid())).collect();
+        if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let asked = json::rows(&asked).map_err(store_error)?;
+        let wanted = json::rows(&wanted).map_err(store_error)?;
         let rows = sqlx::query!(
             r#"select c.id as calendar_id, e.id as source_id, e.revision, e.read_at
              from json_each(?2) asked
@@ -39,7 +39,7 @@ impl HumanCalendars for SqliteStore {
                 left join agents a on a.org_id = ?1 and a.id = c.agent_id
              where c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned') and not n.paused"#,
             org_id,
-            asked
+            wanted
         )
         .fetch_all(self.readers())
         .await
@@ -59,11 +59,11 @@ impl HumanCalendars for SqliteStore {
     async fn human_sources_of_agents(&self, org: OrgId, agents: &[LivingAgent]) -> Result<Vec<HumanSeen>, StoreError> {
         let org_id = org.uuid();
         let granted = agents.iter().filter(|agent| agent.granted);
-        let asked: Vec<_> = granted.map(|granted| Hex(granted.id.uuid())).collect();
-        if asked.is_empty() {
+        let wanted: Vec<_> = granted.map(|granted| Hex(granted.id.uuid())).collect();
+        if wanted.is_empty() {
             return Ok(Vec::new());
         }
-        let asked = json::rows(&asked).map_err(store_error)?;
+        let wanted = json::rows(&wanted).map_err(store_error)?;
         let rows = sqlx::query!(
             r#"select a.id as agent_id, e.id as source_id, e.revision, e.read_at
              from json_each(?2) asked
@@ -76,7 +76,7 @@ impl HumanCalendars for SqliteStore {
                 cross join calendar_connections n on n.org_id = ?1 and n.id = e.connection_id
              where a.status <> 'decommissioned' and not n.paused"#,
             org_id,
-            asked
+            wanted
         )
         .fetch_all(self.readers())
         .await
@@ -100,9 +100,9 @@ impl HumanCalendars for SqliteStore {
         window: Span,
     ) -> Result<Vec<HumanBusy>, StoreError> {
         let org_id = org.uuid();
-        let asked: BTreeSet<_> = sources.iter().map(|source| source.0).collect();
-        let asked: Vec<_> = asked.into_iter().map(|source| Hex(Uuid::from_u128(source))).collect();
-        let asked = json::rows(&asked).map_err(store_error)?;
+        let wanted: BTreeSet<_> = sources.iter().map(|source| source.0).collect();
+        let wanted: Vec<_> = wanted.into_iter().map(|source| Hex(Uuid::from_u128(source))).collect();
+        let wanted = json::rows(&wanted).map_err(store_error)?;
         let rows = sqlx::query_as!(
             ReadingRow,
             "select e.id, e.revision, e.read_at, e.covers_from, e.covers_until, e.spans
@@ -111,7 +111,7 @@ impl HumanCalendars for SqliteStore {
                 cross join calendar_connections n on n.org_id = ?1 and n.id = e.connection_id
              where not n.paused",
             org_id,
-            asked
+            wanted
         )
         .fetch_all(self.readers())
         .await

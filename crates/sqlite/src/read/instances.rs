@@ -74,8 +74,8 @@ impl Instances for SqliteStore {
         let found = self
             .snapshot(async |snapshot| {
                 let repeating = series_in(snapshot, org, scope, filter).await?;
-                let standing = standing_in(snapshot, org, scope, filter).await?;
-                let Some(listed) = page_of_instances(&repeating, &standing, filter.window, page) else {
+                let single_events = single_events_in(snapshot, org, scope, filter).await?;
+                let Some(listed) = page_of_instances(&repeating, &single_events, filter.window, page) else {
                     return Ok(None);
                 };
                 let rows = rows_of(snapshot, org, &listed.data).await?;
@@ -140,14 +140,14 @@ impl SqliteStore {
     pub(super) fn context_of(
         &self,
         org: OrgId,
-        standing: &[Event],
+        single_events: &[Event],
         series: Vec<EventRow>,
         now: Timestamp,
     ) -> Result<ContextEvents, StoreError> {
         let repeating = series.iter().map(EventRow::repeating).collect::<Result<Vec<_>, _>>()?;
         let rows: BTreeMap<EventId, EventRow> =
             repeating.iter().zip(series).map(|(series, row)| (series.id, row)).collect();
-        ContextEvents::around(standing, &repeating, now, |id| {
+        ContextEvents::around(single_events, &repeating, now, |id| {
             rows.get(&id).map(|row| row.clone().open(org, self.cipher.as_ref())).transpose()
         })
     }
@@ -242,7 +242,7 @@ async fn series_in(
 }
 
 /// One-off events and overrides that overlap the window, cut off at the limit of a list.
-async fn standing_in(
+async fn single_events_in(
     snapshot: &mut SqliteConnection,
     org: OrgId,
     scope: EventScope,

@@ -120,10 +120,10 @@ impl Proposals for SqliteStore {
             .await?;
         let readable = |read: Result<Proposal, StoreError>| {
             // An unreadable proposal must not keep the others from being ended.
-            let told = |error: &StoreError| {
+            let report = |error: &StoreError| {
                 tracing::error!(error = error as &dyn std::error::Error, "an overdue proposal cannot be read");
             };
-            read.inspect_err(told).ok()
+            read.inspect_err(report).ok()
         };
         Ok(self.each_proposal(&read).filter_map(readable).collect())
     }
@@ -152,15 +152,15 @@ async fn with_participants(connection: &mut SqliteConnection, rows: Vec<Proposal
         return Ok((rows, Vec::new()));
     }
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let asked: Vec<(String, String)> = rows.iter().map(|row| (hex(&row.org_id), hex(&row.id))).collect();
-    let asked = json::rows(&asked).map_err(store_error)?;
+    let wanted: Vec<(String, String)> = rows.iter().map(|row| (hex(&row.org_id), hex(&row.id))).collect();
+    let wanted = json::rows(&wanted).map_err(store_error)?;
     let participants = sqlx::query!(
         "select p.proposal_id, p.agent_id, p.response_id, p.response, p.slot_id, p.remark, p.responded_at
          from json_each(?1) asked
             cross join proposal_participants p
                 on p.org_id = unhex(asked.value ->> 0) and p.proposal_id = unhex(asked.value ->> 1)
          order by p.place",
-        asked
+        wanted
     )
     .fetch_all(connection)
     .await

@@ -170,9 +170,9 @@ impl Subscriptions for SqliteStore {
             .written(async |connection| {
                 let claims = claim(connection, now, until, (per_host, limit)).await?;
                 let rows = claimed(connection, &claims).await?;
-                let in_sight =
+                let is_visible =
                     |claim: &SyncClaim| rows.iter().any(|row| row.id == claim.subscription.uuid().as_bytes());
-                let gone: Vec<SyncClaim> = claims.iter().filter(|claim| !in_sight(claim)).copied().collect();
+                let gone: Vec<SyncClaim> = claims.iter().filter(|claim| !is_visible(claim)).copied().collect();
                 remove(connection, &gone).await?;
                 Ok((claims, rows))
             })
@@ -228,8 +228,8 @@ async fn claim(
 
 /// The claimed subscriptions whose calendars are visible.
 async fn claimed(connection: &mut SqliteConnection, claims: &[SyncClaim]) -> Result<Vec<SubscriptionRow>, StoreError> {
-    let asked: Vec<_> = claims.iter().map(|claim| (Hex(claim.org.uuid()), Hex(claim.subscription.uuid()))).collect();
-    let asked = json::rows(&asked).map_err(store_error)?;
+    let wanted: Vec<_> = claims.iter().map(|claim| (Hex(claim.org.uuid()), Hex(claim.subscription.uuid()))).collect();
+    let wanted = json::rows(&wanted).map_err(store_error)?;
     sqlx::query_as!(
         SubscriptionRow,
         "select s.org_id, s.id, s.agent_id, s.calendar_id, s.content, s.paused, s.last_synced_at, s.last_error,
@@ -240,7 +240,7 @@ async fn claimed(connection: &mut SqliteConnection, claims: &[SyncClaim]) -> Res
             join calendars c on c.org_id = s.org_id and c.id = s.calendar_id
             left join agents a on a.org_id = c.org_id and a.id = c.agent_id
          where c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')",
-        asked
+        wanted
     )
     .fetch_all(connection)
     .await

@@ -103,15 +103,15 @@ async fn only_the_token_from_an_older_node_is_valid() {
     let store = scratch.store();
     let calendar = scratch.calendar(&store).await;
     // An older node knows no hash, and leaves the old one in place.
-    let given = FeedToken::generate(&scratch.make.entropy);
-    store_as(&scratch, &calendar, given.reveal(), Some(&calendar.feed_token.hash().0)).await;
+    let renewed_token = FeedToken::generate(&scratch.make.entropy);
+    store_as(&scratch, &calendar, renewed_token.reveal(), Some(&calendar.feed_token.hash().0)).await;
     for _ in 0..2 {
         assert_eq!(found(&store, &calendar.feed_token).await, None);
-        let renewed = Calendar { feed_token: given.clone(), ..calendar.clone() };
-        assert_eq!(found(&store, &given).await, Some(renewed));
+        let renewed = Calendar { feed_token: renewed_token.clone(), ..calendar.clone() };
+        assert_eq!(found(&store, &renewed_token).await, Some(renewed));
         store.reseal(100).await.unwrap();
     }
-    assert_eq!(stored(&scratch, &calendar).await.1.unwrap(), given.hash().0);
+    assert_eq!(stored(&scratch, &calendar).await.1.unwrap(), renewed_token.hash().0);
 }
 
 #[tokio::test]
@@ -155,16 +155,16 @@ async fn a_token_that_does_not_open_is_a_located_error() {
         }
     }
     // Sealing again reports it too, and does not count it as done.
-    let mut told = 0;
+    let mut reports = 0;
     for _ in 0..9 {
         match store.reseal(100).await {
             Ok(looked_at) => assert!(looked_at > 0),
             Err(StoreError::Corrupt(row)) => {
                 assert_eq!((row.table, row.column), ("calendars", "feed_token"));
-                told += 1;
+                reports += 1;
             }
             Err(other) => panic!("{other:?}"),
         }
     }
-    assert!(told > 1);
+    assert!(reports > 1);
 }

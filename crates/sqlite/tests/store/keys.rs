@@ -114,18 +114,18 @@ async fn an_unopenable_value_is_reported_and_delays_nothing() {
         .await
         .unwrap();
     scratch.cipher.write_with("second");
-    let mut told = 0;
+    let mut reports = 0;
     for _ in 0..40 {
         match store.reseal(3).await {
             Ok(looked_at) => assert!(looked_at > 0, "one is left"),
             Err(StoreError::Corrupt(row)) => {
                 assert_eq!((row.table, row.column, row.id), ("events", "content", events[4].id.to_string()));
-                told += 1;
+                reports += 1;
             }
             Err(other) => panic!("{other:?}"),
         }
     }
-    assert!(told > 0);
+    assert!(reports > 0);
     scratch.cipher.forget("first");
     for event in events.iter().filter(|event| event.id != events[4].id) {
         assert!(store.find_event(event.org, event.id).await.unwrap().is_some());

@@ -25,8 +25,8 @@ async fn a_subscription_is_found_among_any_number_of_deleted_ones() {
     let agent = AgentId::new(make.tick(), &make.entropy);
     let of = |address: &str, place| {
         let new = NewSubscription { url: RemoteUrl::from_stored(address).unwrap(), label: None };
-        let beside = Placement { place, left: None };
-        Subscription::create((organization.id, agent, calendar.id), new, beside, make.tick(), &make.entropy)
+        let placement = Placement { place, left: None };
+        Subscription::create((organization.id, agent, calendar.id), new, placement, make.tick(), &make.entropy)
     };
     let live = of("https://a.example/live.ics", 1);
     let mut rows = vec![(live.clone(), None)];

@@ -313,7 +313,7 @@ impl State {
                 let new_reminders = row.default_reminders != calendar.default_reminders;
                 *row = Calendar { revision: row.revision, ..calendar.clone() };
                 if new_reminders {
-                    self.look_again(calendar);
+                    self.mark_for_recompute(calendar);
                 }
             }
             Change::CreateEvent(event) => {

@@ -47,7 +47,7 @@ impl State {
     }
 
     /// Marks the timers of a calendar whose reminders have changed.
-    pub(super) fn look_again(&mut self, calendar: &Calendar) {
+    pub(super) fn mark_for_recompute(&mut self, calendar: &Calendar) {
         let of_it = self.timers.values_mut().filter(|row| {
             (row.timer.org, row.timer.calendar) == (calendar.org, calendar.id) && row.timer.inherits && !row.timer.hold
         });
