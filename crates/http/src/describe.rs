@@ -31,7 +31,7 @@ pub(crate) fn complete(description: &OpenApi, base_url: &str) -> Value {
     all.for_each(|schema| {
         loosen(schema, &schemas);
         open_objects(schema);
-        tell_of_text(schema);
+        describe_text_rules(schema);
     });
     document["servers"] = json!([{ "url": base_url }]);
     document["components"]["securitySchemes"] = json!({
@@ -83,8 +83,8 @@ fn open_objects(schema: &mut Value) {
         Value::Object(keywords) => {
             let is_object =
                 keywords.get("type").is_some_and(|kind| kind == "object" || *kind == json!(["object", "null"]));
-            let tells = ["properties", "additionalProperties", "allOf", "anyOf", "oneOf", "$ref"];
-            if is_object && !tells.iter().any(|keyword| keywords.contains_key(*keyword)) {
+            let shape_keywords = ["properties", "additionalProperties", "allOf", "anyOf", "oneOf", "$ref"];
+            if is_object && !shape_keywords.iter().any(|keyword| keywords.contains_key(*keyword)) {
                 keywords.insert("additionalProperties".to_owned(), json!(true));
             }
             let parts = keywords
@@ -112,8 +112,8 @@ fn loosen(schema: &mut Value, schemas: &Value) {
             *missing = json!({ "not": { "anyOf": present } });
         }
     }
-    let untold = |choices: &Vec<Value>| choices.iter().all(|choice| choice["$ref"].is_string());
-    if schema["oneOf"].as_array().is_some_and(untold) {
+    let all_references = |choices: &Vec<Value>| choices.iter().all(|choice| choice["$ref"].is_string());
+    if schema["oneOf"].as_array().is_some_and(all_references) {
         rename(schema, "oneOf", "anyOf");
     }
 }
@@ -122,7 +122,7 @@ fn loosen(schema: &mut Value, schemas: &Value) {
 const TEXTS: [&str; 6] = ["agent_name", "label", "message", "name", "org_name", "title"];
 
 /// Documents the rules for text that the length bounds do not express. Only the schemas of requests have such bounds.
-fn tell_of_text(schema: &mut Value) {
+fn describe_text_rules(schema: &mut Value) {
     for (name, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         if TEXTS.contains(&name.as_str()) && field["minLength"].is_u64() {
             let about = field["description"].as_str().unwrap_or_default();
@@ -454,7 +454,7 @@ mod tests {
     #[test]
     fn texts_of_requests_are_documented_as_not_blank() {
         let document = document();
-        let told = |schema: &str, field: &str| {
+        let has_text_rules = |schema: &str, field: &str| {
             let about = &document["components"]["schemas"][schema]["properties"][field]["description"];
             about.as_str().unwrap().contains("Must not be blank or contain NUL.")
         };
@@ -464,9 +464,9 @@ mod tests {
             ("CreateAgent", "name"),
             ("CreateSubscription", "label"),
         ] {
-            assert!(told(schema, field), "{schema}.{field}");
+            assert!(has_text_rules(schema, field), "{schema}.{field}");
         }
-        assert!(!told("Event", "title"), "answers have no bounds");
+        assert!(!has_text_rules("Event", "title"), "answers have no bounds");
     }
 
     #[test]
@@ -625,8 +625,8 @@ mod tests {
         }
         each(&document["components"]["schemas"], "", &mut |schema, place| {
             let object = schema.get("type").is_some_and(|kind| kind.to_string().contains("\"object\""));
-            let tells = ["properties", "additionalProperties", "allOf", "anyOf", "oneOf"];
-            assert!(!object || tells.iter().any(|keyword| schema.contains_key(*keyword)), "{place}");
+            let shape_keywords = ["properties", "additionalProperties", "allOf", "anyOf", "oneOf"];
+            assert!(!object || shape_keywords.iter().any(|keyword| schema.contains_key(*keyword)), "{place}");
         });
     }
 
@@ -652,13 +652,14 @@ mod tests {
         let document = document();
         each(&document["components"]["schemas"], "", &mut |schema, place| {
             let text = schema.get("type").is_some_and(|kind| kind.to_string().contains("\"string\""));
-            let told = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+            let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
             // A text that starts like this gives only an example.
-            let told = if told.starts_with("Such as") { "" } else { told };
-            let lists = told.contains("` or `") || told.starts_with('`') && told.ends_with('`') && !told.contains('…');
+            let description = if description.starts_with("Such as") { "" } else { description };
+            let lists = description.contains("` or `")
+                || description.starts_with('`') && description.ends_with('`') && !description.contains('…');
             let plain =
                 !schema.contains_key("enum") && !schema.contains_key("format") && !schema.contains_key("pattern");
-            assert!(!(text && lists && plain), "{place}: {told}");
+            assert!(!(text && lists && plain), "{place}: {description}");
         });
         let schemas = &document["components"]["schemas"];
         for (schema, field) in [

@@ -156,9 +156,9 @@ pub(crate) fn note_operation(request: &Request, operation: &'static Operation) {
 }
 
 /// Notes the requester for the envelope.
-pub(crate) fn note(request: &Request, whom: impl FnOnce() -> Requester) {
+pub(crate) fn note(request: &Request, requester: impl FnOnce() -> Requester) {
     if let Some(known) = request.extensions().get::<Known>() {
-        known.note(whom());
+        known.note(requester());
     }
 }
 
@@ -221,7 +221,7 @@ async fn authenticated(
         Ok(metered) => {
             let mut response = within(entrance, operation, arrival, Some(principal), request, next).await;
             let left = metered.end(app, response.status()).await;
-            tell_left(&caller, left, arrival.at, response.headers_mut());
+            add_monthly_limit(&caller, left, arrival.at, response.headers_mut());
             response
         }
         Err(refusal) => over_limit(&caller, refusal, arrival.at),
@@ -258,7 +258,7 @@ pub(crate) fn over_limit(caller: &Caller, refusal: Refusal, at: Timestamp) -> Re
         return too_fast(refusal);
     }
     let mut response = ApiError::from(refusal).into_response();
-    tell_left(caller, caller.left(Leased::ApiCalls, at), at, response.headers_mut());
+    add_monthly_limit(caller, caller.left(Leased::ApiCalls, at), at, response.headers_mut());
     response
 }
 
@@ -269,14 +269,14 @@ fn too_fast(refusal: Refusal) -> Response {
         _ => None,
     };
     let mut response = ApiError::from(refusal).into_response();
-    if let Some(told) = burst {
-        rate_limit(response.headers_mut(), &told.policy, &told.limit);
+    if let Some(burst) = burst {
+        rate_limit(response.headers_mut(), &burst.policy, &burst.limit);
     }
     response
 }
 
 /// Adds the headers with the API calls that are left in the month.
-pub(crate) fn tell_left(caller: &Caller, left: Option<u64>, at: Timestamp, headers: &mut HeaderMap) {
+pub(crate) fn add_monthly_limit(caller: &Caller, left: Option<u64>, at: Timestamp, headers: &mut HeaderMap) {
     let limit = headers::monthly_limit(caller.principal.limits.get(Metric::ApiCalls), left, at);
     if let (Some(policy), Some(limit)) = (&caller.policy, limit) {
         rate_limit(headers, policy, &limit);
@@ -517,13 +517,13 @@ async fn repeatable(
 }
 
 /// Adds the headers of [`enter`] to an answer that broke off before [`enter`] could add them.
-pub(crate) fn describe_broken_off(app: &App, whom: &Requester, at: Timestamp, headers: &mut HeaderMap) {
+pub(crate) fn describe_broken_off(app: &App, requester: &Requester, at: Timestamp, headers: &mut HeaderMap) {
     if headers.contains_key(SERVICE_PLAN) {
         return;
     }
-    let principal = match whom {
+    let principal = match requester {
         Requester::Caller(caller) => {
-            tell_left(caller, caller.left(Leased::ApiCalls, at), at, headers);
+            add_monthly_limit(caller, caller.left(Leased::ApiCalls, at), at, headers);
             &caller.principal
         }
         Requester::Session(principal) => principal,

@@ -108,8 +108,8 @@ async fn wrap(
         };
         keep_headers(&mut response, &headers);
     }
-    if let Some(whom) = known.requester() {
-        describe_broken_off(&app, whom, at, response.headers_mut());
+    if let Some(requester) = known.requester() {
+        describe_broken_off(&app, requester, at, response.headers_mut());
     }
     cors.describe(operation, response.headers_mut());
     security::describe(response.headers_mut());

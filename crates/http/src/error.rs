@@ -211,7 +211,7 @@ impl ApiError {
         );
         let body = ErrorEnvelope { error };
         let mut response = (self.status(), axum::Json(body)).into_response();
-        self.tell_when(response.headers_mut());
+        self.add_retry_after(response.headers_mut());
         if self.status() == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -219,7 +219,7 @@ impl ApiError {
     }
 
     /// Sets `Retry-After` if it is known when the request may be repeated.
-    pub(crate) fn tell_when(&self, headers: &mut HeaderMap) {
+    pub(crate) fn add_retry_after(&self, headers: &mut HeaderMap) {
         if let Some(seconds) = self.retry_after()
             && let Ok(value) = HeaderValue::from_str(&seconds.to_string())
         {
@@ -539,7 +539,7 @@ fn obstructed(body: ErrorBody, obstacles: &Obstacles) -> ErrorBody {
 }
 
 /// A field error, truncated to a reasonable length because it may repeat the input.
-fn told(error: &FieldError) -> String {
+fn field_message(error: &FieldError) -> String {
     let text = error.to_string();
     match text.char_indices().nth(FIELD_ERROR_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -559,7 +559,7 @@ fn invalid_type(operation: Option<&Operation>) -> ErrorType {
 /// The error for invalid fields. `otherwise` is its code if the first field error has none.
 fn invalid(errors: &FieldErrors, otherwise: ErrorCode, id: String, operation: Option<&Operation>) -> ErrorBody {
     let FieldError { param, code, .. } = errors.first();
-    let mut message = errors.iter().take(NAMED_MAX).map(told).collect::<Vec<_>>().join("; ");
+    let mut message = errors.iter().take(NAMED_MAX).map(field_message).collect::<Vec<_>>().join("; ");
     let more = errors.iter().count().saturating_sub(NAMED_MAX);
     if more > 0 {
         message.push_str(&format!("; and {more} more"));

@@ -165,9 +165,9 @@ impl Coding {
 
 /// The caller's preference for a coding, in thousandths (RFC 9110 section 12.5.3). 0 means not accepted.
 fn weight(request: &HeaderMap, coding: &str) -> u16 {
-    let given = request.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
+    let fields = request.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let mut any = 0;
-    for part in given.flat_map(|value| value.split(',')) {
+    for part in fields.flat_map(|value| value.split(',')) {
         let (name, parameters) = part.split_once(';').unwrap_or((part, ""));
         let quality = parameters.trim().strip_prefix("q=").map_or(Some(1.0), |text| text.trim().parse::<f32>().ok());
         let quality = quality.filter(|quality| (0.0..=1.0).contains(quality)).unwrap_or(0.0);
@@ -199,7 +199,7 @@ mod tests {
         Arc::new(File::new(HeaderValue::from_static("text/plain"), TEXT.repeat(200), &headers))
     }
 
-    fn asking(name: HeaderName, value: &str) -> HeaderMap {
+    fn headers_with(name: HeaderName, value: &str) -> HeaderMap {
         HeaderMap::from_iter([(name, value.parse().unwrap())])
     }
 
@@ -220,7 +220,7 @@ mod tests {
     #[case::malformed("zstd;q=lots", None)]
     #[case::empty("", None)]
     fn the_callers_preferred_coding_is_chosen(#[case] accepts: &str, #[case] coding: Option<Coding>) {
-        assert_eq!(Coding::accepted(&asking(header::ACCEPT_ENCODING, accepts)), coding);
+        assert_eq!(Coding::accepted(&headers_with(header::ACCEPT_ENCODING, accepts)), coding);
     }
 
     #[rstest]
@@ -262,7 +262,7 @@ mod tests {
         let file = file();
         let mut tags = Vec::new();
         for accepts in ["identity", "zstd", "gzip"] {
-            let mut request = asking(header::ACCEPT_ENCODING, accepts);
+            let mut request = headers_with(header::ACCEPT_ENCODING, accepts);
             let sent = file.answer(&request).await;
             let tag = sent.headers()["etag"].to_str().unwrap().to_owned();
             assert!(tag.starts_with('"') && !tags.contains(&tag), "{tag}");
@@ -284,7 +284,7 @@ mod tests {
         let short = File::new(HeaderValue::from_static("text/plain"), "short", &[]);
         let picture = File::new(HeaderValue::from_static("image/png"), vec![0; 4096], &[]);
         for file in [Arc::new(short), Arc::new(picture)] {
-            let sent = file.answer(&asking(header::ACCEPT_ENCODING, "zstd, gzip")).await;
+            let sent = file.answer(&headers_with(header::ACCEPT_ENCODING, "zstd, gzip")).await;
             assert!(!sent.headers().contains_key("content-encoding") && !sent.headers().contains_key("vary"));
             assert_eq!(body(sent).await, file.plain);
         }

@@ -63,7 +63,7 @@ struct State {
     /// Since when it has been waiting, if it is.
     since: Option<Instant>,
     /// Whether anyone has started to read the body. A caller that expects `100 Continue` sends it only then.
-    asked: bool,
+    read_begun: bool,
     /// Whether the body broke off or was late.
     broken: bool,
     /// The part that the handler left unread.
@@ -111,7 +111,7 @@ impl HttpBody for Incoming {
         let Self { body, timer, progress, ended } = &mut *self;
         let polled = Pin::new(body).poll_frame(context);
         let mut state = progress.state();
-        state.asked = true;
+        state.read_begun = true;
         let Poll::Ready(frame) = polled else {
             let since = *state.since.get_or_insert_with(Instant::now);
             let late_at = since + patience(state.bytes).saturating_sub(state.waited);
@@ -201,12 +201,12 @@ async fn in_time(answer: impl Future<Output = Response>, progress: Option<&Progr
 
 /// Whether the connection can be used for another request. Reads the rest of a body if it is short and arrives soon.
 async fn stays_usable(progress: &Progress, expects: bool) -> bool {
-    let (rest, asked, broken) = {
+    let (rest, read_begun, broken) = {
         let mut state = progress.state();
-        (state.rest.take(), state.asked, state.broken)
+        (state.rest.take(), state.read_begun, state.broken)
     };
     let Some(mut rest) = rest else { return !broken };
-    if expects && !asked {
+    if expects && !read_begun {
         // Reading the body would send `100 Continue`. A caller that sees the answer first need not send it.
         return false;
     }
@@ -377,8 +377,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn expected_body_is_not_requested_after_a_refusal() {
-        let asked = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&asked);
+        let read_begun = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&read_begun);
         let body = stream::once(async move {
             seen.store(true, Ordering::Relaxed);
             Ok::<_, axum::Error>(Bytes::from_static(b"{}"))
@@ -386,7 +386,7 @@ mod tests {
         let expecting = request().header("expect", "100-continue");
         let response = send(refusing(), expecting, Body::from_stream(body)).await;
         assert_eq!(response.headers()["connection"], "close");
-        assert!(!asked.load(Ordering::Relaxed));
+        assert!(!read_begun.load(Ordering::Relaxed));
     }
 
     #[tokio::test(start_paused = true)]

@@ -33,7 +33,7 @@ struct Noted {
     span: Span,
     tool: OnceLock<ToolCall>,
     operation: OnceLock<&'static Operation>,
-    whom: OnceLock<Requester>,
+    requester: OnceLock<Requester>,
 }
 
 /// Who sent the request.
@@ -55,8 +55,8 @@ impl Requester {
 
 impl Known {
     pub(crate) fn new(span: Span) -> Self {
-        let (tool, operation, whom) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self(Arc::new(Noted { span, tool, operation, whom }))
+        let (tool, operation, requester) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self(Arc::new(Noted { span, tool, operation, requester }))
     }
 
     /// The operation, once it is noted.
@@ -66,12 +66,12 @@ impl Known {
 
     /// The requester, once it is noted.
     pub(crate) fn requester(&self) -> Option<&Requester> {
-        self.0.whom.get()
+        self.0.requester.get()
     }
 
     /// Notes the requester. Only the first call counts.
-    pub(crate) fn note(&self, whom: Requester) {
-        let Principal { org, credential, .. } = whom.principal();
+    pub(crate) fn note(&self, requester: Requester) {
+        let Principal { org, credential, .. } = requester.principal();
         match credential {
             Credential::Key(key) => {
                 tracing::record_all!(self.0.span, organization = field::display(org), key = field::display(key));
@@ -81,7 +81,7 @@ impl Known {
             }
         }
         // A request passes `enter` only once.
-        let _ = self.0.whom.set(whom);
+        let _ = self.0.requester.set(requester);
     }
 
     /// Notes the operation. Only the first call counts.

@@ -164,15 +164,15 @@ mod tests {
             let total = u64::from(offset) + entries.len() as u64;
             let text = text(write(&entries, end(total, 200, offset), max).unwrap());
             let page: Value = serde_json::from_slice(&text).unwrap();
-            let shown: Vec<String> = serde_json::from_value(page["data"].clone()).unwrap();
-            prop_assert_eq!(&entries[..shown.len()], shown.as_slice());
-            prop_assert!(text.len() <= max || shown.len() == 1, "{} bytes of {max}", text.len());
+            let listed: Vec<String> = serde_json::from_value(page["data"].clone()).unwrap();
+            prop_assert_eq!(&entries[..listed.len()], listed.as_slice());
+            prop_assert!(text.len() <= max || listed.len() == 1, "{} bytes of {max}", text.len());
             prop_assert_eq!((&page["total"], &page["offset"]), (&Value::from(total), &Value::from(offset)));
-            if shown.len() == entries.len() {
+            if listed.len() == entries.len() {
                 prop_assert_eq!(&page["limit"], &Value::from(200));
                 prop_assert!(page.get("has_more").is_none());
             } else {
-                prop_assert_eq!(&page["limit"], &Value::from(shown.len()));
+                prop_assert_eq!(&page["limit"], &Value::from(listed.len()));
                 prop_assert_eq!(&page["has_more"], &Value::from(true));
             }
         }

@@ -61,7 +61,7 @@ impl Wanted {
             _ => (Notice::Nonsense, back),
         };
         let mut response = html(error.status(), notice.html(back));
-        error.tell_when(response.headers_mut());
+        error.add_retry_after(response.headers_mut());
         response
     }
 }

@@ -325,8 +325,8 @@ async fn only_a_preflight_of_a_configured_origin_is_answered() {
     for origin in ["https://evil.example", "https://app.example.evil.example", "http://app.example", "null", ""] {
         let answer = ask(&service, preflight(origin)).await;
         assert_eq!(answer.status(), StatusCode::METHOD_NOT_ALLOWED, "{origin}");
-        let told = |name: &HeaderName| name.as_str().starts_with("access-control");
-        assert!(!answer.headers().keys().any(told), "{origin}: {:?}", answer.headers());
+        let is_cors = |name: &HeaderName| name.as_str().starts_with("access-control");
+        assert!(!answer.headers().keys().any(is_cors), "{origin}: {:?}", answer.headers());
     }
     // Without a requested method, it is an ordinary request.
     let options = reading("/v1/agents").method(Method::OPTIONS).header("origin", NAMED);

@@ -84,8 +84,8 @@ fn every_body_is_recorded_or_listed_as_unrecorded() {
     let mut missing = Vec::new();
     let mut look = |what: &str, operation, content: &Value, recorded: Option<&Value>| {
         for (media_type, media) in content.as_object().into_iter().flatten() {
-            let shown = recorded.filter(|recorded| fits(recorded, media_type) && media["example"] == **recorded);
-            if is_recorded(operation, media_type) && shown.is_none() {
+            let example = recorded.filter(|recorded| fits(recorded, media_type) && media["example"] == **recorded);
+            if is_recorded(operation, media_type) && example.is_none() {
                 missing.push(format!("{} {what} {media_type}", operation.id));
             }
         }

@@ -4,7 +4,7 @@ use http::{HeaderMap, header};
 
 /// Whether the caller has the answer with this entity tag. Tags are compared weakly, as the RFC requires for reads.
 pub(crate) fn has(headers: &HeaderMap, tag: &str) -> bool {
-    let given = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    let mut tags = given.flat_map(|value| value.split(',')).map(str::trim);
-    tags.any(|given| given == "*" || given.strip_prefix("W/").unwrap_or(given) == tag)
+    let fields = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+    let mut tags = fields.flat_map(|value| value.split(',')).map(str::trim);
+    tags.any(|sent| sent == "*" || sent.strip_prefix("W/").unwrap_or(sent) == tag)
 }

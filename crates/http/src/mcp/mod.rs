@@ -44,7 +44,9 @@ pub(crate) use tools::Tools;
 
 use crate::{
     budget::{self, ANSWERS, Reserved, Room},
-    enter::{SERVICE_PLAN, admit, describe_caller, note, note_operation, note_over_limit, over_limit, tell_left},
+    enter::{
+        SERVICE_PLAN, add_monthly_limit, admit, describe_caller, note, note_operation, note_over_limit, over_limit,
+    },
     error::ApiError,
     extract::{AlreadyRead, Message, read_message},
     known::{AnsweredBy, Arrival, Carried, FORWARDED_FOR, Known, REQUEST_ID, Requester, ToolCall},
@@ -55,12 +57,12 @@ use crate::{
 };
 
 /// The headers that the outer answer copies from the inner one. The outer request counts the API calls itself.
-const TOLD: [HeaderName; 3] =
+const COPIED_HEADERS: [HeaderName; 3] =
     [SERVICE_PLAN, HeaderName::from_static(kalends_accounts::TERMS_UPGRADE_HEADER), header::RETRY_AFTER];
 
 /// The maximum length of the library's message that an error repeats, in characters. The message may repeat the
 /// input.
-const SAID_MAX: usize = 300;
+const LIBRARY_MESSAGE_MAX: usize = 300;
 
 /// The errors for `params` that a supported method cannot use.
 const MISSHAPEN: [(&str, &str); 3] = [
@@ -81,7 +83,7 @@ struct Outer {
     caller: Arc<Caller>,
     /// The file that the call imports, if it is a large one.
     file: Option<Bytes>,
-    told: Arc<Mutex<InnerAnswer>>,
+    inner_answer: Arc<Mutex<InnerAnswer>>,
 }
 
 /// The parts of the inner answer that the outer answer takes over.
@@ -153,16 +155,16 @@ async fn answer(endpoint: Endpoint, request: Request) -> Result<Response, ApiErr
     note(&request, || Requester::Caller(Arc::clone(&caller)));
     let mut response = match Metered::admit(app, &caller, &operations::MCP, arrival.at).await {
         Ok(metered) => {
-            let told = Arc::default();
-            let answered = understood(&endpoint, Arc::clone(&caller), Arc::clone(&told), request).await;
+            let inner_answer = Arc::default();
+            let answered = understood(&endpoint, Arc::clone(&caller), Arc::clone(&inner_answer), request).await;
             let InnerAnswer { status, headers, room, writes } =
-                std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+                std::mem::take(&mut *inner_answer.lock().unwrap_or_else(PoisonError::into_inner));
             let org = caller.principal.org;
             let held = answered.and_then(|response| budget::hold(&ANSWERS, org, room, !writes, response));
             let mut response = held.unwrap_or_else(IntoResponse::into_response);
             response.headers_mut().extend(headers);
             let left = metered.end(app, status.unwrap_or(response.status())).await;
-            tell_left(&caller, left, arrival.at, response.headers_mut());
+            add_monthly_limit(&caller, left, arrival.at, response.headers_mut());
             response
         }
         Err(refusal) => over_limit(&caller, refusal, arrival.at),
@@ -179,7 +181,7 @@ async fn answer(endpoint: Endpoint, request: Request) -> Result<Response, ApiErr
 async fn understood(
     endpoint: &Endpoint,
     caller: Arc<Caller>,
-    told: Arc<Mutex<InnerAnswer>>,
+    inner_answer: Arc<Mutex<InnerAnswer>>,
     request: Request,
 ) -> Result<Response, ApiError> {
     // A waitlisted organization is refused, as on every route. Access for writes is checked by the inner request,
@@ -192,7 +194,7 @@ async fn understood(
     // Some clients accept only one of the two types, or any type.
     parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     parts.headers.insert(header::CONTENT_TYPE, JSON);
-    parts.extensions.insert(Outer { caller, file, told });
+    parts.extensions.insert(Outer { caller, file, inner_answer });
     let request = Request::from_parts(parts, Body::from(text));
     let mut response = endpoint.service.handle(request).await.map(Body::new);
     if response.status() == StatusCode::FORBIDDEN {
@@ -212,7 +214,7 @@ async fn understood(
 /// The error for a violation of the protocol, with the library's message.
 async fn refused(response: Response) -> ApiError {
     let said = to_bytes(response.into_body(), BODY_MAX).await.unwrap_or_default();
-    ApiError::Protocol(String::from_utf8_lossy(&said).chars().take(SAID_MAX).collect())
+    ApiError::Protocol(String::from_utf8_lossy(&said).chars().take(LIBRARY_MESSAGE_MAX).collect())
 }
 
 impl Handler {
@@ -297,16 +299,16 @@ impl ServerHandler for Handler {
         }
         let body = body.collect().await;
         let body = body.map_err(|_| ErrorData::internal_error("the answer broke off", None))?.to_bytes();
-        let mut told = outer.told.lock().unwrap_or_else(PoisonError::into_inner);
-        told.status = Some(answered.status);
-        told.room = answered.extensions.get::<Reserved>().and_then(Reserved::take);
-        told.writes = bound.operation.writes();
-        for name in TOLD {
+        let mut inner_answer = outer.inner_answer.lock().unwrap_or_else(PoisonError::into_inner);
+        inner_answer.status = Some(answered.status);
+        inner_answer.room = answered.extensions.get::<Reserved>().and_then(Reserved::take);
+        inner_answer.writes = bound.operation.writes();
+        for name in COPIED_HEADERS {
             if let Some(value) = answered.headers.get(&name) {
-                told.headers.insert(name, value.clone());
+                inner_answer.headers.insert(name, value.clone());
             }
         }
-        drop(told);
+        drop(inner_answer);
         Ok(call::result(answered.status, &answered.headers, &body).into())
     }
 }

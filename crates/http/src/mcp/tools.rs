@@ -128,8 +128,8 @@ fn bind(operation: &'static Operation, described: &Value, schemas: &Value, clash
             _ => continue,
         };
         let mut schema = inlined(&parameter["schema"], schemas, 0);
-        if let Some(told) = parameter["description"].as_str() {
-            schema["description"] = told.into();
+        if let Some(text) = parameter["description"].as_str() {
+            schema["description"] = text.into();
         }
         arguments.add(argument, schema, place, parameter["required"] == true);
     }
@@ -147,8 +147,8 @@ fn bind(operation: &'static Operation, described: &Value, schemas: &Value, clash
     });
     let schema = if let Value::Object(schema) = schema { schema } else { JsonObject::new() };
     let (title, text) = (described["summary"].as_str().unwrap_or_default(), described["description"].as_str());
-    let told = text.map_or_else(|| title.to_owned(), |text| format!("{title}\n\n{text}"));
-    let mut tool = Tool::new(operation.id, told, Arc::new(schema));
+    let description = text.map_or_else(|| title.to_owned(), |text| format!("{title}\n\n{text}"));
+    let mut tool = Tool::new(operation.id, description, Arc::new(schema));
     tool.title = Some(title.trim_end_matches('.').to_owned());
     tool.annotations = Some(hints(operation));
     let accept = readable(operation, described).unwrap_or(READABLE[0]);
@@ -287,7 +287,7 @@ mod tests {
             for place in operation_path_names(bound.operation) {
                 assert_eq!(bound.places.get(&place), Some(&Place::Path), "{}", bound.operation.id);
             }
-            assert!(bound.tool.description.is_some_and(|told| told.len() > 10), "{}", bound.operation.id);
+            assert!(bound.tool.description.is_some_and(|description| description.len() > 10), "{}", bound.operation.id);
         }
     }
 

@@ -38,9 +38,9 @@ async fn the_key_table_keeps_one_writing_key() {
     assert_eq!(table.data_keys().await.unwrap(), [first.clone(), second.clone()]);
 
     table.write_with(second.id).await.unwrap();
-    table.rewrap(first.id, "2233", "v1.anew").await.unwrap();
+    table.rewrap(first.id, "2233", "v1.again").await.unwrap();
     let (old, new) = (
-        WrappedDataKey { state: DataKeyState::Reading, master: "2233".into(), wrapped: "v1.anew".into(), ..first },
+        WrappedDataKey { state: DataKeyState::Reading, master: "2233".into(), wrapped: "v1.again".into(), ..first },
         WrappedDataKey { state: DataKeyState::Writing, ..second },
     );
     assert_eq!(table.data_keys().await.unwrap(), [old.clone(), new.clone()]);

@@ -37,8 +37,8 @@ async fn the_key_table_keeps_one_writing_key() {
     table.write_with(second.id).await.unwrap();
     let stranger = key(&scratch.make, DataKeyState::Reading);
     assert!(matches!(table.write_with(stranger.id).await, Err(StoreError::Failed(_))));
-    table.rewrap(first.id, "ff00", "anew").await.unwrap();
-    let first = WrappedDataKey { master: "ff00".into(), wrapped: "anew".into(), state: DataKeyState::Reading, ..first };
+    table.rewrap(first.id, "ff00", "again").await.unwrap();
+    let first = WrappedDataKey { master: "ff00".into(), wrapped: "again".into(), state: DataKeyState::Reading, ..first };
     let second = WrappedDataKey { state: DataKeyState::Writing, ..second };
     assert_eq!(table.data_keys().await.unwrap(), [first.clone(), second.clone()]);
     assert!(matches!(table.rewrap(stranger.id, "", "").await, Err(StoreError::Failed(_))));

@@ -13,7 +13,7 @@ use kalends_wire as wire;
 
 use super::{
     show::nonsense,
-    view::{Fields, LIMITS, hrefs, page as facts, path, shown, slot_of},
+    view::{Fields, LIMITS, display_settings, hrefs, page as facts, path, slot_of},
 };
 use crate::{
     Service,
@@ -75,7 +75,7 @@ async fn book_by_form(
     let body = read_body(request.into_body()).await?;
     let fields = Fields::read(&body);
     let page = app.open_page(slug).await?.page;
-    let shown = shown(&page, fields.get("tz").parse().ok(), &headers);
+    let shown = display_settings(&page, fields.get("tz").parse().ok(), &headers);
     if !fields.get(HONEYPOT).is_empty() {
         return nonsense(&page);
     }

@@ -9,7 +9,7 @@ use kalends_app::{App, Refusal};
 use kalends_web::BookingState;
 use kalends_wire as wire;
 
-use super::{show_cancellation::shown_as, view::shown};
+use super::{show_cancellation::shown_as, view::display_settings};
 use crate::{
     Service,
     error::ApiError,
@@ -56,7 +56,7 @@ async fn cancel_by_form(
     headers: &HeaderMap,
 ) -> Result<Response, ApiError> {
     let seen = app.booking(slug, token).await?;
-    let shown = shown(&seen.page, None, headers);
+    let shown = display_settings(&seen.page, None, headers);
     let state = match app.cancel_booking(called, slug, token).await {
         Ok(_) if seen.is_cancelled() => BookingState::CancelledBefore,
         Ok(_) => BookingState::Cancelled,

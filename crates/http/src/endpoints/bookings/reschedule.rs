@@ -13,7 +13,7 @@ use super::{
     show::nonsense,
     show_cancellation::shown_as,
     show_move::{still_to_come, taken},
-    view::{Fields, hrefs, page as facts, path, shown, slot_of},
+    view::{Fields, display_settings, hrefs, page as facts, path, slot_of},
 };
 use crate::{
     Service,
@@ -67,7 +67,7 @@ async fn move_by_form(
     let headers = request.headers().clone();
     let fields = Fields::read(&read_body(request.into_body()).await?);
     let seen = app.booking(slug, token).await?;
-    let shown = shown(&seen.page, fields.get("tz").parse().ok(), &headers);
+    let shown = display_settings(&seen.page, fields.get("tz").parse().ok(), &headers);
     let before = match still_to_come(&seen, app.now()) {
         Ok(before) => before,
         Err(state) => return shown_as(&seen, (slug, token), shown, state),

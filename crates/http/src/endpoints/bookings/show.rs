@@ -9,7 +9,7 @@ use kalends_web::{
     ChosenSlot, DisplaySettings, Form, Given, Href, Notice, Page, PageQuery, Picker, Taken, headers, markdown,
 };
 
-use super::view::{LIMITS, asked, page as facts, path, shown};
+use super::view::{LIMITS, display_settings, page as facts, page_query, path};
 use crate::{
     Service,
     error::ApiError,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The number of free times in the Markdown text.
-const TOLD: usize = 12;
+const MARKDOWN_OFFERS: usize = 12;
 
 /// Shows a booking page.
 ///
@@ -52,8 +52,8 @@ pub(crate) async fn show(
 ) -> Result<Response, ApiError> {
     let open = app.open_page(&slug.0).await?;
     let page = &open.page;
-    let asked = asked(query.as_deref());
-    let shown = shown(page, asked.zone, &headers);
+    let query = page_query(query.as_deref());
+    let shown = display_settings(page, query.zone, &headers);
     let now = app.now();
     if open.closed_for_now {
         if names(&headers, "text/markdown") {
@@ -63,7 +63,7 @@ pub(crate) async fn show(
         return Ok(html(StatusCode::OK, Notice::Closed.html(None)));
     }
     let bookable = bookable(page, now)?;
-    match asked.slot {
+    match query.slot {
         _ if names(&headers, "text/markdown") => {}
         Some(ChosenSlot::At(start)) => return chosen(&app, &open, start, shown).await,
         Some(ChosenSlot::Nonsense) => return nonsense(page),
@@ -75,11 +75,11 @@ pub(crate) async fn show(
     if names(&headers, "text/markdown") {
         let address = format!("{}{path}", app.settings().base_url);
         let address = Href::new(address).ok_or(ApiError::Internal)?;
-        let offers: &[Span] = &offers.slots().take(TOLD).collect::<Vec<_>>();
+        let offers: &[Span] = &offers.slots().take(MARKDOWN_OFFERS).collect::<Vec<_>>();
         let guide = markdown::Guide { page: facts, shown, address: &address, bookable, offers, limits: LIMITS };
         return Ok(text_of(StatusCode::OK, markdown::CONTENT_TYPE, guide.markdown(), &headers::PAGE));
     }
-    Ok(pick(&offers, &asked, Picking { facts, shown, now, bookable, moving: None }))
+    Ok(pick(&offers, &query, Picking { facts, shown, now, bookable, moving: None }))
 }
 
 /// The context of a page on which a slot is picked, without the offers.
@@ -93,12 +93,12 @@ pub(super) struct Picking<'a> {
 }
 
 /// Shows the requested month, or that of the first offer, and in it the requested day.
-pub(super) fn pick(offers: &Offers<'_>, asked: &PageQuery, picking: Picking<'_>) -> Response {
+pub(super) fn pick(offers: &Offers<'_>, query: &PageQuery, picking: Picking<'_>) -> Response {
     let Picking { facts, shown, now, bookable, moving } = picking;
     let first_offer = offers.slots().next();
-    let month = asked.month_to_show(shown.zone, bookable, first_offer);
+    let month = query.month_to_show(shown.zone, bookable, first_offer);
     let of_month: Vec<Span> = month.span(shown.zone).into_iter().flat_map(|month| offers.starting_in(month)).collect();
-    let (day, offers) = (asked.day, of_month.as_slice());
+    let (day, offers) = (query.day, of_month.as_slice());
     let picker = Picker { page: facts, shown, now, bookable, month, day, offers, first_offer, moving };
     html(StatusCode::OK, picker.html())
 }

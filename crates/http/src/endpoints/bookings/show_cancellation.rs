@@ -7,7 +7,7 @@ use kalends_bookings::Purpose;
 use kalends_kernel::Span;
 use kalends_web::{Booking, BookingState, DisplaySettings};
 
-use super::view::{asked, booking_path, page as facts, path, shown};
+use super::view::{booking_path, display_settings, page as facts, page_query, path};
 use crate::{Service, error::ApiError, extract::PathOf, pages::html};
 
 /// Shows a booking to its guest, who can cancel it there.
@@ -33,7 +33,7 @@ pub(crate) async fn show_cancellation(
 ) -> Result<Response, ApiError> {
     let (slug, token) = link.0;
     let seen = for_cancelling(app.booking(&slug, &token).await?)?;
-    let shown = shown(&seen.page, asked(query.as_deref()).zone, &headers);
+    let shown = display_settings(&seen.page, page_query(query.as_deref()).zone, &headers);
     let begun = seen.event.as_ref().is_some_and(|event| event.times.span.start() <= app.now());
     let state = match (seen.is_cancelled(), begun) {
         (true, _) => BookingState::CancelledBefore,

@@ -10,7 +10,7 @@ use kalends_web::{BookingState, ChosenSlot, DisplaySettings, Moving, Taken};
 use super::{
     show::{Picking, bookable, nonsense, pick},
     show_cancellation::shown_as,
-    view::{asked, booking_path, page as facts, shown},
+    view::{booking_path, display_settings, page as facts, page_query},
 };
 use crate::{Service, error::ApiError, extract::PathOf, pages::html};
 
@@ -43,8 +43,8 @@ pub(crate) async fn show_move(
     if seen.purpose != Purpose::Move {
         return Err(Refusal::missing(Missing::Booking, "at this address").into());
     }
-    let asked = asked(query.as_deref());
-    let shown = shown(&seen.page, asked.zone, &headers);
+    let query = page_query(query.as_deref());
+    let shown = display_settings(&seen.page, query.zone, &headers);
     let now = app.now();
     let before = match still_to_come(&seen, now) {
         Ok(before) => before,
@@ -55,7 +55,7 @@ pub(crate) async fn show_move(
     let page = &open.page;
     let path = booking_path(&slug, &token, "move")?;
     let facts = facts(page, &path);
-    match asked.slot {
+    match query.slot {
         Some(ChosenSlot::At(start)) => {
             let Ok(slot) = page.slot(start, now) else { return nonsense(page) };
             let moving = Moving { page: facts, shown, before, slot };
@@ -66,7 +66,7 @@ pub(crate) async fn show_move(
     }
     let offers = app.offered_slots(&open, None).await?;
     let bookable = bookable(page, now)?;
-    Ok(pick(&offers, &asked, Picking { facts, shown, now, bookable, moving: Some(before) }))
+    Ok(pick(&offers, &query, Picking { facts, shown, now, bookable, moving: Some(before) }))
 }
 
 /// The time of the booking if it can still be moved. Otherwise its state.

@@ -29,6 +29,6 @@ pub(crate) async fn slots(
     slug: PathOf<String>,
     query: QueryOf<wire::SlotsOfPage>,
 ) -> Result<Fresh<Written<Bytes>>, ApiError> {
-    let asked = query.0.parse()?;
-    Ok(Fresh(Written(app.booking_slots(&slug.0, asked).await?)))
+    let range = query.0.parse()?;
+    Ok(Fresh(Written(app.booking_slots(&slug.0, range).await?)))
 }

@@ -14,13 +14,13 @@ use crate::error::ApiError;
 pub(super) const LIMITS: Limits = Limits { name: NAME_MAX, email: EMAIL_MAX, notes: NOTES_MAX };
 
 /// Parses the query of a page.
-pub(super) fn asked(query: Option<&str>) -> PageQuery {
+pub(super) fn page_query(query: Option<&str>) -> PageQuery {
     let pairs: Vec<_> = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).collect();
     PageQuery::read(pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))
 }
 
 /// How to show times to the visitor.
-pub(super) fn shown(page: &BookingPage, zone: Option<Zone>, headers: &HeaderMap) -> DisplaySettings {
+pub(super) fn display_settings(page: &BookingPage, zone: Option<Zone>, headers: &HeaderMap) -> DisplaySettings {
     let languages = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     DisplaySettings { zone: zone.unwrap_or(page.timetable.zone), clock: Clock::of_languages(languages) }
 }

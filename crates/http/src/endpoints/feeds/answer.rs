@@ -15,7 +15,7 @@ use crate::error::ApiError;
 const CALENDAR: HeaderValue = HeaderValue::from_static("text/calendar; charset=utf-8");
 
 /// The text in its stored pieces, or 304, with its entity tag. `cache` is the cache policy.
-pub(super) fn shown(answer: FeedAnswer, cache: &'static str) -> Result<Response, ApiError> {
+pub(super) fn feed_response(answer: FeedAnswer, cache: &'static str) -> Result<Response, ApiError> {
     let (etag, mut response) = match answer {
         FeedAnswer::Unchanged(etag) => (etag, StatusCode::NOT_MODIFIED.into_response()),
         FeedAnswer::Whole(feed) => (feed.etag.clone(), whole(feed)),

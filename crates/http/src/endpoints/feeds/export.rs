@@ -3,7 +3,7 @@
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
 
-use super::answer::shown;
+use super::answer::feed_response;
 use crate::{
     Service,
     error::ApiError,
@@ -35,7 +35,7 @@ pub(crate) async fn export(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let answer = app.export_calendar(&caller.0, &id.0, |etag| has(&headers, etag)).await?;
-    let mut response = shown(answer, CACHE)?;
+    let mut response = feed_response(answer, CACHE)?;
     // This is an existing identifier, so it contains no characters that need escaping.
     let name =
         HeaderValue::try_from(format!("attachment; filename=\"{}.ics\"", id.0)).map_err(|_| ApiError::Internal)?;

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use http::HeaderMap;
 
-use super::answer::shown;
+use super::answer::feed_response;
 use crate::{
     Service,
     error::ApiError,
@@ -33,5 +33,5 @@ const CACHE: &str = "public, max-age=300";
 )]
 pub(crate) async fn read(app: Service, feed: PathOf<String>, headers: HeaderMap) -> Result<Response, ApiError> {
     let token = feed.0.strip_suffix(".ics").ok_or(ApiError::NoRoute)?;
-    shown(app.feed(token, |etag| has(&headers, etag)).await?, CACHE)
+    feed_response(app.feed(token, |etag| has(&headers, etag)).await?, CACHE)
 }

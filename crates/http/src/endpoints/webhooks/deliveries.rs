@@ -26,6 +26,6 @@ pub(crate) async fn deliveries(
     id: PathOf<String>,
     query: QueryOf<wire::ListDeliveries>,
 ) -> Result<DeliveryPage, ApiError> {
-    let asked = query.0.parse()?;
-    Ok(DeliveryPage(app.list_deliveries(&caller.0, &id.0, asked).await?))
+    let filter = query.0.parse()?;
+    Ok(DeliveryPage(app.list_deliveries(&caller.0, &id.0, filter).await?))
 }

@@ -36,21 +36,21 @@ pub(super) async fn a_human_connects_a_calendar(story: &mut Story, owned: &Owned
     let lunch = Span::new(at("2026-03-09T11:00:00Z"), at("2026-03-09T12:00:00Z")).unwrap();
     story.calendars.busy("mina", "Private", vec![lunch]);
 
-    let asked = json!({ "capabilities": ["availability"], "publication_policy": "none" });
-    let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(asked.clone());
+    let link_body = json!({ "capabilities": ["availability"], "publication_policy": "none" });
+    let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(link_body.clone());
     let link = id(&ask.done().await);
-    story.ask(&op::CANCEL_CONNECTION_LINK).of(&link).by(&owned.key).told().await;
-    let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(asked.clone());
-    let made = ask.told().await;
+    story.ask(&op::CANCEL_CONNECTION_LINK).of(&link).by(&owned.key).record().await;
+    let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(link_body.clone());
+    let made = ask.record().await;
     let link = id(&made);
     let token = text(&made, "/setup_url").split_once('#').unwrap().1.to_owned();
 
     let enter = json!({ "email": "mina@example.com", "password": LAST_PASSWORD });
     let session = text(&story.ask(&op::SIGN_IN).send(enter).done().await, "/token");
     story.ask(&op::SWITCH_ORG).of(&owned.org).by(&session).done().await;
-    story.ask(&op::OPEN_CONNECTION_LINK).by(&session).send(json!({ "token": token })).told().await;
+    story.ask(&op::OPEN_CONNECTION_LINK).by(&session).send(json!({ "token": token })).record().await;
     let body = json!({ "connection_link_id": link });
-    let begun = story.ask(&op::START_CONNECTION).of("google").by(&session).send(body).told().await;
+    let begun = story.ask(&op::START_CONNECTION).of("google").by(&session).send(body).record().await;
     consents(story, &state(&begun)).await;
     let listed = story.ask(&op::LIST_CONNECTIONS).by(&session).done().await;
     let connection = text(&listed, "/data/0/id");
@@ -59,28 +59,28 @@ pub(super) async fn a_human_connects_a_calendar(story: &mut Story, owned: &Owned
         "external_calendar_ids": [text(&calendars, "/data/0/id")], "audience": "selected", "agent_ids": [owned.agent],
         "connection_link_id": link
     });
-    let grant = id(&story.ask(&op::CREATE_GRANT).by(&session).send(body).told().await);
+    let grant = id(&story.ask(&op::CREATE_GRANT).by(&session).send(body).record().await);
     refreshed(story).await;
 
-    story.ask(&op::GET_CONNECTION_LINK).of(&link).by(&owned.key).told().await;
-    story.ask(&op::UPDATE_CONNECTION).of(&connection).by(&session).send(json!({ "label": "Private" })).told().await;
-    story.ask(&op::LIST_CONNECTIONS).by(&session).told().await;
-    story.ask(&op::GET_CONNECTION).of(&connection).by(&session).told().await;
-    story.ask(&op::LIST_EXTERNAL_CALENDARS).of(&connection).by(&session).told().await;
-    story.ask(&op::LIST_GRANTS).by(&session).told().await;
-    story.ask(&op::REFRESH_CONNECTION).of(&connection).by(&session).told().await;
-    story.ask(&op::PAUSE_CONNECTION).of(&connection).by(&session).told().await;
-    story.ask(&op::RESUME_CONNECTION).of(&connection).by(&session).told().await;
-    let begun = story.ask(&op::REAUTHORIZE_CONNECTION).of(&connection).by(&session).told().await;
+    story.ask(&op::GET_CONNECTION_LINK).of(&link).by(&owned.key).record().await;
+    story.ask(&op::UPDATE_CONNECTION).of(&connection).by(&session).send(json!({ "label": "Private" })).record().await;
+    story.ask(&op::LIST_CONNECTIONS).by(&session).record().await;
+    story.ask(&op::GET_CONNECTION).of(&connection).by(&session).record().await;
+    story.ask(&op::LIST_EXTERNAL_CALENDARS).of(&connection).by(&session).record().await;
+    story.ask(&op::LIST_GRANTS).by(&session).record().await;
+    story.ask(&op::REFRESH_CONNECTION).of(&connection).by(&session).record().await;
+    story.ask(&op::PAUSE_CONNECTION).of(&connection).by(&session).record().await;
+    story.ask(&op::RESUME_CONNECTION).of(&connection).by(&session).record().await;
+    let begun = story.ask(&op::REAUTHORIZE_CONNECTION).of(&connection).by(&session).record().await;
     consents(story, &state(&begun)).await;
 
     // The next time, she declines.
-    let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(asked);
+    let ask = story.ask(&op::CREATE_CONNECTION_LINK).of(&owned.calendar).by(&owned.key).send(link_body);
     let made = ask.done().await;
     let token = text(&made, "/setup_url").split_once('#').unwrap().1.to_owned();
     story.ask(&op::OPEN_CONNECTION_LINK).by(&session).send(json!({ "token": token })).done().await;
-    story.ask(&op::DECLINE_CONNECTION_LINK).of(&id(&made)).by(&session).told().await;
+    story.ask(&op::DECLINE_CONNECTION_LINK).of(&id(&made)).by(&session).record().await;
 
-    story.ask(&op::DELETE_GRANT).of(&grant).by(&session).told().await;
-    story.ask(&op::DELETE_CONNECTION).of(&connection).by(&session).told().await;
+    story.ask(&op::DELETE_GRANT).of(&grant).by(&session).record().await;
+    story.ask(&op::DELETE_CONNECTION).of(&connection).by(&session).record().await;
 }

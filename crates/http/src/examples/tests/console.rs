@@ -35,43 +35,43 @@ pub(super) async fn a_human_takes_over(story: &mut Story) -> Owned {
         "email": "mina@example.com", "password": PASSWORD, "name": "Mina", "org_name": "Observatory",
         "tos_version": "2026-01-01"
     });
-    story.ask(&op::CONSOLE_SIGN_UP).send(body).told().await;
+    story.ask(&op::CONSOLE_SIGN_UP).send(body).record().await;
     let enter = json!({ "email": "mina@example.com", "password": PASSWORD });
-    let token = text(&story.ask(&op::SIGN_IN).send(enter.clone()).told().await, "/token");
-    story.ask(&op::UPDATE_ME).by(&token).send(json!({ "name": "Mina Fleming" })).told().await;
+    let token = text(&story.ask(&op::SIGN_IN).send(enter.clone()).record().await, "/token");
+    story.ask(&op::UPDATE_ME).by(&token).send(json!({ "name": "Mina Fleming" })).record().await;
     let accepted = json!({ "tos_version": "2026-01-01" });
-    story.ask(&op::ACCEPT_TERMS_IN_CONSOLE).by(&token).send(accepted).told().await;
+    story.ask(&op::ACCEPT_TERMS_IN_CONSOLE).by(&token).send(accepted).record().await;
 
     let body = json!({ "email": "scout@example.com" });
-    let claim = text(&story.ask(&op::INITIATE_CLAIM).by(&token).send(body).told().await, "/claim_id");
+    let claim = text(&story.ask(&op::INITIATE_CLAIM).by(&token).send(body).record().await, "/claim_id");
     let proof = json!({ "claim_id": claim, "otp": story.last_code().await });
-    story.ask(&op::VERIFY_CLAIM).by(&token).send(proof).told().await;
+    story.ask(&op::VERIFY_CLAIM).by(&token).send(proof).record().await;
     let body = json!({ "email": "ada@example.com" });
     let claim = text(&story.ask(&op::INITIATE_CLAIM).by(&token).send(body).done().await, "/claim_id");
     let proof = json!({ "claim_id": claim, "otp": story.last_code().await });
     story.ask(&op::VERIFY_CLAIM).by(&token).send(proof).done().await;
     let mail = story.last_mail().await;
     let refusal = mail.split_once("/revoke#").unwrap().1.split_whitespace().next().unwrap();
-    story.ask(&op::REVOKE_CLAIM).of(&claim).send(json!({ "revocation_token": refusal })).told().await;
+    story.ask(&op::REVOKE_CLAIM).of(&claim).send(json!({ "revocation_token": refusal })).record().await;
 
     // A day later, nobody has objected to the claim on Scout's organization.
     story.chapter("2026-03-03T12:30:00Z");
     story.app.settle_claims(10).await.unwrap();
     let token = text(&story.ask(&op::SIGN_IN).send(enter).done().await, "/token");
-    story.ask(&op::LIST_CLAIMS).by(&token).told().await;
-    story.ask(&op::SWITCH_ORG).of(&org).by(&token).told().await;
-    story.ask(&op::LIST_ORGS).by(&token).told().await;
-    story.ask(&op::GET_ME).by(&token).told().await;
+    story.ask(&op::LIST_CLAIMS).by(&token).record().await;
+    story.ask(&op::SWITCH_ORG).of(&org).by(&token).record().await;
+    story.ask(&op::LIST_ORGS).by(&token).record().await;
+    story.ask(&op::GET_ME).by(&token).record().await;
     set_plan(&story.app, org.parse().unwrap(), Plan::Pro, None).await.unwrap();
     let body = json!({ "agent_id": agent, "label": "field radio" });
-    story.ask(&op::CREATE_KEY_FROM_CONSOLE).by(&token).send(body).told().await;
-    let key = text(&story.ask(&op::REGENERATE_KEY).by(&token).told().await, "/key");
-    story.ask(&op::EXPORT).by(&token).told().await;
+    story.ask(&op::CREATE_KEY_FROM_CONSOLE).by(&token).send(body).record().await;
+    let key = text(&story.ask(&op::REGENERATE_KEY).by(&token).record().await, "/key");
+    story.ask(&op::EXPORT).by(&token).record().await;
     let body = json!({ "current_password": PASSWORD, "new_password": LAST_PASSWORD });
-    story.ask(&op::CHANGE_PASSWORD).by(&token).send(body).told().await;
-    story.ask(&op::FORGOT_PASSWORD).send(json!({ "email": "mina@example.com" })).told().await;
+    story.ask(&op::CHANGE_PASSWORD).by(&token).send(body).record().await;
+    story.ask(&op::FORGOT_PASSWORD).send(json!({ "email": "mina@example.com" })).record().await;
     let mail = story.last_mail().await;
     let reset = mail.split_once("/reset#").unwrap().1.split_whitespace().next().unwrap();
-    story.ask(&op::RESET_PASSWORD).send(json!({ "token": reset, "password": LAST_PASSWORD })).told().await;
+    story.ask(&op::RESET_PASSWORD).send(json!({ "token": reset, "password": LAST_PASSWORD })).record().await;
     Owned { org, key, agent, calendar }
 }

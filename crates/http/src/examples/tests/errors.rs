@@ -43,11 +43,11 @@ pub(super) async fn everything_goes_wrong(story: &mut Story, house: &House) {
     for (trouble, status) in
         [(Trouble::Away, StatusCode::SERVICE_UNAVAILABLE), (Trouble::Broken, StatusCode::INTERNAL_SERVER_ERROR)]
     {
-        story.suffer(trouble);
+        story.fail_with(trouble);
         let window = "start=2026-03-02T08:00:00Z&end=2026-03-02T12:00:00Z";
         story.ask(&op::CALENDAR_AVAILABILITY).of(work).query(window).by(key).refused(status).await;
     }
-    story.suffer(Trouble::None);
+    story.fail_with(Trouble::None);
 }
 
 /// A request to create an event on Ada's calendar.

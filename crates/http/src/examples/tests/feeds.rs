@@ -21,23 +21,23 @@ const FILE: &str = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Example//EN\r\nB
 /// Grace's calendar is read through its feed, a file is imported, and Ada subscribes to a feed.
 pub(super) async fn calendars_travel(story: &mut Story, House { key, ada, hers, room, .. }: &House) {
     story.chapter("2026-03-02T09:20:00Z");
-    let rotated = story.ask(&op::ROTATE_FEED_TOKEN).of(hers).by(key).told().await;
+    let rotated = story.ask(&op::ROTATE_FEED_TOKEN).of(hers).by(key).record().await;
     let url = text(&rotated, "/ical_url");
     let feed = url.strip_prefix(&format!("{BASE_URL}/ical/")).unwrap();
-    story.ask(&op::GET_FEED).of(feed).told().await;
-    story.ask(&op::EXPORT_CALENDAR).of(hers).by(key).told().await;
-    story.ask(&op::IMPORT_CALENDAR).of(room).by(key).send_file(FILE).told().await;
+    story.ask(&op::GET_FEED).of(feed).record().await;
+    story.ask(&op::EXPORT_CALENDAR).of(hers).by(key).record().await;
+    story.ask(&op::IMPORT_CALENDAR).of(room).by(key).send_file(FILE).record().await;
 
     let body = json!({ "name": "Holidays", "timezone": "Europe/Berlin" });
     let holidays = id(&story.ask(&op::CREATE_AGENT_CALENDAR).of(ada).by(key).send(body).done().await);
     let body = json!({ "calendar_id": holidays, "url": "https://example.com/holidays.ics", "label": "Holidays" });
-    let made = id(&story.ask(&op::CREATE_SUBSCRIPTION).of(ada).by(key).send(body).told().await);
+    let made = id(&story.ask(&op::CREATE_SUBSCRIPTION).of(ada).by(key).send(body).record().await);
     sync(story).await;
-    story.ask(&op::GET_SUBSCRIPTION).of(&made).by(key).told().await;
-    story.ask(&op::LIST_SUBSCRIPTIONS).of(ada).by(key).told().await;
-    story.ask(&op::SYNC_SUBSCRIPTION).of(&made).by(key).told().await;
+    story.ask(&op::GET_SUBSCRIPTION).of(&made).by(key).record().await;
+    story.ask(&op::LIST_SUBSCRIPTIONS).of(ada).by(key).record().await;
+    story.ask(&op::SYNC_SUBSCRIPTION).of(&made).by(key).record().await;
     sync(story).await;
-    story.ask(&op::UPDATE_SUBSCRIPTION).of(&made).by(key).send(json!({ "status": "paused" })).told().await;
+    story.ask(&op::UPDATE_SUBSCRIPTION).of(&made).by(key).send(json!({ "status": "paused" })).record().await;
 }
 
 /// Does the work of the workers.

@@ -21,11 +21,11 @@ fn hold(title: &str, hour: u32) -> Value {
 pub(super) async fn time_is_held(story: &mut Story, House { key, work, hers, .. }: &House) {
     story.chapter("2026-03-02T08:40:00Z");
     let lunch = id(&story.ask(&op::CREATE_EVENT).of(work).by(key).send(hold("Lunch", 12)).done().await);
-    story.ask(&op::CONFIRM_HOLD).of(&lunch).by(key).told().await;
+    story.ask(&op::CONFIRM_HOLD).of(&lunch).by(key).record().await;
     let late = story.ask(&op::CREATE_EVENT).of(work).by(key).send(hold("Interview", 12));
     late.refused(StatusCode::CONFLICT).await;
     let interview = id(&story.ask(&op::CREATE_EVENT).of(work).by(key).send(hold("Interview", 16)).done().await);
-    story.ask(&op::RELEASE_HOLD).of(&interview).by(key).told().await;
+    story.ask(&op::RELEASE_HOLD).of(&interview).by(key).record().await;
 
     let both = |hold: Value| {
         let mut set = hold;
@@ -33,9 +33,9 @@ pub(super) async fn time_is_held(story: &mut Story, House { key, work, hers, .. 
         set["hold_priority"] = json!(10);
         set
     };
-    let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Kick-off", 10))).told().await);
-    story.ask(&op::GET_HOLD_SET).of(&set).by(key).told().await;
-    story.ask(&op::CONFIRM_HOLD_SET).of(&set).by(key).told().await;
+    let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Kick-off", 10))).record().await);
+    story.ask(&op::GET_HOLD_SET).of(&set).by(key).record().await;
+    story.ask(&op::CONFIRM_HOLD_SET).of(&set).by(key).record().await;
     let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Retrospective", 16))).done().await);
-    story.ask(&op::RELEASE_HOLD_SET).of(&set).by(key).told().await;
+    story.ask(&op::RELEASE_HOLD_SET).of(&set).by(key).record().await;
 }

@@ -34,26 +34,26 @@ impl House {
 
         story.chapter("2026-03-02T08:10:00Z");
         let body = json!({ "name": "Grace", "type": "ai", "description": "Plans the week" });
-        let grace = id(&story.ask(&op::CREATE_AGENT).by(&key).send(body).told().await);
-        story.ask(&op::GET_AGENT).of(&grace).by(&key).told().await;
-        story.ask(&op::LIST_AGENTS).by(&key).told().await;
+        let grace = id(&story.ask(&op::CREATE_AGENT).by(&key).send(body).record().await);
+        story.ask(&op::GET_AGENT).of(&grace).by(&key).record().await;
+        story.ask(&op::LIST_AGENTS).by(&key).record().await;
         let body = json!({ "name": "Trainee", "type": "ai" });
         let trainee = id(&story.ask(&op::CREATE_AGENT).by(&key).send(body).done().await);
         let body = json!({ "status": "paused" });
-        story.ask(&op::UPDATE_AGENT).of(&trainee).by(&key).send(body).told().await;
-        story.ask(&op::DELETE_AGENT).of(&trainee).by(&key).told().await;
+        story.ask(&op::UPDATE_AGENT).of(&trainee).by(&key).send(body).record().await;
+        story.ask(&op::DELETE_AGENT).of(&trainee).by(&key).record().await;
 
         let body = json!({ "name": "Work", "timezone": "Europe/Berlin", "default_reminders": [15] });
-        let work = id(&story.ask(&op::CREATE_AGENT_CALENDAR).of(&ada).by(&key).send(body).told().await);
+        let work = id(&story.ask(&op::CREATE_AGENT_CALENDAR).of(&ada).by(&key).send(body).record().await);
         let body = json!({ "name": "Work", "timezone": "Europe/Berlin" });
         let hers = id(&story.ask(&op::CREATE_AGENT_CALENDAR).of(&grace).by(&key).send(body).done().await);
         let body = json!({ "name": "Meeting room", "timezone": "Europe/Berlin" });
-        let room = id(&story.ask(&op::CREATE_CALENDAR).by(&key).send(body).told().await);
-        story.ask(&op::GET_CALENDAR).of(&work).by(&key).told().await;
-        story.ask(&op::LIST_CALENDARS).query("limit=2").by(&key).told().await;
-        story.ask(&op::LIST_AGENT_CALENDARS).of(&ada).by(&key).told().await;
+        let room = id(&story.ask(&op::CREATE_CALENDAR).by(&key).send(body).record().await);
+        story.ask(&op::GET_CALENDAR).of(&work).by(&key).record().await;
+        story.ask(&op::LIST_CALENDARS).query("limit=2").by(&key).record().await;
+        story.ask(&op::LIST_AGENT_CALENDARS).of(&ada).by(&key).record().await;
         let body = json!({ "agent_status": "working" });
-        story.ask(&op::UPDATE_CALENDAR).of(&work).by(&key).send(body).told().await;
+        story.ask(&op::UPDATE_CALENDAR).of(&work).by(&key).send(body).record().await;
 
         let hours = json!({ "start": "09:00", "end": "17:00" });
         let body = json!({
@@ -61,8 +61,8 @@ impl House {
             "working_hours": { "mon": hours, "tue": hours, "wed": hours, "thu": hours, "fri": hours },
             "overrides": [{ "date": "2026-12-24", "working_hours": null }]
         });
-        story.ask(&op::PUT_RULES).of(&work).by(&key).send(body).told().await;
-        story.ask(&op::GET_RULES).of(&work).by(&key).told().await;
+        story.ask(&op::PUT_RULES).of(&work).by(&key).send(body).record().await;
+        story.ask(&op::GET_RULES).of(&work).by(&key).record().await;
         Self { key, ada, grace, work, hers, room }
     }
 }

@@ -108,7 +108,7 @@ pub(super) enum Trouble {
 
 impl Humans {
     /// Causes this problem from now on.
-    pub(super) fn suffer(&self, trouble: Trouble) {
+    pub(super) fn fail_with(&self, trouble: Trouble) {
         *self.0.lock().unwrap() = trouble;
     }
 }

@@ -18,18 +18,18 @@ pub(super) async fn agents_settle_on_a_time(story: &mut Story, House { key, ada,
             { "start_time": "2026-03-05T14:00:00+01:00", "end_time": "2026-03-05T14:30:00+01:00", "weight": 2.5 }
         ]
     });
-    let made = story.ask(&op::CREATE_PROPOSAL).by(key).send(body.clone()).told().await;
+    let made = story.ask(&op::CREATE_PROPOSAL).by(key).send(body.clone()).record().await;
     let (roadmap, slot) = (id(&made), text(&made, "/slots/1/id"));
     let body_of_grace = json!({ "agent_id": grace, "response": "accept", "selected_slot_id": slot });
-    story.ask(&op::RESPOND_TO_PROPOSAL).of(&roadmap).by(key).send(body_of_grace).told().await;
-    story.ask(&op::GET_PROPOSAL).of(&roadmap).by(key).told().await;
-    story.ask(&op::RESOLVE_PROPOSAL).of(&roadmap).by(key).told().await;
-    story.ask(&op::LIST_PROPOSALS).by(key).told().await;
+    story.ask(&op::RESPOND_TO_PROPOSAL).of(&roadmap).by(key).send(body_of_grace).record().await;
+    story.ask(&op::GET_PROPOSAL).of(&roadmap).by(key).record().await;
+    story.ask(&op::RESOLVE_PROPOSAL).of(&roadmap).by(key).record().await;
+    story.ask(&op::LIST_PROPOSALS).by(key).record().await;
 
     let mut body = body;
     body["title"] = json!("Offsite");
     let offsite = id(&story.ask(&op::CREATE_PROPOSAL).by(key).send(body).done().await);
-    story.ask(&op::CANCEL_PROPOSAL).of(&offsite).by(key).told().await;
+    story.ask(&op::CANCEL_PROPOSAL).of(&offsite).by(key).record().await;
 }
 
 /// A booking page is created. A guest books a slot, moves the booking and cancels it.
@@ -39,27 +39,27 @@ pub(super) async fn a_guest_books(story: &mut Story, House { key, work, .. }: &H
         "calendar_id": work, "title": "Intro call", "duration_minutes": 30, "buffer_minutes": 10,
         "timezone": "Europe/Berlin", "availability_constraints": { "mon": { "start": "10:00", "end": "12:00" } }
     });
-    let page = story.ask(&op::CREATE_BOOKING_PAGE).by(key).send(body).told().await;
+    let page = story.ask(&op::CREATE_BOOKING_PAGE).by(key).send(body).record().await;
     let (page, slug) = (id(&page), text(&page, "/slug"));
-    story.ask(&op::LIST_BOOKING_SLOTS).of(&slug).query("from=2026-03-09&to=2026-03-09").told().await;
-    story.ask(&op::SHOW_BOOKING_PAGE).of(&slug).with("accept", "text/markdown").told().await;
+    story.ask(&op::LIST_BOOKING_SLOTS).of(&slug).query("from=2026-03-09&to=2026-03-09").record().await;
+    story.ask(&op::SHOW_BOOKING_PAGE).of(&slug).with("accept", "text/markdown").record().await;
 
     let body = json!({
         "name": "Charles Babbage", "email": "charles@example.com", "notes": "I bring the engine.",
         "start": "2026-03-09T09:30:00Z"
     });
-    let booked = story.ask(&op::CREATE_BOOKING).of(&slug).send(body).told().await;
+    let booked = story.ask(&op::CREATE_BOOKING).of(&slug).send(body).record().await;
     let token = |place: &str| {
         let url = text(&booked, place);
         let link = url.strip_prefix(&format!("{BASE_URL}/book/{slug}/bookings/")).unwrap();
         link.split_once('/').unwrap().0.to_owned()
     };
     let (moves, cancels) = (token("/reschedule_url"), token("/cancel_url"));
-    story.ask(&op::GET_BOOKING).of(&slug).of(&moves).told().await;
+    story.ask(&op::GET_BOOKING).of(&slug).of(&moves).record().await;
     let body = json!({ "start": "2026-03-09T10:00:00Z" });
-    story.ask(&op::MOVE_BOOKING).of(&slug).of(&moves).send(body).told().await;
-    story.ask(&op::GET_BOOKING_PAGE).of(&page).by(key).told().await;
-    story.ask(&op::CANCEL_BOOKING).of(&slug).of(&cancels).told().await;
-    story.ask(&op::UPDATE_BOOKING_PAGE).of(&page).by(key).send(json!({ "active": false })).told().await;
-    story.ask(&op::LIST_BOOKING_PAGES).by(key).told().await;
+    story.ask(&op::MOVE_BOOKING).of(&slug).of(&moves).send(body).record().await;
+    story.ask(&op::GET_BOOKING_PAGE).of(&page).by(key).record().await;
+    story.ask(&op::CANCEL_BOOKING).of(&slug).of(&cancels).record().await;
+    story.ask(&op::UPDATE_BOOKING_PAGE).of(&page).by(key).send(json!({ "active": false })).record().await;
+    story.ask(&op::LIST_BOOKING_PAGES).by(key).record().await;
 }

@@ -43,12 +43,12 @@ impl Record {
         if sent.is_none() && body.is_none() {
             return;
         }
-        let told = self.operations.entry(operation.id).or_default();
+        let recorded = self.operations.entry(operation.id).or_default();
         if let Some(sent) = sent {
-            told.request.get_or_insert(sent);
+            recorded.request.get_or_insert(sent);
         }
         if let Some(body) = body {
-            let before = told.answers.insert(status.as_str().to_owned(), body);
+            let before = recorded.answers.insert(status.as_str().to_owned(), body);
             assert!(before.is_none(), "{} is recorded twice with {status}", operation.id);
         }
     }
@@ -60,7 +60,7 @@ impl Record {
     }
 
     fn value(&self) -> Value {
-        let operations: BTreeMap<_, _> = self.operations.iter().map(|(id, told)| (*id, told.value())).collect();
+        let operations: BTreeMap<_, _> = self.operations.iter().map(|(id, recorded)| (*id, recorded.value())).collect();
         json!({ "operations": operations, "errors": self.errors })
     }
 
@@ -119,8 +119,8 @@ fn differences(place: &str, stored: Option<&Value>, happened: Option<&Value>, fo
             }
         }
         (before, after) if before != after => {
-            let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
-            found.push(format!("{place}\n  stored:   {}\n  happened: {}", shown(before), shown(after)));
+            let text_of = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+            found.push(format!("{place}\n  stored:   {}\n  happened: {}", text_of(before), text_of(after)));
         }
         _ => {}
     }
@@ -131,13 +131,13 @@ fn differences_are_listed_with_their_place() {
     let (stored, happened) = (json!({ "a": { "b": [1, 2] }, "c": null }), json!({ "a": { "b": [1, 3, 4] }, "d": {} }));
     let mut found = Vec::new();
     differences("", Some(&stored), Some(&happened), &mut found);
-    let told =
+    let difference =
         |place: &str, stored: &str, happened: &str| format!("{place}\n  stored:   {stored}\n  happened: {happened}");
     let expected = [
-        told("/a/b/1", "2", "3"),
-        told("/a/b/2", "nothing", "4"),
-        told("/c", "null", "nothing"),
-        told("/d", "nothing", "{}"),
+        difference("/a/b/1", "2", "3"),
+        difference("/a/b/2", "nothing", "4"),
+        difference("/c", "null", "nothing"),
+        difference("/d", "nothing", "{}"),
     ];
     assert_eq!(found, expected);
 }

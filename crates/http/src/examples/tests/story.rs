@@ -51,7 +51,7 @@ pub(super) struct Story {
     humans: Humans,
     mailbox: Mailbox,
     /// How often each operation was requested.
-    asked: BTreeMap<&'static str, u32>,
+    request_counts: BTreeMap<&'static str, u32>,
     /// Counts the database cost of each request, if the story is played for that.
     pub(super) counter: Option<Counter>,
 }
@@ -99,9 +99,9 @@ impl Story {
             None => App::new(parts),
         };
         let router = crate::router(Arc::clone(&app), None);
-        let asked = BTreeMap::new();
+        let request_counts = BTreeMap::new();
         let record = Record::default();
-        Self { app, record, calendars, router, clock, draws, humans, mailbox, asked, counter: None }
+        Self { app, record, calendars, router, clock, draws, humans, mailbox, request_counts, counter: None }
     }
 
     /// Starts a chapter at that time.
@@ -111,8 +111,8 @@ impl Story {
     }
 
     /// Causes this problem of the database from now on.
-    pub(super) fn suffer(&self, trouble: Trouble) {
-        self.humans.suffer(trouble);
+    pub(super) fn fail_with(&self, trouble: Trouble) {
+        self.humans.fail_with(trouble);
     }
 
     /// The text of the last mail, once it has been sent.
@@ -148,7 +148,7 @@ impl Story {
     /// Starts a request, one second after the previous one.
     pub(super) fn ask(&mut self, operation: &'static Operation) -> Ask<'_> {
         self.clock.advance(SignedDuration::seconds(1));
-        let number = self.asked.entry(operation.id).or_default();
+        let number = self.request_counts.entry(operation.id).or_default();
         *number += 1;
         self.draws.follow(&format!("{} {number}", operation.id));
         Ask {
@@ -218,7 +218,7 @@ impl Ask<'_> {
     }
 
     /// Sends the request, and records it and its answer as examples.
-    pub(super) async fn told(self) -> Value {
+    pub(super) async fn record(self) -> Value {
         let Answered { story, operation, sent, status, body } = self.answered().await;
         assert!(status.is_success(), "{}: {status} {body:?}", operation.id);
         story.record.keep(operation, sent, (status, body.clone()));
@@ -226,7 +226,7 @@ impl Ask<'_> {
     }
 
     /// Sends the request and records its failure, which is specific to this operation.
-    pub(super) async fn told_with(self, expected: StatusCode) {
+    pub(super) async fn record_failure(self, expected: StatusCode) {
         let Answered { story, operation, status, body, .. } = self.answered().await;
         assert_eq!(status, expected, "{}: {body:?}", operation.id);
         story.record.keep(operation, None, (status, body));

@@ -16,8 +16,8 @@ const LATEST: &str = "2026-07-28";
 pub(super) async fn an_agent_uses_tools(story: &mut Story, house: &House) {
     story.chapter("2026-03-02T09:40:00Z");
     let call = json!({ "name": "listAgents", "arguments": { "limit": 5 } });
-    say(story, house, json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call })).told().await;
-    say(story, house, json!(["tools/call"])).told_with(StatusCode::BAD_REQUEST).await;
+    say(story, house, json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call })).record().await;
+    say(story, house, json!(["tools/call"])).record_failure(StatusCode::BAD_REQUEST).await;
     let about = json!({
         "io.modelcontextprotocol/protocolVersion": LATEST,
         "io.modelcontextprotocol/clientInfo": { "name": "ada", "version": "1" },
@@ -25,7 +25,7 @@ pub(super) async fn an_agent_uses_tools(story: &mut Story, house: &House) {
     });
     let unknown = json!({ "jsonrpc": "2.0", "id": 8, "method": "tools/forget", "params": { "_meta": about } });
     let unknown = say(story, house, unknown).with("mcp-protocol-version", LATEST).with("mcp-method", "tools/forget");
-    unknown.told_with(StatusCode::NOT_FOUND).await;
+    unknown.record_failure(StatusCode::NOT_FOUND).await;
 }
 
 fn say<'s>(story: &'s mut Story, House { key, .. }: &House, message: Value) -> Ask<'s> {
