@@ -32,8 +32,6 @@ const NAMES: &[(&str, &str)] = &[
     ("whoever", "name the caller, the client or the worker"),
     ("heeded", "write followed or used"),
 ];
-/// Folders whose names are not checked. The stores read columns into fields of the same name.
-const UNNAMED: &[&str] = &["crates/app/", "crates/http/", "crates/postgres/", "crates/sqlite/"];
 /// The page that lists the phrases, and this list.
 const LISTS: &[&str] = &["docs/contribute/glossary.md", "xtask/src/layers/prose.rs"];
 /// Files of others, and what was written before.
@@ -59,7 +57,7 @@ fn phrases_of(file: &File) -> Vec<Violation> {
 }
 
 fn names_of(file: &File) -> Vec<Violation> {
-    if !file.path.ends_with(".rs") || UNNAMED.iter().any(|folder| file.path.starts_with(folder)) {
+    if !file.path.ends_with(".rs") {
         return Vec::new();
     }
     let violation = |(line, name): (usize, String)| {
@@ -144,10 +142,9 @@ mod tests {
     }
 
     #[test]
-    fn longer_words_strings_and_exempt_folders_are_not_names() {
+    fn longer_words_strings_and_other_files_are_not_names() {
         let text = "fn untold(insight: u8) { query!(\"told\") } // told";
         assert_eq!(named("crates/feeds/src/lib.rs", text), Vec::<String>::new());
-        assert_eq!(named("crates/sqlite/src/lib.rs", "let told = 1;"), Vec::<String>::new());
         assert_eq!(named("told.py", "told = 1"), Vec::<String>::new());
     }
 

@@ -29,9 +29,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::DeleteConnection { org, connection: gone, seen } => {
                 delete(connection, *org, *gone, *seen).await?;
             }
-            Change::AskRefresh { org, connection: connection_id, at } => {
-                ask(connection, *org, *connection_id, *at).await?
-            }
+            Change::AskRefresh { org, connection: id, at } => ask(connection, *org, *id, *at).await?,
             Change::EndRefresh { claim, tokens: _, state, calendars, gone, next, at } => {
                 end(connection, *claim, state, sealed, (*next, *at)).await?;
                 write_calendars(connection, (claim.org, claim.connection), calendars, sealed).await?;

@@ -37,7 +37,7 @@ pub(crate) async fn lock(connection: &mut PgConnection, batch: &[SealedChangeSet
     let (orgs, ids): (Vec<Uuid>, Vec<Uuid>) = wanted.into_iter().unzip();
     let rows = sqlx::query!(
         r#"SELECT c.org_id, c.id, c.revision,
-             c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AS in_sight
+             c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AS visible
          FROM unnest($1::uuid[], $2::uuid[]) AS wanted (org_id, id)
          JOIN calendars c ON c.org_id = wanted.org_id AND c.id = wanted.id
          JOIN organizations o ON o.id = c.org_id
@@ -51,8 +51,8 @@ pub(crate) async fn lock(connection: &mut PgConnection, batch: &[SealedChangeSet
     .fetch_all(connection)
     .await?;
     let organizations = rows.iter().map(|row| row.org_id).collect();
-    let in_sight = rows.into_iter().filter(|row| row.in_sight == Some(true));
-    let calendars = in_sight.map(|row| ((row.org_id, row.id), row.revision)).collect();
+    let visible = rows.into_iter().filter(|row| row.visible == Some(true));
+    let calendars = visible.map(|row| ((row.org_id, row.id), row.revision)).collect();
     Ok(Locked { calendars, organizations })
 }
 

@@ -23,7 +23,7 @@ struct ClaimedRow {
     calendar_id: Uuid,
     event_id: Uuid,
     due_at: i64,
-    told_until: i64,
+    emitted_until: i64,
     reminded_until: i64,
     version: i64,
 }
@@ -63,7 +63,7 @@ impl Timers for PostgresStore {
                 event: EventId::from_uuid(row.event_id),
                 due_at: Timestamp::from_micros(row.due_at),
                 emitted_until: EmittedUntil {
-                    all: Timestamp::from_micros(row.told_until),
+                    all: Timestamp::from_micros(row.emitted_until),
                     reminders: Timestamp::from_micros(row.reminded_until),
                 },
                 version: Version(row.version),
@@ -139,7 +139,8 @@ impl PostgresStore {
                          ORDER BY due_at LIMIT $3
                          FOR UPDATE SKIP LOCKED
                      )
-                     RETURNING org_id, calendar_id, event_id, due_at, told_until, reminded_until, version",
+                     RETURNING org_id, calendar_id, event_id, due_at, told_until AS emitted_until, reminded_until,
+                         version",
                     now,
                     until,
                     limit,
@@ -156,7 +157,8 @@ impl PostgresStore {
                          ORDER BY due_at LIMIT $3
                          FOR UPDATE SKIP LOCKED
                      )
-                     RETURNING org_id, calendar_id, event_id, due_at, told_until, reminded_until, version",
+                     RETURNING org_id, calendar_id, event_id, due_at, told_until AS emitted_until, reminded_until,
+                         version",
                     now,
                     until,
                     limit,
@@ -173,7 +175,8 @@ impl PostgresStore {
                          LIMIT $3
                          FOR UPDATE SKIP LOCKED
                      )
-                     RETURNING org_id, calendar_id, event_id, due_at, told_until, reminded_until, version",
+                     RETURNING org_id, calendar_id, event_id, due_at, told_until AS emitted_until, reminded_until,
+                         version",
                     now,
                     until,
                     limit,
@@ -225,7 +228,7 @@ impl PostgresStore {
                  e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
                  c.default_reminders,
                  e.deleted_at IS NULL AND c.deleted_at IS NULL
-                     AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AS in_sight
+                     AND (c.agent_id IS NULL OR a.status <> 'decommissioned') AS visible
              FROM events e
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
@@ -241,11 +244,11 @@ impl PostgresStore {
         let last = records.last().map(|record| (record.org_id, record.id));
         let mut timers: Vec<Timer> = Vec::new();
         for record in records {
-            let (org, in_sight) = (OrgId::from_uuid(record.org_id), record.in_sight == Some(true));
+            let (org, visible) = (OrgId::from_uuid(record.org_id), record.visible == Some(true));
             let defaults = default_reminders(record.calendar_id, record.default_reminders.as_deref());
             let event = event_row!(record).open(org, &*self.cipher);
             match event.and_then(|event| Ok(event.timer(defaults?.as_ref(), now))) {
-                Ok(timer) => timers.extend(timer.filter(|_| in_sight)),
+                Ok(timer) => timers.extend(timer.filter(|_| visible)),
                 Err(error) => {
                     tracing::error!(%org, error = &error as &dyn std::error::Error, "cannot make the timer of an event");
                 }

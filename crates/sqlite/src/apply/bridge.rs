@@ -29,8 +29,8 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::DeleteConnection { org, connection: gone, seen } => {
                 connections::delete(connection, *org, *gone, *seen).await?;
             }
-            Change::AskRefresh { org, connection: connection_id, at } => {
-                connections::ask(connection, *org, *connection_id, *at).await?;
+            Change::AskRefresh { org, connection: id, at } => {
+                connections::ask(connection, *org, *id, *at).await?;
             }
             Change::EndRefresh { claim, tokens: _, state, calendars, gone, next, at } => {
                 connections::end(connection, *claim, state, sealed, (*next, *at)).await?;

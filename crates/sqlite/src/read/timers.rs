@@ -27,7 +27,7 @@ struct ClaimedRow {
     calendar_id: Uuid,
     event_id: Uuid,
     due_at: i64,
-    told_until: i64,
+    emitted_until: i64,
     reminded_until: i64,
     version: i64,
 }
@@ -76,7 +76,7 @@ impl Timers for SqliteStore {
                 event: EventId::from_uuid(row.event_id),
                 due_at: Timestamp::from_micros(row.due_at),
                 emitted_until: EmittedUntil {
-                    all: Timestamp::from_micros(row.told_until),
+                    all: Timestamp::from_micros(row.emitted_until),
                     reminders: Timestamp::from_micros(row.reminded_until),
                 },
                 version: Version(row.version),
@@ -150,7 +150,7 @@ async fn claim(
                  where rowid in (select rowid from timers indexed by timers_of_holds
                     where hold and due_at <= ?1 and claimed_until <= ?1 order by due_at limit ?3)
                  returning org_id as "org_id: Uuid", calendar_id as "calendar_id: Uuid", event_id as "event_id: Uuid",
-                    due_at, told_until, reminded_until, version"#,
+                    due_at, told_until as emitted_until, reminded_until, version"#,
                 now,
                 until,
                 limit
@@ -164,7 +164,7 @@ async fn claim(
                  where rowid in (select rowid from timers indexed by timers_due
                     where not hold and due_at <= ?1 and claimed_until <= ?1 order by due_at limit ?3)
                  returning org_id as "org_id: Uuid", calendar_id as "calendar_id: Uuid", event_id as "event_id: Uuid",
-                    due_at, told_until, reminded_until, version"#,
+                    due_at, told_until as emitted_until, reminded_until, version"#,
                 now,
                 until,
                 limit
@@ -178,7 +178,7 @@ async fn claim(
                  where rowid in (select rowid from timers indexed by timers_again
                     where again and claimed_until <= ?1 limit ?3)
                  returning org_id as "org_id: Uuid", calendar_id as "calendar_id: Uuid", event_id as "event_id: Uuid",
-                    due_at, told_until, reminded_until, version"#,
+                    due_at, told_until as emitted_until, reminded_until, version"#,
                 now,
                 until,
                 limit

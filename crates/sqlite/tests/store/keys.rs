@@ -38,7 +38,8 @@ async fn the_key_table_keeps_one_writing_key() {
     let stranger = key(&scratch.make, DataKeyState::Reading);
     assert!(matches!(table.write_with(stranger.id).await, Err(StoreError::Failed(_))));
     table.rewrap(first.id, "ff00", "again").await.unwrap();
-    let first = WrappedDataKey { master: "ff00".into(), wrapped: "again".into(), state: DataKeyState::Reading, ..first };
+    let first =
+        WrappedDataKey { master: "ff00".into(), wrapped: "again".into(), state: DataKeyState::Reading, ..first };
     let second = WrappedDataKey { state: DataKeyState::Writing, ..second };
     assert_eq!(table.data_keys().await.unwrap(), [first.clone(), second.clone()]);
     assert!(matches!(table.rewrap(stranger.id, "", "").await, Err(StoreError::Failed(_))));
