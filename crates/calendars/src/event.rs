@@ -1,33 +1,19 @@
 //! Events.
 
 use kalends_kernel::{
-    CalendarId, CivilDate, Code, EventId, FieldError, FieldErrors, HoldSetId, Metadata, OrgId, Span, Timestamp,
-    Version, Zone,
+    CalendarId, EventId, FieldError, FieldErrors, HoldSetId, Metadata, OrgId, Span, Timestamp, Version, Zone,
 };
 
 use crate::{
-    Calendar, Hold, HoldError, NewHold, NewRecurrence, Patch, Recurrence, RecurrencePatch, Reminders, Repeats,
-    named_values, patch::moved_end, series,
+    Calendar, EventStatus, Hold, HoldError, Moment, NewHold, NewRecurrence, Occurrence, Patch, Recurrence,
+    RecurrencePatch, Reminders, Repeats, Times, named_values,
+    times::{LAST_START, moved_end},
 };
 
 /// The maximum number of characters in an event's title.
 pub const TITLE_MAX: usize = 500;
 /// The maximum number of characters in an event's description.
 pub const DESCRIPTION_MAX: usize = 20_000;
-
-named_values! {
-    /// The status of an event.
-    pub enum EventStatus {
-        /// The event takes place.
-        Confirmed = "confirmed",
-        /// The event may take place. It blocks its time.
-        Tentative = "tentative",
-        /// The event does not take place. Its time is free.
-        Cancelled = "cancelled",
-        /// The event is a hold, which blocks its time until it expires.
-        Hold = "hold",
-    }
-}
 
 named_values! {
     /// Where an event comes from.
@@ -52,86 +38,6 @@ named_values! {
         Skipped = "skipped",
         /// Publishing failed for good.
         Failed = "failed",
-    }
-}
-
-/// When an event takes place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Times {
-    /// From the start up to but not including the end.
-    pub span: Span,
-    /// Whether the event is shown as whole days.
-    pub all_day: bool,
-}
-
-/// The start or the end of an event, as a request gives it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
-    /// An instant.
-    At(Timestamp),
-    /// A plain date, read as midnight in the calendar's zone; only with `all_day`.
-    On(CivilDate),
-}
-
-impl Moment {
-    /// Reads an RFC 3339 time with an offset, or a plain date.
-    ///
-    /// # Errors
-    /// `invalid_time_format`.
-    pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
-        if let Ok(date) = text.parse::<CivilDate>() {
-            return Ok(Self::On(date));
-        }
-        text.parse().map(Self::At).map_err(|error: kalends_kernel::ParseTimestampError| {
-            FieldError::new(param, error.to_string()).with_code(Code::InvalidTimeFormat)
-        })
-    }
-
-    /// The instant, if `all_day` allows the form. `latest` is the last instant that is accepted.
-    pub(crate) fn resolve(
-        self,
-        param: &str,
-        all_day: bool,
-        zone: Zone,
-        latest: Timestamp,
-    ) -> Result<Timestamp, FieldError> {
-        match self {
-            Self::At(instant) => Ok(instant),
-            Self::On(date) if !all_day => Err(FieldError::new(
-                param,
-                format!(
-                    "must be an RFC 3339 time with an offset, got the plain date {date}, which needs all_day: true"
-                ),
-            )
-            .with_code(Code::InvalidTimeFormat)),
-            Self::On(date) => {
-                let last = latest.utc_date();
-                if date < Timestamp::EARLIEST.utc_date() || date > last {
-                    return Err(FieldError::new(param, format!("must be from 1970-01-01 to {last}, got {date}"))
-                        .with_code(Code::InvalidTimeFormat));
-                }
-                zone.to_timestamp(date.midnight())
-                    .ok_or_else(|| FieldError::new(param, format!("{date} does not exist in {zone}")))
-            }
-        }
-    }
-}
-
-/// The last instant at which an event can start.
-const LAST_START: Timestamp = Timestamp::from_micros(Timestamp::HORIZON.as_micros() - 1);
-
-/// Reads the start and the end in `zone`, and collects the errors of both.
-fn times(start: Moment, end: Moment, all_day: bool, zone: Zone) -> Result<Times, FieldErrors> {
-    let mut errors = FieldErrors::default();
-    let start = errors.take(start.resolve("start_time", all_day, zone, LAST_START));
-    // The end is exclusive: the last day of 2099 ends on 2100-01-01.
-    let end = errors.take(end.resolve("end_time", all_day, zone, Timestamp::HORIZON));
-    let (Some(start), Some(end)) = (start, end) else {
-        return Err(errors);
-    };
-    match Span::new(start, end) {
-        Ok(span) => Ok(Times { span, all_day }),
-        Err(error) => Err(FieldError::new("end_time", error.to_string()).with_code(Code::EndBeforeStart).into()),
     }
 }
 
@@ -248,7 +154,7 @@ impl Event {
     /// fit the times, or the hold expires too soon or too late.
     pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Timestamp) -> Result<Self, FieldErrors> {
         let hold = new.hold.map(|new| new.hold.placed(now)).transpose().map_err(FieldErrors::from);
-        let (times, hold) = match (times(new.start, new.end, new.all_day, calendar.zone), hold) {
+        let (times, hold) = match (Times::read(new.start, new.end, new.all_day, calendar.zone), hold) {
             (Ok(times), Ok(hold)) => (times, hold),
             (Err(mut errors), Err(of_hold)) => {
                 errors.extend(&of_hold);
@@ -256,12 +162,13 @@ impl Event {
             }
             (Err(errors), Ok(_)) | (Ok(_), Err(errors)) => return Err(errors),
         };
+        let recurrence = new.recurrence.map(|recurrence| recurrence.of(times, calendar.zone)).transpose()?;
         Ok(Self {
             id,
             org: calendar.org,
             calendar: calendar.id,
             times,
-            repeats: new.recurrence.map_or(Ok(Repeats::Once), |recurrence| recurrence.of(times, calendar.zone))?,
+            repeats: recurrence.map_or(Repeats::Once, Repeats::from),
             title: new.title,
             description: new.description,
             status: new.status,
@@ -311,8 +218,8 @@ impl Event {
             (Patch::Keep, Patch::Set(end)) => (Moment::At(span.start()), end),
             (Patch::Set(start), Patch::Set(end)) => (start, end),
         };
-        event.times = times(start, end, all_day, zone)?;
-        event.repeats = series::patched(self, patch.recurrence, event.times, times_given, zone)?;
+        event.times = Times::read(start, end, all_day, zone)?;
+        event.repeats = patch.recurrence.apply_to(&self.repeats, self.times, event.times, times_given, zone)?;
         patch.title.apply_to(&mut event.title);
         patch.description.apply_to(&mut event.description);
         patch.status.apply_to(&mut event.status);
@@ -354,6 +261,22 @@ impl Event {
     #[must_use]
     pub fn cancelled(&self, now: Timestamp) -> Self {
         Self { status: EventStatus::Cancelled, version: self.version.next(), updated_at: now, ..self.clone() }
+    }
+
+    /// The recurrence, if the event is a series.
+    pub fn recurrence(&self) -> Option<&Recurrence> {
+        match &self.repeats {
+            Repeats::Series(recurrence) => Some(recurrence),
+            Repeats::Once | Repeats::Instance(_) => None,
+        }
+    }
+
+    /// The occurrence that the event is, if it is one.
+    pub const fn occurrence(&self) -> Option<Occurrence> {
+        match self.repeats {
+            Repeats::Instance(occurrence) => Some(occurrence),
+            Repeats::Once | Repeats::Series(_) => None,
+        }
     }
 
     /// Whether the event takes place or may take place.
@@ -405,6 +328,8 @@ pub fn cannot_recur() -> FieldError {
 mod tests {
     use rstest::rstest;
     use std::str::FromStr;
+
+    use kalends_kernel::Code;
 
     use super::*;
     use crate::NewCalendar;

@@ -4,90 +4,16 @@
 //! From the instant at which it expires, it blocks no time, even if its expiry has not been written yet.
 //! [`Event::expired`] returns the event to write then.
 
+mod hold;
+
 use kalends_availability::Block;
-use kalends_kernel::{EventId, FieldError, SignedDuration, Span, Timestamp};
+use kalends_kernel::{EventId, Span, Timestamp};
 
-use crate::{AsOf, Event, EventError, EventStatus, named_values};
+pub use self::hold::{HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, Hold, HoldError, HoldScope, NewHold};
+use crate::{Event, EventError, EventStatus, named_values};
 
-/// The shortest time for which a hold can be placed.
-pub const HOLD_LEAST: SignedDuration = SignedDuration::seconds(30);
-/// The longest time for which a hold can be placed.
-pub const HOLD_MOST: SignedDuration = SignedDuration::minutes(15);
-/// The highest priority of a hold; the lowest is 0.
-pub const HOLD_PRIORITY_MAX: u8 = 100;
 /// The maximum number of calendars in a hold set.
 pub const HOLD_SET_MAX: usize = 20;
-
-named_values! {
-    /// The calendars that a hold must fit.
-    #[derive(Default)]
-    pub enum HoldScope {
-        /// Its own calendar.
-        #[default]
-        Calendar = "calendar",
-        /// All calendars of the agent that owns its calendar.
-        Agent = "agent",
-    }
-}
-
-/// The fields that make an event a hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Hold {
-    /// From this instant on, it blocks no time.
-    pub expires_at: Timestamp,
-    /// From 0 to [`HOLD_PRIORITY_MAX`]. A hold gives way to holds of a higher priority.
-    pub priority: u8,
-    /// The calendars that it must fit.
-    pub scope: HoldScope,
-}
-
-impl Hold {
-    /// Checks a hold that is placed at `now`.
-    ///
-    /// # Errors
-    /// If it lasts less than [`HOLD_LEAST`] or more than [`HOLD_MOST`].
-    pub fn placed(self, now: Timestamp) -> Result<Self, FieldError> {
-        let lasts = self.expires_at - now;
-        if (HOLD_LEAST..=HOLD_MOST).contains(&lasts) {
-            return Ok(self);
-        }
-        let (least, most) = (HOLD_LEAST.as_seconds(), HOLD_MOST.as_seconds() / 60);
-        let (from, to) = (now + HOLD_LEAST, now + HOLD_MOST);
-        let message = format!(
-            "must be {least} seconds to {most} minutes ahead: from {from} to {to} by the service's clock, got {at}",
-            at = self.expires_at
-        );
-        Err(FieldError::new("hold_expires_at", message))
-    }
-
-    /// Whether it has expired at `now`.
-    pub fn has_expired(&self, now: Timestamp) -> bool {
-        self.expires_at <= now
-    }
-}
-
-/// A hold that a request wants to place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewHold {
-    /// The hold.
-    pub hold: Hold,
-    /// The state on which the caller decided. The hold is refused if something relevant has changed since.
-    pub if_as_of: Option<AsOf>,
-}
-
-/// Why an operation on a hold is refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum HoldError {
-    /// The event is not a hold, or no longer one: it was confirmed, released or pre-empted.
-    #[error("the event is not a live hold: its status is {}; only a live hold can be confirmed or released", .0.as_str())]
-    NotHeld(EventStatus),
-    /// The hold has expired.
-    #[error("the hold expired at {0}; place a new one")]
-    Expired(Timestamp),
-    /// The status of a hold changes only through its own operations.
-    #[error("the status of a hold cannot be set; confirm it, release it or delete it")]
-    StatusIsNotSet,
-}
 
 /// The time that a hold or a reservation blocks, and until when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -273,7 +199,7 @@ pub fn release_all(holds: &[Event], now: Timestamp) -> Result<Vec<Event>, HoldSe
 #[cfg(test)]
 mod tests {
     use kalends_availability::BlockKind;
-    use kalends_kernel::{Metadata, Version, Zone};
+    use kalends_kernel::{Metadata, SignedDuration, Version, Zone};
     use proptest::prelude::*;
     use rstest::rstest;
 

@@ -12,6 +12,7 @@ mod change;
 mod changes;
 mod context;
 mod event;
+mod event_status;
 mod feed_token;
 mod holds;
 mod instances;
@@ -23,6 +24,7 @@ mod reservations;
 mod rules;
 mod series;
 mod timers;
+mod times;
 
 pub(crate) use named::named_values;
 
@@ -37,9 +39,9 @@ pub use changes::{
 };
 pub use context::{Context, ContextEvents, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
 pub use event::{
-    DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, EventStatus, ExternalSync, Moment, NewEvent,
-    TITLE_MAX, Times, cannot_recur,
+    DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, ExternalSync, NewEvent, TITLE_MAX, cannot_recur,
 };
+pub use event_status::EventStatus;
 pub use feed_token::{FeedToken, FeedTokenHash};
 pub use holds::{
     EndedHold, HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, HOLD_SET_MAX, HeldTime, Hold, HoldEnd, HoldError, HoldScope,
@@ -55,6 +57,7 @@ pub use series::{
     RecurrenceError, RecurrencePatch, Repeating, Repeats, exdates, needs_a_rule,
 };
 pub use timers::{Advance, EmittedUntil, Happening, HappeningKind, LATENESS_MAX, Timer};
+pub use times::{Moment, Times};
 
 /// The maximum number of characters in an agent's or calendar's name.
 pub const NAME_MAX: usize = 255;

@@ -20,19 +20,6 @@ const KNOWN: &[(&str, &[&[&str]])] = &[
         "accounts",
         &[&["claim.rs", "key.rs", "oauth.rs", "organization.rs", "reach.rs", "scoped.rs", "session.rs", "terms.rs"]],
     ),
-    (
-        "calendars",
-        &[&[
-            "calendar.rs",
-            "event.rs",
-            "holds.rs",
-            "patch.rs",
-            "series/mod.rs",
-            "series/patch.rs",
-            "series/recurrence.rs",
-            "series/repeating.rs",
-        ]],
-    ),
 ];
 
 pub(super) fn check(model: &Model) -> Vec<Violation> {

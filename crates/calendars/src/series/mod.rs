@@ -10,6 +10,7 @@ mod occurrence;
 mod patch;
 mod recurrence;
 mod repeating;
+mod repeats;
 
 #[cfg(test)]
 pub(crate) mod examples;
@@ -20,43 +21,15 @@ use crate::{Event, Times};
 
 pub use exceptions::{CancelError, EXDATES_MAX, OVERRIDES_MAX, exdates};
 pub use occurrence::{Occurrence, OccurrenceError};
-pub(crate) use patch::patched;
 pub use patch::{RecurrencePatch, needs_a_rule};
 pub use recurrence::{NewRecurrence, Recurrence, RecurrenceError};
 pub use repeating::Repeating;
+pub use repeats::Repeats;
 
 /// The maximum number of days between the first and the last occurrence of a series that counts as bounded.
 pub const BOUNDED_DAYS: i64 = 90;
 
-/// Whether and how an event repeats.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Repeats {
-    /// It takes place once.
-    #[default]
-    Once,
-    /// It is a series. Its times are those of the first occurrence.
-    Series(Box<Recurrence>),
-    /// It is an occurrence of a series, unchanged or changed on its own.
-    Instance(Occurrence),
-}
-
 impl Event {
-    /// The recurrence, if the event is a series.
-    pub fn recurrence(&self) -> Option<&Recurrence> {
-        match &self.repeats {
-            Repeats::Series(recurrence) => Some(recurrence),
-            Repeats::Once | Repeats::Instance(_) => None,
-        }
-    }
-
-    /// The occurrence that the event is, if it is one.
-    pub const fn occurrence(&self) -> Option<Occurrence> {
-        match self.repeats {
-            Repeats::Instance(occurrence) => Some(occurrence),
-            Repeats::Once | Repeats::Series(_) => None,
-        }
-    }
-
     /// The times of the event, if it is a series.
     pub fn repeating(&self) -> Option<Repeating> {
         Repeating::new(self.id, self.calendar, self.times, self.recurrence()?).ok()

@@ -7,7 +7,7 @@ use super::{
     Repeats,
     recurrence::{resolved, written, zone_of},
 };
-use crate::{Event, Moment, Patch, Times};
+use crate::{Moment, Patch, Times};
 
 /// The recurrence fields of a PATCH.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -30,68 +30,67 @@ impl RecurrencePatch {
         ];
         given.into_iter().find_map(|(name, given)| given.then_some(name))
     }
-}
 
-/// The recurrence of `seen` after `patch` is applied and the event is moved to `times`.
-pub(crate) fn patched(
-    seen: &Event,
-    patch: RecurrencePatch,
-    times: Times,
-    times_given: bool,
-    calendar: Zone,
-) -> Result<Repeats, FieldErrors> {
-    let before = match &seen.repeats {
-        Repeats::Instance(_) => {
-            return match patch.first_given() {
-                None => Ok(seen.repeats.clone()),
-                Some(field) => Err(FieldError::new(field, "belongs to the series; change it there").into()),
-            };
+    /// Applies the patch to an event that repeats as `repeats` at the times `seen`, and moves it to `times`.
+    pub(crate) fn apply_to(
+        self,
+        repeats: &Repeats,
+        seen: Times,
+        times: Times,
+        times_given: bool,
+        calendar: Zone,
+    ) -> Result<Repeats, FieldErrors> {
+        let before = match repeats {
+            Repeats::Instance(_) => {
+                return match self.first_given() {
+                    None => Ok(repeats.clone()),
+                    Some(field) => Err(FieldError::new(field, "belongs to the series; change it there").into()),
+                };
+            }
+            Repeats::Once => None,
+            Repeats::Series(before) => Some(before.as_ref()),
+        };
+        if self.first_given().is_none() && !times_given {
+            return Ok(repeats.clone());
         }
-        Repeats::Once => None,
-        Repeats::Series(before) => Some(before.as_ref()),
-    };
-    if patch.first_given().is_none() && !times_given {
-        return Ok(seen.repeats.clone());
+        let Self { rule, exdates, zone } = self;
+        let mut new_rule = before.map(|before| before.rule.clone());
+        rule.apply_to(&mut new_rule);
+        let Some(rule) = new_rule else {
+            return once(&exdates, &zone);
+        };
+        let zone = match (zone, before) {
+            (Patch::Set(zone), _) => zone_of(zone, times.all_day, calendar)?,
+            // A series stays in the zone in which it was written, unless its times change.
+            (Patch::Keep, Some(before)) if times.all_day == seen.all_day && (!times.all_day || !times_given) => {
+                before.zone
+            }
+            (Patch::Keep, _) => zone_of(None, times.all_day, calendar)?,
+        };
+        let (old_exdates, old_overridden) =
+            before.map_or((&[][..], &[][..]), |before| (&before.exdates[..], &before.overridden[..]));
+        let given = match exdates {
+            Patch::Set(exdates) => Some(resolved(&exdates, times.all_day, zone)?),
+            Patch::Keep => None,
+        };
+        let moved = before.is_none_or(|before| {
+            before.rule != rule
+                || before.zone != zone
+                || seen.span.start() != times.span.start()
+                || seen.all_day != times.all_day
+        });
+        let mut after = written(rule, zone, times, Vec::new(), Vec::new())?;
+        let series = after.series(times).map_err(|error| FieldError::new("end_time", error.to_string()))?;
+        let still = |start: &Timestamp| !moved || series.is_occurrence(*start);
+        after.exdates = match given {
+            Some(given) => given,
+            None => old_exdates.iter().copied().filter(still).collect(),
+        };
+        let kept =
+            old_overridden.iter().copied().filter(|start| still(start) && after.exdates.binary_search(start).is_err());
+        after.overridden = kept.collect();
+        Ok(after.into())
     }
-    let RecurrencePatch { rule, exdates, zone } = patch;
-    let mut new_rule = before.map(|before| before.rule.clone());
-    rule.apply_to(&mut new_rule);
-    let Some(rule) = new_rule else {
-        return once(&exdates, &zone);
-    };
-    let zone = match (zone, before) {
-        (Patch::Set(zone), _) => zone_of(zone, times.all_day, calendar)?,
-        // A series stays in the zone in which it was written, unless its times change.
-        (Patch::Keep, Some(before)) if times.all_day == seen.times.all_day && (!times.all_day || !times_given) => {
-            before.zone
-        }
-        (Patch::Keep, _) => zone_of(None, times.all_day, calendar)?,
-    };
-    let (old_exdates, old_overridden) =
-        before.map_or((&[][..], &[][..]), |before| (&before.exdates[..], &before.overridden[..]));
-    let given = match exdates {
-        Patch::Set(exdates) => Some(resolved(&exdates, times.all_day, zone)?),
-        Patch::Keep => None,
-    };
-    let moved = before.is_none_or(|before| {
-        before.rule != rule
-            || before.zone != zone
-            || seen.times.span.start() != times.span.start()
-            || seen.times.all_day != times.all_day
-    });
-    let Repeats::Series(mut after) = written(rule, zone, times, Vec::new(), Vec::new())? else {
-        return Ok(Repeats::Once);
-    };
-    let series = after.series(times).map_err(|error| FieldError::new("end_time", error.to_string()))?;
-    let still = |start: &Timestamp| !moved || series.is_occurrence(*start);
-    after.exdates = match given {
-        Some(given) => given,
-        None => old_exdates.iter().copied().filter(still).collect(),
-    };
-    let kept =
-        old_overridden.iter().copied().filter(|start| still(start) && after.exdates.binary_search(start).is_err());
-    after.overridden = kept.collect();
-    Ok(Repeats::Series(after))
 }
 
 /// Checks that an event without a rule gets neither exdates nor a zone.

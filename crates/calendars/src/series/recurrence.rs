@@ -4,7 +4,6 @@ use kalends_kernel::{FieldError, FieldErrors, Timestamp, Zone};
 use kalends_recurrence::{Exceptions, Length, Rule, Series, SeriesError};
 use serde::{Deserialize, Serialize};
 
-use super::Repeats;
 use crate::{Moment, Times};
 
 /// How a series repeats.
@@ -150,7 +149,7 @@ impl NewRecurrence {
     ///
     /// # Errors
     /// A field error for each invalid field.
-    pub(crate) fn of(self, times: Times, calendar: Zone) -> Result<Repeats, FieldErrors> {
+    pub(crate) fn of(self, times: Times, calendar: Zone) -> Result<Recurrence, FieldErrors> {
         let zone = zone_of(self.zone, times.all_day, calendar)?;
         let exdates = resolved(&self.exdates, times.all_day, zone)?;
         written(self.rule, zone, times, exdates, Vec::new())
@@ -191,7 +190,7 @@ pub(super) fn written(
     times: Times,
     exdates: Vec<Timestamp>,
     overridden: Vec<Timestamp>,
-) -> Result<Repeats, FieldErrors> {
+) -> Result<Recurrence, FieldErrors> {
     let series = Series::new(rule, times.span.start(), zone, length(times, zone)?).map_err(|error| {
         let param = match error {
             SeriesError::Range { .. } | SeriesError::Fraction { .. } | SeriesError::NotMidnight { .. } => "start_time",
@@ -201,7 +200,7 @@ pub(super) fn written(
     })?;
     let last_start = series.last_start();
     let rule = series.rule().clone();
-    Ok(Repeats::Series(Box::new(Recurrence { rule, zone, exdates, overridden, last_start })))
+    Ok(Recurrence { rule, zone, exdates, overridden, last_start })
 }
 
 /// The length of each occurrence: elapsed time, or whole days of the zone.
