@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use crate::{
-    Code, CodeHash, Email, Organization, SignUpSource,
+    Code, CodeHash, Email, Organization, SignUpSource, TokenHash,
     otp::{CODE_LASTS, Guess, judge},
 };
 
@@ -58,23 +58,6 @@ impl RevocationToken {
 impl fmt::Debug for RevocationToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("RevocationToken(…)")
-    }
-}
-
-/// The SHA-256 of a token.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TokenHash(pub [u8; 32]);
-
-impl TokenHash {
-    /// The hash of a token from a caller.
-    pub fn of(text: &str) -> Self {
-        Self(Sha256::digest(text.as_bytes()).into())
-    }
-}
-
-impl fmt::Debug for TokenHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TokenHash(…)")
     }
 }
 

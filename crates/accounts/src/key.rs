@@ -2,14 +2,10 @@
 
 use std::fmt;
 
-use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, SessionId, Timestamp, UserId, base64url, random_bytes};
-use kalends_quotas::{Limits, LimitsError, Plan};
+use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, Timestamp, base64url, random_bytes};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    KeyLabel, Organization, Session, Waitlist,
-    reach::{Caller, CallerKind, ScopedAgent},
-};
+use crate::KeyLabel;
 
 /// The kinds of keys of an organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -137,98 +133,6 @@ impl NewKey {
             created_at: now,
         };
         Self { key, text }
-    }
-}
-
-/// The reach of a key inside its organization.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Reach {
-    /// The whole organization.
-    Organization,
-    /// One agent and everything that belongs to it.
-    Agent(ScopedAgent),
-}
-
-/// The credential of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Credential {
-    /// An API key.
-    Key(KeyId),
-    /// A console session.
-    Session {
-        /// The session.
-        session: SessionId,
-        /// The user who signed in.
-        user: UserId,
-    },
-}
-
-impl Credential {
-    /// The identifier that failures are counted by: that of the key, or of the user.
-    pub const fn bytes(&self) -> [u8; 16] {
-        match self {
-            Self::Key(key) => key.uuid().into_bytes(),
-            Self::Session { user, .. } => user.uuid().into_bytes(),
-        }
-    }
-}
-
-/// The owner of a key or a session: everything that a request needs to know about its caller, so that it can be
-/// cached.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Principal {
-    /// The key or the session.
-    pub credential: Credential,
-    /// The first characters of the key, or of the user's identifier for a session. They identify the caller in the
-    /// audit log.
-    pub key_prefix: String,
-    /// The organization.
-    pub org: OrgId,
-    /// The kind of credential.
-    pub kind: CallerKind,
-    /// The reach.
-    pub reach: Reach,
-    /// Whether the organization is on the waiting list.
-    pub waitlisted: bool,
-    /// The organization's plan.
-    pub plan: Plan,
-    /// The plan's limits with the organization's own overrides.
-    pub limits: Limits,
-    /// The terms that the organization last accepted.
-    pub accepted_terms: Option<String>,
-}
-
-impl Principal {
-    /// The part of a user's identifier that the audit log shows: as many characters as of a key.
-    pub fn user_prefix(user: UserId) -> String {
-        user.to_string().chars().take(NewKey::PREFIX_LEN).collect()
-    }
-
-    /// The principal of a session that is in force and opens `organization`.
-    ///
-    /// # Errors
-    /// [`LimitsError`] if the stored overrides are invalid.
-    pub fn of_session(session: &Session, organization: &Organization) -> Result<Self, LimitsError> {
-        Ok(Self {
-            credential: Credential::Session { session: session.id, user: session.user },
-            key_prefix: Self::user_prefix(session.user),
-            org: organization.id,
-            kind: CallerKind::Session,
-            reach: Reach::Organization,
-            waitlisted: organization.waitlist != Waitlist::Active,
-            plan: organization.plan,
-            limits: organization.limits()?,
-            accepted_terms: organization.accepted.as_ref().map(|acceptance| acceptance.version.clone()),
-        })
-    }
-
-    /// The caller, in the form that the access table uses.
-    pub const fn caller(&self) -> Caller {
-        let agent = match self.reach {
-            Reach::Organization => None,
-            Reach::Agent(agent) => Some(agent),
-        };
-        Caller { kind: self.kind, agent, waitlisted: self.waitlisted }
     }
 }
 

@@ -12,10 +12,12 @@ mod claim;
 mod console;
 mod email;
 mod key;
+mod key_label;
 pub mod oauth;
 mod organization;
 mod otp;
 pub mod ports;
+mod principal;
 mod public_mail;
 pub mod reach;
 mod reset;
@@ -23,6 +25,7 @@ mod scoped;
 mod session;
 mod sign_up;
 mod terms;
+mod token_hash;
 mod user;
 mod waitlist;
 
@@ -32,21 +35,24 @@ pub use audit::{Action, AuditCursor, AuditEntry, AuditRange, AuditSearch, audit_
 pub use change::Change;
 pub use claim::{
     AddressHash, CLAIM_HOLD, CLAIM_KEPT, CLAIM_REFUSED, Claim, ClaimError, ClaimState, ClaimStatus, RevocationToken,
-    RevokeError, Revoked, Rivals, StoredClaimState, TokenHash, claimable,
+    RevokeError, Revoked, Rivals, StoredClaimState, claimable,
 };
 pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
 pub use email::{EMAIL_MAX, Email};
-pub use key::{ApiKey, Credential, EndedKey, KeyHash, KeyKind, KeyView, NewKey, Principal, Reach};
+pub use key::{ApiKey, EndedKey, KeyHash, KeyKind, KeyView, NewKey};
+pub use key_label::KeyLabel;
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist, limits_of_operators_own};
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
+pub use principal::{Credential, Principal, Reach};
 pub use public_mail::{PublicMailDomains, PublicMailDomainsError};
 pub use reset::{PasswordReset, RESET_LASTS, RESET_REFUSED, ResetToken};
-pub use scoped::{KeyForm, KeyLabel, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
+pub use scoped::{KeyForm, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
 pub use session::{
     CrossSite, Provenance, SESSION_COOKIE, SESSION_ISSUER, SESSION_LASTS, Session, SessionClaims, SessionCookies,
     SessionEnd, check_anonymous, check_provenance, origin_of, session_token, state_cookie,
 };
 pub use sign_up::{AGENT_NAME_MAX, CODE_REFUSED, NewSignUp, SignedUp, VerifyError, sign_up, verify};
 pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, Terms};
+pub use token_hash::TokenHash;
 pub use user::{Ownership, Password, PasswordHash, User, UserName, active_organization, goes_with};
 pub use waitlist::{JoinError, NewJoin, WaitingName, join, joined_again};

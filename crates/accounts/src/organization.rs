@@ -4,7 +4,7 @@ use kalends_kernel::{FieldError, OrgId, Timestamp, Version, bounded_text};
 use kalends_quotas::{Limits, LimitsError, Plan};
 use serde_json::{Value, json};
 
-use crate::{Acceptance, Email, KeyKind};
+use crate::{Acceptance, AcceptanceRecord, Email, KeyKind, StaleTerms, Terms};
 
 /// An organization's name: 1-255 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,6 +175,26 @@ impl Organization {
     #[must_use]
     pub fn with_waitlist(&self, waitlist: Waitlist) -> Self {
         Self { waitlist, version: self.version.next(), ..self.clone() }
+    }
+}
+
+impl Terms {
+    /// The organization after accepting `version`, and the record of it. Accepting a version again is allowed and
+    /// recorded.
+    ///
+    /// # Errors
+    /// [`StaleTerms`] if `version` is not current.
+    pub fn accept_for(
+        &self,
+        organization: &Organization,
+        version: &str,
+        now: Timestamp,
+    ) -> Result<(Organization, AcceptanceRecord), StaleTerms> {
+        let acceptance = self.accept(version, now)?;
+        let record = AcceptanceRecord { org: Some(organization.id), acceptance: acceptance.clone() };
+        let accepted =
+            Organization { accepted: Some(acceptance), version: organization.version.next(), ..organization.clone() };
+        Ok((accepted, record))
     }
 }
 

@@ -2,11 +2,9 @@
 
 use std::fmt;
 
-use kalends_kernel::{
-    AgentId, Entropy, FieldError, KeyId, OrgId, Timestamp, base64url, bounded_text, from_base64url, random_bytes,
-};
+use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, Timestamp, base64url, from_base64url, random_bytes};
 
-use crate::{KeyHash, NewKey};
+use crate::{KeyHash, KeyLabel, NewKey};
 
 /// The prefix of an agent's key.
 pub const SCOPED_KEY_PREFIX: &str = "svc_ak_";
@@ -47,33 +45,6 @@ impl KeyForm {
                 .and_then(from_base64url)
                 .is_some_and(|bytes| bytes.len() == SECRET)
         })
-    }
-}
-
-/// The label of an agent's key: 1-100 characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyLabel(String);
-
-impl KeyLabel {
-    /// The maximum number of characters.
-    pub const MAX: usize = 100;
-
-    /// Checks the bounds.
-    ///
-    /// # Errors
-    /// Names the field and the bounds.
-    pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
-        bounded_text(param, text, 1, Self::MAX).map(Self)
-    }
-
-    /// The label from a store.
-    pub const fn from_stored(label: String) -> Self {
-        Self(label)
-    }
-
-    /// The text.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 
@@ -167,17 +138,6 @@ mod tests {
         assert_eq!((fresh.key.org, fresh.key.agent, &fresh.key.label), (org, agent, &Some(label)));
         assert_eq!(fresh.key.prefix, fresh.text[..20]);
         assert!(!format!("{fresh:?}").contains(&fresh.text), "a key is never logged");
-    }
-
-    #[rstest]
-    #[case("", false)]
-    #[case("   ", false)]
-    #[case("a", true)]
-    #[case(&"é".repeat(100), true)]
-    #[case(&"é".repeat(101), false)]
-    #[case("a\0b", false)]
-    fn labels_are_bounded(#[case] label: &str, #[case] fits: bool) {
-        assert_eq!(KeyLabel::parse("label", label).is_ok(), fits);
     }
 
     const SECRET_43: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc";

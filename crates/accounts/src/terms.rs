@@ -2,8 +2,6 @@
 
 use kalends_kernel::{CivilDate, OrgId, Timestamp};
 
-use crate::Organization;
-
 /// The header that announces terms that the organization has not accepted.
 pub const TERMS_UPGRADE_HEADER: &str = "service-terms-upgrade-required";
 
@@ -79,24 +77,6 @@ impl Terms {
         let fits = !self.version.is_empty() && self.version.bytes().all(|byte| byte.is_ascii_graphic());
         (fits && self.to_announce(accepted)).then_some(self.version.as_str())
     }
-
-    /// The organization after accepting `version`, and the record of it. Accepting a version again is allowed and
-    /// recorded.
-    ///
-    /// # Errors
-    /// [`StaleTerms`] if `version` is not current.
-    pub fn accept_for(
-        &self,
-        organization: &Organization,
-        version: &str,
-        now: Timestamp,
-    ) -> Result<(Organization, AcceptanceRecord), StaleTerms> {
-        let acceptance = self.accept(version, now)?;
-        let record = AcceptanceRecord { org: Some(organization.id), acceptance: acceptance.clone() };
-        let accepted =
-            Organization { accepted: Some(acceptance), version: organization.version.next(), ..organization.clone() };
-        Ok((accepted, record))
-    }
 }
 
 #[cfg(test)]
@@ -106,7 +86,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::{OrgName, SignUpSource, Waitlist};
+    use crate::{OrgName, Organization, SignUpSource, Waitlist};
 
     struct Sevens;
     impl Entropy for Sevens {
