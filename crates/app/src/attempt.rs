@@ -20,7 +20,7 @@ pub(crate) enum Attempt {
 
 impl Attempt {
     /// The refusal, for callers that do not retry.
-    pub(crate) fn last_word(self) -> Refusal {
+    pub(crate) fn into_refusal(self) -> Refusal {
         match self {
             Self::Stale => Refusal::Contended,
             Self::Refused(refusal) => refusal,

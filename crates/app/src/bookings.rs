@@ -178,7 +178,7 @@ impl App {
             None => (BusySet::EMPTY, None),
             Some(window) => {
                 let taken = self.taken_on_page(page, (open.source, humans), window, None, now).await;
-                let TakenOnPage { taken, valid_until, .. } = taken.map_err(Attempt::last_word)?;
+                let TakenOnPage { taken, valid_until, .. } = taken.map_err(Attempt::into_refusal)?;
                 (taken, valid_until)
             }
         };
@@ -194,7 +194,7 @@ impl App {
         // Nothing is committed, so the guards are dropped.
         let mut changes = ChangeSet::new(page.org);
         let decided = self.decided_slot(page, open.source, start, None, self.now(), &mut changes).await;
-        decided.map_err(Attempt::last_word)
+        decided.map_err(Attempt::into_refusal)
     }
 
     /// Books the slot that begins at `start` for a guest, and emails them.

@@ -187,7 +187,7 @@ struct Answered {
 /// are requested only once.
 pub(crate) struct AnswerCache<Q> {
     answers: Cache<Q, Answered>,
-    asked_once: SeenOnce,
+    seen_once: SeenOnce,
 }
 
 /// A query, and everything except the clock that its answer depends on.
@@ -205,7 +205,7 @@ impl<Q: Question> AnswerCache<Q> {
                 u32::try_from(bytes).unwrap_or(u32::MAX)
             })
             .build();
-        Self { answers: cache, asked_once: SeenOnce::new(SEEN_ONCE_MAX) }
+        Self { answers: cache, seen_once: SeenOnce::new(SEEN_ONCE_MAX) }
     }
 
     /// The cached answer, unless it has expired at `now`.
@@ -218,7 +218,7 @@ impl<Q: Question> AnswerCache<Q> {
     pub(crate) fn keep(&self, question: Q, json: Bytes, valid_until: Option<Timestamp>) {
         // If two queries have the same hash, the worst effect is that an answer is cached too early.
         let hash = FixedHasher::default().hash_one(&question);
-        if self.asked_once.again(hash) {
+        if self.seen_once.again(hash) {
             self.answers.insert(question, Answered { json, valid_until });
         }
     }

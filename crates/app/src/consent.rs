@@ -193,7 +193,7 @@ impl App {
         let url = ConnectAttempt::authorization_url(&begun, client).into();
         let answer = Answered::shows(&actor.request, wire::ConsentBegun { authorization_url: url }, None);
         let changes = ChangeSet::new(actor.org());
-        let answered = self.commit_for(actor, None, resource, changes, answer).await.map_err(Attempt::last_word)?;
+        let answered = self.commit_for(actor, None, resource, changes, answer).await.map_err(Attempt::into_refusal)?;
         Ok(ConsentBegun { answered, state: begun.state })
     }
 

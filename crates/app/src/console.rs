@@ -232,7 +232,7 @@ impl App {
         let mut changes = ChangeSet::new(actor.org());
         changes.accounts.push(Change::EndSessions { end: SessionEnd::SignOut(session), at: self.now() });
         let answer = Answered::nothing(&actor.request);
-        self.commit_for(actor, None, user.to_string(), changes, answer).await.map_err(Attempt::last_word)
+        self.commit_for(actor, None, user.to_string(), changes, answer).await.map_err(Attempt::into_refusal)
     }
 
     /// The signed-in user and the organization of the session.

@@ -220,7 +220,8 @@ impl App {
         let keys = self.parts.store.keys_in_force(org).await?.into_iter().map(wire::ExportedKey::from).collect();
         to.list("api_keys", keys).await?;
         self.write_proposals(org, at, to).await?;
-        let (mut used, unspent) = self.beside_leases(org, async |_| self.parts.store.use_by_month(org).await).await?;
+        let (mut used, unspent) =
+            self.read_with_leases(org, async |_| self.parts.store.use_by_month(org).await).await?;
         for (period, metric, used) in &mut used {
             *used = unspent.off(*metric, *period, *used);
         }

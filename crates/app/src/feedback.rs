@@ -20,7 +20,7 @@ impl App {
             // The commit only stores the answer for repetitions.
             let (org, changes) = (actor.org().to_string(), ChangeSet::new(actor.org()));
             let committed = self.commit_for(actor, None, org, changes, answer).await;
-            answer = committed.map_err(crate::attempt::Attempt::last_word)?;
+            answer = committed.map_err(crate::attempt::Attempt::into_refusal)?;
         }
         tracing::info!(
             target: "kalends::feedback",

@@ -64,7 +64,7 @@ impl App {
         let answer = Answered::shows(&actor.request, wire::ImportReport::from(report), None);
         let done = ChangeSet::new(actor.org());
         let committed = self.commit_for(actor, calendar.agent, calendar.id.to_string(), done, answer).await;
-        committed.map_err(Attempt::last_word)
+        committed.map_err(Attempt::into_refusal)
     }
 
     /// Writes items of a file as native events, all or none of them.

@@ -319,21 +319,21 @@ pub(crate) fn webhook_deactivated(
 
 /// A booking that a guest made. `when` is in the zone of the page.
 pub(crate) fn booked(to: &Email, page: &Foreign, when: &When, links: &BookingLinks) -> Mail {
-    let says = Words::new("your booking \"").foreign(page).and("\" is confirmed for ").own(when).and(".");
-    with_links("Your booking is confirmed", says, links).to(to)
+    let text = Words::new("your booking \"").foreign(page).and("\" is confirmed for ").own(when).and(".");
+    with_links("Your booking is confirmed", text, links).to(to)
 }
 
 /// A booking that a guest moved. `when` is in the zone of the page.
 pub(crate) fn booking_moved(to: &Email, page: &Foreign, when: &When, links: &BookingLinks) -> Mail {
-    let says = Words::new("your booking \"").foreign(page).and("\" was moved. It takes place on ").own(when).and(".");
-    with_links("Your booking was moved", says, links).to(to)
+    let text = Words::new("your booking \"").foreign(page).and("\" was moved. It takes place on ").own(when).and(".");
+    with_links("Your booking was moved", text, links).to(to)
 }
 
 /// A booking that a guest cancelled.
 pub(crate) fn booking_cancelled(to: &Email, page: &Foreign, when: &When) -> Mail {
-    let says = Words::new("your booking \"").foreign(page).and("\" for ").own(when);
-    let says = says.and(" is cancelled. There is nothing to do.");
-    Letter { subject: "Your booking is cancelled".into(), parts: vec![Part::Says(says)] }.to(to)
+    let text = Words::new("your booking \"").foreign(page).and("\" for ").own(when);
+    let text = text.and(" is cancelled. There is nothing to do.");
+    Letter { subject: "Your booking is cancelled".into(), parts: vec![Part::Says(text)] }.to(to)
 }
 
 /// How a user sets a new or first password. Anyone with the link can do so, for an hour.

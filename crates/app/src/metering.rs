@@ -110,7 +110,7 @@ impl App {
     pub async fn usage(&self, actor: &Actor) -> Result<UsageReport, Refusal> {
         let (plan, limits, org) = (actor.principal.plan, actor.principal.limits, actor.org());
         let read = async |now| Ok((now, self.parts.store.usage(org, Period::of(now), now).await?));
-        let ((now, used), unspent) = self.beside_leases(org, read).await?;
+        let ((now, used), unspent) = self.read_with_leases(org, read).await?;
         let mut report = UsageReport::new(plan, limits, now);
         for (metric, used) in used {
             report.note(metric, unspent.off(metric, report.period, used));
@@ -120,7 +120,7 @@ impl App {
 
     /// Runs `read` on the organization's counters, and returns its result with the units that this process holds at
     /// that moment. `read` gets the current time.
-    pub(crate) async fn beside_leases<T>(
+    pub(crate) async fn read_with_leases<T>(
         &self,
         org: OrgId,
         read: impl AsyncFnOnce(Timestamp) -> Result<T, StoreError>,

@@ -67,11 +67,11 @@ impl App {
 
     /// Resolves everything that the request names.
     async fn offered(&self, actor: &Actor, wanted: WantedProposal) -> Result<NewProposal, Refusal> {
-        let organizer = self.living(actor, &wanted.organizer).await?;
+        let organizer = self.living_agent(actor, &wanted.organizer).await?;
         let calendar = self.calendar_of_organizer(actor, &wanted.calendar).await?;
         let mut participants = Vec::with_capacity(wanted.participants.len());
         for agent in &wanted.participants {
-            participants.push(self.living(actor, agent).await?);
+            participants.push(self.living_agent(actor, agent).await?);
         }
         let mut slots = Vec::with_capacity(wanted.slots.len());
         for slot in wanted.slots {
@@ -96,7 +96,7 @@ impl App {
     }
 
     /// An agent of the organization that is not decommissioned.
-    async fn living(&self, actor: &Actor, id: &str) -> Result<AgentId, Refusal> {
+    async fn living_agent(&self, actor: &Actor, id: &str) -> Result<AgentId, Refusal> {
         let missing = || Refusal::missing(Missing::Agent, id);
         let agent = Self::agent_id(id)?;
         let found = self.parts.store.find_agent(actor.org(), agent).await?.ok_or_else(missing)?;
@@ -209,7 +209,7 @@ impl App {
         by: &str,
         new: NewResponse,
     ) -> Result<Answered<wire::Proposal>, Refusal> {
-        let turn = self.turn_of(actor, id).await?;
+        let turn = self.lock_calendars_of(actor, id).await?;
         let responded = retry_stale(|| async {
             let seen = self.found_proposal(actor, id).await?;
             // A text that is not an identifier is not a participant either.
@@ -250,7 +250,7 @@ impl App {
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`];
     /// [`Refusal::SlotTaken`] if none of its slots is free; [`Refusal::LimitReached`].
     pub async fn resolve_proposal(&self, actor: &Actor, id: &str) -> Result<Answered<wire::Resolution>, Refusal> {
-        let turn = self.turn_of(actor, id).await?;
+        let turn = self.lock_calendars_of(actor, id).await?;
         let resolved = retry_stale(|| async {
             let seen = self.found_proposal(actor, id).await?;
             actor.for_proposal(&seen)?;
@@ -286,7 +286,11 @@ impl App {
     }
 
     /// Waits until no other request of this process schedules on the calendars that the proposal may use.
-    async fn turn_of(&self, actor: &Actor, id: &str) -> Result<Vec<tokio::sync::MutexGuard<'_, ()>>, Refusal> {
+    async fn lock_calendars_of(
+        &self,
+        actor: &Actor,
+        id: &str,
+    ) -> Result<Vec<tokio::sync::MutexGuard<'_, ()>>, Refusal> {
         let proposal = self.found_proposal(actor, id).await?;
         let calendars: BTreeSet<CalendarId> = proposal.slots.iter().map(|slot| proposal.calendar_of(slot)).collect();
         Ok(self.holding.lock(calendars).await)

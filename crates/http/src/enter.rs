@@ -181,12 +181,15 @@ async fn session_of(
 
 /// The browser's statement of where a request comes from. A repeated or unreadable header counts as a foreign origin.
 fn provenance(headers: &HeaderMap) -> Provenance<'_> {
-    let said = |name: HeaderName| {
+    let single_value = |name: HeaderName| {
         let mut values = headers.get_all(name).iter();
         let first = values.next()?;
         Some(first.to_str().ok().filter(|_| values.next().is_none()).unwrap_or("unreadable"))
     };
-    Provenance { origin: said(header::ORIGIN), sec_fetch_site: said(HeaderName::from_static("sec-fetch-site")) }
+    Provenance {
+        origin: single_value(header::ORIGIN),
+        sec_fetch_site: single_value(HeaderName::from_static("sec-fetch-site")),
+    }
 }
 
 /// Runs an operation that needs a key. It checks the key first, then the rate and the quota, and only then the

@@ -28,13 +28,13 @@ use super::{EXAMPLES, RECORD, UNRECORDED, is_recorded};
 /// Plays the whole scenario.
 async fn play() -> Record {
     let mut story = Story::begin();
-    play_on(&mut story).await;
+    play_scenario(&mut story).await;
     story.record
 }
 
 /// Plays the scenario on this story. When statements are counted, the errors are skipped, because some need time to
 /// pass and their cost does not matter.
-async fn play_on(story: &mut Story) {
+async fn play_scenario(story: &mut Story) {
     accounts::the_service_introduces_itself(story).await;
     let house = House::built(story).await;
     events::the_week_is_planned(story, &house).await;

@@ -213,8 +213,8 @@ async fn understood(
 
 /// The error for a violation of the protocol, with the library's message.
 async fn refused(response: Response) -> ApiError {
-    let said = to_bytes(response.into_body(), BODY_MAX).await.unwrap_or_default();
-    ApiError::Protocol(String::from_utf8_lossy(&said).chars().take(LIBRARY_MESSAGE_MAX).collect())
+    let message = to_bytes(response.into_body(), BODY_MAX).await.unwrap_or_default();
+    ApiError::Protocol(String::from_utf8_lossy(&message).chars().take(LIBRARY_MESSAGE_MAX).collect())
 }
 
 impl Handler {

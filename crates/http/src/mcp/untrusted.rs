@@ -64,7 +64,7 @@ fn foreign(object: &Value) -> Vec<&'static str> {
     } else {
         &[]
     };
-    let says = |place: &&&'static str| {
+    let has_content = |place: &&&'static str| {
         object.pointer(place).is_some_and(|part| match part {
             Value::Null => false,
             Value::Object(parts) => !parts.is_empty(),
@@ -72,7 +72,7 @@ fn foreign(object: &Value) -> Vec<&'static str> {
             _ => true,
         })
     };
-    all.iter().filter(says).copied().collect()
+    all.iter().filter(has_content).copied().collect()
 }
 
 #[cfg(test)]

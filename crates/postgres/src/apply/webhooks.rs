@@ -21,7 +21,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::UpdateEndpoint { endpoint, seen, heals } => {
                 update(connection, endpoint, sealed, *seen).await?;
                 if *heals {
-                    heal(connection, endpoint).await?;
+                    clear_failing(connection, endpoint).await?;
                 }
             }
             Change::DeleteEndpoint { org, webhook, seen } => delete(connection, *org, *webhook, *seen).await?,
@@ -84,7 +84,7 @@ async fn update(
     all_written(written.rows_affected(), 1)
 }
 
-async fn heal(connection: &mut PgConnection, endpoint: &WebhookEndpoint) -> Result<(), ApplyError> {
+async fn clear_failing(connection: &mut PgConnection, endpoint: &WebhookEndpoint) -> Result<(), ApplyError> {
     sqlx::query!(
         "UPDATE webhook_queues SET failing_since = NULL WHERE org_id = $1 AND webhook_id = $2",
         endpoint.org.uuid(),

@@ -45,7 +45,7 @@ impl Line {
         let _ = (&mut self.carrying).await;
     }
 
-    async fn mend(&mut self) {
+    async fn reconnect(&mut self) {
         let listener = TcpListener::bind(self.address).await.unwrap();
         self.carrying = Self::carry(listener, self.server.clone());
     }
@@ -83,7 +83,7 @@ async fn an_outage_is_reported_soon_and_survived() {
     }
     assert!(matches!(opened, Err(StoreError::Unavailable(_))));
 
-    line.mend().await;
+    line.reconnect().await;
     store.ready().await.unwrap();
     store.commit(addition()).await.unwrap();
     store.commit(ChangeSet::new(org).create(&make.agent(org))).await.unwrap();

@@ -20,7 +20,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::UpdateEndpoint { endpoint, seen, heals } => {
                 update(connection, endpoint, sealed, *seen).await?;
                 if *heals {
-                    heal(connection, endpoint).await?;
+                    clear_failing(connection, endpoint).await?;
                 }
             }
             Change::DeleteEndpoint { org, webhook, seen } => delete(connection, *org, *webhook, *seen).await?,
@@ -87,7 +87,7 @@ async fn update(
     fresh(updated.rows_affected(), 1)
 }
 
-async fn heal(connection: &mut SqliteConnection, endpoint: &WebhookEndpoint) -> Result<(), Failure> {
+async fn clear_failing(connection: &mut SqliteConnection, endpoint: &WebhookEndpoint) -> Result<(), Failure> {
     let (org_id, id) = (endpoint.org.uuid(), endpoint.id.uuid());
     sqlx::query!("update webhook_queues set failing_since = null where org_id = ?1 and webhook_id = ?2", org_id, id)
         .execute(connection)

@@ -143,7 +143,7 @@ async fn costs<S: Store + 'static>(store: S, round_trips: Option<RoundTrips>) ->
     let mut story = Story::counted(&store);
     store.ready().await.unwrap();
     story.counter = Some(Counter::begun(round_trips));
-    super::play_on(&mut story).await;
+    super::play_scenario(&mut story).await;
     story.counter.map(|counter| counter.costs).unwrap_or_default()
 }
 
