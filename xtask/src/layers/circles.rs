@@ -13,17 +13,7 @@ use self::graph::{Crate, Import};
 use super::Violation;
 use super::model::Model;
 
-/// The circles that still exist, by crate: the files of each, below `src`, in alphabetical order. The list may only
-/// shrink.
-const KNOWN: &[(&str, &[&[&str]])] = &[];
-
 pub(super) fn check(model: &Model) -> Vec<Violation> {
-    compare(model, KNOWN)
-}
-
-/// Compares the circles in the model with the known ones.
-fn compare(model: &Model, known: &[(&str, &[&[&str]])]) -> Vec<Violation> {
-    let mut violations = Vec::new();
     let mut sources: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
     for file in &model.files {
         if let Some(name) = file.source_of()
@@ -32,27 +22,14 @@ fn compare(model: &Model, known: &[(&str, &[&[&str]])]) -> Vec<Violation> {
             sources.entry(name).or_default().push((path, &file.text));
         }
     }
+    let mut violations = Vec::new();
     for (name, files) in &sources {
-        let known = known.iter().find(|(of, _)| of == name).map_or(&[][..], |(_, circles)| *circles);
-        let crate_ = Crate::read(files);
-        let found = crate_.circles();
-        for circle in &found {
-            if !known.iter().any(|known| circle.files.iter().eq(*known)) {
-                let way: Vec<String> = circle.way.iter().map(described).collect();
-                let what = format!("these files import each other: {}; {}", circle.files.join(", "), way.join(", "));
-                violations.push(Violation::new(format!("crates/{name}/src"), what));
-            }
+        for circle in Crate::read(files).circles() {
+            let way: Vec<String> = circle.way.iter().map(described).collect();
+            let what = format!("these files import each other: {}; {}", circle.files.join(", "), way.join(", "));
+            violations.push(Violation::new(format!("crates/{name}/src"), what));
         }
-        let gone = known.iter().filter(|known| !found.iter().any(|circle| circle.files.iter().eq(**known)));
-        violations.extend(gone.map(|gone| {
-            let what = format!("the circle of {} no longer exists; change the list of known ones", gone.join(", "));
-            Violation::new("xtask/src/layers/circles.rs", what)
-        }));
     }
-    let unknown = known.iter().filter(|(name, _)| !sources.contains_key(name));
-    violations.extend(unknown.map(|(name, _)| {
-        Violation::new("xtask/src/layers/circles.rs", format!("there is no crate `{name}` with circles"))
-    }));
     violations
 }
 
@@ -181,23 +158,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_circle_is_described() {
+    fn a_circle_is_described() {
         let model = model(&[LIB, ("a.rs", "use crate::b::B;"), ("b.rs", "\nuse crate::a::A;")]);
-        let said: Vec<String> = compare(&model, &[]).iter().map(Violation::to_string).collect();
+        let said: Vec<String> = check(&model).iter().map(Violation::to_string).collect();
         let expected = "crates/mail/src: these files import each other: a.rs, b.rs; \
                         a.rs:1 imports b.rs, b.rs:2 imports a.rs";
         assert_eq!(said, [expected]);
-    }
-
-    #[test]
-    fn the_list_of_known_circles_only_shrinks() {
-        let circle = model(&[LIB, ("a.rs", "use crate::b::B;"), ("b.rs", "use crate::a::A;")]);
-        assert!(compare(&circle, &[("mail", &[&["a.rs", "b.rs"]])]).is_empty());
-        let opened = model(&[LIB, ("a.rs", "use crate::b::B;"), ("b.rs", "struct B;")]);
-        let said = compare(&opened, &[("mail", &[&["a.rs", "b.rs"]])]);
-        assert_eq!(said[0].what, "the circle of a.rs, b.rs no longer exists; change the list of known ones");
-        let smaller = compare(&circle, &[("mail", &[&["a.rs", "b.rs", "c.rs"]])]);
-        assert_eq!(smaller.len(), 2, "the circle is unknown, and the known one is gone: {smaller:?}");
-        assert_eq!(compare(&opened, &[("post", &[])])[0].what, "there is no crate `post` with circles");
     }
 }
