@@ -135,6 +135,14 @@ mod tests {
     }
 
     #[test]
+    fn a_path_may_be_the_type_of_a_field_or_its_value() {
+        for a in ["pub struct A { b: crate::b::B }", "fn a() { B { b: crate::b::b() } }", "fn a(b: super::b::B) {}"] {
+            let found = circles(&[LIB, ("a.rs", a), ("b.rs", "use crate::a::A;")]);
+            assert_eq!(found, [["a.rs", "b.rs"]], "{a}");
+        }
+    }
+
+    #[test]
     fn tests_do_not_count() {
         let found = circles(&[
             ("lib.rs", "mod a; mod b; #[cfg(test)] mod laws; #[cfg(test)] mod tests { use crate::a; }"),

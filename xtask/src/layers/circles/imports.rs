@@ -184,7 +184,9 @@ impl Source {
             segments.push(next);
             end += 3;
         }
-        if segments.len() > 1 && !is_punct(before, ':') {
+        // The rest of a path such as `<A as B>::c` is not a path of its own. A single colon precedes a type or a value.
+        let is_rest = is_punct(before, ':') && is_punct(at.checked_sub(2).and_then(|before| tokens.get(before)), ':');
+        if segments.len() > 1 && !is_rest {
             self.paths.push(Path { line, inside: inside.to_vec(), segments });
         }
         end
