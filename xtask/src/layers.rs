@@ -4,7 +4,7 @@
 //! repository, in its own module, with tests that break it.
 
 mod arrows;
-mod circles;
+mod cycles;
 mod dialect;
 mod files;
 mod hosts;
@@ -161,7 +161,7 @@ fn check(model: &Model) -> Vec<Violation> {
         dialect::check,
         hosts::check,
         prose::check,
-        circles::check,
+        cycles::check,
     ];
     rules.iter().flat_map(|rule| rule(model)).collect()
 }

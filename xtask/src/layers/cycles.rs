@@ -24,9 +24,9 @@ pub(super) fn check(model: &Model) -> Vec<Violation> {
     }
     let mut violations = Vec::new();
     for (name, files) in &sources {
-        for circle in Crate::read(files).circles() {
-            let way: Vec<String> = circle.way.iter().map(described).collect();
-            let what = format!("these files import each other: {}; {}", circle.files.join(", "), way.join(", "));
+        for cycle in Crate::read(files).cycles() {
+            let way: Vec<String> = cycle.way.iter().map(described).collect();
+            let what = format!("these files import each other: {}; {}", cycle.files.join(", "), way.join(", "));
             violations.push(Violation::new(format!("crates/{name}/src"), what));
         }
     }
@@ -49,22 +49,22 @@ mod tests {
         fixture::files(&files)
     }
 
-    /// The circles of a crate with these files.
-    fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
-        Crate::read(files).circles().into_iter().map(|circle| circle.files).collect()
+    /// The cycles of a crate with these files.
+    fn cycles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        Crate::read(files).cycles().into_iter().map(|cycle| cycle.files).collect()
     }
 
     const LIB: (&str, &str) = ("lib.rs", "mod a; mod b; mod c; pub use a::A;");
 
     #[test]
-    fn two_files_that_import_each_other_form_a_circle() {
-        let found = circles(&[LIB, ("a.rs", "use crate::b::B; pub struct A;"), ("b.rs", "use super::a::A; struct B;")]);
+    fn two_files_that_import_each_other_form_a_cycle() {
+        let found = cycles(&[LIB, ("a.rs", "use crate::b::B; pub struct A;"), ("b.rs", "use super::a::A; struct B;")]);
         assert_eq!(found, [["a.rs", "b.rs"]]);
     }
 
     #[test]
-    fn a_circle_may_be_longer() {
-        let found = circles(&[
+    fn a_cycle_may_be_longer() {
+        let found = cycles(&[
             LIB,
             ("a.rs", "fn a() { crate::b::b() }"),
             ("b.rs", "use crate::{c::{self, C}}; struct B;"),
@@ -74,8 +74,8 @@ mod tests {
     }
 
     #[test]
-    fn imports_in_one_direction_form_no_circle() {
-        let found = circles(&[
+    fn imports_in_one_direction_form_no_cycle() {
+        let found = cycles(&[
             LIB,
             ("a.rs", "use crate::{b, c}; fn a() { b::b(c::c()) }"),
             ("b.rs", "use crate::c::C;"),
@@ -86,9 +86,9 @@ mod tests {
 
     #[test]
     fn re_exports_are_followed() {
-        let found = circles(&[LIB, ("a.rs", "use crate::b::B; pub struct A;"), ("b.rs", "use crate::A; struct B;")]);
+        let found = cycles(&[LIB, ("a.rs", "use crate::b::B; pub struct A;"), ("b.rs", "use crate::A; struct B;")]);
         assert_eq!(found, [["a.rs", "b.rs"]]);
-        let nested = circles(&[
+        let nested = cycles(&[
             ("lib.rs", "mod a; pub mod b;"),
             ("a.rs", "use crate::b::B; pub struct A;"),
             ("b/mod.rs", "mod inner; pub use self::inner::*;"),
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_module_may_be_imported_before_its_item() {
-        let found = circles(&[
+        let found = cycles(&[
             ("lib.rs", "mod a; mod b;"),
             ("a.rs", "use crate::b; fn a() { b::inner::b() }"),
             ("b.rs", "pub mod inner;"),
@@ -112,21 +112,21 @@ mod tests {
     fn a_parent_imports_only_the_children_that_it_uses() {
         let child = ("a/child.rs", "use super::Shared; pub struct Child;");
         let root = ("lib.rs", "mod a;");
-        assert!(circles(&[root, ("a.rs", "mod child; pub struct Shared;"), child]).is_empty());
-        assert!(circles(&[root, ("a.rs", "mod child; pub use child::Child; pub struct Shared;"), child]).is_empty());
+        assert!(cycles(&[root, ("a.rs", "mod child; pub struct Shared;"), child]).is_empty());
+        assert!(cycles(&[root, ("a.rs", "mod child; pub use child::Child; pub struct Shared;"), child]).is_empty());
         let uses = [
             "mod child; use child::Child; pub struct Shared;",
             "mod child; pub use child::Child; pub struct Shared(Child);",
             "mod child; pub struct Shared(child::Child);",
         ];
         for parent in uses {
-            assert_eq!(circles(&[root, ("a.rs", parent), child]), [["a.rs", "a/child.rs"]], "{parent}");
+            assert_eq!(cycles(&[root, ("a.rs", parent), child]), [["a.rs", "a/child.rs"]], "{parent}");
         }
     }
 
     #[test]
     fn modules_inside_a_file_belong_to_it() {
-        let found = circles(&[
+        let found = cycles(&[
             ("lib.rs", "mod a; mod b;"),
             ("a.rs", "pub mod inside { use super::super::b::B; pub struct A; }"),
             ("b.rs", "use crate::a::inside::A; pub struct B;"),
@@ -137,14 +137,14 @@ mod tests {
     #[test]
     fn a_path_may_be_the_type_of_a_field_or_its_value() {
         for a in ["pub struct A { b: crate::b::B }", "fn a() { B { b: crate::b::b() } }", "fn a(b: super::b::B) {}"] {
-            let found = circles(&[LIB, ("a.rs", a), ("b.rs", "use crate::a::A;")]);
+            let found = cycles(&[LIB, ("a.rs", a), ("b.rs", "use crate::a::A;")]);
             assert_eq!(found, [["a.rs", "b.rs"]], "{a}");
         }
     }
 
     #[test]
     fn tests_do_not_count() {
-        let found = circles(&[
+        let found = cycles(&[
             ("lib.rs", "mod a; mod b; #[cfg(test)] mod laws; #[cfg(test)] mod tests { use crate::a; }"),
             ("a.rs", "use crate::b::B; pub struct A; #[cfg(test)] mod checks;"),
             ("b.rs", "pub struct B; #[cfg(test)] mod tests { use crate::a::A; }"),
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn comments_and_other_crates_are_not_imports() {
-        let found = circles(&[
+        let found = cycles(&[
             LIB,
             ("a.rs", "use crate::b::B;"),
             ("b.rs", "//! See [`crate::a`].\nuse other::a::A; /* crate::a::A */ pub struct B;"),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_described() {
+    fn a_cycle_is_described() {
         let model = model(&[LIB, ("a.rs", "use crate::b::B;"), ("b.rs", "\nuse crate::a::A;")]);
         let said: Vec<String> = check(&model).iter().map(Violation::to_string).collect();
         let expected = "crates/mail/src: these files import each other: a.rs, b.rs; \

@@ -1,4 +1,4 @@
-//! Which file of a crate imports which, and the circles among them.
+//! Which file of a crate imports which, and the cycles among them.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -23,7 +23,7 @@ pub(super) struct Import {
 
 /// Files that import each other.
 #[derive(Debug)]
-pub(super) struct Circle {
+pub(super) struct Cycle {
     /// In alphabetical order.
     pub(super) files: Vec<String>,
     /// A shortest way from the first file back to it.
@@ -63,11 +63,11 @@ impl<'a> Crate<'a> {
         Self { files, by_module }
     }
 
-    /// The circles, in the order of their first files.
-    pub(super) fn circles(&self) -> Vec<Circle> {
+    /// The cycles, in the order of their first files.
+    pub(super) fn cycles(&self) -> Vec<Cycle> {
         let imports = self.imports();
         let reached: Vec<HashSet<usize>> = (0..self.files.len()).map(|from| reached(&imports, from)).collect();
-        let mut circles = Vec::new();
+        let mut cycles = Vec::new();
         let mut seen = HashSet::new();
         let mut order: Vec<usize> = (0..self.files.len()).collect();
         order.sort_by_key(|index| self.files[*index].0);
@@ -81,12 +81,12 @@ impl<'a> Crate<'a> {
                 .filter(|other| reached[first].contains(other) && reached[*other].contains(&first));
             let of: Vec<usize> = of.collect();
             seen.extend(&of);
-            circles.push(Circle {
+            cycles.push(Cycle {
                 files: of.iter().map(|index| self.files[*index].0.to_owned()).collect(),
                 way: self.way(&imports, first),
             });
         }
-        circles
+        cycles
     }
 
     /// For each file the files that it imports, with the line of the first import.
