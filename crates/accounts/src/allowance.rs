@@ -31,11 +31,11 @@ pub enum Limited {
     ClaimsOn,
     /// Claims of one user, on any address.
     ClaimsOf,
-    /// Mails for setting a password, to one address.
+    /// Emails for setting a password, to one address.
     Resets,
-    /// Mails from one organization to others, with the limit per hour.
+    /// Emails from one organization to others, with the limit per hour.
     Mail(u32),
-    /// Mails from all organizations to one recipient, with the limit per hour.
+    /// Emails from all organizations to one recipient, with the limit per hour.
     MailTo(u32),
 }
 
@@ -117,7 +117,7 @@ impl fmt::Display for Limited {
             Self::Exports => "exports",
             Self::Feedback => "pieces of feedback",
             Self::ClaimsOn | Self::ClaimsOf => "claims",
-            Self::Resets | Self::Mail(_) | Self::MailTo(_) => "mails",
+            Self::Resets | Self::Mail(_) | Self::MailTo(_) => "emails",
         };
         let each = match window {
             Window::Hour => "an hour",
@@ -233,7 +233,7 @@ impl Allowance {
         Self::new(Limited::Feedback, org.uuid().as_bytes(), Some(org))
     }
 
-    /// Claims on one address, by any user. Each one sends a mail there.
+    /// Claims on one address, by any user. Each one sends an email there.
     pub fn claims_on(email: &Email) -> Self {
         Self::new(Limited::ClaimsOn, email.as_str().as_bytes(), None)
     }
@@ -243,17 +243,17 @@ impl Allowance {
         Self::new(Limited::ClaimsOf, user.uuid().as_bytes(), None)
     }
 
-    /// Mails for setting the password of one account.
+    /// Emails for setting the password of one account.
     pub fn resets(email: &Email) -> Self {
         Self::new(Limited::Resets, email.as_str().as_bytes(), None)
     }
 
-    /// Mails from one organization to others, limited per hour.
+    /// Emails from one organization to others, limited per hour.
     pub fn mail(org: OrgId, count: u32) -> Self {
         Self::new(Limited::Mail(count), org.uuid().as_bytes(), Some(org))
     }
 
-    /// Mails to one recipient from all organizations together, limited per hour.
+    /// Emails to one recipient from all organizations together, limited per hour.
     pub fn mail_to(email: &Email, count: u32) -> Self {
         Self::new(Limited::MailTo(count), email.as_str().as_bytes(), None)
     }
@@ -356,9 +356,9 @@ mod tests {
                 "25 pieces of feedback a UTC day are allowed",
                 "5 claims an hour are allowed on one address",
                 "20 claims an hour are allowed to one user",
-                "5 mails an hour are allowed to one address",
-                "7 mails an hour are allowed to others from one organization",
-                "3 mails an hour are allowed to one address",
+                "5 emails an hour are allowed to one address",
+                "7 emails an hour are allowed to others from one organization",
+                "3 emails an hour are allowed to one address",
             ]
         );
         for allowance in all() {
@@ -452,7 +452,7 @@ mod tests {
         assert!(matches!(mail.take_many(used(150), 50, NOON), Taken::Granted(Used { count: 200, .. })));
         assert_eq!(mail.take_many(used(151), 50, NOON), Taken::Refused { retry_after: SignedDuration::minutes(9) });
         assert_eq!(Allowance::mail(org(), 200).scope, Allowance::mail(org(), 7).scope, "a new limit keeps the count");
-        assert_eq!(Limited::Mail(200).to_string(), "200 mails an hour are allowed to others from one organization");
+        assert_eq!(Limited::Mail(200).to_string(), "200 emails an hour are allowed to others from one organization");
         assert_eq!(granted(&Allowance::resets(&ada), [NOON; 9]), 5);
     }
 

@@ -44,7 +44,7 @@ impl RevocationToken {
         Self(base64url(&random_bytes::<32>(entropy)))
     }
 
-    /// The text, for the mail.
+    /// The text, for the email.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -345,7 +345,7 @@ impl Claim {
         }
     }
 
-    /// Revokes a claim on hold with the token from the mail.
+    /// Revokes a claim on hold with the token from the email.
     ///
     /// # Errors
     /// [`RevokeError`]. A wrong token reveals nothing about the claim.

@@ -69,7 +69,7 @@ pub struct Account {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignUpError {
     /// The address is on the waiting list and has not been let in: 403 `account_waitlisted`.
-    #[error("the address is on the waiting list; you get a mail when it is activated")]
+    #[error("the address is on the waiting list; you get an email when it is activated")]
     Waiting,
 }
 

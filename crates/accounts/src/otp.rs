@@ -46,7 +46,7 @@ impl Code {
         digits.iter().all(u8::is_ascii_digit).then_some(Self(digits))
     }
 
-    /// The digits, for the mail.
+    /// The digits, for the email.
     pub fn digits(&self) -> String {
         self.0.iter().map(|digit| char::from(*digit)).collect()
     }

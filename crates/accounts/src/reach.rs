@@ -258,7 +258,7 @@ pub enum Denied {
     #[error("the agent is paused, so that its keys may only read; set its status to active first")]
     AgentPaused,
     /// The organization is on the waiting list: 403 `account_waitlisted`.
-    #[error("the organization is on the waiting list; you get a mail when it is activated")]
+    #[error("the organization is on the waiting list; you get an email when it is activated")]
     Waitlisted,
 }
 

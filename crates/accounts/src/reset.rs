@@ -12,7 +12,7 @@ pub const RESET_LASTS: SignedDuration = SignedDuration::hours(1);
 pub const RESET_REFUSED: &str =
     "is unknown, used or more than an hour old; ask for another with POST /v1/auth/password/forgot";
 
-/// The token in the mail. Its holder can set the account's password, once.
+/// The token in the email. Its holder can set the account's password, once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ResetToken(String);
 
@@ -22,7 +22,7 @@ impl ResetToken {
         Self(base64url(&random_bytes::<32>(entropy)))
     }
 
-    /// The text, for the mail.
+    /// The text, for the email.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -40,7 +40,7 @@ pub struct Settings {
     pub terms: Terms,
     /// The rates for requests by address that need no key.
     pub ip_limits: IpLimits,
-    /// The limits on mail to people outside the organization.
+    /// The limits on email to people outside the organization.
     pub mail_limits: MailLimits,
     /// The mail domains whose sign-ups are counted by domain and network together.
     pub public_mail_domains: PublicMailDomains,
@@ -65,7 +65,7 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Random bytes.
     pub entropy: Arc<dyn Entropy>,
-    /// The mail.
+    /// Sends email.
     pub mailer: Arc<dyn Mailer>,
     /// Limits how fast callers may call.
     pub limiter: Arc<dyn RateLimiter>,

@@ -408,7 +408,7 @@ impl std::fmt::Debug for Mail {
 
 /// An email was not accepted for delivery.
 #[derive(Debug, thiserror::Error)]
-#[error("the mail was not accepted")]
+#[error("the email was not accepted")]
 pub struct MailError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
 /// Sends mail.
@@ -417,7 +417,7 @@ pub trait Mailer: Send + Sync {
     /// Hands over one email. Returns `Ok` once it is accepted.
     async fn send(&self, mail: Mail) -> Result<(), MailError>;
 
-    /// The address that mail is sent from. Replies to it are not read.
+    /// The address that email is sent from. Replies to it are not read.
     fn sender(&self) -> String;
 }
 

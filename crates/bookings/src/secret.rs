@@ -62,7 +62,7 @@ impl BookingToken {
         Self(text.to_owned())
     }
 
-    /// The token to cancel the booking that this token moves. It is derived, so that the mail about a move can repeat
+    /// The token to cancel the booking that this token moves. It is derived, so that the email about a move can repeat
     /// it although it is not stored. The token to move cannot be derived from it.
     #[must_use]
     pub fn to_cancel(&self) -> Self {

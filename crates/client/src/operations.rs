@@ -87,7 +87,7 @@ operations! {
     getCurrentTerms get_current_terms: GET "/v1/auth/terms/current" () -> Terms;
     /// Signs an agent up.
     agentSignUp agent_sign_up: POST "/v1/agent/sign-up" (; body: SignUp) -> SignUpAnswer;
-    /// Verifies the organization with the code from the mail.
+    /// Verifies the organization with the code from the email.
     agentVerify agent_verify: POST "/v1/agent/verify" (; body: Verify) -> Verified;
     /// Accepts the current terms for the organization.
     acceptTerms accept_terms: POST "/v1/terms/accept" (; body: AcceptTerms) -> TermsAccepted;

@@ -19,7 +19,7 @@ impl Foreign {
     pub fn new(text: &str) -> Self {
         let mut broken = String::with_capacity(text.len() + 16);
         let mut letters = text.chars().filter(|letter| !turns(*letter)).map(one_line).peekable();
-        // Assume a letter before the text, so that the text cannot join whatever precedes it in the mail.
+        // Assume a letter before the text, so that the text cannot join whatever precedes it in the email.
         let mut before = 'x';
         while let Some(letter) = letters.next() {
             if joins(letter) && !apart(before) {

@@ -1,4 +1,4 @@
-//! The common parts of every message, and how a mail becomes a message.
+//! The common parts of every message, and how an email becomes a message.
 
 use std::{
     sync::Arc,
@@ -58,7 +58,7 @@ impl Letterhead {
         self.from.email.to_string()
     }
 
-    /// The message of a mail: one recipient, and alternatives in plain text and HTML. Control characters in the
+    /// The message of an email: one recipient, and alternatives in plain text and HTML. Control characters in the
     /// subject, including line breaks, become spaces, so that the subject stays one header.
     pub(crate) fn message(&self, mail: &Mail) -> Result<Message, MailError> {
         let to = mail.to.as_str().parse::<Address>().map_err(|error| MailError(error.into()))?;

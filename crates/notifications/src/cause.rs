@@ -57,6 +57,9 @@ pub enum Payload {
 
 const POST_EVENT: Cause = Cause::Operation("POST", "/v1/calendars/{cal_id}/events");
 const POST_EVENTS: Cause = Cause::Operation("POST", "/v1/calendars/{cal_id}/events/batch");
+const POST_HOLD_SET: Cause = Cause::Operation("POST", "/v1/hold-sets");
+const PATCH_EVENT: Cause = Cause::Operation("PATCH", "/v1/events/{id}");
+const PATCH_CALENDAR_EVENT: Cause = Cause::Operation("PATCH", "/v1/calendars/{cal_id}/events/{id}");
 const RESPOND: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/respond");
 const RESOLVE: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/resolve");
 
@@ -70,8 +73,8 @@ impl EventType {
                 &[POST_EVENT, POST_EVENTS, Cause::Operation("POST", "/book/{slug}"), RESPOND, RESOLVE]
             }
             Self::EventUpdated => &[
-                Cause::Operation("PATCH", "/v1/calendars/{cal_id}/events/{id}"),
-                Cause::Operation("PATCH", "/v1/events/{id}"),
+                PATCH_CALENDAR_EVENT,
+                PATCH_EVENT,
                 // Deleting one occurrence of a series changes the series.
                 Cause::Operation("DELETE", "/v1/calendars/{cal_id}/events/{id}"),
                 Cause::Operation("DELETE", "/v1/events/{id}"),
@@ -85,11 +88,19 @@ impl EventType {
             Self::EventReminder => &[Cause::Due(Due::Reminder)],
             Self::EventStarted => &[Cause::Due(Due::Start)],
             Self::EventEnded => &[Cause::Due(Due::End)],
-            Self::EventHoldCreated => &[POST_EVENT, POST_EVENTS],
-            Self::EventHoldConfirmed => &[Cause::Operation("PUT", "/v1/events/{id}/confirm")],
-            Self::EventHoldReleased => &[Cause::Operation("PUT", "/v1/events/{id}/release")],
-            // Placing a hold pre-empts weaker ones.
-            Self::EventHoldExpired => &[Cause::Due(Due::HoldExpiry), POST_EVENT, POST_EVENTS],
+            Self::EventHoldCreated => &[POST_EVENT, POST_HOLD_SET],
+            Self::EventHoldConfirmed => &[
+                Cause::Operation("PUT", "/v1/events/{id}/confirm"),
+                Cause::Operation("PUT", "/v1/hold-sets/{id}/confirm"),
+            ],
+            Self::EventHoldReleased => &[
+                Cause::Operation("PUT", "/v1/events/{id}/release"),
+                Cause::Operation("PUT", "/v1/hold-sets/{id}/release"),
+            ],
+            // Placing or moving a hold pre-empts weaker ones.
+            Self::EventHoldExpired => {
+                &[Cause::Due(Due::HoldExpiry), POST_EVENT, POST_HOLD_SET, PATCH_CALENDAR_EVENT, PATCH_EVENT]
+            }
             Self::AgentCreated => {
                 &[Cause::Operation("POST", "/v1/agents"), Cause::Operation("POST", "/v1/agent/sign-up")]
             }
@@ -226,7 +237,11 @@ mod tests {
     #[case("DELETE", "/v1/agents/{id}", &[])]
     #[case("DELETE", "/v1/calendars/{id}", &[])]
     #[case("POST", "/v1/calendars/{cal_id}/events", &["event.created", "event.hold_created", "event.hold_expired"])]
-    #[case("PATCH", "/v1/events/{id}", &["event.updated"])]
+    #[case("POST", "/v1/calendars/{cal_id}/events/batch", &["event.created"])]
+    #[case("POST", "/v1/hold-sets", &["event.hold_created", "event.hold_expired"])]
+    #[case("PUT", "/v1/hold-sets/{id}/confirm", &["event.hold_confirmed"])]
+    #[case("PUT", "/v1/hold-sets/{id}/release", &["event.hold_released"])]
+    #[case("PATCH", "/v1/events/{id}", &["event.updated", "event.hold_expired"])]
     #[case("DELETE", "/v1/events/{id}", &["event.updated", "event.deleted"])]
     #[case("PUT", "/v1/events/{id}/confirm", &["event.hold_confirmed"])]
     #[case("PUT", "/v1/events/{id}/release", &["event.hold_released"])]

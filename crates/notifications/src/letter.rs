@@ -1,4 +1,4 @@
-//! Letters: mail to people outside an organization, stored with the change that causes it and sent by a worker.
+//! Letters: email to people outside an organization, stored with the change that causes it and sent by a worker.
 //!
 //! A worker claims a letter, takes one use of its recipient's hourly allowance, sends it, and records the outcome under
 //! the number of its claim. A failed attempt gives the use back. A crash loses no letter, and repeats at most the

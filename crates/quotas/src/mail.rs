@@ -1,12 +1,12 @@
-//! Limits on mail to people outside an organization.
+//! Limits on email to people outside an organization.
 
 /// The limits on third-party mail per hour, from `KALENDS_MAIL_LIMITS`. Mail about sign-in and security is not
 /// counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailLimits {
-    /// The maximum number of mails from one organization; `None` is unlimited.
+    /// The maximum number of emails from one organization; `None` is unlimited.
     pub org: Option<u32>,
-    /// The maximum number of mails to one recipient, from all organizations together; `None` is unlimited.
+    /// The maximum number of emails to one recipient, from all organizations together; `None` is unlimited.
     pub recipient: Option<u32>,
 }
 
@@ -20,7 +20,7 @@ pub enum MailLimitsError {
     #[error("has no limit named {0:?}; the names are org and recipient")]
     Unknown(String),
     /// A number out of bounds.
-    #[error("must give {name} as 1 to {max} mails per hour, or off; got {got:?}", max = MailLimits::MAX)]
+    #[error("must give {name} as 1 to {max} emails per hour, or off; got {got:?}", max = MailLimits::MAX)]
     Number {
         /// The name of the limit.
         name: &'static str,
@@ -108,7 +108,7 @@ mod tests {
     #[case("", "is not valid")]
     #[case("org", "\"org\" is not valid")]
     #[case("orgs=1", "no limit named \"orgs\"")]
-    #[case("org=0", "org as 1 to 1000000 mails per hour")]
+    #[case("org=0", "org as 1 to 1000000 emails per hour")]
     #[case("recipient=-1", "recipient as 1 to")]
     #[case("org=1,org=2", "names org twice")]
     fn errors_name_the_entry(#[case] text: &str, #[case] part: &str) {

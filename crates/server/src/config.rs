@@ -73,7 +73,7 @@ pub struct Config {
     pub ip_limits: IpLimits,
     /// The limits on open connections.
     pub max_connections: ConnectionLimits,
-    /// The limits on mail to people outside an organization.
+    /// The limits on email to people outside an organization.
     pub mail_limits: MailLimits,
     /// The mail domains at which anybody can get a mailbox.
     pub public_mail_domains: PublicMailDomains,

@@ -1,4 +1,4 @@
-//! A mailer that stores the mails it is given.
+//! A mailer that stores the emails it is given.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -22,7 +22,7 @@ impl Mailbox {
         self.lock().clone()
     }
 
-    /// The mails to `address`, in order.
+    /// The emails to `address`, in order.
     pub fn mails_to(&self, address: &Email) -> Vec<Mail> {
         self.lock().iter().filter(|mail| mail.to == *address).cloned().collect()
     }

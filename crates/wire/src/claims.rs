@@ -44,7 +44,7 @@ pub struct ClaimInitiated {
 pub struct VerifyClaim {
     /// The identifier that was returned when the claim was made.
     pub claim_id: String,
-    /// The six digits from the mail.
+    /// The six digits from the email.
     #[schema(pattern = "^[0-9]{6}$")]
     pub otp: String,
 }
@@ -54,7 +54,7 @@ pub struct VerifyClaim {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "revocation_token": "Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT" }))]
 pub struct RevokeClaim {
-    /// The token from the mail.
+    /// The token from the email.
     #[schema(min_length = 1, max_length = 256)]
     pub revocation_token: String,
 }

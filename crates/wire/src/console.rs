@@ -107,7 +107,7 @@ pub struct PasswordForgotten {
     "token": "Zk9wQm7cXb2dRt5yHn1vLs8pGf3jKe6aUi4oWqMxEzT", "password": "a fresh start for my horse"
 }))]
 pub struct ResetPassword {
-    /// The token from the mail.
+    /// The token from the email.
     #[serde(deserialize_with = "secret")]
     #[schema(min_length = 1, max_length = 256)]
     pub token: String,

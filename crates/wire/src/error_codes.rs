@@ -230,11 +230,11 @@ error_codes! {
     SignUpLimit = "sign_up_limit" [429],
     /// Too many claims.
     ClaimLimit = "claim_limit" [429],
-    /// Too many password reset mails for one account.
+    /// Too many password reset emails for one account.
     ResetLimit = "reset_limit" [429],
-    /// The organization has used its hourly allowance of mail to third parties.
+    /// The organization has used its hourly allowance of email to third parties.
     MailLimit = "mail_limit" [429],
-    /// The recipient has received the maximum number of mails for this hour.
+    /// The recipient has received the maximum number of emails for this hour.
     RecipientLimit = "recipient_limit" [429],
     /// Too many exports.
     ExportLimit = "export_limit" [429],
@@ -254,7 +254,7 @@ error_codes! {
     TooManyConnections = "too_many_connections" [503],
     /// The service is holding as many large bodies as it can.
     UploadsBusy = "uploads_busy" [503],
-    /// A mail that must be sent first was not accepted. Nothing has changed.
+    /// An email that must be sent first was not accepted. Nothing has changed.
     MailUnavailable = "mail_unavailable" [503],
 }
 

@@ -68,7 +68,7 @@ pub enum SignUpAnswer {
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "otp": "123456" }))]
 pub struct Verify {
-    /// The six digits from the mail.
+    /// The six digits from the email.
     #[schema(pattern = "^[0-9]{6}$")]
     pub otp: String,
 }

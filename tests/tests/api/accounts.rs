@@ -120,7 +120,7 @@ async fn sign_up_answers_are_the_same_for_known_addresses(#[case] database: Data
     }
     verify(&api, &second_code).await.expect(200);
 
-    // Verified: the answer is the same, and the mail says that the address is known and has no code.
+    // Verified: the answer is the same, and the email says that the address is known and has no code.
     let known = sign_up(&server, "ada@example.com").await.expect(200);
     assert_eq!(known.json, again.json);
     let mail = &server.wait_for_mails(3).await[2];

@@ -21,7 +21,7 @@ fn url(place: &Place) -> String {
     format!("{}{}", place.server.base_url(), place.page)
 }
 
-/// The link in a mail that has this ending.
+/// The link in an email that has this ending.
 #[track_caller]
 fn link(text: &str, end: &str) -> String {
     let link = text.split_whitespace().find(|word| word.starts_with("http") && word.ends_with(end));

@@ -57,7 +57,7 @@ pub(crate) async fn revoke(server: &Server, claim: &str, token: &str) -> Answer 
     server.anonymous().post(path).json(json!({ "revocation_token": token })).await
 }
 
-/// Waits for `count` mails with this subject to this address, oldest first.
+/// Waits for `count` emails with this subject to this address, oldest first.
 async fn mails(server: &Server, to: &str, subject: &str, count: usize) -> Vec<Mail> {
     for _ in 0..500 {
         let mut found = server.mails();
@@ -67,7 +67,7 @@ async fn mails(server: &Server, to: &str, subject: &str, count: usize) -> Vec<Ma
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("no {count} mails {subject:?} to {to}: {:#?}", server.mails());
+    panic!("no {count} emails {subject:?} to {to}: {:#?}", server.mails());
 }
 
 /// The latest code, once `count` codes have been mailed.

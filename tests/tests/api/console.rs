@@ -534,7 +534,7 @@ async fn a_password_is_set_by_mail(#[case] database: Database) {
     let mails = elsewhere.wait_for_mails(if other.is_some() { 1 } else { 2 }).await;
     assert_eq!(mails.last().unwrap().subject, "Your Kalends password was set");
     let written = mails.iter().chain(&server.mails()).all(|mail| mail.to == "ada@example.com");
-    assert!(written, "nobody else gets a mail");
+    assert!(written, "nobody else gets an email");
     let log = server.log();
     assert!(!log.contains(&token) && !log.contains("a new password"), "{log}");
 }

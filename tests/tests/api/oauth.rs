@@ -174,7 +174,7 @@ async fn the_first_verified_sign_in_takes_over_an_account(#[case] database: Data
     me(&linked).await;
     world.provider.claims(&json!({}));
     assert_eq!(me(&world.signed_in(&world.sign_in("google", "").await)).await["user"]["id"], made["user"]["id"]);
-    // The owner gets a mail about each provider.
+    // The owner gets an email about each provider.
     let mails = world.server.wait_for_mails(2).await;
     for (mail, provider) in mails.iter().zip(["Google", "Microsoft"]) {
         assert!(mail.to == "ada@example.com" && mail.text.contains(provider), "{mail:?}");

@@ -148,7 +148,7 @@ async fn mail_of_an_organization_is_limited_and_a_refused_write_changes_nothing(
     ];
     for refusal in refused {
         let Refusal::TooMany { retry_after, limited } = refusal else { panic!("{refusal}") };
-        assert_eq!(limited.to_string(), "3 mails an hour are allowed to others from one organization");
+        assert_eq!(limited.to_string(), "3 emails an hour are allowed to others from one organization");
         assert!((1..=3_600).contains(&retry_after), "{retry_after}");
     }
     assert_eq!(desk.free().await, free, "nothing was booked, moved or cancelled");

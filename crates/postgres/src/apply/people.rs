@@ -214,7 +214,7 @@ pub(super) async fn end_sessions(
             )
             .execute(&mut *connection)
             .await?;
-            // A reset mail that was requested before the change must not undo it.
+            // A reset email that was requested before the change must not undo it.
             sqlx::query!("DELETE FROM password_resets WHERE user_id = $1", user.uuid()).execute(connection).await?;
         }
         SessionEnd::AccountDeletion(user) => {

@@ -219,7 +219,7 @@ pub(super) async fn end_sessions(
             )
             .execute(&mut *connection)
             .await?;
-            // A reset mail that was requested before the change must not undo it.
+            // A reset email that was requested before the change must not undo it.
             sqlx::query!("delete from password_resets where user_id = ?1", user_id).execute(connection).await?;
         }
         SessionEnd::AccountDeletion(user) => {

@@ -25,7 +25,7 @@ impl VerifyClaim {
     /// If the code is not six digits.
     pub fn parse(&self) -> Result<(Option<ClaimId>, Code), FieldErrors> {
         let code =
-            Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits from the mail"))?;
+            Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits from the email"))?;
         Ok((self.claim_id.parse().ok(), code))
     }
 }

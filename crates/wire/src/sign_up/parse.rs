@@ -39,7 +39,7 @@ impl Verify {
     /// # Errors
     /// If it is not six digits.
     pub fn parse(&self) -> Result<Code, FieldErrors> {
-        Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits from the mail").into())
+        Code::parse(&self.otp).ok_or_else(|| FieldError::new("otp", "must be the 6 digits from the email").into())
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
 /// Joins the waiting list.
 ///
 /// A new address gets 201 and a confirmation by mail. An address that is already waiting gets 200 and no second mail.
-/// An address that has an account gets 409, code `email_taken`. You get a mail when the account is activated.
+/// An address that has an account gets 409, code `email_taken`. You get an email when the account is activated.
 #[utoipa::path(
     post,
     path = "/v1/waitlist",

@@ -9,7 +9,7 @@ use crate::{
     reply::Changed,
 };
 
-/// Verifies the organization with the code from the mail.
+/// Verifies the organization with the code from the email.
 ///
 /// From then on, the limits of the free plan apply. The key stays the same. A code is valid for 10 minutes and 10
 /// attempts. To get a new one, sign up again with the same address.

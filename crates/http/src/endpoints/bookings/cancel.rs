@@ -20,7 +20,7 @@ use crate::{
 
 /// Cancels a booking, as its guest.
 ///
-/// The event is deleted and the guest gets a mail. Repeating the request changes nothing and returns the same answer.
+/// The event is deleted and the guest gets an email. Repeating the request changes nothing and returns the same answer.
 /// If the event has started, the answer is 409 `conflict`, code `booking_over`. A booking can be cancelled even if its
 /// page is closed. If the request is a form, the answer is HTML.
 #[utoipa::path(

@@ -26,7 +26,7 @@ use crate::{
 /// Moves a booking to another slot, as its guest.
 ///
 /// The same rules apply as for a new booking: if the slot is taken, the answer is 409 `slot_taken`, and if the time is
-/// not a slot of the page, it is 400. The booking's own time does not block it. The guest gets a mail, and both links
+/// not a slot of the page, it is 400. The booking's own time does not block it. The guest gets an email, and both links
 /// stay valid. If the event has started or was cancelled, the answer is 409 `conflict`, code `booking_over`. If the
 /// page is closed, it is 404.
 #[utoipa::path(

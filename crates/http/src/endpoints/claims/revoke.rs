@@ -11,7 +11,7 @@ use crate::{
 
 /// Revokes a held claim.
 ///
-/// Anyone who has the token from the mail can revoke the claim, without a credential. Repeating the request changes
+/// Anyone who has the token from the email can revoke the claim, without a credential. Repeating the request changes
 /// nothing and returns the same answer. After the hold, the answer is 410 `conflict`, code `claim_over`. An unknown
 /// claim and a wrong token get the same 404.
 #[utoipa::path(

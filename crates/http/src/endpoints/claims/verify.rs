@@ -9,9 +9,9 @@ use crate::{
     reply::Changed,
 };
 
-/// Proves a claim with the code from the mail.
+/// Proves a claim with the code from the email.
 ///
-/// A hold of 24 hours starts, and the organization's address gets a mail that explains how to revoke the claim. After
+/// A hold of 24 hours starts, and the organization's address gets an email that explains how to revoke the claim. After
 /// the hold, you own the organization and can switch to it. A code that is wrong, expired, used up or superseded, or
 /// that belongs to no claim of yours, always gets the same 400. If the code is right but another claim is on hold
 /// already, the answer is 409, code `claim_taken`.

@@ -9,7 +9,7 @@ use crate::{
     reply::Changed,
 };
 
-/// Sets the password of an account with the token from a mail.
+/// Sets the password of an account with the token from an email.
 ///
 /// No other credential is needed. All of the user's sessions end with their next request, and the address counts as
 /// verified. If the token is unknown, used, voided by a later one or older than an hour, the answer is 400 with `param`

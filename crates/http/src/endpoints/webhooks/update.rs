@@ -12,7 +12,8 @@ use crate::{
 /// Changes a webhook endpoint.
 ///
 /// At least one field is required. `active: false` pauses the endpoint: no new messages are addressed to it, and
-/// deliveries that fall due fail. `active: true` or a new `url` gives it a fresh start, whatever failed before.
+/// deliveries that fall due fail. `active: true` and a new `url` both forget its past failures; only `active: true`
+/// switches it on.
 #[utoipa::path(
     patch,
     path = "/v1/webhooks/{id}",
