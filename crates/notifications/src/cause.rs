@@ -60,6 +60,7 @@ const POST_EVENTS: Cause = Cause::Operation("POST", "/v1/calendars/{cal_id}/even
 const POST_HOLD_SET: Cause = Cause::Operation("POST", "/v1/hold-sets");
 const PATCH_EVENT: Cause = Cause::Operation("PATCH", "/v1/events/{id}");
 const PATCH_CALENDAR_EVENT: Cause = Cause::Operation("PATCH", "/v1/calendars/{cal_id}/events/{id}");
+const POST_PROPOSAL: Cause = Cause::Operation("POST", "/v1/scheduling/proposals");
 const RESPOND: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/respond");
 const RESOLVE: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/resolve");
 
@@ -97,15 +98,22 @@ impl EventType {
                 Cause::Operation("PUT", "/v1/events/{id}/release"),
                 Cause::Operation("PUT", "/v1/hold-sets/{id}/release"),
             ],
-            // Placing or moving a hold pre-empts weaker ones.
-            Self::EventHoldExpired => {
-                &[Cause::Due(Due::HoldExpiry), POST_EVENT, POST_HOLD_SET, PATCH_CALENDAR_EVENT, PATCH_EVENT]
-            }
+            // Whatever takes time ends the holds that must give way: the weaker ones, and those that have expired.
+            Self::EventHoldExpired => &[
+                Cause::Due(Due::HoldExpiry),
+                POST_EVENT,
+                POST_HOLD_SET,
+                PATCH_CALENDAR_EVENT,
+                PATCH_EVENT,
+                POST_PROPOSAL,
+                RESPOND,
+                RESOLVE,
+            ],
             Self::AgentCreated => {
                 &[Cause::Operation("POST", "/v1/agents"), Cause::Operation("POST", "/v1/agent/sign-up")]
             }
             Self::AgentUpdated => &[Cause::Operation("PATCH", "/v1/agents/{id}")],
-            Self::ProposalCreated => &[Cause::Operation("POST", "/v1/scheduling/proposals")],
+            Self::ProposalCreated => &[POST_PROPOSAL],
             Self::ProposalResponded => &[RESPOND],
             Self::ProposalConfirmed => &[RESPOND, RESOLVE],
             Self::ProposalCancelled => {
@@ -248,16 +256,16 @@ mod tests {
     #[case("POST", "/book/{slug}", &["event.created"])]
     #[case("POST", "/book/{slug}/bookings/{token}/move", &["event.updated"])]
     #[case("POST", "/book/{slug}/bookings/{token}/cancel", &["event.deleted"])]
-    #[case("POST", "/v1/scheduling/proposals", &["proposal.created"])]
+    #[case("POST", "/v1/scheduling/proposals", &["event.hold_expired", "proposal.created"])]
     #[case(
         "POST",
         "/v1/scheduling/proposals/{id}/respond",
-        &["event.created", "proposal.responded", "proposal.confirmed", "proposal.cancelled"]
+        &["event.created", "event.hold_expired", "proposal.responded", "proposal.confirmed", "proposal.cancelled"]
     )]
     #[case(
         "POST",
         "/v1/scheduling/proposals/{id}/resolve",
-        &["event.created", "proposal.confirmed", "proposal.cancelled"]
+        &["event.created", "event.hold_expired", "proposal.confirmed", "proposal.cancelled"]
     )]
     #[case("POST", "/v1/scheduling/proposals/{id}/cancel", &["proposal.cancelled"])]
     fn operations_emit_their_types(#[case] method: &'static str, #[case] path: &'static str, #[case] emits: &[&str]) {
