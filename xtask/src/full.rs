@@ -5,12 +5,13 @@ use anyhow::{Result, ensure};
 use crate::artifacts::Profile;
 use crate::soak::Scale;
 use crate::steps::Steps;
-use crate::{artifacts, bench, interop, soak};
+use crate::{artifacts, bench, interop, soak, test};
 
 /// Runs every step. The first failure ends the run.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     ensure!(arguments.is_empty(), "full takes no arguments");
     let steps = Steps::begin();
+    steps.step("long tests", || test::run(&["-p", "kalends-e2e", "--run-ignored", "only"].map(str::to_owned)))?;
     steps.step("third-party tools", || interop::run(&[]))?;
     steps.step("build", || artifacts::build(Profile::Dist, &[artifacts::SERVER, artifacts::BENCH]))?;
     steps.step("held ratios", || bench::run(&["http".into(), "--check".into()]))?;
