@@ -62,9 +62,10 @@ impl Argon2Hasher {
         at_once: usize,
         waiting_max: usize,
     ) -> Result<Self, CredentialsError> {
-        // Nobody knows these bytes.
-        let (password, salt) = (random_bytes::<32>(&*entropy), random_bytes::<SALT>(&*entropy));
-        let nobody = hash(&params, &password, &salt, &mut Vec::new())?;
+        // No password has this output, and checking one against it costs as much as any other check.
+        let (salt, output) =
+            (random_bytes::<SALT>(&*entropy), random_bytes::<{ Params::DEFAULT_OUTPUT_LEN }>(&*entropy));
+        let nobody = written(&params, &salt, Output::new(&output).map_err(CredentialsError::failed)?)?;
         let turns = Arc::new(Semaphore::new(at_once));
         let threads = Threads::start(at_once).map_err(CredentialsError::failed)?;
         Ok(Self { params, entropy, threads, turns, waiting: AtomicUsize::new(0), waiting_max, nobody })
@@ -142,13 +143,17 @@ fn hash(
     salt: &[u8],
     memory: &mut Vec<Block>,
 ) -> Result<PasswordHash, CredentialsError> {
-    let hash = compute((Algorithm::Argon2id, Version::V0x13, params), password, salt, memory)?;
+    written(params, salt, compute((Algorithm::Argon2id, Version::V0x13, params), password, salt, memory)?)
+}
+
+/// A hash with the current algorithm in the PHC string format.
+fn written(params: &Params, salt: &[u8], output: Output) -> Result<PasswordHash, CredentialsError> {
     let hashed = phc::PasswordHash {
         algorithm: Algorithm::Argon2id.ident(),
         version: Some(Version::V0x13.into()),
         params: phc::ParamsString::try_from(params).map_err(CredentialsError::failed)?,
         salt: Some(phc::Salt::new(salt).map_err(CredentialsError::failed)?),
-        hash: Some(hash),
+        hash: Some(output),
     };
     Ok(PasswordHash::new(hashed.to_string()))
 }
@@ -262,6 +267,7 @@ mod tests {
         let known = hasher.hash(password("correct horse")).await.unwrap();
         let known = phc::PasswordHash::new(known.as_str()).unwrap();
         assert_eq!((nobody.params, nobody.algorithm), (known.params, known.algorithm));
+        assert_eq!(nobody.hash.map(|output| output.len()), known.hash.map(|output| output.len()));
     }
 
     #[tokio::test]

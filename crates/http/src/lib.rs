@@ -85,9 +85,12 @@ fn compose(
 ) -> Router {
     let (routes, description) = endpoints::all().split_for_parts();
     let entrance = Entrance { app: Arc::clone(&app), without_query: Arc::new(describe::without_query(&description)) };
-    let description = describe::complete(&description, &app.settings().base_url);
-    let (tools, _) = mcp::Tools::of(&description);
-    let description = endpoints::Description::new(description.to_string());
+    let base_url = app.settings().base_url.clone();
+    let tools = {
+        let base_url = base_url.clone();
+        move || mcp::Tools::of(&self::description(&base_url)).0
+    };
+    let description = endpoints::Description::new(move || openapi_json(&base_url));
     let routes = Router::new()
         .merge(enter(routes, entrance))
         .merge(docs::routes(docs::Site::new(description.clone())))

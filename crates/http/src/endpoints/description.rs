@@ -1,19 +1,21 @@
 //! The description of the API as a file.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use crate::{files::File, reply::JSON};
 
-/// The description as JSON text, written once.
+/// The description as JSON text. The first use writes it, because most processes of a test never show it, and a server
+/// that nobody asks for it saves its memory.
 #[derive(Clone)]
-pub(crate) struct Description(Arc<File>);
+pub(crate) struct Description(Arc<LazyLock<Arc<File>, Box<dyn FnOnce() -> Arc<File> + Send>>>);
 
 impl Description {
     /// How long it may be cached. It changes with a release.
     const HEADERS: [(&str, &str); 1] = [("cache-control", "public, max-age=300")];
 
-    pub(crate) fn new(json: String) -> Self {
-        Self(Arc::new(File::new(JSON, json, &Self::HEADERS)))
+    pub(crate) fn new(json: impl FnOnce() -> String + Send + 'static) -> Self {
+        let file = || Arc::new(File::new(JSON, json(), &Self::HEADERS));
+        Self(Arc::new(LazyLock::new(Box::new(file))))
     }
 
     pub(crate) fn file(&self) -> &Arc<File> {

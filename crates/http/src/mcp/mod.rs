@@ -11,7 +11,7 @@ pub(crate) mod describe;
 mod tools;
 mod untrusted;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use axum::{
     Router,
@@ -108,14 +108,16 @@ struct Endpoint {
 #[derive(Clone)]
 struct Handler {
     app: Arc<App>,
-    tools: Arc<Tools>,
+    /// The first call of a tool or of the list derives them.
+    tools: Arc<LazyLock<Tools, Box<dyn FnOnce() -> Tools + Send>>>,
     /// The whole API, with all of its layers.
     inner: Router,
 }
 
-/// Builds the route. `inner` is the whole API.
-pub(crate) fn route(app: &Arc<App>, tools: Tools, inner: Router) -> Router {
-    let handler = Handler { app: Arc::clone(app), tools: Arc::new(tools), inner };
+/// Builds the route. `tools` derives the tools, and `inner` is the whole API.
+pub(crate) fn route(app: &Arc<App>, tools: impl FnOnce() -> Tools + Send + 'static, inner: Router) -> Router {
+    let tools = Arc::new(LazyLock::new(Box::new(tools) as Box<_>));
+    let handler = Handler { app: Arc::clone(app), tools, inner };
     let config = config(&app.settings().base_url, &app.settings().cors_origins);
     let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
     let endpoint = Endpoint { app: Arc::clone(app), service };
