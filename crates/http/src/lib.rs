@@ -27,6 +27,7 @@ mod limits;
 mod list_page;
 mod mcp;
 mod metered;
+mod on_first_use;
 mod pages;
 mod reply;
 mod request_log;

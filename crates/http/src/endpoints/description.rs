@@ -1,13 +1,13 @@
 //! The description of the API as a file.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use crate::{files::File, reply::JSON};
+use crate::{files::File, on_first_use::OnFirstUse, reply::JSON};
 
 /// The description as JSON text. The first use writes it, because most processes of a test never show it, and a server
 /// that nobody asks for it saves its memory.
 #[derive(Clone)]
-pub(crate) struct Description(Arc<LazyLock<Arc<File>, Box<dyn FnOnce() -> Arc<File> + Send>>>);
+pub(crate) struct Description(Arc<OnFirstUse<Arc<File>>>);
 
 impl Description {
     /// How long it may be cached. It changes with a release.
@@ -15,7 +15,7 @@ impl Description {
 
     pub(crate) fn new(json: impl FnOnce() -> String + Send + 'static) -> Self {
         let file = || Arc::new(File::new(JSON, json(), &Self::HEADERS));
-        Self(Arc::new(LazyLock::new(Box::new(file))))
+        Self(Arc::new(OnFirstUse::new(Box::new(file))))
     }
 
     pub(crate) fn file(&self) -> &Arc<File> {

@@ -11,7 +11,7 @@ pub(crate) mod describe;
 mod tools;
 mod untrusted;
 
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::{
     Router,
@@ -52,6 +52,7 @@ use crate::{
     known::{AnsweredBy, Arrival, Carried, FORWARDED_FOR, Known, REQUEST_ID, Requester, ToolCall},
     limits::BODY_MAX,
     metered::Metered,
+    on_first_use::OnFirstUse,
     pages::Finished,
     reply::JSON,
 };
@@ -109,14 +110,14 @@ struct Endpoint {
 struct Handler {
     app: Arc<App>,
     /// The first call of a tool or of the list derives them.
-    tools: Arc<LazyLock<Tools, Box<dyn FnOnce() -> Tools + Send>>>,
+    tools: Arc<OnFirstUse<Tools>>,
     /// The whole API, with all of its layers.
     inner: Router,
 }
 
 /// Builds the route. `tools` derives the tools, and `inner` is the whole API.
 pub(crate) fn route(app: &Arc<App>, tools: impl FnOnce() -> Tools + Send + 'static, inner: Router) -> Router {
-    let tools = Arc::new(LazyLock::new(Box::new(tools) as Box<_>));
+    let tools = Arc::new(OnFirstUse::new(Box::new(tools)));
     let handler = Handler { app: Arc::clone(app), tools, inner };
     let config = config(&app.settings().base_url, &app.settings().cors_origins);
     let service = StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
