@@ -1,4 +1,4 @@
-//! Deleting an account: it is out of reach at once, and its rows are gone within a minute.
+//! Deleting an account: it becomes inaccessible at once, and its rows are removed within a minute.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::{
 
 /// How long after a deletion a row of the account may still be added.
 ///
-/// No change-set adds one: stores refuse change-sets after the deletion ([`crate::ports::Commit`]), and earlier ones
-/// are already there to be removed. But a request updates two counters outside change-sets when it begins, each in
+/// No change-set adds one: stores refuse change-sets after the deletion ([`crate::ports::Commit`]), and the rows of
+/// earlier ones can already be removed. But a request updates two counters outside change-sets when it begins, each in
 /// one statement: its calls (a debit) and its allowances. Other nodes admit such a request for one more second, and a
 /// store lets it wait up to 30 seconds for its turn to write.
 const SETTLED: SignedDuration = SignedDuration::seconds(45);

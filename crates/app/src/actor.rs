@@ -32,9 +32,9 @@ pub struct Request {
 /// The identity of a request that may be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Idempotency {
-    /// SHA-256 of caller, route and key.
+    /// SHA-256 of caller, operation and key.
     pub scope: [u8; 32],
-    /// SHA-256 of the full path and the body.
+    /// SHA-256 of the full path, the query and the body.
     pub fingerprint: [u8; 32],
 }
 
@@ -99,21 +99,21 @@ impl Actor {
     /// Allows access to a proposal, including one that is about to be created.
     ///
     /// # Errors
-    /// [`Refusal::OutOfReach`] for the key of an agent without the required part in the proposal.
+    /// [`Refusal::OutOfReach`] for the key of an agent that does not have the required role in the proposal.
     pub fn for_proposal(&self, proposal: &Proposal) -> Result<(), Refusal> {
         let Proposal { organizer, participants, .. } = proposal;
         Ok(self.passage.covers(Subject::Proposal { organizer: *organizer, participants })?)
     }
 
-    /// Allows a response of `by` to a proposal.
+    /// Allows a response to a proposal on behalf of `by`.
     ///
     /// # Errors
-    /// [`Refusal::OutOfReach`] for another agent's key.
+    /// [`Refusal::OutOfReach`] for the key of another agent, or of an agent that does not participate.
     pub fn for_response(&self, by: AgentId, proposal: &Proposal) -> Result<(), Refusal> {
         Ok(self.passage.covers(Subject::Response { by, participants: &proposal.participants })?)
     }
 
-    /// The agent that lists are restricted to; `None` shows everything of the organization.
+    /// The agent that lists are restricted to; `None` if they show everything in the organization.
     pub const fn narrowed_to(&self) -> Option<AgentId> {
         self.passage.narrowed_to()
     }
@@ -154,7 +154,7 @@ impl IfMatch {
         }
     }
 
-    /// Allows the creation of a row that does not exist.
+    /// Allows the creation of a row that does not exist yet.
     ///
     /// # Errors
     /// [`Refusal::Stale`] if the header names a version.

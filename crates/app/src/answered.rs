@@ -1,5 +1,5 @@
-//! What a use case that changed something returns: the resource, and the form in which its answer is stored for
-//! repetitions of the request.
+//! The result of a use case that changed something: the resource, and its answer as it is stored for repetitions of
+//! the request.
 
 use kalends_kernel::Version;
 use serde::Serialize;
@@ -37,14 +37,14 @@ impl Answered<()> {
 }
 
 impl<T> Answered<T> {
-    /// The same answer, with its resource as a part of another type.
+    /// The same answer, with its resource converted to another type.
     pub(crate) fn map<U>(self, into: impl FnOnce(T) -> U) -> Answered<U> {
         Answered { resource: into(self.resource), answer: self.answer }
     }
 }
 
-/// Serialization cannot fail: wire types have only string keys and infallible serializers. If it ever does, the
-/// answer is `null` rather than a panic.
+/// The value as JSON text. Serialization cannot fail: wire types have only string keys and infallible serializers. If
+/// it ever does, the answer is `null` rather than a panic.
 pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| {
         tracing::error!(%error, "a resource could not be serialized as JSON");

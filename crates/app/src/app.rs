@@ -38,7 +38,7 @@ pub struct Settings {
     pub console_url: String,
     /// The terms now in force.
     pub terms: Terms,
-    /// The rates for requests by address that need no key.
+    /// The rates per client address for requests that need no key.
     pub ip_limits: IpLimits,
     /// The limits on email to people outside the organization.
     pub mail_limits: MailLimits,
@@ -102,9 +102,9 @@ pub struct App {
     pub(crate) page_answers: AnswerCache<PageQuestion>,
     pub(crate) feeds: FeedCache,
     pub(crate) running: Running,
-    /// Held by requests that place holds, by calendar.
+    /// Locks by calendar, which requests for holds, bookings and proposals take.
     pub(crate) holding: StripedLocks,
-    /// Held by requests that change an event or a calendar, by its identifier.
+    /// Locks by identifier, which requests that change an event or a calendar take.
     pub(crate) changing: StripedLocks,
     pub(crate) writes: WriteHealth,
     pub(crate) sampler: Sampler,

@@ -49,7 +49,7 @@ fn wait_before(attempt: u32, random: u64) -> Duration {
     bound * u32::try_from(random % 1_000).unwrap_or(0) / 1_000
 }
 
-/// Runs `attempt` until it is not stale, at most [`ATTEMPTS`] times. The first retries do not wait.
+/// Runs `attempt` until it is not stale, at most [`ATTEMPTS`] times. The first retry does not wait.
 pub(crate) async fn retry_stale<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, Refusal>
 where
     F: Future<Output = Result<T, Attempt>>,

@@ -65,8 +65,8 @@ impl App {
         })
     }
 
-    /// Records a sampled action, such as a wrong code, of an authenticated caller. Errors here are only logged: the
-    /// caller's answer does not depend on them.
+    /// Records an action of an authenticated caller, such as entering a wrong code, if the sampler admits it. Errors
+    /// here are only logged: the caller's answer does not depend on them.
     pub async fn note_sampled(&self, actor: &Actor, action: Action, status: u16) {
         let (principal, org) = (&actor.principal, actor.org());
         if self.sampler.admits(action, &principal.credential.bytes(), self.now()) {
@@ -91,7 +91,7 @@ impl App {
         }
     }
 
-    /// Writes an entry on its own. Errors are only logged.
+    /// Writes an entry in a change-set of its own. Errors are only logged.
     pub(crate) async fn note(&self, action: Action, subject: Subject, by: &By<'_>, status: u16) {
         let mut changes = ChangeSet::new(subject.org);
         changes.audit = Some(self.audit_entry(action, subject, by, status, self.now()));
@@ -104,7 +104,7 @@ impl App {
         }
     }
 
-    /// The entry for `action` at `now`, which answered `status`.
+    /// The entry for `action`, which was answered with `status` at `now`.
     pub(crate) fn audit_entry(
         &self,
         action: Action,
@@ -189,7 +189,7 @@ impl App {
         Ok(self.parts.store.forget_resets(self.now(), limit).await? < u64::from(limit))
     }
 
-    /// Records that a request exceeded its rate, its plan's monthly quota, or an allowance. Ignores other refusals.
+    /// Records that a request exceeded its rate, a leased monthly quota, or an allowance. Ignores other refusals.
     pub fn note_over_limit(self: &Arc<Self>, principal: &Principal, request: &Request, refusal: &Refusal) {
         match refusal {
             Refusal::TooFast { .. } | Refusal::TooMany { .. } => {}

@@ -62,7 +62,7 @@ impl App {
         self.answered(actor.org(), Whose::Agents(agents), (sources, &without), across.slots).await
     }
 
-    /// The cached answer if no calendar has changed, else a new one. `without` are the agents that have no visible
+    /// The cached answer if no calendar has changed, else a new one. `without` lists the agents that have no visible
     /// calendar.
     async fn answered(
         &self,
@@ -194,7 +194,7 @@ impl App {
         Ok(())
     }
 
-    /// What none of the calendars offers inside `window`.
+    /// The time inside `window` that at least one of the calendars does not offer.
     pub(crate) async fn taken(
         &self,
         org: OrgId,
@@ -207,8 +207,8 @@ impl App {
         Ok(self.time_of(org, sources.iter(), window, false, &humans, now).await?.taken)
     }
 
-    /// The taken time of a calendar, including the human calendars `seen`. An event whose span is `without` is left
-    /// out. `None` if the calendar is no longer visible, or has no such event.
+    /// The taken time of a calendar, including that of the human calendars `seen`. One event whose span is `without`
+    /// is left out. `None` if the calendar is no longer visible, or has no such event.
     pub(crate) async fn taken_time(
         &self,
         org: OrgId,
@@ -252,7 +252,7 @@ impl App {
         Ok(Some(self.known_time(covers, whole)))
     }
 
-    /// The time of several calendars together, merged and clipped.
+    /// The taken and busy time of several calendars together, merged and clipped to `window`.
     async fn time_of<'a>(
         &self,
         org: OrgId,
@@ -284,7 +284,7 @@ impl App {
     }
 
     /// The time of a calendar at its current revision, as far as it affects `window`: from the cache, or read and
-    /// cached. `None` if the calendar is no longer visible since its source was read.
+    /// cached. `None` if the calendar is no longer visible.
     async fn known_busy(
         &self,
         org: OrgId,
@@ -309,7 +309,7 @@ impl App {
         Ok(Some(known))
     }
 
-    /// Reads and caches everything that blocks on a calendar in `covers`.
+    /// Reads and caches everything that blocks time on a calendar in `covers`.
     async fn read_busy(
         &self,
         org: OrgId,
@@ -354,7 +354,7 @@ impl App {
         Err(Refusal::Contended)
     }
 
-    /// Caches what blocks on a calendar in `covers`, with its rules applied.
+    /// Caches what blocks time on a calendar in `covers`, with the calendar's rules applied.
     fn keep_busy(&self, calendar: CalendarId, covers: Span, whole: WholeBusy) -> Arc<KnownTime> {
         let revision = whole.read.revision;
         let known = Arc::new(self.known_time(covers, whole));
@@ -362,7 +362,7 @@ impl App {
         known
     }
 
-    /// Applies the rules of a calendar to what blocks on it in `covers`.
+    /// Applies the rules of a calendar to what blocks time on it in `covers`.
     fn known_time(&self, covers: Span, whole: WholeBusy) -> KnownTime {
         let WholeBusy { mut read, held } = whole;
         // Held time is cached only until the first hold expires.
@@ -385,11 +385,11 @@ pub(crate) struct TakenTime {
     pub(crate) busy: BusySet,
     /// The known time of the calendar, including its rules.
     pub(crate) known: Arc<KnownTime>,
-    /// From when on this may be wrong even if no revision changed.
+    /// The time from which this may be wrong even if no revision has changed.
     pub(crate) valid_until: Option<Timestamp>,
 }
 
-/// Everything that blocks on a calendar in a span.
+/// Everything that blocks time on a calendar in a span.
 struct WholeBusy {
     /// What blocks regardless of the current time.
     read: CalendarBusy,
@@ -401,11 +401,11 @@ struct WholeBusy {
 struct Party {
     /// What is not offered.
     taken: BusySet,
-    /// When they are busy, if requested and different from what is not offered.
+    /// When the calendars are busy, if requested and different from what is not offered.
     busy: Option<BusySet>,
     /// The span in which human calendars affect the window.
     reach: Span,
-    /// From when on this may be wrong even if no revision changed.
+    /// The time from which this may be wrong even if no revision has changed.
     valid_until: Option<Timestamp>,
 }
 
@@ -441,8 +441,8 @@ pub(crate) fn widest(window: Span) -> Span {
     Span::new(window.start() - buffer, window.end() + buffer).unwrap_or(window)
 }
 
-/// The window, widened to whole UTC days. So a query for "the next days" that is repeated within the day is mostly
-/// answered from the cache.
+/// The window, widened to whole UTC days. This way, a query for "the next few days" that is repeated within the day is
+/// usually answered from the cache.
 fn whole_days(window: Span) -> Span {
     let start = midnight(window.start().utc_date());
     let end = midnight(window.end().utc_date().plus_days(1));

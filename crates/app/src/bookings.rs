@@ -78,7 +78,7 @@ struct TakenOnPage {
     taken: BusySet,
     /// The known time of the calendar.
     known: Arc<KnownTime>,
-    /// From when on this may be wrong even if nothing was scheduled.
+    /// The time from which this may be wrong even if nothing was scheduled.
     valid_until: Option<Timestamp>,
 }
 
@@ -89,7 +89,7 @@ pub struct Offers<'a> {
     /// `None` if nothing in the span can be booked.
     window: Option<Span>,
     taken: BusySet,
-    /// From when on `taken` may be wrong even if nothing was scheduled.
+    /// The time from which `taken` may be wrong even if nothing was scheduled.
     valid_until: Option<Timestamp>,
     now: Timestamp,
 }
@@ -201,8 +201,8 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if the page has no such slot now; [`Refusal::BookingTaken`];
-    /// [`Refusal::BookingClosed`] if the month's events are used up; [`Refusal::TooMany`] if the organization has
-    /// used up its mail for the hour.
+    /// [`Refusal::BookingClosed`] if the month's events are used up; [`Refusal::TooMany`] if the organization has used
+    /// up its emails for the hour.
     pub async fn book(
         &self,
         request: &Request,
@@ -381,8 +381,8 @@ impl App {
         self.parts.store.find_calendar(page.org, page.calendar).await?.ok_or_else(no_page)
     }
 
-    /// The slot that begins at `start`, if it is free. Adds the guard that it stays free until the commit. `moved` is
-    /// the event to be moved there.
+    /// The slot that begins at `start`, if it is free. Adds a guard that requires it to stay free until the commit.
+    /// `moved` is the event to be moved there.
     async fn decided_slot(
         &self,
         page: &BookingPage,
@@ -496,7 +496,7 @@ fn not_begun(event: &Event, now: Timestamp) -> Result<(), Refusal> {
     if now < event.times.span.start() { Ok(()) } else { Err(Refusal::BookingOver("it has begun")) }
 }
 
-/// Guests do not learn about plans.
+/// Reports a reached limit of the plan as [`Refusal::BookingClosed`], because guests must not learn about plans.
 fn closed_for_now<T>(outcome: Result<T, Refusal>) -> Result<T, Refusal> {
     outcome.map_err(|refusal| match refusal {
         Refusal::LimitReached { retry_after, .. } => Refusal::BookingClosed { retry_after },

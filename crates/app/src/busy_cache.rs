@@ -29,7 +29,7 @@ pub(crate) struct KnownTime {
 
 struct Ruled {
     rules: Rules,
-    /// What is not offered, in the part of the covered span whose buffers are covered too.
+    /// What is not offered. It is known for the part of the covered span whose buffers are covered too.
     taken: BusySet,
 }
 
@@ -44,7 +44,7 @@ impl KnownTime {
         Self { busy, ruled }
     }
 
-    /// Whether this answers, at `now`, what is taken anywhere in `window`.
+    /// Whether this is valid at `now` and covers everything that affects `window`.
     pub(crate) fn answers(&self, window: Span, now: Timestamp) -> bool {
         self.busy.answers(self.reads(window), now)
     }
@@ -82,7 +82,7 @@ impl KnownTime {
         }
     }
 
-    /// From when on this may be wrong even if no revision changed.
+    /// The time from which this may be wrong even if no revision has changed.
     pub(crate) const fn valid_until(&self) -> Option<Timestamp> {
         self.busy.valid_until
     }
@@ -214,7 +214,8 @@ impl<Q: Question> AnswerCache<Q> {
         answered.valid_until.is_none_or(|until| now < until).then_some(answered.json)
     }
 
-    /// Caches an answer that is valid while the sources of the query do not change, and before `valid_until`.
+    /// Caches an answer if the query was made before. The answer is valid while the sources of the query do not
+    /// change, and before `valid_until`.
     pub(crate) fn keep(&self, question: Q, json: Bytes, valid_until: Option<Timestamp>) {
         // If two queries have the same hash, the worst effect is that an answer is cached too early.
         let hash = FixedHasher::default().hash_one(&question);

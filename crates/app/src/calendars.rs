@@ -191,7 +191,7 @@ impl App {
         )
     }
 
-    /// Parses the agent of a path. The agent need not be visible.
+    /// Parses the identifier of an agent in a path. The agent need not be visible.
     pub(crate) fn agent_id(id: &str) -> Result<AgentId, Refusal> {
         id.parse().map_err(|_| Refusal::missing(Missing::Agent, id))
     }

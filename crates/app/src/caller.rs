@@ -1,4 +1,4 @@
-//! A caller with an API key, and what this process keeps for it, so that it is looked up once and not for each
+//! A caller with an API key, and what this process keeps for the key, so that the key is not looked up for each
 //! request.
 
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use kalends_kernel::{AgentId, CalendarId, OrgId, RequestId, Revision, Span, Time
 use kalends_notifications::{Letter, Message};
 use kalends_quotas::{Metric, Period};
 
-/// Everything that one request changes, with the conditions under which the changes hold.
+/// Everything that one request changes, with the conditions that must hold when the changes are committed.
 ///
 /// Stores apply it in one transaction. They lock rows in this order: calendars by id, then the rows that the changes
 /// name, then the organization's quota rows.
@@ -68,7 +68,8 @@ pub enum Guard {
         window: Span,
     },
     /// The agent owns as many visible calendars as when they were read; otherwise the change-set is stale. Together
-    /// with a [`Self::CalendarRevision`] or [`Self::CalendarTime`] for each of them, they are still the same ones.
+    /// with a [`Self::CalendarRevision`] or [`Self::CalendarTime`] for each of them, it ensures that they are still
+    /// the same calendars.
     CalendarsOfAgent {
         /// The agent.
         agent: AgentId,
@@ -83,7 +84,7 @@ pub enum Guard {
         /// The plan's limit.
         limit: u64,
     },
-    /// After the change, at most `limit` visible series have an occurrence that ends after `now`. It is
+    /// After the change, at most `limit` visible series have an occurrence that ends after `now`. This replaces
     /// [`Self::AtMost`] for [`Metric::RecurringEvents`], whose count depends on the time.
     SeriesAtMost {
         /// The plan's limit.
@@ -131,9 +132,9 @@ pub struct Answer {
 /// An answer that is kept for 24 hours under an `Idempotency-Key`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAnswer {
-    /// SHA-256 of caller, route and key: the unique key.
+    /// SHA-256 of caller, operation and key: the unique key.
     pub scope: [u8; 32],
-    /// SHA-256 of the full path and the body.
+    /// SHA-256 of the full path, the query and the body.
     pub fingerprint: [u8; 32],
     /// The answer.
     pub answer: Answer,
@@ -182,8 +183,8 @@ impl ChangeSet {
             && self.calendars.iter().all(|change| matches!(change, kalends_calendars::Change::CreateEvent(_)))
     }
 
-    /// Whether the store must check that the organization exists. That is so unless a write of the change-set itself
-    /// creates the organization's row or requires a version of it.
+    /// Whether the store must check that the organization exists. It must, unless a write of the change-set creates
+    /// the organization's row, requires a version of it, or records deliveries under a claim.
     pub fn presumes_organization(&self) -> bool {
         use kalends_accounts::Change::{CreateOrganization, DeleteOrganization, UpdateOrganization};
         // A delivery is recorded under a claim, which is deleted together with the organization.

@@ -6,11 +6,11 @@ use kalends_wire::{Change, Changes, ChangesQuery};
 
 use crate::{Actor, App, Missing, Refusal, answered::json};
 
-/// The largest size of a page's changes, in bytes. The rest is for the token and the surrounding names.
+/// The largest size of a page's changes, in bytes. The rest of the page is for the token and the surrounding names.
 const CHANGES_BYTES_MAX: usize = PAGE_BYTES_MAX - 1024;
 /// The largest size of a change as JSON without its texts, its metadata and its exdates, in bytes.
 const CHANGE_BYTES: usize = 4096;
-/// The largest factor by which JSON escapes grow text: `\u0001` takes 6 bytes for one.
+/// The largest factor by which JSON escapes lengthen text: `\u0001` takes 6 bytes for one byte of text.
 const ESCAPED: usize = 6;
 /// The size of a timestamp as JSON, with its comma, in bytes.
 const INSTANT: usize = 32;

@@ -2,7 +2,7 @@
 //!
 //! An initiation never reveals whether it found an organization: it does the same for every address, and sends the
 //! email after the answer. A claim whose hold has ended takes effect when it is next read, by the duty that runs every
-//! second or by its user. This is written once, however many read it.
+//! second or by its user. The effect is written once, even if several readers find the claim.
 
 use futures::{StreamExt as _, stream};
 use kalends_accounts::{
@@ -75,8 +75,8 @@ impl App {
         Ok(answer)
     }
 
-    /// Proves a claim with the code from the email. From now on it is on hold, and the organization's address gets an
-    /// email on how to revoke it.
+    /// Proves a claim with the code from the email. The claim is then on hold, and the organization's address gets an
+    /// email that says how to revoke it.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] for every failure of the code (wrong, expired, used up, superseded, or not of a claim of
@@ -140,7 +140,7 @@ impl App {
         }
     }
 
-    /// Emails the organization how to object, before the hold begins.
+    /// Emails the organization instructions for revoking the claim, before the hold begins.
     async fn notify_of_hold(
         &self,
         organization: &Organization,

@@ -3,7 +3,7 @@
 //! While one batch is being written, the next one fills. There is no timer. If a caller stops waiting, its change-set
 //! is still committed.
 //!
-//! A batch has a span of its own. It follows from the spans in which its change-sets were queued.
+//! A batch has a tracing span of its own, which follows from the tracing spans in which its change-sets were queued.
 
 use std::{future::Future, sync::Arc};
 
@@ -33,7 +33,7 @@ pub fn requests_of<'a>(changes: impl IntoIterator<Item = &'a ChangeSet>) -> Stri
 
 struct Waiting {
     changes: Arc<ChangeSet>,
-    /// The span of the caller, such as its request.
+    /// The tracing span of the caller, such as that of its request.
     span: Span,
     outcome: oneshot::Sender<Result<(), CommitError>>,
     /// Released when the change-set is done, even if the caller no longer waits for it.

@@ -196,7 +196,7 @@ impl App {
     }
 }
 
-/// Limits the use of `metric` to what the caller's plan grants, if `changes` uses `amount` more.
+/// Adds the limit of the caller's plan for `metric` to `changes`, which uses `amount` of the metric.
 pub(crate) fn limit(actor: &Actor, changes: &mut ChangeSet, metric: Metric, amount: u64, now: Timestamp) {
     let limit = actor.limit(metric);
     match metric.counted() {

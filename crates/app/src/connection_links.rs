@@ -140,7 +140,7 @@ impl App {
         if self.is_link_visible(&link).await? { Ok(link) } else { Err(Refusal::missing(Missing::ConnectionLink, id)) }
     }
 
-    /// A link of the caller's organization that is still usable.
+    /// A link of the caller's organization whose calendar is still visible.
     pub(crate) async fn followed_link(&self, actor: &Actor, id: &str) -> Result<ConnectionLink, Refusal> {
         let link = self.known_link(actor, id).await?;
         self.check_link_visible(&link).await?;

@@ -44,7 +44,7 @@ impl App {
         self.patch_connection(actor, id, ConnectionPatch::Label(label)).await
     }
 
-    /// Pauses or resumes a connection. While it is paused, its calendars count for nobody.
+    /// Pauses or resumes a connection. While it is paused, its calendars do not count as busy for any agent.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -97,7 +97,7 @@ impl App {
         .await
     }
 
-    /// Deletes a connection with everything that is known of it, and revokes its consent at the provider.
+    /// Deletes a connection with everything that is stored about it, and revokes its consent at the provider.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].

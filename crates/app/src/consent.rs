@@ -25,15 +25,15 @@ use crate::{
     ports::ProviderError,
 };
 
-/// An attempt that has begun.
+/// The beginning of an attempt to connect an account.
 pub struct ConsentBegun {
-    /// The address on which to consent.
+    /// The answer, with the URL at which the user consents.
     pub answered: Answered<wire::ConsentBegun>,
     /// The value of the browser's cookie.
     pub state: String,
 }
 
-/// The outcome of an attempt.
+/// The outcome of an attempt to connect an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConsentEnded {
     /// The account is connected.
@@ -60,7 +60,7 @@ pub enum ConsentFailure {
     Unavailable,
     /// The link has ended in the meantime, or belongs to another user.
     LinkOver,
-    /// The consent is for another account than the connection.
+    /// The consent is for a different account than the connection's.
     OtherAccount,
     /// The connection no longer exists.
     Gone,
@@ -111,7 +111,7 @@ struct Consented {
 /// The connection that a consent created or renewed.
 type Kept = Result<ConnectionId, ConsentFailure>;
 
-/// Nothing is connected. Logs the reason.
+/// Logs why nothing is connected, and returns the outcome for the user.
 fn unconnected(
     request: &Request,
     provider: Provider,
@@ -122,7 +122,7 @@ fn unconnected(
     ConsentEnded::Failed(failure)
 }
 
-/// Nothing is connected, because the provider did not do what was asked.
+/// Like [`unconnected`], for a provider that did not do what was asked.
 fn unread(request: &Request, provider: Provider, error: &ProviderError) -> ConsentEnded {
     let failure = match error {
         ProviderError::Unavailable(_) => {
@@ -236,7 +236,7 @@ impl App {
         })
     }
 
-    /// Lets the provider exchange the code, and keeps the granted access.
+    /// Exchanges the code at the provider, and keeps the granted access.
     async fn consent_given(
         self: &Arc<Self>,
         request: &Request,

@@ -333,8 +333,8 @@ impl App {
         Ok(wire::OwnedOrgs { orgs })
     }
 
-    /// Switches the caller's session to another organization that they own. The audit log of that organization
-    /// records it.
+    /// Switches the caller's session to another organization that they own. The audit log of that organization records
+    /// the switch.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] for an organization that the caller does not own; [`Refusal::NotSignedIn`] if the

@@ -34,7 +34,7 @@ impl Named {
 }
 
 impl EventPath<'_> {
-    /// A malformed identifier counts as unknown.
+    /// What the identifier refers to. A malformed identifier counts as unknown.
     pub(crate) fn named(&self) -> Result<Named, Refusal> {
         let event = self.id.parse().map(Named::Event);
         event.or_else(|_| self.id.parse().map(Named::Occurrence)).map_err(|_| self.missing())

@@ -149,7 +149,7 @@ impl App {
         self.listed(actor, EventScope::Agent(agent.id), listing, page).await
     }
 
-    /// One visible event, or one instance of a series.
+    /// One visible event, or one occurrence of a series.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
@@ -184,7 +184,7 @@ impl App {
         Err(path.missing())
     }
 
-    /// Changes an event, or one instance of a series.
+    /// Changes an event, or one occurrence of a series.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`], [`Refusal::Invalid`];
@@ -231,7 +231,7 @@ impl App {
         self.with_nearest_free(actor, changed).await
     }
 
-    /// Deletes an event, a series with everything that belongs to it, or one instance of a series. With
+    /// Deletes an event, a series with everything that belongs to it, or one occurrence of a series. With
     /// `occurrence_start`, only that occurrence of a series is removed, and the series is the resource.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ struct Looked {
 }
 
 impl App {
-    /// Every reason why a time is not offered; empty if availability would offer it as a slot.
+    /// The reasons why a time is not offered; none if availability would offer it as a slot.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if no such living agent or calendar exists, [`Refusal::OutOfReach`].
@@ -65,7 +65,7 @@ impl App {
         Ok(Explanation::new(time, &reasons, REASONS_MAX, cut, &humans.know(reach)))
     }
 
-    /// What blocks on a calendar and may affect `time`. Reads at most one block more than can be returned.
+    /// What blocks time on a calendar and may affect `time`. Reads at most one block more than can be returned.
     async fn blocks_around(
         &self,
         org: OrgId,

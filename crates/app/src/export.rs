@@ -1,4 +1,4 @@
-//! The export of an account: one JSON object, written page by page, so that it is never held as a whole.
+//! The export of an account: one JSON object, written page by page, so that it is never held in memory as a whole.
 
 use std::sync::Arc;
 
@@ -249,7 +249,7 @@ impl App {
     }
 
     /// Writes proposals as three lists: the proposals, their slots, and their responses. Proposals are read once for
-    /// each list, so that no list is held as a whole.
+    /// each list, so that no list is held in memory as a whole.
     async fn write_proposals(&self, org: OrgId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         let proposals = |page| self.parts.store.list_proposals(org, ProposalFilter::default(), page);
         to.pages("scheduling_proposals", proposals, |found| wire::ProposalSummary::of(&found, at)).await?;

@@ -18,8 +18,8 @@ const LOOK_UPS: Rate = Rate::per_minute(30);
 /// Bounds the recording of failures.
 pub(crate) struct Failures {
     places: Arc<Semaphore>,
-    /// The invalid keys that were seen lately. Separate from the audit log's own sampler, because made-up keys evict
-    /// each other.
+    /// The invalid keys that were seen lately. Separate from the audit log's own sampler, so that made-up keys evict
+    /// only each other.
     keys: Sampler,
     look_ups: Mutex<RateState>,
 }

@@ -20,8 +20,8 @@ const ENTRY_BYTES: usize = 256;
 const AT_ONCE: usize = 4;
 /// The largest size of a feed, in bytes.
 pub(crate) const FEED_MAX: usize = 32 << 20;
-/// How much memory an organization's feeds may take only for their readers, in bytes. Above that, no new version is
-/// written, because a slow reader keeps the version that it reads.
+/// How many bytes of an organization's feeds may be in memory only because they are still being read. At that size, no
+/// new version is written, because a slow reader keeps the version that it reads.
 pub(crate) const UNREAD_MAX: usize = 32 << 20;
 
 /// The text of a calendar in one of its states.
@@ -47,7 +47,7 @@ impl Feed {
     }
 }
 
-/// The texts of each organization that left the cache.
+/// The texts that left the cache, by organization.
 #[derive(Default)]
 pub(crate) struct Replaced(Mutex<HashMap<OrgId, Vec<Weak<Feed>>>>);
 
@@ -61,7 +61,7 @@ impl Replaced {
         texts.entry(feed.org).or_default().push(Arc::downgrade(feed));
     }
 
-    /// The size of an organization's texts that are still being read, in bytes.
+    /// The size of an organization's texts that left the cache and are still being read, in bytes.
     pub(crate) fn unread(&self, org: OrgId) -> usize {
         let texts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         texts.get(&org).into_iter().flatten().filter_map(Weak::upgrade).map(|feed| feed.len()).sum()

@@ -9,7 +9,7 @@ use crate::{Actor, Answered, App, ChangeSet, Refusal};
 const SECRETS: &[&str] = &["svc_sk_", "svc_ak_", "whsec_"];
 
 impl App {
-    /// Logs feedback of the organization. Keys in it are removed.
+    /// Logs feedback from the organization, without the keys and secrets in it.
     ///
     /// # Errors
     /// [`Refusal::TooMany`] above 25 per UTC day.
@@ -36,7 +36,7 @@ impl App {
     }
 }
 
-/// Removes everything from the text that looks like one of our keys, but keeps the prefix to show what it was.
+/// Removes everything that looks like one of our keys or secrets, but keeps the prefix to show what it was.
 fn without_secrets(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;

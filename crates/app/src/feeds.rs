@@ -102,7 +102,8 @@ impl App {
     }
 }
 
-/// The text without the spare capacity of its string, which would be kept as long as the feed: up to as much again.
+/// The text without the spare capacity of its string. That capacity would be kept as long as the feed, and can be as
+/// large as the text.
 fn exact(text: String) -> Bytes {
     Bytes::from(text.into_bytes().into_boxed_slice())
 }

@@ -16,7 +16,7 @@ use crate::App;
 
 /// How many consents are revoked at once.
 const TOGETHER: usize = 8;
-/// How long a request waits for that.
+/// How long a request waits for the consents to be revoked.
 const WITHIN: Duration = Duration::from_secs(15);
 
 /// A consent that is no longer needed.
@@ -74,8 +74,8 @@ impl App {
         Ok(known.into_iter().map(|known| known.calendar.theirs).collect())
     }
 
-    /// Revokes consents, and waits for that up to [`WITHIN`]. A provider that does not answer must not block the
-    /// request.
+    /// Revokes consents, and waits up to [`WITHIN`] for the outcome. A provider that does not answer must not block
+    /// the request.
     pub(crate) async fn give_back(self: &Arc<Self>, consents: Vec<Consent>) {
         let app = Arc::clone(self);
         let giving = async move {

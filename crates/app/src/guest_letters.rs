@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl App {
-    /// Adds an email to the guest about their booking to `changes`, with the use of the organization's mail
+    /// Adds an email to the guest about their booking to `changes`. The email counts against the organization's email
     /// allowance.
     pub(crate) fn write_to_guest(
         &self,
@@ -51,7 +51,7 @@ impl App {
         self.write_letter(&mail, event.id, now, changes);
     }
 
-    /// The links on which a guest cancels and moves a booking.
+    /// The links at which a guest cancels and moves a booking.
     pub(crate) fn links(&self, page: &BookingPage, token: &BookingToken) -> BookingLinks {
         BookingLinks {
             cancel_url: self.link(page, &token.to_cancel(), "cancel"),
@@ -59,7 +59,7 @@ impl App {
         }
     }
 
-    /// The URL on which a token of a booking is used.
+    /// The URL at which a booking's token is used.
     pub(crate) fn link(&self, page: &BookingPage, token: &BookingToken, what: &str) -> String {
         let (base, slug) = (&self.parts.settings.base_url, page.slug.reveal());
         format!("{base}/book/{slug}/bookings/{}/{what}", token.reveal())

@@ -28,7 +28,7 @@ use crate::{
 
 /// How far before and after a taken time to look for a free one, unless the wanted time is longer than this.
 const NEAR: SignedDuration = SignedDuration::days(14);
-/// Free times start a multiple of this from the wanted one.
+/// A free time starts a multiple of this before or after the wanted one.
 const NEAR_STEP: SignedDuration = SignedDuration::minutes(15);
 /// How many free times a refusal names.
 const NEAREST: usize = 3;
@@ -111,8 +111,8 @@ impl App {
         self.make_room(actor, &wanted, now, changes).await
     }
 
-    /// Adds to `changes` what makes room for holds, with guards that nothing else is scheduled there before the
-    /// commit.
+    /// Adds the writes that make room for holds to `changes`, with guards against anything else being scheduled there
+    /// before the commit.
     async fn make_room(
         &self,
         actor: &Actor,
@@ -150,9 +150,9 @@ impl App {
         Err(Refusal::SlotTaken(obstacles(wanted.span, conflicts, sources)).into())
     }
 
-    /// Refuses if, since the caller decided, a blocking event in the wanted time (buffers included) or a rule
-    /// changed. Adds guards that no blocking event changes until the commit. A rule that changes before the commit
-    /// counts as changed after the hold was placed.
+    /// Refuses if a blocking event in the wanted time (buffers included) or a rule has changed since the caller
+    /// decided. Adds guards against any change to a blocking event before the commit. A rule that changes between this
+    /// check and the commit counts as changed after the hold was placed.
     async fn unchanged_since(
         &self,
         actor: &Actor,
@@ -233,8 +233,8 @@ impl App {
         Ok(conflicts)
     }
 
-    /// What affects a time of a calendar, at its revision or later. [`Guard::CalendarTime`] finds later writes to
-    /// that time. The reservations of `owner` do not block. Stale if the calendar is no longer visible.
+    /// What affects `span` on a calendar, as of the returned revision or later. [`Guard::CalendarTime`] detects later
+    /// writes to that time. The reservations of `owner` do not block. Stale if the calendar is no longer visible.
     pub(crate) async fn calendar_busy(
         &self,
         org: OrgId,
@@ -268,8 +268,8 @@ impl App {
         Ok(CalendarBusy { source, blocks, holds })
     }
 
-    /// Adds the free times nearest to the wanted one to a refusal, on all calendars together, with the rules of each.
-    /// It runs last, after the locks are released, so that no request waits for it.
+    /// Adds the nearest free times to a refusal: times that all of the wanted calendars offer under their rules. It
+    /// runs last, after the locks are released, so that no request waits for it.
     pub(crate) async fn with_nearest_free<T: Send>(
         &self,
         actor: &Actor,
@@ -292,7 +292,7 @@ impl App {
         Err(refusal)
     }
 
-    /// Writes that a hold ended by itself, and adds a webhook message.
+    /// Adds to `changes` the end of a hold that expired or gave way to another one, with a webhook message.
     pub(crate) fn end_hold(&self, ended: EndedHold, now: Timestamp, changes: &mut ChangeSet) {
         let EndedHold { seen, event, end } = ended;
         changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
@@ -387,7 +387,7 @@ impl App {
     /// A hold set: its holds and the events that they became. Deleted events do not count.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if none is left or the actor may not see one of them.
+    /// [`Refusal::NotFound`] if none is left; [`Refusal::OutOfReach`] if the actor may not access one of them.
     pub async fn hold_set(&self, actor: &Actor, id: &str) -> Result<kalends_wire::HoldSet, Refusal> {
         let (set, found) = self.owned_hold_set(actor, id).await?;
         let events: Vec<Event> = found.into_iter().map(|owned| owned.event).collect();
@@ -399,7 +399,7 @@ impl App {
         Ok(kalends_wire::HoldSet { id: set, holds: events.into_iter().map(shown).collect() })
     }
 
-    /// The events of a hold set, all of which the actor may see.
+    /// The events of a hold set. The actor must have access to all of them.
     async fn owned_hold_set(&self, actor: &Actor, id: &str) -> Result<(HoldSetId, Vec<OwnedEvent>), Refusal> {
         let missing = || Refusal::missing(Missing::HoldSet, id);
         let set: HoldSetId = id.parse().map_err(|_| missing())?;
@@ -488,7 +488,7 @@ impl App {
     }
 }
 
-/// What affects a time of a calendar.
+/// What affects a time on a calendar.
 pub(crate) struct CalendarBusy {
     /// The calendar.
     pub(crate) source: BusySource,

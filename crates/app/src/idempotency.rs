@@ -59,13 +59,13 @@ impl App {
     /// Marks the request as running.
     ///
     /// # Errors
-    /// [`Refusal::StillRunning`] if it already runs in this process.
+    /// [`Refusal::StillRunning`] if it is already running in this process.
     pub fn begin(&self, idempotency: &Idempotency) -> Result<RunningGuard, Refusal> {
         self.running.begin(idempotency.scope).ok_or(Refusal::StillRunning)
     }
 
-    /// The answer to an earlier execution of the request, if there was one. If the request invalidated a key, its
-    /// answer is replayed only once every node rejects the key, as the first answer was.
+    /// The answer to an earlier execution of the request, if there was one. If the request may have invalidated a key,
+    /// its answer is replayed only after every node rejects the key. The first answer waited for that too.
     ///
     /// # Errors
     /// [`Refusal::IdempotencyMismatch`] if a different request had the same key.

@@ -127,8 +127,8 @@ impl App {
         Ok(counts)
     }
 
-    /// Deletes or cancels former items that the file replaces or ends without a new version of them. Returns the keys
-    /// to forget.
+    /// Deletes or cancels former items that the file replaces or ends without containing a new version of them.
+    /// Returns the keys to forget.
     async fn end_items(
         &self,
         changes: &mut ChangeSet,
@@ -169,7 +169,7 @@ impl App {
     }
 
     /// The events that are cancelled with an event, including the event itself, each with the version that was read.
-    /// A series takes its changed occurrences along. The version of the series guards that the list is complete.
+    /// The overrides of a series are cancelled with it. The version of the series guards that the list is complete.
     async fn cancelled_with(&self, seen: &Event, now: Timestamp) -> Result<Vec<(Event, Version)>, Attempt> {
         let mut all = vec![seen.clone()];
         if seen.recurrence().is_some_and(|recurrence| !recurrence.overridden().is_empty()) {

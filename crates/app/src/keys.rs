@@ -1,4 +1,4 @@
-//! Agent keys: create, list and revoke them; and replacing the organization's own keys.
+//! Keys: create, list and revoke agent keys, and replace the organization's own keys.
 
 use kalends_accounts::{Change, KeyLabel, NewKey, NewScopedKey, ScopedKey};
 use kalends_kernel::KeyId;

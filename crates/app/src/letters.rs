@@ -1,7 +1,7 @@
 //! The emails that Kalends sends: the text of each, rendered as plain text and as HTML.
 //!
 //! An email consists of our own words and of [`Foreign`] text, which never becomes a link. There is no other way to
-//! put text into an email: [`Words`] accepts only words from this file, [`Own`] values and foreign text.
+//! put text into an email: [`Words`] accepts only words from this file, [`Own`] values, our tokens and foreign text.
 
 use std::fmt::Display;
 

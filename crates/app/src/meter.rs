@@ -1,7 +1,7 @@
-//! The leased blocks of units that this process counts from.
+//! The leases of this process: the units that it has charged in advance and spends from memory.
 //!
-//! The leases stay in this process: a request costs a map lookup, and a write only when a block is used up. [`Lease`]
-//! makes the decisions. This module connects them to the store, one debit at a time for each organization and metric.
+//! A request costs a map lookup, and a write only when a block of units is used up. [`Lease`] makes the decisions.
+//! This module connects the leases to the store, one debit at a time for each organization and metric.
 
 use std::{
     collections::HashMap,
@@ -72,8 +72,8 @@ pub(crate) struct Slot {
     refilling: AtomicBool,
 }
 
-/// The units that this process has leased for an organization and not spent. The counters include them, but they are
-/// not used. Units that other processes hold count as used until they are given back.
+/// The units that this process has leased for an organization and not spent. The counters include these units,
+/// although they are not used. Units that other processes hold count as used until they are given back.
 pub(crate) struct Unspent {
     pub(crate) period: Period,
     /// In the order of [`Leased::ALL`].
@@ -101,7 +101,8 @@ impl Slot {
         (taken, lease.remaining(at, limit), lease.ahead(at, limit).is_some())
     }
 
-    /// Whether the caller is the one that has to debit in advance.
+    /// Marks the slot as being refilled, and returns whether it was not marked before. If so, the next block must be
+    /// debited in advance.
     pub(crate) fn begins_to_refill(&self) -> bool {
         !self.refilling.swap(true, Ordering::AcqRel)
     }
@@ -203,7 +204,8 @@ pub(crate) async fn refill(store: Arc<dyn Store>, slot: Arc<Slot>, of: Of, limit
     slot.refilling.store(false, Ordering::Release);
 }
 
-/// A refund that cannot be written stays charged: the counter may show too much, but never too little.
+/// Returns units to the counter. Units whose refund cannot be written stay charged: the counter may show too much, but
+/// never too little.
 pub(crate) async fn give_back(store: &dyn Store, (org, metric): Of, refund: Refund) {
     if let Err(error) = store.refund(org, metric, refund).await {
         let (metric, amount) = (metric.as_str(), refund.amount);

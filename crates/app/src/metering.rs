@@ -1,4 +1,4 @@
-//! Counting use from leased blocks of units, and what an organization has used.
+//! Counts use from leased units, and reports the usage of an organization.
 
 use std::sync::{Arc, atomic::Ordering};
 

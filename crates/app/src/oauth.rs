@@ -24,7 +24,7 @@ use crate::{
     ports::ExchangeError,
 };
 
-/// An attempt that has begun.
+/// The beginning of an attempt to sign in.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OauthBegun {
     /// The URL that the browser is redirected to.
@@ -33,7 +33,7 @@ pub struct OauthBegun {
     pub state: String,
 }
 
-/// The outcome of an attempt.
+/// The outcome of an attempt to sign in.
 #[derive(Clone, PartialEq, Eq)]
 pub enum OauthEnded {
     /// A user is signed in.

@@ -1,5 +1,5 @@
-//! The operations of the API: one table that routes, the audit log and the OpenAPI description are derived from or
-//! checked against.
+//! The operations of the API, in one table. Routes, the audit log and the OpenAPI description are derived from the
+//! table or checked against it.
 
 use kalends_accounts::{Action, reach::Touch};
 use kalends_quotas::IpLane;
@@ -17,7 +17,7 @@ pub struct Operation {
     pub status: u16,
     /// The kind of data it touches, which determines who may call it ([`kalends_accounts::reach`]).
     pub touch: Touch,
-    /// The action in the audit log; `None` if the operation changes nothing.
+    /// The action in the audit log; `None` if the audit log does not record the operation.
     pub action: Option<Action>,
 }
 
@@ -258,8 +258,8 @@ operations! {
     EXPLAIN_AVAILABILITY = "explainAvailability" "GET" "/v1/availability/explain" 200 AgentData;
 }
 
-/// The endpoint of the tools. It is not in [`ALL`]: a call counts as one of those operations, and is executed and
-/// recorded as such.
+/// The endpoint of the tools. It is not in [`ALL`]: each call of a tool is counted, executed and recorded as one of
+/// those operations.
 pub static MCP: Operation =
     Operation { id: "mcp", method: "POST", path: "/mcp", status: 200, touch: Touch::Common, action: None };
 

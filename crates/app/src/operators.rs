@@ -1,4 +1,4 @@
-//! Operator commands, which run next to a running service.
+//! Operator commands, which can run while the service is running.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{
 /// The parameters of a new organization.
 #[derive(Debug, Clone)]
 pub struct NewOrganization {
-    /// 1-255 characters.
+    /// The name, 1-255 characters.
     pub name: String,
     /// The owner's address.
     pub email: Option<String>,
@@ -87,7 +87,7 @@ pub async fn set_plan(app: &Arc<App>, org: OrgId, plan: Plan, limits: Option<Val
     .await
 }
 
-/// Puts an organization on the waiting list. If it already waits, it keeps its place.
+/// Puts an organization on the waiting list. If it is already waiting, it keeps its place.
 ///
 /// # Errors
 /// [`Refusal::NotFound`].

@@ -8,7 +8,7 @@ use kalends_notifications::{ClaimedLetter, Letter, LetterEnd};
 use crate::{App, ChangeSet, Refusal, Use, answered::json, ports::Mail};
 
 impl App {
-    /// Adds an email about an event to `changes`, and one use of the organization's mail allowance.
+    /// Adds an email about an event to `changes`, and one use of the organization's email allowance.
     pub(crate) fn write_letter(&self, mail: &Mail, about: EventId, now: Timestamp, changes: &mut ChangeSet) {
         changes.letters.push(Letter {
             id: LetterId::new(now, self.entropy()),

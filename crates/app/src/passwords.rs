@@ -19,7 +19,7 @@ use crate::{
     letters,
 };
 
-/// The same for every address, so that it does not reveal who has an account.
+/// The message is the same for every address, so that it does not reveal who has an account.
 const MESSAGE: &str = "If there is an account with the address, a message with the next step is on its way.";
 
 impl App {

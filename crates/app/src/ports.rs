@@ -126,7 +126,7 @@ pub enum RateKey {
     Address(IpLane, IpKey),
 }
 
-/// The key for sign-in attempts at one account: a hash of the mail address as given. Accounts that exist and accounts
+/// The key for sign-in attempts at one account: a hash of the email address as given. Accounts that exist and accounts
 /// that do not are counted alike, and the limiter stores no address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AccountKey([u8; 16]);
@@ -411,7 +411,7 @@ impl std::fmt::Debug for Mail {
 #[error("the email was not accepted")]
 pub struct MailError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
-/// Sends mail.
+/// Sends email.
 #[async_trait]
 pub trait Mailer: Send + Sync {
     /// Hands over one email. Returns `Ok` once it is accepted.
@@ -427,7 +427,7 @@ pub enum CredentialsError {
     /// Too many requests are already waiting.
     #[error("too many passwords are waiting to be checked")]
     Busy,
-    /// It failed.
+    /// The operation failed.
     #[error("a credential could not be processed")]
     Failed(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -495,7 +495,8 @@ pub struct WebhookReply {
 /// Posts messages to the addresses that callers name.
 #[async_trait]
 pub trait WebhookSender: Send + Sync {
-    /// Whether the operator allows that host and port although the address is private, and allows plain HTTP to it.
+    /// Whether the operator allows connections to that host and port even if the address is private, and over plain
+    /// HTTP.
     fn exempts(&self, host: &str, port: u16) -> bool;
 
     /// Posts a message and reads the beginning of the response, within

@@ -1,5 +1,5 @@
-//! The cached callers of keys, under a lease: the epoch of the store at which they were read, as long as it was
-//! confirmed lately.
+//! The cached callers of keys, and the lease under which they are valid: the store's epoch, if it was confirmed within
+//! the last second.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

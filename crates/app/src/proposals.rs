@@ -65,7 +65,7 @@ impl App {
         self.with_nearest_free(actor, created).await
     }
 
-    /// Resolves everything that the request names.
+    /// Looks up the agents and calendars that the request names.
     async fn offered(&self, actor: &Actor, wanted: WantedProposal) -> Result<NewProposal, Refusal> {
         let organizer = self.living_agent(actor, &wanted.organizer).await?;
         let calendar = self.calendar_of_organizer(actor, &wanted.calendar).await?;
@@ -140,7 +140,8 @@ impl App {
         Ok(())
     }
 
-    /// Ends the reservations of a proposal. Those on a calendar that is no longer visible need no end.
+    /// The writes that end the reservations of a proposal. Reservations on a calendar that is no longer visible need
+    /// not be ended.
     pub(crate) async fn unreserve(&self, proposal: &Proposal) -> Result<Vec<Scheduled>, Refusal> {
         let (org, owner) = (proposal.org, proposal.id);
         let mut ended = Vec::new();
@@ -285,7 +286,8 @@ impl App {
         .await
     }
 
-    /// Waits until no other request of this process schedules on the calendars that the proposal may use.
+    /// Locks the calendars that the proposal may use, so that requests of this process that want the same time take
+    /// turns.
     async fn lock_calendars_of(
         &self,
         actor: &Actor,

@@ -10,7 +10,7 @@ use crate::{busy_cache::Question, ports::HumanSeen};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct AvailabilityQuestion {
     pub(crate) whose: Whose,
-    /// Each with the revision up to which its events are included.
+    /// The calendars, each with the revision up to which its events are included.
     pub(crate) sources: Vec<BusySource>,
     /// The human calendars that count for them, or for agents without a calendar, each as of its last read.
     pub(crate) humans: Vec<HumanSeen>,

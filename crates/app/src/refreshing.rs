@@ -44,7 +44,7 @@ struct Refreshed {
 /// The data that was read from an account.
 struct Read {
     listing: Listing,
-    /// For how many of the calendars that count the provider returned no busy times, or too many.
+    /// How many calendars that count have unknown busy times: the provider did not return them, or returned too many.
     unknown: usize,
 }
 

@@ -124,7 +124,7 @@ impl std::fmt::Display for Obstacles {
     }
 }
 
-/// Why a use case did not do what was requested. Nothing has changed then.
+/// Why a use case did not do what was requested. Nothing has changed, unless the use case says otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// The request is not valid.
@@ -381,7 +381,7 @@ impl From<kalends_calendars::EventError> for Refusal {
 }
 
 impl Refusal {
-    /// The refusal for an identifier, as the caller wrote it, that does not exist.
+    /// The refusal for an unknown identifier. `id` is the identifier as the caller wrote it.
     pub fn missing(missing: Missing, id: &str) -> Self {
         Self::NotFound { missing, id: id.chars().take(64).collect() }
     }

@@ -22,7 +22,7 @@ impl Drop for RunningGuard {
 }
 
 impl Running {
-    /// Marks the request of that scope as running; `None` if it already runs.
+    /// Marks the request of that scope as running; `None` if it is already running.
     pub(crate) fn begin(&self, scope: [u8; 32]) -> Option<RunningGuard> {
         let fresh = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(scope);
         fresh.then(|| RunningGuard { running: self.clone(), scope })

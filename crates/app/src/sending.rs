@@ -36,7 +36,7 @@ pub(crate) struct Attempted {
 pub struct Due {
     /// The endpoint.
     pub endpoint: Arc<WebhookEndpoint>,
-    /// The deliveries, the first due one first.
+    /// The deliveries, in the order in which they fell due.
     pub deliveries: Vec<DueDelivery>,
 }
 
@@ -268,8 +268,8 @@ impl App {
         self.recorded(claim, recorded, change).await
     }
 
-    /// Writes outcomes. Returns `false` if the claim is lost. They are an ordinary change-set, so that a store may
-    /// commit them in one batch with the changes of requests.
+    /// Writes outcomes. Returns `false` if the claim is lost. The change-set is an ordinary one, so that a store may
+    /// commit it in one batch with the changes of requests.
     async fn recorded(&self, claim: Claim, recorded: Vec<Recorded>, health: HealthChange) -> Result<bool, StoreError> {
         match self.parts.store.commit(record_of(Record { claim, recorded, health, at: self.now() })).await {
             Ok(()) => Ok(true),

@@ -23,8 +23,8 @@ pub(crate) fn not_a_series() -> FieldError {
     FieldError::new("occurrence_start", "is for a series only; leave it out to delete the event itself")
 }
 
-/// Checks that the plan allows the series that `before` becomes, and that there are not too many. A series whose
-/// recurrence does not change is not checked.
+/// Checks that the plan allows `after` if it is a series, and adds a guard if it is one more series to count. A series
+/// whose recurrence does not change is not checked.
 pub(crate) fn series_limits(
     actor: &Actor,
     changes: &mut ChangeSet,
@@ -66,8 +66,8 @@ impl App {
         Ok(FoundOccurrence { series, event })
     }
 
-    /// Marks the overrides that a series no longer has as deleted. The version of the series guards that the list is
-    /// complete, because every write of an override raises it.
+    /// Deletes the overrides that a series no longer has. The version of the series guards that the list is complete,
+    /// because every write of an override raises it.
     pub(crate) async fn drop_overrides(
         &self,
         changes: &mut ChangeSet,
@@ -93,7 +93,7 @@ impl App {
         Ok(())
     }
 
-    /// Changes one occurrence, which then becomes an event of its own.
+    /// Changes one occurrence, which becomes an override.
     pub(crate) async fn update_occurrence(
         &self,
         actor: &Actor,
@@ -125,7 +125,7 @@ impl App {
         .await
     }
 
-    /// Deletes one instance. The series then has an exdate for it.
+    /// Deletes one occurrence. The series then has an exdate for it.
     pub(crate) async fn delete_occurrence(
         &self,
         actor: &Actor,

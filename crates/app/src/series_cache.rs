@@ -10,7 +10,7 @@ use moka::sync::Cache;
 const BYTES_MAX: u64 = 16 << 20;
 /// The size of an entry without its series, in bytes.
 const ENTRY_BYTES: usize = 128;
-/// The series that block on a calendar at one revision.
+/// The series that block time on a calendar at one revision.
 #[derive(Clone)]
 pub(crate) struct KnownSeries {
     /// The calendar's revision.
@@ -39,7 +39,7 @@ impl SeriesCache {
         self.0.get(&calendar).filter(holds)
     }
 
-    /// Keeps what was read of a calendar.
+    /// Caches the series of a calendar.
     pub(crate) fn keep(&self, calendar: CalendarId, known: KnownSeries) {
         self.0.insert(calendar, known);
     }

@@ -1,16 +1,16 @@
-//! Reads the series that block on a calendar.
+//! Reads the series that block time on a calendar.
 
 use kalends_calendars::ports::BlockingSeries;
 use kalends_kernel::{CalendarId, OrgId, Revision, SignedDuration, Span};
 
 use crate::{App, Refusal, series_cache::KnownSeries};
 
-/// How far around the requested time series are read, because the next query is usually for a time nearby.
+/// How far before and after the requested time to read series, because the next query is usually for a time nearby.
 const AROUND: SignedDuration = SignedDuration::days(92);
 
 impl App {
-    /// The series that block on a calendar, at least all that overlap `window`: the cached ones at revision `seen`,
-    /// else the current ones. `None` if the calendar is no longer visible.
+    /// The series that block time on a calendar, at least all that overlap `window`: the cached ones at revision
+    /// `seen`, else the current ones. `None` if the calendar is no longer visible.
     pub(crate) async fn series_reaching(
         &self,
         org: OrgId,

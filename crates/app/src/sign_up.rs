@@ -145,7 +145,8 @@ impl App {
         Ok((answer, letters::verification_code(&new.email, &Foreign::new(&new.agent_name), &code)))
     }
 
-    /// Verifies the caller's organization with the emailed code: the sandbox limits are lifted, and the key stays.
+    /// Verifies the caller's organization with the emailed code: the sandbox limits are lifted, and the key stays the
+    /// same.
     ///
     /// # Errors
     /// [`Refusal::Invalid`] for every failure (wrong, expired or used up code, or no code expected).

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::{Mutex, MutexGuard};
 
-/// The number of locks. Two things that share a lock wait for each other needlessly, but that is rare.
+/// The number of locks. Requests for two things that share a lock wait for each other needlessly, but that is rare.
 const LOCKS: usize = 512;
 
 /// A fixed number of locks, shared by everything that can change.

@@ -8,8 +8,8 @@ use kalends_wire as wire;
 use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};
 
 impl App {
-    /// Subscribes a calendar of an agent to a feed, which is synced at once. Events that an earlier subscription of
-    /// the calendar to the same address left are taken over.
+    /// Subscribes a calendar of an agent to a feed, which is synced at once. The new subscription takes over the
+    /// events that are left from an earlier subscription of the calendar to the same address.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if no such agent exists, or it has no such calendar; [`Refusal::AlreadySubscribed`];
@@ -72,9 +72,9 @@ impl App {
         Ok(found)
     }
 
-    /// Changes a subscription. A changed address is synced at once, and so is a resumed subscription. Events that an
-    /// earlier subscription of the calendar to the new address left are removed, because the feed contains them
-    /// again.
+    /// Changes a subscription. Unless it is paused, a subscription with a new address is synced at once, and so is a
+    /// resumed one. Events that are left from an earlier subscription of the calendar to the new address are removed,
+    /// because the feed contains them again.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`]; [`Refusal::AlreadySubscribed`] if another subscription of the
@@ -130,7 +130,7 @@ impl App {
         .await
     }
 
-    /// Deletes a subscription. Its imported events stay as they are, or are deleted soon after.
+    /// Deletes a subscription. Depending on `remains`, its imported events stay as they are or are deleted soon after.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::Stale`].

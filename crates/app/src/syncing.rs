@@ -1,9 +1,8 @@
 //! Syncing subscriptions with their feeds: the use cases that the workers call.
 //!
 //! A worker claims due subscriptions ([`App::claim_syncs`]) and syncs each in its own task ([`App::sync`]). A sync
-//! fetches the feed, reads it outside the async threads, compares it with what was imported, and commits in chunks.
-//! Each chunk renews the claim, and is refused once the claim is lost. A failure before the first chunk changes no
-//! event.
+//! fetches the feed, reads it on a blocking thread, compares it with what was imported, and commits in chunks. Each
+//! chunk renews the claim, and is refused once the claim is lost. A failure before the first chunk changes no event.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -227,8 +226,8 @@ impl App {
         Ok((Ended::Applied(Memory { report: Some(report), seen, shrunk: withheld, adopted: false }), "applied"))
     }
 
-    /// Reads a feed or file and compares it, outside the async threads. A panic is logged, and the caller learns
-    /// nothing else about it.
+    /// Reads a feed or file and compares it with what was imported before, on a blocking thread. A panic is logged,
+    /// and the text of the error does not contain its message.
     pub(crate) async fn read_and_compare(
         &self,
         origin: Origin,

@@ -1,9 +1,9 @@
 //! Work that falls due without a request: reminders, starts and ends of events, and expired holds and proposals.
 //!
-//! Each use case claims a batch of timers, so that no two nodes process the same ones. It decides with the pure rules
-//! of `kalends_calendars`, and commits. The change-set, not the claim, ensures that each thing happens once: it
-//! contains the messages together with the write that records them, and is stale if the row has changed in the
-//! meantime.
+//! The use cases for events claim a batch of timers, so that no two nodes process the same ones. Proposals are not
+//! claimed. Each use case decides with the pure rules of the domain crates, and commits. The change-set, not the
+//! claim, ensures that each thing happens once: it contains the messages together with the write that records them,
+//! and is stale if the row has changed in the meantime.
 
 use futures::stream::{self, StreamExt as _};
 use kalends_calendars::{
@@ -160,8 +160,8 @@ impl App {
         Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
     }
 
-    /// Removes up to `limit` reservations of ended proposals, and returns whether that was all. These are on
-    /// calendars that were not visible when their proposals ended.
+    /// Removes up to `limit` reservations of ended proposals, and returns whether that was all. Such reservations are
+    /// on calendars that were not visible when their proposals ended.
     ///
     /// # Errors
     /// [`Refusal::Store`].
@@ -230,7 +230,7 @@ const fn advanced(timer: &ClaimedTimer, next: Option<(Timestamp, EmittedUntil)>)
     Change::AdvanceTimer(Advance { org, calendar, event, seen: version, next })
 }
 
-/// Nothing is left to announce.
+/// The step that removes a timer, because nothing is left to announce.
 fn removed(timer: &ClaimedTimer) -> Step {
     Step::of(timer.org, advanced(timer, None))
 }

@@ -23,8 +23,8 @@ pub enum Activation<'a> {
 }
 
 impl App {
-    /// Puts an address on the waiting list by creating a waiting organization. An address that already waits keeps
-    /// its place and gets no second email.
+    /// Puts an address on the waiting list by creating a waiting organization. An address that is already on the list
+    /// keeps its place and gets no second email.
     ///
     /// # Errors
     /// [`Refusal::StaleTerms`]; [`Refusal::EmailTaken`] for an address with an account.
@@ -80,8 +80,8 @@ impl App {
     }
 }
 
-/// Admits an organization from the waiting list, and emails its address. An organization that does not wait stays as
-/// it is, and gets no email.
+/// Admits an organization from the waiting list, and emails its address. An organization that is not on the list stays
+/// as it is, and gets no email.
 ///
 /// # Errors
 /// [`Refusal::NotFound`].

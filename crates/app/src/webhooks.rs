@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl App {
-    /// Whether the operator allows connections to that host and port although the address is private.
+    /// Whether the operator allows connections to that host and port even if the address is private.
     pub fn may_reach(&self, host: &str, port: u16) -> bool {
         self.parts.sender.exempts(host, port)
     }
@@ -100,8 +100,8 @@ impl App {
         .await
     }
 
-    /// Gives an endpoint a new secret, which is only shown in this answer. The previous secret also signs for another
-    /// day.
+    /// Gives an endpoint a new secret, which is only shown in this answer. For one more day, messages are also signed
+    /// with the previous secret.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].
@@ -123,8 +123,8 @@ impl App {
         .await
     }
 
-    /// Sends a test to an endpoint, even if it is switched off, and returns the result. It is tried once, and kept
-    /// and charged like any other delivery, but it does not affect the endpoint's health.
+    /// Sends a test message to an endpoint, even if the endpoint is switched off, and returns the result. The delivery
+    /// is tried once, and kept and charged like any other, but it does not affect the endpoint's health.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::LimitReached`].

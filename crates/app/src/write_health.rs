@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use kalends_kernel::Timestamp;
 
-/// Stands for "no write has failed".
+/// The value that means "no write has failed".
 const NEVER: i64 = i64::MIN;
 
 /// When the store last failed to take a write, in microseconds; [`NEVER`] if a write has succeeded since.

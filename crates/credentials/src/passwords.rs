@@ -71,7 +71,7 @@ impl Argon2Hasher {
         Ok(Self { params, entropy, threads, turns, waiting: AtomicUsize::new(0), waiting_max, nobody })
     }
 
-    /// Waits for a turn, unless too many requests already wait.
+    /// Waits for a turn, unless too many requests are already waiting.
     async fn turn(&self) -> Result<OwnedSemaphorePermit, CredentialsError> {
         if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
             return Ok(turn);

@@ -6,7 +6,7 @@ use kalends_app::ports::{CredentialsError, SessionTokens};
 
 /// The minimum length of the signing key, in bytes.
 pub const SESSION_KEY_MIN: usize = 32;
-/// The longest token that is parsed. Our own are a third of that.
+/// The longest token that is parsed. Our own are less than a third as long.
 const TOKEN_MAX: usize = 1024;
 
 /// The signing key is shorter than [`SESSION_KEY_MIN`].
@@ -22,7 +22,7 @@ pub struct JwtTokens {
 }
 
 impl JwtTokens {
-    /// Tokens under `key`, which must be the same on all nodes.
+    /// Signs and verifies tokens with `key`, which must be the same on all nodes.
     ///
     /// # Errors
     /// [`CredentialsError::Failed`] for a key of fewer than [`SESSION_KEY_MIN`] bytes.

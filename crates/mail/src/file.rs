@@ -14,8 +14,8 @@ use kalends_kernel::{base64url, random_bytes};
 
 use crate::Letterhead;
 
-/// Writes each message to `DIR/<time>-<random>.eml`. The names of one process sort in the order of sending. Only the
-/// owner can read the files.
+/// Writes each message to `DIR/<time>-<random>.eml`. The names that one process writes sort in the order of sending.
+/// Only the owner can read the files.
 #[derive(Debug)]
 pub struct FileMailbox {
     directory: PathBuf,

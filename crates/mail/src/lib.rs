@@ -1,4 +1,4 @@
-//! Sends mail: [`FileMailbox`] writes each message to a file, [`SmtpMailer`] sends it to a server.
+//! Sends email: [`FileMailbox`] writes each message to a file, [`SmtpMailer`] sends it to a server.
 //!
 //! Both send plain text and HTML as alternatives, under one [`Letterhead`]. Nothing here logs: a body may contain a
 //! code, and addresses do not belong in logs either.

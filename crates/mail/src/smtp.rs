@@ -1,4 +1,4 @@
-//! Mail over SMTP.
+//! Email over SMTP.
 
 use std::{fmt, io, time::Duration};
 
@@ -14,7 +14,7 @@ use lettre::{
 
 use crate::{Letterhead, SmtpUrl, smtp_url::Protection};
 
-/// The timeout of one SMTP command. A user who signs up waits for it.
+/// The timeout of one SMTP command. Some requests wait until their email is sent.
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// The most connections to the server.
 const CONNECTIONS: u32 = 4;
@@ -32,8 +32,8 @@ impl fmt::Debug for SmtpMailer {
 }
 
 impl SmtpMailer {
-    /// A mailer for the server of `url`. It connects when it sends the first message. Call it inside a tokio runtime,
-    /// because the connection pool spawns a task.
+    /// A mailer for the server of `url`. It connects when it sends the first message. Call this inside a tokio
+    /// runtime, because the connection pool spawns a task.
     ///
     /// # Errors
     /// If TLS cannot be set up for that host.

@@ -70,7 +70,7 @@ pub(crate) struct SmtpStandIn {
 }
 
 impl SmtpStandIn {
-    /// Answers every recipient with `verdict`.
+    /// Starts a server that answers every recipient with `verdict`.
     pub(crate) async fn start(verdict: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();

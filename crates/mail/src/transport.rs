@@ -35,7 +35,7 @@ impl MailTransport {
         text.parse()
     }
 
-    /// Opens the mailer. Files are written to `directory`. Call it inside a tokio runtime.
+    /// Opens the mailer. Files are written to `directory`. Call this inside a tokio runtime.
     ///
     /// # Errors
     /// If the directory cannot be created or TLS cannot be set up.

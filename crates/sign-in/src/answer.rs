@@ -41,7 +41,7 @@ enum Audience {
     Several(Vec<String>),
 }
 
-/// Providers write a true flag in several ways.
+/// A flag. Providers write `true` in several ways.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Flag {

@@ -14,15 +14,15 @@ use crate::answer;
 
 /// How long a provider may take to answer.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// The maximum length of its answer, in bytes.
+/// The maximum length of a provider's answer, in bytes.
 const ANSWER_MAX: usize = 64 << 10;
 
-/// A provider, and the OAuth client of this service there.
+/// The settings of a provider, including the OAuth client of this service.
 #[derive(Debug, Clone)]
 pub struct ProviderSettings {
     /// The OAuth client at the provider.
     pub client: Client,
-    /// Its token endpoint.
+    /// The provider's token endpoint.
     pub token_endpoint: RemoteUrl,
     /// The secret of the OAuth client.
     pub client_secret: SecretString,

@@ -19,7 +19,7 @@ const PURGE_AT_ONCE: u32 = 500;
 /// The pause between two batches of removed rows, so that other writers get their turn.
 const PURGE_REST: Duration = Duration::from_millis(50);
 
-/// Every duty that runs once for all nodes, in any order.
+/// The duties, in any order. Every node runs them all, but each due thing is done once.
 pub const DUTIES: &[Duty] = &[
     // Holds stop blocking at the timestamp at which they expire. The period bounds how late their status and their
     // webhook message are.
@@ -100,7 +100,7 @@ async fn settle_claims(app: Arc<App>) -> Result<Done, Refusal> {
 
 /// Removes a batch of each kind of expired row: audit log entries; counts, answers, sessions, password tokens and
 /// attempts to sign in or to connect; ended claims and connection links; timers of deleted calendars; reservations of
-/// ended proposals; webhook deliveries; deleted imported events.
+/// ended proposals; webhook deliveries and messages; deleted imported events.
 async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let entries = app.purge_audit(PURGE_AT_ONCE).await?;
     let counts = app.forget_allowances(PURGE_AT_ONCE).await?;

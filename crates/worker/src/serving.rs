@@ -23,17 +23,17 @@ use tracing::Instrument as _;
 
 /// The most deliveries in flight to one endpoint, across all nodes.
 const WINDOW_MAX: usize = 16;
-/// How many deliveries are read at once for each that may be in flight, at most. For an endpoint without a success
+/// The most deliveries that are read at once for each one that may be in flight. For an endpoint without a success
 /// yet, none are read in advance, because many such endpoints may hang.
 const AHEAD: usize = 8;
-/// How long an outcome waits for others to be recorded together.
+/// How long an outcome waits for others, so that they are recorded together.
 const GATHER: Duration = Duration::from_millis(10);
 /// The maximum number of deliveries to one endpoint that have begun and are not recorded, across all nodes. A crash
 /// repeats at most this many. While the outcomes of one window are written, the next window is sent.
 pub const UNRECORDED_MAX: usize = 2 * WINDOW_MAX;
 /// How often an endpoint that is being served is checked for more deliveries.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
-/// How often a record is tried while the store fails. The claim lasts about as long.
+/// How many times a record is tried while the store fails. The claim lasts about as long.
 const RECORD_ATTEMPTS: u32 = 20;
 /// The pause between two tries.
 const RECORD_AGAIN: Duration = Duration::from_secs(1);
@@ -81,8 +81,9 @@ enum Seen {
 #[error("a task that sends or records deliveries ended early")]
 struct Broken(#[source] JoinError);
 
-/// Serves an endpoint until nothing is due or `stop` is cancelled. Then it finishes what is in flight and begins
-/// nothing more. Failures are logged and left to the next worker that claims the endpoint.
+/// Serves an endpoint until nothing is due, its attempts have only failed, or `stop` is cancelled. Then it finishes
+/// what is in flight and begins nothing more. Failures are logged and left to the next worker that claims the
+/// endpoint.
 pub async fn serve_webhook(app: &Arc<App>, claim: Claim, stop: &CancellationToken) {
     let mut serving = Serving {
         app: Arc::clone(app),
@@ -166,7 +167,7 @@ impl Serving {
             && (self.ended.len() >= WINDOW_MAX || self.in_flight == 0 || self.record_at <= Instant::now())
     }
 
-    /// How long to wait for a task to end before something else is to be done.
+    /// How long to wait for a task to end before doing something else; `None` if there is nothing else to do.
     fn patience(&self, looks: bool) -> Option<Duration> {
         if !self.recording && !self.ended.is_empty() {
             return Some(self.record_at.saturating_duration_since(Instant::now()));
