@@ -61,21 +61,21 @@ impl<T> Call<T> {
     }
 
     /// Sets the idempotency key instead of generating one: 1 to 255 visible ASCII characters, at least 20 for callers
-    /// without an API key. To be able to repeat a request after your program restarts, choose one key per operation
+    /// without an API key. To be able to repeat a request after your program restarts, choose one key for each write
     /// and store it. Reads need no key. If set several times, the last key counts.
     pub fn idempotency_key(self, key: &str) -> Self {
         self.header(IDEMPOTENCY_KEY, key)
     }
 
     /// Applies the change only if the resource still has this version ([`Reply::etag`]). Otherwise the call fails
-    /// with 412. Changes and deletions of agents, calendars, events, rules and booking pages support it. If set
-    /// several times, the last version counts.
+    /// with 412. Changes and deletions of agents, calendars, events, availability rules, booking pages, iCal
+    /// subscriptions and webhook endpoints support it. If set several times, the last version counts.
     pub fn if_match(self, etag: &str) -> Self {
         self.header(IF_MATCH, etag)
     }
 
-    /// Returns `None` if the resource still has this version, and its value otherwise. Plans, feeds and exports of
-    /// calendars support it. Other operations always return their value.
+    /// Returns `None` if the resource still has this version, and its value otherwise. Plans, feeds, exports of
+    /// calendars and the OpenAPI description support it. Other operations always return their value.
     pub fn if_none_match(self, etag: &str) -> Call<Option<T>> {
         let Call { client, request, .. } = self.header(IF_NONE_MATCH, etag);
         Call::new(client, request)

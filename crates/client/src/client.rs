@@ -58,7 +58,7 @@ impl Client {
         Self::builder(base_url).key(key).build()
     }
 
-    /// Starts to build a client of the service at `base_url`. Without a key, it is anonymous.
+    /// Starts to build a client of the service at `base_url`. Without a key, the client is anonymous.
     pub fn builder(base_url: &str) -> Builder {
         Builder {
             base_url: base_url.to_owned(),

@@ -129,7 +129,7 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     text(headers, REQUEST_ID).map(str::to_owned)
 }
 
-/// A header of visible characters.
+/// The value of a header, if it consists of visible ASCII characters.
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }

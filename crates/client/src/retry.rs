@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// The base of the first wait if the service named none. A fraction of a second is how long the restart of one of
-/// several processes takes.
+/// The maximum of the first wait if the service names none. Restarting one of several processes takes a fraction of a
+/// second.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 
 /// How often to send a request, and how long to wait between attempts.

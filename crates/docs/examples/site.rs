@@ -1,4 +1,4 @@
-//! Writes the site to a folder, for a look at it without a server: `kalends openapi | site FOLDER`.
+//! Writes the site to a folder, to look at it without a server: `kalends openapi | site FOLDER`.
 
 use std::{error::Error, fs, io, path::Path};
 

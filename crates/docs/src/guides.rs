@@ -1,6 +1,6 @@
 //! The guides: the Markdown files of the repository, in the order of the site.
 
-/// The folder of the decisions, whose pages are not listed one by one beside the others.
+/// The folder of the decisions. Lists of pages contain one link for all of them.
 pub(crate) const DECISIONS: &str = "contribute/decisions";
 
 /// A part of the documentation.

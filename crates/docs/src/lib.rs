@@ -21,8 +21,8 @@ use serde_json::Value;
 use self::reference::Reference;
 pub use site::{File, ROOT};
 
-/// The length in bytes from which the operations of a group get a page each, so that no page is longer than 60 KB with
-/// what surrounds it.
+/// If the HTML of a group's operations is longer than this, in bytes, each operation gets a page of its own, so that no
+/// page exceeds 60 KB.
 const SPLIT_ABOVE: usize = 50_000;
 
 /// Renders the site. `description` is the complete OpenAPI description of the API.

@@ -202,8 +202,8 @@ impl Ids {
     }
 }
 
-/// The address on the site of a link in a guide. `None` if it leads to a file of the repository that the site does not
-/// have.
+/// The address on the site to which a link in a guide leads. `None` if the link leads to a file of the repository that
+/// the site does not have.
 fn resolve(source: &Source, link: &str) -> Option<String> {
     if link.starts_with('#') || link.contains("://") || link.starts_with("mailto:") {
         return Some(link.to_owned());

@@ -41,7 +41,7 @@ struct List {
 }
 
 impl List {
-    /// Whether the links stand alone.
+    /// Whether no link has text after it.
     fn is_short(&self) -> bool {
         self.links.iter().all(|link| link.about.is_empty())
     }
@@ -57,7 +57,7 @@ struct Content {
     /// The HTML of the page.
     main: String,
     headings: Vec<Heading>,
-    /// Whether examples stand beside the text.
+    /// Whether examples are shown beside the text.
     is_wide: bool,
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct Operation {
 }
 
 impl Reference {
-    /// Gives each operation of the groups that are too long a page of its own.
+    /// Splits the groups that are too long: each of their operations gets a page of its own.
     pub(crate) fn split(&mut self, is_too_long: impl Fn(&Group) -> bool) {
         for group in &mut self.groups {
             group.is_split = is_too_long(group);

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::reference::parts::{Access, entries, pretty};
 
-/// The table of the Rust client's methods, as text: a crate of the application does not depend on an adapter. Every
-/// line that begins a method is `operationId method_name: METHOD "path"`.
+/// The table of the Rust client's methods. It is read as text, because a crate of the application does not depend on an
+/// adapter. Every line that begins a method is `operationId method_name: METHOD "path"`.
 const CLIENT: &str = include_str!("../../client/src/operations.rs");
 
 /// A call in one language.
@@ -220,7 +220,8 @@ impl Call<'_> {
         )
     }
 
-    /// Whether a success has a JSON body, as far as the path says: feeds and exports are text.
+    /// Whether a success has a JSON body, judged by the method and the path: deletions have none, and feeds and exports
+    /// are text.
     fn answers_json(&self) -> bool {
         !self.path.ends_with(".ics") && !self.path.starts_with("/ical/") && self.method != "DELETE"
     }
@@ -247,7 +248,7 @@ fn camel(variable: &str) -> String {
     })
 }
 
-/// A value of a query. Only what has a meaning there is encoded.
+/// Encodes a value of a query, but only the characters that have a meaning there.
 fn encoded(value: &str) -> String {
     let encode = |char: char| match char {
         '+' => "%2B".to_owned(),

@@ -9,7 +9,7 @@ use crate::{page, reference::Reference, rendered::Guide, site::ROOT};
 /// The length of the text that a result shows, in characters.
 const SHOWN: usize = 160;
 
-/// An entry of the index. The names are short because there are many.
+/// An entry of the index. The names of the fields are short, because there are many entries.
 #[derive(Debug, Serialize)]
 struct Entry {
     /// The address.

@@ -21,7 +21,7 @@ pub struct File {
 /// The content type of every page.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
-/// The text of a template.
+/// Renders a template.
 pub(crate) fn render(template: &impl askama::Template) -> String {
     #[expect(clippy::expect_used, reason = "writing to a String does not fail, and neither do our filters")]
     template.render().expect("a template is written to a String")

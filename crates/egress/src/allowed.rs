@@ -13,8 +13,8 @@ impl Allowed {
         Self::default()
     }
 
-    /// Allows these hosts and ports. Names are in lower case. Literal addresses are in their normal form, with or
-    /// without brackets.
+    /// Allows these hosts and ports. Names must be in lower case. Literal addresses must be in their normal form, with
+    /// or without brackets.
     pub fn new(list: impl IntoIterator<Item = (String, u16)>) -> Self {
         Self(list.into_iter().map(|(host, port)| (bare(&host).to_owned(), port)).collect())
     }

@@ -17,15 +17,15 @@ use crate::{
 
 /// How long an idle connection is kept. This is enough for requests that belong together (the messages of one change,
 /// the requests of one sync). A connection keeps the address that was checked when it was dialled, so the longer it
-/// lives, the longer a change of its name goes unnoticed.
+/// lives, the longer the client does not notice that the name has another address.
 pub(crate) const IDLE: Duration = Duration::from_secs(10);
 /// How many idle connections are kept for one destination.
 const IDLE_CONNECTIONS: usize = 4;
 /// How long the connections of one pool are used. A busy connection is never idle, so after this time new requests
 /// take a new pool. Every name is therefore resolved and checked again at least this often.
 pub(crate) const POOL_LIFE: Duration = Duration::from_secs(60);
-/// How long connecting may take. The exchange's deadline comes first. This limit is for an attempt that continues in
-/// the background after its exchange got another connection.
+/// How long connecting may take, unless the exchange's deadline ends it earlier. The limit also ends an attempt that
+/// continues in the background after its exchange got another connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// The recipe for clients, and the two clients in use.
@@ -39,7 +39,7 @@ pub(crate) struct Recipe {
     pub(crate) user_agent: String,
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) tls: ClientConfig,
-    /// [`not_public`], except in tests in which the machine's own addresses play the public internet.
+    /// [`not_public`], except in tests in which the machine's own addresses count as public.
     pub(crate) judge: Judge,
     #[cfg(test)]
     pub(crate) recorder: crate::tests::Recorder,

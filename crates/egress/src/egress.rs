@@ -72,8 +72,8 @@ impl Egress {
     /// Sends a request and reads the answer, whatever its status. Dropping the future cancels the exchange.
     ///
     /// # Errors
-    /// See [`EgressError`]. A request that failed may have arrived anyway, except with [`EgressError::NotAllowed`] and
-    /// [`EgressError::Resolve`].
+    /// See [`EgressError`]. With [`EgressError::NotAllowed`] and [`EgressError::Resolve`], the request has not arrived,
+    /// except at servers that redirected it. With any other error, it may have arrived.
     pub async fn send(&self, exchange: Exchange) -> Result<Reply, EgressError> {
         let within = exchange.deadline;
         timeout(within, self.follow(exchange)).await.unwrap_or(Err(EgressError::Deadline { within }))

@@ -12,7 +12,7 @@ use rustls::CertificateError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EgressError {
-    /// The address may not be reached. No connection was opened.
+    /// The address may not be reached. No connection to it was opened.
     #[error(transparent)]
     NotAllowed(NotAllowed),
     /// The name has no addresses, or the look-up failed.
@@ -51,7 +51,7 @@ pub enum EgressError {
 }
 
 /// The message is the same for names without addresses and names with private ones, so that it does not reveal which
-/// names exist inside.
+/// names exist in a private network.
 const NO_PUBLIC_ADDRESS: &str = "the host has no public address";
 
 /// Why an address may not be reached.
@@ -131,7 +131,8 @@ impl TlsFault {
     }
 }
 
-/// The client's error without the URL, which may contain a secret. It may name addresses, so it is only for the log.
+/// The client's error without the URL, which may contain a secret. The error may name addresses, so it is only for the
+/// log.
 #[derive(Debug)]
 pub struct Cause(reqwest::Error);
 

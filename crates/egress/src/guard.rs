@@ -1,4 +1,4 @@
-//! The check when a name is dialled.
+//! The check of a name's addresses before they are dialled.
 
 use std::{
     io,
@@ -11,11 +11,11 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::{NotAllowed, Resolver};
 
-/// Returns why an address must not be dialled, or `None`.
+/// Returns why an address must not be dialled, or `None` if it may be.
 pub(crate) type Judge = fn(IpAddr) -> Option<NotPublic>;
 
-/// The most addresses of one name that are dialled. Otherwise the owner of a name could list a whole network and have
-/// it probed.
+/// The maximum number of addresses of one name that are dialled. Without a limit, the owner of a name could list a
+/// whole network and have it probed.
 const DIALLED: usize = 8;
 
 /// Resolves names for the client, which dials exactly the addresses returned here. Literal addresses are checked with

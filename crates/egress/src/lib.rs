@@ -3,12 +3,13 @@
 //! [`Egress::send`] takes an [`Exchange`] and returns a [`Reply`] or an [`EgressError`]. Whatever a URL, the owner of
 //! a name or a server does, the client reaches only the public internet and what the operator allows ([`Allowed`],
 //! `KALENDS_EGRESS_ALLOW`). It stops at its deadline, and it keeps no more bytes than the exchange allows.
-//! `docs/run/egress.md` lists what is refused and why. It works like this:
+//! `docs/run/egress.md` lists what is refused and why. The client works like this:
 //!
 //! - Every URL is checked when it is used, and again at every redirect, by
 //!   [`RemoteUrl`](kalends_kernel::RemoteUrl): scheme, credentials, literal addresses, local names.
-//! - A [`Resolver`] resolves a name once for each connection. It connects only to the addresses that were checked, and
-//!   if one of them is refused, all are (`guard`). There is no second look-up that could return something else.
+//! - A [`Resolver`] resolves a name once for each connection. The client connects only to addresses that were checked.
+//!   If one address of a name is refused, all of them are (`guard`). There is no second look-up that could return
+//!   something else.
 //! - The client has no proxy, no cookies and no redirects of its own. `redirect` decides what a redirect may do.
 //! - Destinations that the operator allows have a client of their own, because a resolver does not see the port.
 

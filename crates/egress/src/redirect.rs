@@ -1,4 +1,4 @@
-//! Decides what a redirect may do. This is a pure function.
+//! Decides what a redirect may do. Everything here is a pure function.
 
 use bytes::Bytes;
 use http::{
@@ -24,7 +24,7 @@ pub(crate) struct Hop {
 /// The headers that another origin may see. Any other header may be a credential or a signature.
 const HARMLESS: &[HeaderName] = &[ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, IF_MODIFIED_SINCE, IF_NONE_MATCH, USER_AGENT];
 
-/// The headers that describe content which is not sent again.
+/// The headers that describe the content. They are dropped together with it.
 const OF_CONTENT: &[HeaderName] = &[CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LOCATION, CONTENT_TYPE];
 
 /// Whether a status is a redirect. 300, 304 and 305 are not.

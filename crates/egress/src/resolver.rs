@@ -5,8 +5,8 @@ use std::{io, net::IpAddr, sync::Arc};
 use async_trait::async_trait;
 use tokio::{net::lookup_host, sync::Semaphore};
 
-/// Finds the addresses of a name. It is called once for every connection. The addresses that it returns are checked,
-/// and then connected to.
+/// Finds the addresses of a name. It is called once for every connection. The client checks the addresses that it
+/// returns, and then connects to them.
 #[async_trait]
 pub trait Resolver: Send + Sync + 'static {
     /// Every address of `host`. A name that ends with a dot is fully qualified: the network's search suffixes are not

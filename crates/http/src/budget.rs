@@ -1,6 +1,6 @@
 //! Bounds the memory that one organization can hold: its answers, from the moment they are made until they are read,
-//! and its request bodies that are still arriving. An organization that holds too much waits for its own memory and
-//! delays nobody else.
+//! and its request bodies that are still arriving. An organization that holds too much waits until it has released some
+//! memory, and delays nobody else.
 
 use std::{
     collections::HashMap,
@@ -40,14 +40,14 @@ pub(crate) const SMALL: usize = 64 << 10;
 const WAITS: Duration = Duration::from_secs(5);
 /// The approximate maximum size of a list entry, in bytes: an event with the longest description and metadata.
 const ENTRY_MAX: usize = 96 << 10;
-/// The number of copies of an answer in a tool's result: the answer itself, as text and as a tree.
+/// The number of copies of an answer while a tool's result is made: the answer, its text and its parsed JSON.
 const OF_TOOLS: usize = 3;
-/// The number of organizations that may hold their full budget. Beyond it, an organization may only hold one thing at
-/// a time.
+/// While all organizations together hold this many full budgets, an organization that already holds memory cannot
+/// reserve more.
 const SEVERAL: usize = 4;
 
-/// The memory for answers in this process. It fits one page per core, and one more page that may be waiting for the
-/// database.
+/// The memory for answers in this process. The budget of each organization fits one page per core, and one more page
+/// that may be waiting for the database.
 pub(crate) static ANSWERS: LazyLock<Budget> = LazyLock::new(|| {
     let cores = available_parallelism().map_or(1, NonZero::get);
     Budget::new((cores + 1) * PAGE_BYTES_MAX)
@@ -69,11 +69,11 @@ pub(crate) struct Budget {
 #[derive(Default)]
 struct Shares {
     left: HashMap<OrgId, Arc<Semaphore>>,
-    /// The number of entries at which those of organizations that hold nothing are removed.
+    /// With this many entries, the entries of organizations that hold nothing are removed.
     sweep_at: usize,
 }
 
-/// Memory that an organization holds. Dropping this returns it.
+/// Memory that an organization holds. It is released on drop.
 #[derive(Debug)]
 pub(crate) struct Room {
     permit: OwnedSemaphorePermit,
@@ -100,8 +100,8 @@ impl Budget {
         Arc::clone(shares.left.entry(org).or_insert_with(|| Arc::new(Semaphore::new(self.each))))
     }
 
-    /// Reserves `bytes`, or the whole budget if that is less. If the organization itself holds the memory, waits for
-    /// a while, and returns `None` if it is not released.
+    /// Reserves `bytes`, or the whole budget if that is less. If the organization holds too much, waits for a while,
+    /// and returns `None` if too little is released. While [`SEVERAL`] full budgets are held, does not wait.
     pub(crate) async fn reserve(&self, org: OrgId, bytes: usize) -> Option<Room> {
         let share = self.share(org);
         let crowded = self.held.load(Ordering::Relaxed) >= SEVERAL * self.each;
@@ -135,7 +135,7 @@ impl Room {
         Some(Self { permit, held: Arc::clone(&self.held) })
     }
 
-    /// Returns all but `bytes`.
+    /// Keeps `bytes` and releases the rest.
     fn shrink_to(&mut self, bytes: usize) {
         drop(self.split(self.permit.num_permits().saturating_sub(bytes)));
     }

@@ -1,5 +1,5 @@
 //! CORS. Pages on origins that the operator configured may read every answer. Pages on other origins may read only
-//! public answers. Cookies are never accepted.
+//! public answers. Neither may read answers to requests with cookies.
 
 use axum::{
     body::Body,

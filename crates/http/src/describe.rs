@@ -77,7 +77,7 @@ fn refer_to_items(schemas: &mut Value) {
     }
 }
 
-/// Marks objects that are the caller's own data, and so have no fields of ours, as allowing any field.
+/// Allows any field in objects whose schema names no fields. They contain the caller's own data.
 fn open_objects(schema: &mut Value) {
     match schema {
         Value::Object(keywords) => {
@@ -97,8 +97,9 @@ fn open_objects(schema: &mut Value) {
     }
 }
 
-/// Relaxes `oneOf` in a schema whose choices do not exclude each other. An answer with more fields than another one
-/// matches both. A flattened part may be missing together with all of its fields.
+/// Relaxes `oneOf` in a schema if its choices do not exclude each other. If one choice has all fields of another, its
+/// values match both, so `oneOf` becomes `anyOf`. If a flattened part is missing, so are all of its fields. The choice
+/// `null` therefore becomes an object without these fields.
 fn loosen(schema: &mut Value, schemas: &Value) {
     for part in schema.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten() {
         let Some([written, missing]) = part.get_mut("oneOf").and_then(Value::as_array_mut).map(Vec::as_mut_slice)
@@ -118,7 +119,7 @@ fn loosen(schema: &mut Value, schemas: &Value) {
     }
 }
 
-/// The fields with text for people. `kalends_kernel::bounded_text` checks them all alike.
+/// The fields with text for people. `kalends_kernel::bounded_text` applies the same checks to all of them.
 const TEXTS: [&str; 6] = ["agent_name", "label", "message", "name", "org_name", "title"];
 
 /// Documents the rules for text that the length bounds do not express. Only the schemas of requests have such bounds.
@@ -139,8 +140,8 @@ fn rename(schema: &mut Value, from: &str, to: &str) {
     }
 }
 
-/// The identifiers of the operations without query parameters. One place checks them, so that no endpoint can forget
-/// it.
+/// The identifiers of the operations without query parameters. The entrance rejects parameters for all of them, so that
+/// no endpoint can forget to.
 pub(crate) fn without_query(description: &OpenApi) -> HashSet<&'static str> {
     let document = serde_json::to_value(description).unwrap_or_default();
     let takes_query = |operation: &Operation| {
@@ -646,7 +647,7 @@ mod tests {
         }
     }
 
-    /// If the text of a field lists names, its type is an enumeration of them.
+    /// If a field's description lists names, its type is an enumeration of these names.
     #[test]
     fn closed_sets_are_enums() {
         let document = document();

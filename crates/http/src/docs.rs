@@ -15,7 +15,7 @@ use tokio::{sync::OnceCell, task::spawn_blocking};
 
 use crate::{endpoints::Description, error::ApiError, files::File};
 
-/// The site. The first request renders it, because most processes of a test or a command never show it.
+/// The site. It is rendered for the first request, because most tests and commands never show it.
 pub(crate) struct Site {
     description: Description,
     /// The files by their path below [`ROOT`].

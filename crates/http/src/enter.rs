@@ -32,8 +32,8 @@ pub(crate) const SERVICE_PLAN: HeaderName = HeaderName::from_static("x-service-p
 const TERMS_UPGRADE: HeaderName = HeaderName::from_static(TERMS_UPGRADE_HEADER);
 const RATE_LIMIT: HeaderName = HeaderName::from_static(headers::RATE_LIMIT);
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static(headers::RATE_LIMIT_POLICY);
-/// The maximum size of the values of these two headers, in bytes. Numbers have at most 15 digits, and the partition
-/// has 24 characters.
+/// The maximum size of the value of `RateLimit` or `RateLimit-Policy`, in bytes. Numbers have at most 15 digits, and
+/// the partition key has 24 characters.
 const WRITTEN_MAX: usize = 128;
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -68,7 +68,7 @@ pub(crate) async fn enter(State(entrance): State<Entrance>, request: Request, ne
     response
 }
 
-/// Wraps every route when the caller is known already.
+/// Wraps every route of a router that serves one known caller.
 pub(crate) async fn enter_as(
     State((entrance, principal)): State<(Entrance, Arc<Principal>)>,
     request: Request,
@@ -240,7 +240,7 @@ const fn called(operation: &'static Operation, Arrival { id, ip, at, .. }: Arriv
     Called { id, ip, operation, started: at, idempotency: None, local: false }
 }
 
-/// Records some of the refusals because of a limit in the audit log.
+/// Records in the audit log that a limit caused a refusal. Only some of these refusals are recorded.
 pub(crate) fn note_over_limit(
     app: &Arc<App>,
     principal: &Principal,
@@ -255,7 +255,7 @@ pub(crate) fn note_over_limit(
     }
 }
 
-/// The refusal of a caller that exceeds its rate or its monthly quota.
+/// The answer to a caller that exceeds its rate or its monthly quota.
 pub(crate) fn over_limit(caller: &Caller, refusal: Refusal, at: Timestamp) -> Response {
     if let Refusal::TooFast { .. } = refusal {
         return too_fast(refusal);
@@ -265,7 +265,7 @@ pub(crate) fn over_limit(caller: &Caller, refusal: Refusal, at: Timestamp) -> Re
     response
 }
 
-/// The refusal of a known caller that exceeds its rate, with the limit in its headers.
+/// The answer to a known caller that exceeds its rate, with the limit in the headers.
 fn too_fast(refusal: Refusal) -> Response {
     let burst = match &refusal {
         Refusal::TooFast { rate, retry_after } => Some(headers::burst_headers(*rate, *retry_after)),
@@ -278,7 +278,7 @@ fn too_fast(refusal: Refusal) -> Response {
     response
 }
 
-/// Adds the headers with the API calls that are left in the month.
+/// Adds the headers that show how many API calls are left in the month.
 pub(crate) fn add_monthly_limit(caller: &Caller, left: Option<u64>, at: Timestamp, headers: &mut HeaderMap) {
     let limit = headers::monthly_limit(caller.principal.limits.get(Metric::ApiCalls), left, at);
     if let (Some(policy), Some(limit)) = (&caller.policy, limit) {
@@ -403,9 +403,9 @@ async fn room_for(org: OrgId, bytes: usize) -> Result<Option<Room>, ApiError> {
     }
 }
 
-/// Rejects parameters if the operation takes none. Reads outside of `/v1` and of booking pages ignore unknown
-/// parameters, because clients add them to bypass caches. Links to booking pages take parameters, so they may contain
-/// others too.
+/// Rejects parameters if the operation takes none. Reads outside `/v1`, except those of booking pages, ignore
+/// parameters, because clients add them to bypass caches. An operation that takes parameters checks them itself. The
+/// booking pages among these operations ignore unknown ones, which links may contain.
 fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) -> Result<(), ApiError> {
     let first = form_urlencoded::parse(query.unwrap_or("").as_bytes()).next();
     let strict = ["/v1/", "/book/{slug}"].iter().any(|below| operation.path.starts_with(below));
@@ -419,7 +419,7 @@ fn check_query(entrance: &Entrance, operation: &Operation, query: Option<&str>) 
 
 /// The caller of an operation.
 enum Entered {
-    /// A caller without a credential.
+    /// A caller without a key or a session: an anonymous caller or the operator.
     Nobody(Called),
     /// The holder of a key or of a session.
     Actor(Actor),
@@ -449,7 +449,7 @@ impl Entered {
     }
 }
 
-/// Reads the whole body, because it is part of what identifies a repeated request.
+/// Determines what identifies a repeated request: its key and its content. The whole body is read for this.
 async fn identify(
     called: &Called,
     principal: Option<&Arc<Principal>>,

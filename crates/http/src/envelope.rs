@@ -141,14 +141,14 @@ fn address(app: &App, request: &Request) -> Option<IpAddr> {
     Some(app.settings().trusted_proxies.client(peer, forwarded))
 }
 
-/// A header value that is not text is not an address either.
+/// The value as text. A value that is not text is not an address either, so it becomes a word.
 fn readable(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or("unreadable")
 }
 
 /// Finishes an answer after its compression. Restores its status if the caller accepts none of our encodings: the
 /// answer is then sent unencoded, and the compression layer would change the status to 406 although the request
-/// succeeded. The body carries the line of the request to its end.
+/// succeeded. The body carries the line of the request until the body ends.
 pub(crate) fn finish<B>(mut response: http::Response<B>) -> http::Response<Counted<B>> {
     let answered = response.extensions_mut().remove::<Answered>();
     let line = answered.and_then(|Answered { status, line }| {

@@ -39,7 +39,7 @@ pub(crate) enum ApiError {
     FileType,
     /// The body is larger than this many bytes.
     TooLarge(usize),
-    /// A tools message is larger than other bodies may be, and is not an import.
+    /// A tools message is larger than other bodies may be, not counting an imported file.
     LargeMessage,
     /// The JSON nests too deeply.
     TooDeep,
@@ -47,13 +47,13 @@ pub(crate) enum ApiError {
     TooManyValues,
     /// The organization is already sending another large body.
     Uploading,
-    /// The service holds the maximum number of large bodies of other callers.
+    /// All places for large bodies are taken.
     NoPlace,
-    /// The organization holds at least this many bytes of unread answers.
+    /// The organization holds too many bytes of unread answers. Contains the maximum.
     AnswersUnread(usize),
-    /// The organization is sending the maximum number of bytes of bodies.
+    /// The organization is sending too many bytes of bodies at once.
     BodiesUnderWay,
-    /// The feed's address must not be fetched. Contains the other invalid fields too.
+    /// The feed's address must not be fetched. Contains the errors of other fields too.
     FeedUrl(FieldErrors),
     /// The body did not arrive completely.
     BodyLost,
@@ -79,7 +79,7 @@ pub(crate) enum ApiError {
     Internal,
 }
 
-/// The envelope for a connection that is refused, with status 503, before a request is read.
+/// The error envelope for a connection that is refused, with status 503, before a request is read.
 pub fn refused_connection(why: &str, request: RequestId) -> String {
     let message = format!("{why}; close connections that are not needed, or wait");
     let (kind, code) = (ErrorType::RateLimitError, ErrorCode::TooManyConnections);
@@ -102,12 +102,12 @@ impl IntoResponse for ApiError {
 }
 
 impl ApiError {
-    /// The error of a subscription's fields. An invalid address has its own status.
+    /// The error for invalid fields of a subscription. An invalid address has its own status.
     pub(crate) fn of_subscription(errors: FieldErrors) -> Self {
         if errors.iter().any(|error| error.param == "url") { Self::FeedUrl(errors) } else { errors.into() }
     }
 
-    /// The error for a response of the framework, which has none.
+    /// The error for a failure that the framework answered with only a status.
     pub(crate) const fn of_status(status: StatusCode) -> Self {
         match status {
             StatusCode::NOT_FOUND => Self::NoRoute,
@@ -198,7 +198,7 @@ impl ApiError {
         }
     }
 
-    /// Renders the response in the envelope of every error.
+    /// Renders the error as a response, in the envelope that all errors share.
     pub(crate) fn render(&self, app: &App, request: RequestId, operation: Option<&Operation>) -> Response {
         let error = self.body(app, request.to_string(), operation);
         debug_assert!(

@@ -14,11 +14,11 @@ mod tests;
 /// The stored recording.
 const RECORD: &str = include_str!("examples.json");
 
-/// The parsed recording. A test parses it too, so it cannot be broken.
+/// The parsed recording. A test parses it too, so it is valid JSON.
 static EXAMPLES: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(RECORD).unwrap_or_default());
 
-/// The bodies that are not recorded, each with the reason: those of one operation, or all with a media type. Their
-/// examples come from their schemas.
+/// The bodies that are not recorded, by operation (`None` for all operations) and media type, each with the reason.
+/// Their examples come from their schemas.
 pub(crate) static UNRECORDED: &[(Option<&Operation>, &str, &str)] = &[
     (None, "text/html", "a page for a browser, too long for an example"),
     (Some(&operations::OPENAPI), "application/json", "the answer is the description itself"),

@@ -1,4 +1,4 @@
-//! Static files. Each is compressed once per coding and then kept, never for a single request.
+//! Static files. Each is compressed once per coding, and the result is kept for later requests.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) struct File {
     headers: Vec<(HeaderName, HeaderValue)>,
     hash: String,
     plain: Bytes,
-    /// Whether the type is worth compressing.
+    /// Whether the file is worth compressing, by its type and its size.
     packs: bool,
     packed: [OnceCell<Bytes>; Coding::ALL.len()],
 }

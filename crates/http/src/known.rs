@@ -16,7 +16,7 @@ pub(crate) const FORWARDED_FOR: &str = "x-forwarded-for";
 /// The identifier of the request, on its answer.
 pub(crate) const REQUEST_ID: &str = "x-request-id";
 
-/// What is known about a request before its route is.
+/// What is known about a request before it is routed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrival {
     pub id: RequestId,
@@ -24,8 +24,9 @@ pub(crate) struct Arrival {
     pub ip: Option<IpAddr>,
 }
 
-/// The operation and the requester. `enter` notes them, and the envelope reads them when it finishes an answer. An
-/// answer that broke off (because of a deadline or a panic) has not come back through `enter`.
+/// What the inner layers note about a request, such as the operation and the requester. The envelope reads it here when
+/// it finishes an answer, because an answer that broke off (because of a deadline or a panic) has not come back through
+/// these layers.
 #[derive(Clone)]
 pub(crate) struct Known(Arc<Noted>);
 
@@ -106,14 +107,14 @@ impl Known {
     }
 }
 
-/// A call of a tool: the request inside of a request.
+/// A call of a tool, which is a request inside a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToolCall {
     /// The operation behind the tool.
     pub operation: &'static Operation,
     /// The status of its answer.
     pub status: StatusCode,
-    /// Its own identifier, which the audit log shows; `None` if the arguments were refused.
+    /// The identifier of the inner request, which the audit log shows. `None` if the arguments did not form a request.
     pub request: Option<RequestId>,
 }
 

@@ -10,7 +10,7 @@ pub const FILE_MAX: usize = kalends_feeds::limits::BYTES_MAX;
 /// character may be escaped, and the rest of the message surrounds it. All other messages are at most [`BODY_MAX`]
 /// long.
 pub const CALL_MAX: usize = 2 * FILE_MAX + BODY_MAX;
-/// The maximum number of bytes of bodies that an organization can be sending at once.
+/// The maximum total size of the bodies that an organization is sending at once, in bytes.
 pub(crate) const BODIES_MAX: usize = 16 << 20;
 /// The number of large bodies that the process holds at once.
 pub(crate) const PLACES: usize = 8;
@@ -32,8 +32,8 @@ pub(crate) const BYTES_A_SECOND: u64 = 8_000;
 pub(crate) const WITHIN: Duration = Duration::from_secs(60);
 /// The maximum length of an `Idempotency-Key`, in characters.
 pub(crate) const IDEMPOTENCY_KEY_MAX: usize = 255;
-/// The minimum length of an `Idempotency-Key`, in characters, without an API key or a session. The stored answer may
-/// contain a secret, so callers that share an address must not be able to guess each other's keys.
+/// The minimum length of an `Idempotency-Key` of a caller without an API key or a session, in characters. The stored
+/// answer may contain a secret, so callers that share an address must not be able to guess each other's keys.
 pub(crate) const ANONYMOUS_KEY_MIN: usize = 20;
-/// Answers smaller than this are not compressed, in bytes.
+/// Answers of fewer bytes than this are not compressed.
 pub(crate) const COMPRESS_ABOVE: u64 = 1024;

@@ -70,7 +70,7 @@ fn respond<T: Serialize, S: Serialize>(data: &[T], end: End<S>) -> Response {
     }
 }
 
-/// Writes at least one entry and as many as fit into `max` bytes, and then the end.
+/// Writes as many entries as fit into `max` bytes, but at least one if there are any, and then the end.
 fn write<T: Serialize, S: Serialize>(data: &[T], mut end: End<S>, max: usize) -> serde_json::Result<Chunks> {
     let mut chunks = Chunks::default();
     let mut chunk = Vec::with_capacity(CHUNK.min(1024 * (data.len() + 1)));

@@ -4,7 +4,7 @@ use http::StatusCode;
 use kalends_app::{App, Caller, Counted, Leased, Refusal, operations::Operation};
 use kalends_kernel::Timestamp;
 
-/// A counted request. If the caller disconnects before its answer, the request stays counted.
+/// A counted request. If the caller disconnects before the answer, the request stays counted.
 pub(crate) struct Metered {
     /// The API call. `None` if the message that carried the request was counted as the call.
     call: Option<Counted>,

@@ -2,5 +2,5 @@
 
 use std::sync::LazyLock;
 
-/// A value that its first use makes.
+/// A value that is made at its first use.
 pub(crate) type OnFirstUse<T> = LazyLock<T, Box<dyn FnOnce() -> T + Send>>;

@@ -23,7 +23,7 @@ const PAGES: &str = "/book/";
 /// The end of a path that lists slots, which is for programs only.
 const SLOTS: &str = "/slots";
 
-/// Set if a request wants a page: the address that an error page links back to.
+/// Marks a request that wants a page. Contains the address that an error page links back to.
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     back: Option<Path>,

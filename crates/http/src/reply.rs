@@ -26,7 +26,7 @@ impl<T> IntoResponse for Changed<T> {
     }
 }
 
-/// The response to which a stored answer belongs.
+/// Converts a stored answer into its response.
 fn stored(answer: Answer) -> Response {
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = match answer.body {

@@ -1,7 +1,7 @@
 //! The line of each request for the log of requests.
 //!
-//! A line is made when the answer has been handed to the connection, or when its client has left. It holds no path, no
-//! query and no content: these may contain secrets and other people's text.
+//! A line is made when the answer has been handed to the connection, or when the client has left. It contains no path,
+//! no query and no content, because these may contain secrets and other people's text.
 
 use std::{
     pin::Pin,
@@ -30,7 +30,7 @@ pub trait RequestLog: Send + Sync {
 /// One request, as the log of requests shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLine {
-    /// The request.
+    /// The identifier of the request.
     pub request: RequestId,
     /// The operation; `None` for an unknown route, a file or a page of the documentation, and for requests that were
     /// refused before their route was known.
@@ -39,15 +39,15 @@ pub struct RequestLine {
     pub method: Option<&'static str>,
     /// The status of the answer; `None` if the client left before there was one.
     pub status: Option<StatusCode>,
-    /// From the arrival of the request's head to the end of the answer.
+    /// The time from the arrival of the request's head to the end of the answer.
     pub took: Duration,
-    /// How many bytes of the answer's body were handed to the connection, as they were encoded.
+    /// The number of bytes of the answer's body that were handed to the connection, after compression.
     pub bytes: u64,
     /// The organization of the caller, if it is known.
     pub organization: Option<OrgId>,
     /// The key of the caller, if it has one.
     pub key: Option<KeyId>,
-    /// What the request called as a tool.
+    /// The tool that the request called, if it called one.
     pub tool: Option<ToolCall>,
 }
 
@@ -65,13 +65,14 @@ impl RequestLine {
         }
     }
 
-    /// Whether a load balancer asks if the service runs. Such requests are frequent and say little.
+    /// Whether the request only asks if the service is running or ready, as load balancers do. Such requests are
+    /// frequent and say little.
     pub fn is_probe(&self) -> bool {
         self.operation.is_some_and(|operation| [operations::HEALTH.id, operations::READY.id].contains(&operation.id))
     }
 }
 
-/// The method, if HTTP defines it. Any other one is text of the caller.
+/// The method if HTTP defines it, or else `other`, because any other method is text that the caller chose.
 fn known_method(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -98,7 +99,7 @@ pub(crate) struct Unfinished {
 /// A line that is noted when this value is dropped, whatever ends the request.
 pub(crate) struct Ending {
     unfinished: Option<Unfinished>,
-    /// What the request turned out to be, until there is an answer.
+    /// What is known about the request. `None` once there is an answer.
     known: Option<Known>,
 }
 
@@ -120,7 +121,7 @@ impl Ending {
         Self { unfinished: Some(unfinished), known: Some(known.clone()) }
     }
 
-    /// The line, now that the head of the answer is known. Its body finishes it.
+    /// Adds what the head of the answer shows. The body of the answer finishes the line.
     pub(crate) fn answered(mut self, status: StatusCode, operation: Option<&'static Operation>) -> Option<Unfinished> {
         let mut unfinished = self.unfinished.take()?;
         if let Some(known) = &self.known {
@@ -143,7 +144,7 @@ impl Drop for Ending {
     }
 }
 
-/// The body of an answer. Counts its bytes for the line of its request, which ends with it.
+/// The body of an answer. It counts its bytes for the line of the request, and notes the line when it is dropped.
 pub(crate) struct Counted<B> {
     body: B,
     ending: Ending,

@@ -68,7 +68,8 @@ impl MasterKey {
 }
 
 impl MasterKeys {
-    /// Reads `new` or `new,old`. Each key is 32 bytes in base64, in either alphabet, with or without padding.
+    /// Reads `new` or `new,old`. Each key is 32 bytes in base64, in the standard or the URL-safe alphabet, with or
+    /// without padding.
     ///
     /// # Errors
     /// [`MasterKeysError`] says what a key must be. It never quotes the text.

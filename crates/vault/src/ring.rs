@@ -13,7 +13,8 @@ use crate::{MasterKeys, MasterSource, VaultError, data_key, data_key::DataKey, s
 
 /// The data keys of a process at one time.
 struct Keys {
-    /// One key, or two or three during a rotation.
+    /// One key until the first rotation, then two: the writing key and the retired one. There is one more during a
+    /// rotation.
     all: Vec<Arc<DataKey>>,
     writing: Arc<DataKey>,
 }
@@ -32,8 +33,9 @@ impl Keys {
 ///
 /// The ring is a copy of the key table. [`KeyRing::refresh`] updates it. A node refreshes twice a second and whenever
 /// [`KeyRing::nudged`] returns. Opening a value whose key is not in the ring fails at once with
-/// [`OpenError::UnknownKey`] and nudges that loop, so that the next attempt succeeds. A rotation publishes a key for
-/// reading long before anything is sealed under it, so this happens only on a node that could not refresh.
+/// [`OpenError::UnknownKey`]. It also makes [`KeyRing::nudged`] return, so that the next attempt succeeds. A rotation
+/// publishes a key for reading long before anything is sealed under it, so this happens only on a node that could not
+/// refresh.
 pub struct KeyRing {
     table: Arc<dyn KeyTable>,
     source: Arc<dyn MasterSource>,
@@ -95,7 +97,7 @@ impl KeyRing {
         Ok(())
     }
 
-    /// Waits until a value is met whose key is not in the ring.
+    /// Waits until opening a value fails because its key is not in the ring.
     pub async fn nudged(&self) {
         self.nudge.notified().await;
     }
@@ -124,8 +126,8 @@ impl KeyRing {
     }
 }
 
-/// The keys of a table. Those in `known` are not unwrapped again: rewrapping does not change a key, so a node keeps
-/// working through a rotation. If a master key is missing, `source` is read once for newer ones.
+/// Reads the keys of a table. Those in `known` are not unwrapped again: rewrapping does not change a key, so a node
+/// keeps working during a rotation. If a master key is missing, the master keys are read from `source` again.
 async fn read(
     rows: &[WrappedDataKey],
     known: Option<&Keys>,

@@ -8,13 +8,12 @@ use kalends_kernel::{DataKeyId, SignedDuration};
 
 use crate::{KeyRing, VaultError, data_key};
 
-/// How long a rotation waits after a change of the key table. Nodes see the change within 2 s, and one second is
-/// spare.
+/// How long a rotation waits after a change of the key table. Nodes see the change within 2 s. One second is a margin.
 pub const SETTLE: Duration = Duration::from_secs(3);
 /// How many values are sealed again at a time.
 const BATCH: u32 = 500;
 
-/// Waits until every running node must have read the key table again.
+/// Waits long enough for every running node to read the key table again.
 #[async_trait]
 pub trait Pause: Send + Sync {
     /// Returns after [`SETTLE`]. In tests, nodes refresh instead.
@@ -57,23 +56,23 @@ impl fmt::Display for RotationStep {
     }
 }
 
-/// Replaces the data keys by a new one under the current master key, so that nothing depends on the old master key any
-/// more. `ring` must know both master keys, and so must every node before this is called.
+/// Replaces the data keys with a new one under the current master key, so that nothing depends on the old master key
+/// any more. `ring` must know both master keys, and so must every node before this is called.
 ///
-/// It may be interrupted at any point and called again. Nodes may read and write throughout:
+/// A rotation may be interrupted at any point and started again. Nodes may read and write throughout. The steps are:
 ///
 /// 1. A new data key is published for reading, under the new master key. This happens before the rewrapping because it
 ///    marks the rotation: a repeated call that finds the newest data key under the current master key continues with
 ///    that key.
 /// 2. All other data keys are rewrapped under the new master key.
-/// 3. After a pause every node can open values that are sealed under the new data key, and it becomes the writing key.
-/// 4. After another pause no node seals under an old key. `reseal` then seals the remaining values again, until it
-///    finds none twice, with a pause in between (a slow transaction may have been in progress).
+/// 3. After a pause, every node can open values that are sealed under the new data key. This key becomes the writing
+///    key.
+/// 4. After another pause, no node seals under an old key. `reseal` then seals the remaining values again, until it
+///    finds none in two runs in a row. There is a pause between these two, because a slow transaction may have been in
+///    progress.
 /// 5. Data keys that were retired before this rotation are removed. The key that this rotation retires stays until the
 ///    next rotation, which seals everything again: a slow transaction may still write a value that was sealed under
-///    it, and a node that could not read the table may still seal with it.
-///
-/// A node that cannot read the new key keeps sealing under the retired one, which is another reason to keep it.
+///    it, and a node that could not read the table or the new key may still seal under it.
 ///
 /// # Errors
 /// [`VaultError`]. Completed steps stay, and a repeated call continues.
@@ -132,7 +131,7 @@ pub async fn rotate(
     Ok(())
 }
 
-/// Seals values again until none is left, twice in a row.
+/// Seals values again until none is left in two runs in a row.
 async fn reseal_all(
     reseal: &dyn Reseal,
     pause: &dyn Pause,

@@ -11,7 +11,7 @@ use crate::data_key::{DataKey, NONCE, VERSION};
 
 /// The length of a tag in bytes.
 const TAG: usize = 16;
-/// The most bytes that a thread keeps allocated for its next value.
+/// The maximum number of bytes that a thread keeps allocated for its next value.
 const SCRATCH_KEPT: usize = 64 * 1024;
 
 thread_local! {

@@ -1,4 +1,4 @@
-//! Pages about a booking: after it was made or moved, before it is cancelled, and after.
+//! Pages about a booking: after it was made, before and after it is moved, and before and after it is cancelled.
 
 use askama::Template;
 use kalends_kernel::Span;
@@ -19,11 +19,11 @@ pub struct Booked<'a> {
     pub slot: Span,
     /// The previous slot, if the booking was moved.
     pub before: Option<Span>,
-    /// The address that a confirmation was sent to.
+    /// The email address to which the confirmation was sent.
     pub mailed_to: Option<&'a str>,
     /// The link that cancels the booking.
     pub cancel: Option<&'a Href>,
-    /// The link that moves it.
+    /// The link that moves the booking.
     pub reschedule: Option<&'a Href>,
     /// The booking as an iCalendar file.
     pub file: Option<&'a Href>,
@@ -32,7 +32,7 @@ pub struct Booked<'a> {
 /// The state of a booking, as shown to a visitor with its link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BookingState {
-    /// It takes place, and can be cancelled.
+    /// It is still to come, and can be cancelled.
     Upcoming,
     /// It has just been cancelled.
     Cancelled,
@@ -42,7 +42,7 @@ pub enum BookingState {
     Past,
 }
 
-/// A booking that can be cancelled.
+/// A booking in one of its states. If it is upcoming, the page has the form that cancels it.
 #[derive(Debug, Clone, Template)]
 #[template(path = "booking.html")]
 pub struct Booking<'a> {
@@ -56,9 +56,9 @@ pub struct Booking<'a> {
     pub name: &'a str,
     /// The state of the booking.
     pub state: BookingState,
-    /// The path that the form which cancels it is sent to.
+    /// The path to which the form that cancels the booking is sent.
     pub cancel: &'a Path,
-    /// The link that moves it instead.
+    /// The link that moves the booking instead.
     pub reschedule: Option<&'a Href>,
     /// The booking page, if it is open, to book another time.
     pub again: Option<&'a Path>,

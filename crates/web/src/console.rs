@@ -1,5 +1,5 @@
-//! The pages on which a user connects calendars. They contain only their frame: their script calls the JSON API with
-//! the session's cookie, so the HTML is the same for everybody.
+//! The pages on which a user connects calendars or sets a password. Their HTML is only a frame that is the same for
+//! everyone: the script fills it by calling the JSON API with the session's cookie.
 
 use askama::Template;
 
@@ -10,7 +10,7 @@ pub enum Console {
     Connect,
     /// The list of connections, to which a provider also redirects the browser.
     Connections,
-    /// The page on which a user sets a password by mail.
+    /// The page on which a user sets a password with the token from an email.
     Reset,
 }
 

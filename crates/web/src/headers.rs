@@ -27,7 +27,7 @@ pub const PAGE: [(&str, &str); 5] = [
     ("vary", "Accept, Accept-Language"),
 ];
 
-/// The headers of the pages of the documentation. They change with a release, so a cache must revalidate.
+/// The headers of the documentation pages. The pages change with a release, so a cache must revalidate them.
 pub const DOCUMENTATION: [(&str, &str); 4] = [
     ("content-security-policy", CONTENT_SECURITY_POLICY),
     ("referrer-policy", "same-origin"),

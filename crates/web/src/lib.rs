@@ -1,5 +1,5 @@
 //! The HTML pages: the public booking pages for guests, also as Markdown for agents, and the console pages on which
-//! users connect calendars.
+//! users connect calendars or set a password.
 //!
 //! Everything here is a pure function. A caller reads the request with [`PageQuery`] and [`Clock`], runs the use
 //! cases, fills in one of the views and sends the text that its `html()` returns, with the headers [`headers::SAFE`]
@@ -36,7 +36,7 @@ pub use page_query::{ChosenSlot, PageQuery};
 pub use picker::Picker;
 pub use time::{Clock, Month};
 
-/// The text of a template.
+/// Renders a template.
 fn render(template: &impl askama::Template) -> String {
     #[expect(clippy::expect_used, reason = "writing to a String does not fail, and neither do our filters")]
     template.render().expect("a template is written to a String")

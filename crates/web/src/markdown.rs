@@ -1,4 +1,4 @@
-//! The page for agents: the same facts, and how to list the free times and book one over HTTP.
+//! The booking page for agents: the same facts as in HTML, and how to list the free times and book one over HTTP.
 
 use std::fmt::Write as _;
 

@@ -23,13 +23,13 @@ pub struct Picker<'a> {
     pub shown: DisplaySettings,
     /// The current time.
     pub now: Timestamp,
-    /// The span in which bookings may begin. There are no links to other months.
+    /// The span in which bookings may begin. The page links only to months in this span.
     pub bookable: Span,
     /// The month to show: [`crate::PageQuery::month_to_show`].
     pub month: Month,
     /// The requested day. If it is missing or not in the month, the first day with a free time is shown.
     pub day: Option<CivilDate>,
-    /// The free slots of at least [`Month::span`]. Slots outside are ignored.
+    /// The free slots in [`Month::span`], or in a longer span. Slots outside the month are ignored.
     pub offers: &'a [Span],
     /// The first free slot of all, which the page links to if the month has none.
     pub first_offer: Option<Span>,
@@ -192,7 +192,7 @@ impl Picker<'_> {
         }
     }
 
-    /// The address of a day, at its times. The month follows from the day.
+    /// The address of a day, scrolled to its times. It needs no month, because the month follows from the day.
     fn day_href(&self, date: CivilDate, zone: Zone) -> String {
         self.page.path.with(&[("day", &date), ("tz", &zone)]) + "#day"
     }

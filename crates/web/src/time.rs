@@ -131,7 +131,7 @@ impl Month {
         (0..31).map(move |day| self.first().plus_days(day)).take_while(move |date| Self::of(*date) == Some(self))
     }
 
-    /// The span of the month in the zone. A picker of this month needs the offers of that span.
+    /// The span of the month in the zone. A picker of this month needs the offers in that span.
     pub fn span(self, zone: Zone) -> Option<Span> {
         let after = (0..=31).map(|day| self.first().plus_days(day)).find(|date| Self::of(*date) != Some(self))?;
         Span::new(zone.to_timestamp(self.first().midnight())?, zone.to_timestamp(after.midnight())?).ok()

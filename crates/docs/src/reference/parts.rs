@@ -1,4 +1,4 @@
-//! The parts of an operation, and what reads JSON for them.
+//! The parts of an operation, and functions that read JSON for them.
 
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ pub(crate) struct Object {
     pub(crate) example: Option<String>,
 }
 
-/// The entries of an object; none of anything else.
+/// The entries of an object. Any other value has none.
 pub(crate) fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }

@@ -166,7 +166,7 @@ impl<'a> Schemas<'a> {
     }
 }
 
-/// The bounds of a value, in words, and the upper one.
+/// The bounds of a value in words, and the upper bound as a number.
 fn bounds(schema: &Value) -> Option<(String, Option<i64>)> {
     let number = |name: &str| schema[name].as_i64();
     let (least, most, unit) = if schema["maxLength"].is_number() || schema["minLength"].is_number() {

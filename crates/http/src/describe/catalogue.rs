@@ -58,7 +58,7 @@ pub(super) fn headers() -> Value {
     })
 }
 
-/// The error responses by status, and the same for browsers that get a page.
+/// The error responses by status, and their variants for browsers that get a page.
 pub(super) fn responses() -> Value {
     let failure = |description: &str, also: &[&str]| {
         let mut headers = of_caller();

@@ -99,9 +99,10 @@ async fn read_sent(extensions: &Extensions, body: Body, max: usize) -> Result<By
 pub(super) struct Reader {
     /// The maximum size, in bytes.
     max: usize,
-    /// The organization for which a large body is counted. Without an organization, large bodies are not accepted.
+    /// The organization that holds the body's place and memory. Without an organization, large bodies are not accepted.
     org: Option<OrgId>,
-    /// The places for large bodies and the memory for others. `None` if the body has them already.
+    /// The places for large bodies, and the memory for all bodies that are not small. `None` if the body is already in
+    /// memory.
     places: Option<(&'static Places, &'static Budget)>,
     /// The limits on the JSON.
     bounds: Option<Bounds>,
@@ -130,18 +131,19 @@ impl Reader {
         Self { max, org, places: Some((&OF_PROCESS, &BODIES)), bounds: None }
     }
 
-    /// The body is already in memory.
+    /// For a body that is already in memory, which takes neither a place nor more memory.
     const fn of_memory(self) -> Self {
         Self { places: None, ..self }
     }
 
-    /// Rejects JSON that exceeds its limits while it arrives.
+    /// Rejects JSON as soon as the part that has arrived exceeds the limits.
     pub(super) const fn of_json(self) -> Self {
         Self { bounds: Some(Bounds::new()), ..self }
     }
 
-    /// Reads the whole body. An organization takes its turn when the declared or received length makes the body a
-    /// large one. The place is taken only when that much has arrived, so that a slow body does not hold one.
+    /// Reads the whole body. The organization takes its turn when the declared or received length shows that the body
+    /// is large. It takes the place only after more than [`BODY_MAX`] bytes have arrived, so that a slow body holds
+    /// none.
     pub(super) async fn read(mut self, mut body: Body) -> Result<Received, ApiError> {
         let declared = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
         if declared > self.max {

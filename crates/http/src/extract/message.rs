@@ -21,11 +21,12 @@ use crate::{
 pub(crate) struct Message {
     /// The text, at most [`BODY_MAX`] bytes.
     pub text: Bytes,
-    /// The file of a call that imports a large one. It keeps its place. In the text, an empty string replaces it.
+    /// The imported file, if the message is large. It keeps its place among the large bodies. In the text, an empty
+    /// string replaces it.
     pub file: Option<Bytes>,
 }
 
-/// The fields that identify a call of the import. Parsing them builds nothing of the rest.
+/// The fields that identify a call of the import. Parsing them does not build the rest of the message.
 #[derive(Deserialize)]
 struct Call<'a> {
     #[serde(borrow)]
@@ -51,8 +52,8 @@ struct Arguments<'a> {
 /// Reads a message of an organization.
 ///
 /// # Errors
-/// The errors of every JSON body. [`ApiError::LargeMessage`] for a message of more than [`BODY_MAX`] bytes that is
-/// not an import.
+/// The errors of every JSON body. [`ApiError::LargeMessage`] for a message of more than [`BODY_MAX`] bytes, not
+/// counting an imported file.
 pub(crate) async fn read_message(request: Request, org: OrgId) -> Result<Message, ApiError> {
     let body = as_json(request)?.into_body();
     let received = Reader::new(CALL_MAX, Some(org)).of_json().read(body).await?;

@@ -1,4 +1,5 @@
-//! Places for large bodies. They limit how many the process holds at once, and each organization to one.
+//! Places for large bodies. They limit the number of large bodies that the process holds at once. An organization has
+//! at most one place.
 
 use std::{
     collections::BTreeSet,

@@ -34,7 +34,7 @@ enum Due {
     Number,
     /// A whole number in this range, inclusive.
     Whole(i128, i128),
-    /// One of these names. No enum in a request has values that contain more than their name.
+    /// One of these names. No enum in a request has variants with fields.
     OneOf(&'static [&'static str]),
 }
 

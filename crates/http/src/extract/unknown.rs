@@ -76,7 +76,7 @@ fn shorten(text: &str) -> String {
     text.chars().take(SHOWN_MAX).collect()
 }
 
-/// Removes the position in the body and truncates long input values.
+/// Removes the position in the body, and leaves out the middle of a long message.
 fn shorten_message(message: &str) -> String {
     let message = match message.rsplit_once(" at line ") {
         Some((words, position)) if position.split(" column ").all(|number| number.parse::<usize>().is_ok()) => words,

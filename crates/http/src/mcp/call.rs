@@ -108,8 +108,8 @@ fn segment(text: &str) -> String {
     escaped
 }
 
-/// Builds the result of the call: JSON both as text and structured, or the text of the answer. If the answer contains
-/// text that third parties wrote, a warning comes first.
+/// Builds the result of the call from the text of the answer. A JSON object is also included as structured content. If
+/// the answer contains text that third parties wrote, a warning comes first.
 pub(super) fn result(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> CallToolResult {
     let parsed: Option<Value> = serde_json::from_slice(body).ok();
     let mut content = Vec::new();

@@ -1,5 +1,5 @@
-//! `POST /mcp` in the OpenAPI description. It is not in the table of operations, because each call is one of those
-//! operations.
+//! `POST /mcp` in the OpenAPI description. It is not in the table of operations, because each call of a tool runs one
+//! of those operations.
 
 use kalends_app::operations;
 use serde_json::{Map, Value, json};

@@ -3,8 +3,9 @@
 //!
 //! The tools are derived from the OpenAPI description ([`tools`]). A call runs through the same router that serves
 //! HTTP. The outer request authenticates the key once. Its rate is checked and it is counted as one API call before its
-//! body is read, whatever the message asks for. The inner request of a call has the same caller. It counts availability
-//! queries, and the audit log records it. The outer answer has the headers for the plan, the terms and the limits.
+//! body is read, whatever the message asks for. The inner request of a call has the same caller. It counts as an
+//! availability query if it reads availability, and the audit log records it. The outer answer has the headers for the
+//! plan, the terms and the limits.
 
 mod call;
 pub(crate) mod describe;
@@ -57,7 +58,8 @@ use crate::{
     reply::JSON,
 };
 
-/// The headers that the outer answer copies from the inner one. The outer request counts the API calls itself.
+/// The headers that the outer answer copies from the inner one. The rate-limit headers are not among them, because the
+/// outer request counts the API calls.
 const COPIED_HEADERS: [HeaderName; 3] =
     [SERVICE_PLAN, HeaderName::from_static(kalends_accounts::TERMS_UPGRADE_HEADER), header::RETRY_AFTER];
 
@@ -109,7 +111,7 @@ struct Endpoint {
 #[derive(Clone)]
 struct Handler {
     app: Arc<App>,
-    /// The first call of a tool or of the list derives them.
+    /// They are derived when a tool or the list is first called.
     tools: Arc<OnFirstUse<Tools>>,
     /// The whole API, with all of its layers.
     inner: Router,
@@ -125,9 +127,9 @@ pub(crate) fn route(app: &Arc<App>, tools: impl FnOnce() -> Tools + Send + 'stat
     Router::new().route(operations::MCP.path, post(serve)).with_state(endpoint)
 }
 
-/// The host is checked because an attacker can make a name resolve to this machine. The origin is checked because of
-/// pages of other sites. Allowed are `base_url` and the machine itself, and further origins that the operator
-/// configured.
+/// The host is checked because an attacker can make a name resolve to this machine. The host of `base_url` and the
+/// names of the machine itself are allowed. The origin is checked because pages of other sites can send requests. The
+/// origin of `base_url` and the origins that the operator configured are allowed.
 fn config(base_url: &str, cors_origins: &[String]) -> StreamableHttpServerConfig {
     let own = Url::parse(base_url).ok();
     let host = own.as_ref().and_then(Url::host_str).map(str::to_owned);

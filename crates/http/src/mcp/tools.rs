@@ -11,13 +11,13 @@ use kalends_quotas::IpLane;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-/// The defaults in which tools differ from their routes: lists are shorter, and times are also shown in the zone of
-/// their calendar.
+/// The defaults of tools that differ from those of their routes: lists are shorter, and times are also shown in the
+/// zone of their calendar.
 fn profile() -> [(&'static str, Value); 2] {
     [("limit", json!(20)), ("local", json!(true))]
 }
 
-/// The maximum depth of nested references in a schema. A recursive schema would be endless.
+/// The maximum depth of nested references in a schema. Without it, inlining a recursive schema would not end.
 const DEPTH_MAX: u8 = 24;
 
 /// Where an argument is sent.
@@ -34,11 +34,11 @@ pub(super) enum Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Content {
     Nothing,
-    /// An object of all arguments that are not sent elsewhere. `required` means that an empty object is sent too.
+    /// An object of all arguments that are not sent elsewhere. If `required`, the object is sent even if it is empty.
     Json {
         required: bool,
     },
-    /// The argument [`TEXT`], unchanged.
+    /// The argument [`TEXT`], unchanged, with this media type.
     Text(String),
 }
 
@@ -65,8 +65,8 @@ pub(crate) struct Tools {
 }
 
 impl Tools {
-    /// Derives the tools from a description. The second list contains names that denote two arguments of one
-    /// operation. A test checks that it is empty.
+    /// Derives the tools from a description. Also returns the names that denote two arguments of one operation. A test
+    /// checks that there are none.
     pub(crate) fn of(description: &Value) -> (Self, Vec<String>) {
         let (mut bound, mut clashes) = (Vec::new(), Vec::new());
         for operation in operations::ALL {

@@ -25,7 +25,7 @@ pub(super) fn display_settings(page: &BookingPage, zone: Option<Zone>, headers: 
     DisplaySettings { zone: zone.unwrap_or(page.timetable.zone), clock: Clock::of_languages(languages) }
 }
 
-/// The facts about a booking page at that path that a visitor may see.
+/// The facts about a booking page that a visitor may see. `path` is the path of the page that shows them.
 pub(super) fn page<'a>(page: &'a BookingPage, path: &'a Path) -> Page<'a> {
     Page {
         path,

@@ -1,4 +1,4 @@
-//! Claims of users on organizations that agents signed up.
+//! Claims of users on organizations that were made without an owner.
 
 mod initiate;
 mod list;

@@ -14,7 +14,8 @@ use crate::error::ApiError;
 
 const CALENDAR: HeaderValue = HeaderValue::from_static("text/calendar; charset=utf-8");
 
-/// The text in its stored pieces, or 304, with its entity tag. `cache` is the cache policy.
+/// The response to a request for a feed: its text in the stored pieces, or 304. Both have the entity tag. `cache` is
+/// the cache policy.
 pub(super) fn feed_response(answer: FeedAnswer, cache: &'static str) -> Result<Response, ApiError> {
     let (etag, mut response) = match answer {
         FeedAnswer::Unchanged(etag) => (etag, StatusCode::NOT_MODIFIED.into_response()),
