@@ -3,8 +3,8 @@
 //!
 //! Uses are counted in windows. An hour begins with the first use that is not in an earlier hour, a day at midnight
 //! UTC. A window never holds more uses than are allowed, and a refused caller learns when it ends. Windows do not
-//! slide: if one window ends with a burst and the next begins with one, the hour around the boundary holds up to twice
-//! the limit less one. Preventing that would require keeping the time of every use.
+//! slide: if one window ends with a burst and the next begins with one, the hour around the boundary holds up to one
+//! use less than twice the limit. Preventing that would require keeping the time of every use.
 //!
 //! The rule is a pure transition of [`Used`]: [`Allowance::take_many`]. A store keeps a number and a time, and makes
 //! the same transition in one statement, with the [`AllowanceTerms`] of the allowance.
@@ -158,7 +158,8 @@ pub struct Used {
 }
 
 impl Used {
-    /// One use less, if it was taken in the window that ends at `until` and that window is still stored.
+    /// The state with one use less, if the window that ends at `until`, in which the use was taken, is still stored.
+    /// Otherwise the state is unchanged.
     #[must_use]
     pub fn given_back(self, until: Timestamp) -> Self {
         if self.until == until { Self { count: (self.count - 1).max(0), ..self } } else { self }

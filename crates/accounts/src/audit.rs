@@ -141,8 +141,7 @@ pub struct AuditEntry {
     pub org: OrgId,
     /// The action.
     pub action: Action,
-    /// The first characters of the key of the caller, or of the user's identifier; `None` for an operator or a
-    /// sign-up.
+    /// The first characters of the caller's key, or of the user's identifier; `None` for an operator or a sign-up.
     pub actor_key_prefix: Option<String>,
     /// The agent concerned, if there is one.
     pub agent: Option<AgentId>,
@@ -165,7 +164,7 @@ pub struct AuditEntry {
 }
 
 /// The number of days for which a plan keeps the audit log: 3 on the free plans, 90 on Pro. A custom plan keeps
-/// everything (`None`), unless its contract says otherwise.
+/// everything (`None`).
 pub const fn audit_retention_days(plan: Plan) -> Option<u32> {
     match plan {
         Plan::FreeAgentUnverified | Plan::FreeAgent | Plan::Free => Some(3),
@@ -193,7 +192,7 @@ pub struct AuditRange {
 }
 
 impl AuditRange {
-    /// The range for the query parameters `from` and `to`. The default of `to` is now, inclusive to the microsecond.
+    /// The range for the query parameters `from` and `to`. Without `to`, the range includes entries written at `now`.
     /// The range is empty if everything requested is older than the kept entries.
     ///
     /// # Errors
@@ -243,7 +242,7 @@ impl AuditSearch {
     }
 }
 
-/// A reader's place in the log, newest first: after this entry. It is opaque to callers.
+/// A reader's place in the log, which is read newest first: after this entry. Callers see it as an opaque text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditCursor {
     /// When the last entry that was shown was written.

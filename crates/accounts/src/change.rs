@@ -7,8 +7,8 @@ use crate::{
     VerificationCode, oauth::KnownIdentity,
 };
 
-/// One write to organizations, keys, codes, users or sessions. An update only applies while the row has the version
-/// that was read.
+/// One write to the data of this crate, such as organizations, keys, users and sessions. An update only applies while
+/// the row has the version that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// Creates an organization. Fails as a duplicate if its address is taken.
@@ -33,7 +33,7 @@ pub enum Change {
         /// When it stops working.
         at: Timestamp,
     },
-    /// Revokes every older key of the organization itself, but not the keys of its agents.
+    /// Revokes every key of the organization itself that is in force, but not the keys of its agents.
     RevokeOrganizationKeys {
         /// The organization.
         org: OrgId,
@@ -67,8 +67,9 @@ pub enum Change {
     AddIdentity(KnownIdentity),
     /// Removes all identities of a user.
     RemoveIdentities(UserId),
-    /// Deletes an organization, with its keys, its ownership, and the sessions that are switched to it, at once. Its
-    /// acceptances no longer name an organization. Its other rows are removed later ([`crate::ports::Deletions`]).
+    /// Deletes an organization at once, with its keys, its ownership, the sessions that are switched to it, and the
+    /// rows on which workers, users or guests would still act. Its acceptances no longer name an organization. Its
+    /// other rows are removed later ([`crate::ports::Deletions`]).
     DeleteOrganization {
         /// The organization.
         org: OrgId,
@@ -108,8 +109,8 @@ pub enum Change {
     PutReset(PasswordReset),
     /// Uses up the token. Stale if it was used or replaced before.
     UseReset(TokenHash),
-    /// Deletes a user, with their sessions, identities, claims and ownerships. Stale if the user's version has
-    /// changed.
+    /// Deletes a user, with their sessions, identities, claims, ownerships and password reset. Stale if the user's
+    /// version has changed.
     DeleteUser {
         /// The user.
         user: UserId,

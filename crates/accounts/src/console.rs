@@ -76,10 +76,10 @@ pub enum SignUpError {
 /// Creates the account of a user whose address no other user has. `known` is the organization that has the address,
 /// and whether it has an owner.
 ///
-/// A user who was let in from the waiting list gets the organization of the waiting list: it has neither key nor
-/// owner, so it has nothing that could be stolen. Any other organization with the address (signed up by an agent, or
-/// created by the operator) stays as it is, because the address is not proved. The user can claim it
-/// ([`crate::Claim`]), and starts with a new organization.
+/// A user who was let in from the waiting list gets the organization that waited. It has neither a key nor an owner, so
+/// there is nothing to steal. Any other organization with the address (signed up by an agent, or created by the
+/// operator) stays as it is, because the address is not proved. The user can claim it ([`crate::Claim`]), and starts
+/// with a new organization.
 ///
 /// # Errors
 /// [`SignUpError::Waiting`].

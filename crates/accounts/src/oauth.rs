@@ -86,12 +86,12 @@ pub struct Client {
     pub issuer: String,
     /// The service's client identifier there.
     pub client_id: String,
-    /// The URL that the provider sends the user back to. It is exactly one, and never taken from a request.
+    /// The URL that the provider sends the user back to. There is only one, and it is never taken from a request.
     pub redirect_uri: String,
 }
 
 impl Client {
-    /// Whether an issuer is this provider. Google may write its issuer without the scheme.
+    /// Whether `issuer` is an issuer of this provider. Google may write its issuer without the scheme.
     pub fn is_issuer(&self, issuer: &str) -> bool {
         if self.provider == Provider::Google && self.issuer.strip_prefix("https://") == Some(issuer) {
             return true;
@@ -526,7 +526,7 @@ pub enum SignInAs {
 }
 
 /// The user that an identity signs in, given the user with the identity and the user with the address. Anyone may
-/// claim an address that the provider does not vouch for, so it opens no account.
+/// claim an address that the provider does not vouch for, so such an address does not sign in the user who has it.
 pub fn sign_in_as(identity: &Identity, by_subject: Option<UserId>, by_email: Option<UserId>) -> SignInAs {
     match (by_subject, by_email) {
         (None, _) if identity.email.is_none() => SignInAs::Nobody,

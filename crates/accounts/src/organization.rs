@@ -171,7 +171,7 @@ impl Organization {
         }
     }
 
-    /// The organization with this state of waiting.
+    /// The organization, put on the waiting list or taken off it.
     #[must_use]
     pub fn with_waitlist(&self, waitlist: Waitlist) -> Self {
         Self { waitlist, version: self.version.next(), ..self.clone() }
@@ -179,8 +179,8 @@ impl Organization {
 }
 
 impl Terms {
-    /// The organization after accepting `version`, and the record of it. Accepting a version again is allowed and
-    /// recorded.
+    /// The organization after it accepted `version`, and the record of the acceptance. Accepting a version again is
+    /// allowed and recorded.
     ///
     /// # Errors
     /// [`StaleTerms`] if `version` is not current.

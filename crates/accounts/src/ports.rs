@@ -1,4 +1,4 @@
-//! The ports that this crate's rules read through.
+//! The ports of this crate, which stores implement.
 
 use async_trait::async_trait;
 use kalends_kernel::{AgentId, ClaimId, KeyId, Listed, OrgId, Page, SessionId, StoreError, Timestamp, UserId};
@@ -10,7 +10,7 @@ use crate::{
     oauth::{Attempt, KnownIdentity, Provider},
 };
 
-/// Finds the owner of a key. This is the only look-up without an organization.
+/// Finds the owner of a key. The organization is not known before the look-up, so it is not an argument.
 #[async_trait]
 pub trait Principals: Send + Sync {
     /// The principal of the key with that hash; `None` if no key in force has it.
@@ -64,7 +64,7 @@ pub trait People: Send + Sync {
     /// The user with that address.
     async fn find_user_by_email(&self, email: &Email) -> Result<Option<User>, StoreError>;
 
-    /// The user's ownerships, longest first, then by organization. Each has an existing organization.
+    /// The user's ownerships of existing organizations, longest first, then by organization.
     async fn owned_by(&self, user: UserId) -> Result<Vec<Ownership>, StoreError>;
 
     /// The owner of the organization.

@@ -10,7 +10,7 @@ use crate::oauth::{ATTEMPT_LASTS, STATE_COOKIE};
 pub const SESSION_LASTS: SignedDuration = SignedDuration::hours(12);
 /// The name of the session's cookie.
 pub const SESSION_COOKIE: &str = "service_session";
-/// The issuer in tokens. A token of another service with the same key is not accepted.
+/// The issuer in tokens. A token that another service signed with the same key is not accepted.
 pub const SESSION_ISSUER: &str = "kalends";
 
 /// A session as stored: the row for the token's `jti`. A session without a row is not valid.
@@ -58,7 +58,7 @@ impl Session {
         }
     }
 
-    /// The claims of its token. The token is signed by the holder of the key; the claims contain no secret.
+    /// The claims of its token. They contain no secret. The holder of the signing key signs the token.
     pub fn claims(&self) -> SessionClaims {
         SessionClaims {
             iss: SESSION_ISSUER.to_owned(),
@@ -82,8 +82,8 @@ impl Session {
 }
 
 impl SessionClaims {
-    /// The session and the user of a token with a valid signature; `None` if it is expired, from another issuer, or
-    /// malformed. The session's row still has to be checked ([`Session::holds`]).
+    /// The session and the user of a token with a valid signature; `None` if the token has expired, is from another
+    /// issuer, or has other invalid claims. The session's row still has to be checked ([`Session::holds`]).
     pub fn check(&self, now: Timestamp) -> Option<(SessionId, UserId)> {
         let seconds = now.as_unix_seconds();
         // A node whose clock is slightly behind the issuer's still accepts the token.
@@ -122,7 +122,7 @@ impl SessionEnd {
     }
 }
 
-/// How the cookies are written: with `Secure`, except on plain http to the machine itself.
+/// How the cookies are written: with `Secure`, unless the server is reached over plain http on a loopback address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionCookies {
     secure: bool,
@@ -221,8 +221,8 @@ pub fn check_provenance(writes: bool, provenance: Provenance<'_>, own: &[String]
     }
 }
 
-/// Checks whether a request without a session, which signs in or up, may come from that origin. It is refused only if a
-/// browser states another site. A client that is not a browser states nothing.
+/// Checks whether a sign-in or sign-up, which has no session yet, may come from that origin. It is refused only if a
+/// browser states another origin. A client that is not a browser states nothing.
 ///
 /// # Errors
 /// [`CrossSite`], so that a page cannot sign its visitor in to another person's account.

@@ -109,8 +109,8 @@ pub struct User {
     pub id: UserId,
     /// The address, which is unique.
     pub email: Email,
-    /// When it was proved that the user reads mail at the address; `None` if it was only stated. If it was only stated,
-    /// a person who proves the address in another way, such as with a provider, takes the account over from the person
+    /// When the user proved that they read mail at the address; `None` if they only stated the address. In that case, a
+    /// person who proves the address in another way, such as with a provider, takes the account over from the person
     /// who set its password.
     pub email_verified_at: Option<Timestamp>,
     /// The name.

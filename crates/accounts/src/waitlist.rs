@@ -46,7 +46,7 @@ pub struct NewJoin {
 /// Why a person cannot join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum JoinError {
-    /// The address already has an account, or one that the operator or an agent created.
+    /// The address has an organization that did not come from the waiting list, or that is no longer on it.
     #[error("an account with that address exists; sign in instead")]
     Taken,
 }
@@ -69,8 +69,8 @@ pub fn join(id: OrgId, new: &NewJoin, now: Timestamp) -> Organization {
     }
 }
 
-/// The place on the waiting list that the address of `known` already has, for a person who joins again. Only
-/// organizations from the waiting list are shown: a caller without a key must not learn the names of others.
+/// Returns `known`, which has the address of a person who joins again, if it joined the waiting list and is still on
+/// it. No other organization is shown, because a caller without a key must not learn its name.
 ///
 /// # Errors
 /// [`JoinError::Taken`].

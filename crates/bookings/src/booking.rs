@@ -70,7 +70,7 @@ impl Booking {
 /// Why a slot cannot be booked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SlotError {
-    /// No slot of the page begins then, at present or ever.
+    /// No slot begins at this time: it is not on the page's grid, or it is outside the page's window.
     #[error(
         "must be the start of a slot that the page offers, got {0}; GET the slots of the page to see the present ones"
     )]
@@ -93,9 +93,9 @@ impl BookingPage {
         window.into_iter().flat_map(move |window| offered(self.timetable.grid(window), taken))
     }
 
-    /// Until this time, the page offers the same slots in `within` as at `now`, unless something is scheduled. It may
-    /// be earlier than necessary; `None` is forever. `first` is the first of these slots. If `within` is `None`, it is
-    /// the whole window of the page.
+    /// Until this time, the page offers the same slots in `within` as at `now`, unless something is scheduled. The time
+    /// may be earlier than necessary; `None` means forever. `first` is the first of these slots. A `within` of `None`
+    /// means the whole window of the page.
     pub fn same_before(&self, within: Option<Span>, first: Option<Span>, now: Timestamp) -> Option<Timestamp> {
         let notice = SignedDuration::minutes(self.min_notice_minutes.into());
         let drops = first.map(|slot| slot.start() - notice);

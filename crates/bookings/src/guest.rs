@@ -12,7 +12,7 @@ pub const NOTES_MAX: usize = 2_000;
 /// A guest, as given in the booking form. Personal data: sealed at rest, never logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guest {
-    /// 1-200 characters.
+    /// The name, 1-200 characters.
     pub name: String,
     /// The address for mail about the booking.
     pub email: Email,
@@ -29,7 +29,7 @@ struct Plain {
     notes: Option<String>,
 }
 
-/// The document is not one of a guest. The error does not repeat its content.
+/// The document does not contain the fields of a guest. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of a guest")]
 pub struct GuestDocumentError;

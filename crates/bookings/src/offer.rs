@@ -6,7 +6,7 @@ use kalends_kernel::Span;
 /// The number of alternatives that a refusal returns.
 pub const NEAREST: usize = 3;
 
-/// The slots that share no instant with `taken`. They must be ordered by start and equally long.
+/// The slots that share no instant with `taken`. `slots` must be ordered by start, and all must have the same length.
 ///
 /// *O*(*s* + *t*) for *s* slots and *t* taken spans.
 pub fn offered(slots: impl Iterator<Item = Span>, taken: &BusySet) -> impl Iterator<Item = Span> {

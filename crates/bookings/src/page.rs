@@ -40,9 +40,9 @@ pub struct BookingPage {
     pub agent: Option<AgentId>,
     /// The last part of the page's address.
     pub slug: Slug,
-    /// 1-255 characters.
+    /// The title, 1-255 characters.
     pub title: String,
-    /// Free text, if any.
+    /// The description, as free text.
     pub description: Option<String>,
     /// The rule that places its slots.
     pub timetable: Timetable,
@@ -69,9 +69,9 @@ pub struct BookingPage {
 /// The validated fields of a new page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewBookingPage {
-    /// 1-255 characters.
+    /// The title, 1-255 characters.
     pub title: String,
-    /// Free text, if any.
+    /// The description, as free text.
     pub description: Option<String>,
     /// The rule that places its slots.
     pub timetable: Timetable,
@@ -165,7 +165,7 @@ impl BookingPage {
     }
 
     /// The time in which slots are offered at `now`: from the minimum notice to the end of the window, or to the end of
-    /// the time-zone tables if that is earlier. `None` if the notice is longer than the window.
+    /// the time-zone tables if that is earlier. `None` if that leaves no time.
     pub fn window(&self, now: Timestamp) -> Option<Span> {
         let from = now + SignedDuration::minutes(self.min_notice_minutes.into());
         let to = now + SignedDuration::days(self.window_days.into());
@@ -177,7 +177,7 @@ impl BookingPage {
         SignedDuration::minutes(self.buffer_minutes.into())
     }
 
-    /// `window` widened by the time from which the page's buffer reaches into it.
+    /// `window`, widened by the page's buffer on both sides: busy time there can block a part of `window`.
     pub fn reads(&self, window: Span) -> Span {
         Span::new(window.start() - self.buffer(), window.end() + self.buffer()).unwrap_or(window)
     }
@@ -212,7 +212,7 @@ struct Plain {
     description: Option<String>,
 }
 
-/// The document is not one of a booking page. The error does not repeat its content.
+/// The document does not contain the fields of a booking page. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of a booking page")]
 pub struct ConfidentialError;

@@ -14,7 +14,7 @@ pub struct FoundPage {
     pub page: BookingPage,
     /// Its calendar as a source of busy times.
     pub source: BusySource,
-    /// The number of events that its organization created in the month. Each booking creates one.
+    /// The number of events that its organization created in the month, and the limit. Each booking creates one.
     pub events: Used,
 }
 

@@ -7,7 +7,7 @@ use kalends_accounts::oauth::{Attempt, BegunAttempt, Client, Provider};
 use kalends_kernel::{ConnectionId, ConnectionLinkId, Entropy, OrgId, Timestamp, UserId};
 use url::Url;
 
-/// The OAuth scopes that consent is asked for.
+/// The OAuth scopes that a user is asked to consent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scopes(pub &'static str);
 
@@ -48,7 +48,7 @@ pub struct ConnectAttempt {
     pub human: UserId,
     /// The purpose.
     pub purpose: Purpose,
-    /// The values that the provider's response is checked against. It has neither a nonce nor terms.
+    /// The values that the provider's response is checked against. There is no nonce, and there are no terms.
     pub oauth: Attempt,
 }
 

@@ -94,7 +94,7 @@ pub enum Change {
     },
 }
 
-/// The number of a claim. A commit must have the current one.
+/// A claim number. A commit must have the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fence(pub i64);
 

@@ -11,7 +11,8 @@ use crate::refresh::RefreshState;
 /// The maximum number of characters of a label.
 pub const LABEL_MAX: usize = 255;
 
-/// The OAuth tokens of an account, as far as the user consented. Sealed at rest, and deleted with the connection.
+/// The OAuth tokens of an account, which allow what the user consented to. Sealed at rest, and deleted with the
+/// connection.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Tokens {
     /// The access token, for requests.
@@ -38,7 +39,7 @@ struct PlainTokens {
     refresh: String,
 }
 
-/// The document is not one of tokens. The error does not repeat its content.
+/// The document does not contain tokens. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of tokens")]
 pub struct TokensError;
@@ -110,7 +111,7 @@ pub struct Connection {
     pub tokens: Tokens,
     /// Whether the user paused it.
     pub paused: bool,
-    /// The results of refreshes. Only the end of a refresh and a new consent change it.
+    /// The results of refreshes. Only the end of a refresh and a new consent change them.
     pub refresh: RefreshState,
     /// The row's version, which a refresh does not increment.
     pub version: Version,

@@ -142,7 +142,7 @@ pub struct Confidential {
     pub name: String,
 }
 
-/// The document is not one of a calendar. The error does not repeat its content.
+/// The document does not contain the fields of a calendar. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of an external calendar")]
 pub struct ConfidentialError;

@@ -1,6 +1,6 @@
 //! The bridge to human calendars.
 //!
-//! An agent makes a [`ConnectionLink`] and polls it. A user opens it once, consents to a provider returning their busy
+//! An agent makes a [`ConnectionLink`] and polls it. A user opens it, consents to a provider returning their busy
 //! times (a [`Connection`] and its [`ExternalCalendar`]s), and chooses the agents for which these count (a [`Grant`]).
 //! From then on the connection is refreshed every few minutes. Only the starts and ends of busy times are kept.
 //!

@@ -249,8 +249,8 @@ impl ConnectionLink {
         }
     }
 
-    /// The link after its user has connected an account, whose calendars they choose from next. It replaces an account
-    /// that they connected before.
+    /// The link after its user has connected an account. The account replaces one that the user connected before. The
+    /// user chooses from the new account's calendars next.
     ///
     /// # Errors
     /// [`LinkError`].

@@ -1,4 +1,4 @@
-//! The reads of links, connections and grants that stores implement.
+//! The ports of links, connections and grants, which stores implement.
 
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;

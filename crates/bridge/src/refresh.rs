@@ -36,7 +36,7 @@ pub struct RefreshState {
     pub refreshed_at: Option<Timestamp>,
     /// The error of the last refresh, to show to the user. It does not name a calendar.
     pub last_error: Option<String>,
-    /// The number of refreshes that have failed since.
+    /// The number of refreshes in a row that have failed. A new consent resets it.
     pub failures: u32,
     /// Whether the provider no longer accepts the tokens, so that the user must consent again.
     pub lapsed: bool,
@@ -81,8 +81,8 @@ impl RefreshState {
 }
 
 /// When the next refresh is due after one that ended at `now`; `None` if the connection has lapsed. The wait is 5
-/// minutes, and doubles with each further failure in a row, up to 40 minutes. It is shortened by up to a tenth, as
-/// `random` decides, so that connections do not stay in step with each other.
+/// minutes after a success or a first failure. It doubles with each further failure in a row, up to 40 minutes. It is
+/// shortened by up to a tenth, as `random` decides, so that connections do not stay in step with each other.
 pub fn next_due(state: &RefreshState, now: Timestamp, random: u32) -> Option<Timestamp> {
     if state.lapsed {
         return None;

@@ -12,8 +12,8 @@ use serde::Deserialize;
 
 /// The maximum length of a provider's own error code, in characters.
 const CODE_MAX: usize = 64;
-/// The most busy times of one calendar that are read. This is twice the number that is kept, because many of them
-/// overlap or touch.
+/// The maximum number of busy times of one calendar that are read. This is twice the number that is kept, because many
+/// of them overlap or touch.
 pub(crate) const RAW_SPANS_MAX: usize = SPANS_MAX * 2;
 
 /// Why an answer is malformed.

@@ -13,9 +13,9 @@ use crate::{
     answer::{Malformed, add, listed, read, unavailable, unknown},
 };
 
-/// The most pages of calendars that are read, of 250 each.
+/// The maximum number of pages of calendars that are read. A page has up to 250 calendars.
 const PAGES_MAX: usize = 10;
-/// The most calendars in one request (`calendarExpansionMax`).
+/// The maximum number of calendars in one request (`calendarExpansionMax`).
 const CALENDARS_AT_ONCE: usize = 50;
 /// The longest time range in one request. Google refuses about three months, so two leave a margin.
 const AT_ONCE: SignedDuration = SignedDuration::days(60);

@@ -20,12 +20,13 @@ use crate::{
     answer::{Malformed, TOO_MUCH, add, listed, read, unavailable, unknown},
 };
 
-/// The most pages of calendars that are read, of 100 each.
+/// The maximum number of pages of calendars that are read. A page has up to 100 calendars.
 const PAGES_MAX: usize = 10;
-/// The most pages of one calendar's events. Pages may hold fewer events than requested, but there must be a limit.
+/// The maximum number of pages of one calendar's events. A page may have fewer events than requested, but there must be
+/// a limit.
 const EVENT_PAGES_MAX: usize = 50;
 
-/// Everything except the unreserved characters (RFC 3986 section 2.3).
+/// The characters to percent-encode in a path segment: all except the unreserved ones (RFC 3986 section 2.3).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Requests times in UTC. This is the default, but a mailbox can override it.
@@ -231,7 +232,7 @@ fn code(body: &[u8]) -> Option<String> {
     document.pointer("/error/code")?.as_str().map(str::to_owned)
 }
 
-/// Some parts of the API write their codes in different case.
+/// Whether `codes` contain the code. Case is ignored, because some parts of the API write the codes in different case.
 fn is_one_of(codes: &[&str], code: &str) -> bool {
     codes.iter().any(|known| known.eq_ignore_ascii_case(code))
 }

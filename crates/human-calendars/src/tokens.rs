@@ -42,7 +42,7 @@ struct Failure {
     error: String,
 }
 
-/// Some providers write numbers as strings.
+/// A number of seconds. Some providers write numbers as strings.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Seconds {
@@ -70,8 +70,8 @@ pub(crate) fn authorizing(settings: &ProviderSettings, request: &TokenRequest) -
     ])
 }
 
-/// The form that requests another access token (RFC 6749 section 6). Without a scope, it is for everything that was
-/// consented to.
+/// The form that requests another access token (RFC 6749 section 6). The form has no scope, so the token is for
+/// everything that the user consented to.
 pub(crate) fn renewing(settings: &ProviderSettings, tokens: &Tokens) -> String {
     form(&[
         ("grant_type", "refresh_token"),
@@ -91,7 +91,7 @@ fn form(fields: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
-/// The tokens in the answer of a token endpoint at `now`. If it has no refresh token, `known` is kept.
+/// The tokens in the answer of a token endpoint at `now`. If the answer has no refresh token, `known` is kept.
 ///
 /// # Errors
 /// [`ProviderError::Lapsed`] for errors that only the user can fix.

@@ -69,7 +69,7 @@ pub enum DocumentError {
     /// It does not have the expected shape.
     #[error("the document does not have the expected shape")]
     Shape(#[from] serde_json::Error),
-    /// A time ends before it starts.
+    /// The end of a time is not after its start.
     #[error("a time in the document is invalid")]
     Span(#[from] SpanError),
     /// An identifier is invalid.

@@ -19,7 +19,7 @@ pub enum ProposalError {
     /// Nobody has responded yet.
     #[error("there is nothing to resolve: nobody has responded to the proposal yet")]
     NoResponses,
-    /// Not all participants declined, but every slot has begun.
+    /// The slot to confirm has begun, or every slot has begun and not every response declines.
     #[error(
         "every slot of the proposal has begun, and only a future slot can be confirmed; cancel the proposal and \
          propose other times"

@@ -5,7 +5,8 @@
 //! slot is its weight plus the points of each response that selects it.
 //!
 //! Everything is pure: the present instant and the source of identifiers are arguments. The crate knows events and
-//! calendars only by their identifiers. The caller makes the event of the best slot, in the same transaction.
+//! calendars only by their identifiers. The caller makes the event of the best slot, in the transaction that
+//! confirms the proposal.
 //!
 //! ```
 //! use kalends_kernel::{SignedDuration, Entropy, Timestamp, Metadata, Span};

@@ -1,4 +1,4 @@
-//! The reads of proposals that stores implement.
+//! The port of proposals, which stores implement.
 
 use async_trait::async_trait;
 use kalends_kernel::{AgentId, Listed, OrgId, Page, ProposalId, StoreError, Timestamp};

@@ -26,11 +26,11 @@ pub struct Proposal {
     pub id: ProposalId,
     /// The organization.
     pub org: OrgId,
-    /// 1-500 characters. Also the title of the event.
+    /// The title, 1-500 characters. The event gets it too.
     pub title: String,
-    /// Free text of at most 5,000 characters. Also the description of the event.
+    /// The description, at most 5,000 characters. The event gets it too.
     pub description: Option<String>,
-    /// The agent that made the proposal.
+    /// The agent that organizes the proposal.
     pub organizer: AgentId,
     /// The agents that are asked, in the order given, each once.
     pub participants: Vec<AgentId>,
@@ -61,11 +61,11 @@ pub struct Proposal {
 /// The fields of a new proposal. [`Proposal::create`] checks every bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewProposal {
-    /// 1 to [`TITLE_MAX`] characters, not blank.
+    /// The title: 1 to [`TITLE_MAX`] characters, not blank.
     pub title: String,
-    /// Free text of at most [`DESCRIPTION_MAX`] characters.
+    /// The description, at most [`DESCRIPTION_MAX`] characters.
     pub description: Option<String>,
-    /// The agent that makes the proposal.
+    /// The agent that organizes the proposal.
     pub organizer: AgentId,
     /// The agents that are asked: 1 to [`PARTICIPANTS_MAX`], each once.
     pub participants: Vec<AgentId>,
@@ -183,8 +183,8 @@ impl Proposal {
         reserved
     }
 
-    /// The proposal with a participant's response, still pending. If [`Self::is_answered`] is then true, it is to be
-    /// resolved.
+    /// The proposal with a participant's response, still pending. If [`Self::is_answered`] is then true, the caller
+    /// resolves the proposal.
     ///
     /// # Errors
     /// In this order: [`ProposalError::NotParticipant`], [`ProposalError::NotPending`], [`ProposalError::Duplicate`],

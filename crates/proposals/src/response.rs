@@ -31,9 +31,9 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The selected slot suits.
+    /// The participant accepts the selected slot.
     Accept = "accept",
-    /// No slot suits.
+    /// The participant declines all slots.
     #[default]
     Decline = "decline",
     /// Another time would be better. The selected slot, if any, is acceptable.

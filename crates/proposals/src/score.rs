@@ -67,7 +67,7 @@ impl Proposal {
         Score(u64::from(slot.weight.millionths()) + selecting.map(|response| Score::of(response.kind)).sum::<u64>())
     }
 
-    /// The result of resolving it at `now`. Only slots that start after `now` are ranked.
+    /// The result of resolving the proposal at `now`. Only slots that start after `now` are ranked.
     ///
     /// # Errors
     /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`], and [`ProposalError::NoSlotLeft`] if not all

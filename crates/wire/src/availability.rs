@@ -81,7 +81,7 @@ pub enum AvailabilityState {
     Stale,
     /// Some busy times are known, but not those of every human calendar for the whole range.
     Partial,
-    /// Human calendars are connected, but none of them has busy times that are at most 24 hours old.
+    /// Human calendars are connected, but none of them was read in the last 24 hours for any part of the range.
     Unavailable,
 }
 

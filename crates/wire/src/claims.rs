@@ -73,7 +73,7 @@ pub struct AccountClaim {
     /// The status:
     ///
     /// - `pending`: waits for the code
-    /// - `expired`: the code expired
+    /// - `expired`: the code expired or was tried too often
     /// - `held`: open to objections until `takes_effect_at`
     /// - `effective`: the organization is yours
     /// - `revoked`: a reader of the organization's mailbox objected
@@ -86,7 +86,7 @@ pub struct AccountClaim {
     /// When the claim was made.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When the code expires. Null once it was used.
+    /// When the code expires or expired. Null once the claim is held or has ended.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
     /// When the hold ends and the organization becomes yours. Null unless the claim is held.

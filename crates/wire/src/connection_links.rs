@@ -74,7 +74,7 @@ pub struct NewConnectionLink {
     /// The link.
     #[serde(flatten)]
     pub link: ConnectionLink,
-    /// The address to send the user to. It works once and is shown only in this answer. Null if an open link is
+    /// The address to send the user to. It works for one user and is shown only in this answer. Null if an open link is
     /// reused.
     #[schema(format = "uri")]
     pub setup_url: Option<String>,

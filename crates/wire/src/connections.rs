@@ -36,7 +36,7 @@ pub struct CalendarConnection {
     /// The status:
     ///
     /// - `active`: busy times are read regularly
-    /// - `error`: the last refresh failed and will be repeated
+    /// - `error`: the last refresh failed or was incomplete, and will be repeated
     /// - `reauthorization_required`: the provider no longer grants access
     /// - `paused`: busy times are not read
     #[schema(value_type = ConnectionStatusName)]

@@ -8,7 +8,7 @@ use crate::{
     Webhook, WebhookDeactivated,
 };
 
-/// The name of the schema of that type's payload.
+/// The name of the schema for the payload of messages of this type.
 pub fn payload_of(event_type: EventType) -> String {
     match event_type {
         EventType::EventCreated

@@ -1,5 +1,5 @@
-//! Schemas of values that our own code parses instead of the type's deserializer. The schemas and the parsers share
-//! one source: the lists of the domain.
+//! Schemas of fields that are plain strings to serde, but hold a name from a list of the domain. Our own code parses
+//! these fields, with the same lists.
 
 use std::{borrow::Cow, collections::BTreeSet};
 

@@ -22,16 +22,15 @@ use crate::{
 #[cfg(feature = "parse")]
 mod parse;
 
-/// `events`: leave them as they are.
+/// The value of `events` that leaves the imported events as they are.
 #[cfg(feature = "parse")]
 const KEEP: &str = "keep";
 
-/// `events`: delete them too.
+/// The value of `events` that deletes the imported events too.
 #[cfg(feature = "parse")]
 const DELETE: &str = "delete";
 
-/// The values of `events`. No body contains them, so they are not among the schemas of the components and are written
-/// here.
+/// The schema of `events`. No body contains this field, so its schema is not among the components and is written here.
 #[cfg(feature = "schema")]
 fn remains() -> Schema {
     let values = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([KEEP, DELETE]));

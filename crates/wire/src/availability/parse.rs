@@ -10,7 +10,7 @@ use kalends_kernel::{AgentId, CalendarId, Code, FieldError, FieldErrors, Span, T
 use super::{AcrossAgents, AvailabilityOf, AvailabilityState};
 use crate::fields::instant;
 
-/// Half-hour slots.
+/// The default length of a slot: half an hour.
 const DEFAULT_LENGTH: SlotLength = SlotLength::DEFAULT;
 
 /// The maximum number of agents or calendars in a query, which is checked before the plan's own limit.
@@ -110,7 +110,7 @@ fn slot_query(start: &str, end: &str, length: Option<&str>, step: Option<&str>) 
     Ok(step.map_or(query, |step| query.stepping(step)))
 }
 
-/// The span between two parameters.
+/// The span from the parameter `start` to the parameter `end`.
 pub(crate) fn range(start: Timestamp, end: Timestamp) -> Result<Span, FieldError> {
     Span::new(start, end).map_err(|error| FieldError::new("end", error.to_string()).with_code(Code::EndBeforeStart))
 }
@@ -140,7 +140,7 @@ pub struct Found<'a> {
     pub per_agent: Option<&'a [(AgentId, &'a BusySet)]>,
     /// How complete and current the busy times of human calendars are.
     pub state: availability::AvailabilityState,
-    /// Why they are not complete and current.
+    /// Why the busy times of human calendars are not complete and current.
     pub warnings: &'a [Warning],
     /// The state of the calendars that the result is based on.
     pub as_of: &'a AsOf,
@@ -232,8 +232,8 @@ fn write_spans(out: &mut Vec<u8>, spans: impl Iterator<Item = Span>) {
     out.push(b']');
 }
 
-/// Writes instants, most of which are on the same day as the one before. The date takes the most work, so it is
-/// computed only once per day. Timestamps dominate the cost of a long answer.
+/// Writes timestamps, which dominate the cost of a long answer. The date takes the most work, and most timestamps are
+/// on the same day as the previous one, so the date is computed only once per day.
 #[derive(Default)]
 struct Days {
     /// The day's first microsecond and its date, up to the `T`.
@@ -243,8 +243,8 @@ struct Days {
 impl Days {
     const DATE: usize = b"2026-03-02T".len();
 
-    /// Overwrites the start of `text`, in the format of [`Timestamp::write_iso`]. Returns `false`, and writes nothing
-    /// useful, if the instant has a fraction of a second, for which there is no room.
+    /// Overwrites the start of `text` with the timestamp, in the format of [`Timestamp::write_iso`]. There is no room
+    /// for a fraction of a second: if the timestamp has one, nothing is written, and `false` is returned.
     fn put(&mut self, text: &mut [u8], instant: Timestamp) -> bool {
         const MICROS_A_DAY: i64 = 86_400_000_000;
         let micros = instant.as_micros();

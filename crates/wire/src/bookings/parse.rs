@@ -60,7 +60,7 @@ impl SlotRange {
     /// Resolves the time in the zone of a page. Returns `None` if neither end was given.
     ///
     /// # Errors
-    /// `end_before_start`.
+    /// `end_before_start` if the end is not after the start.
     pub fn by_clocks_of(self, zone: Zone) -> Result<Option<Span>, FieldError> {
         // Limits that cover every possible slot and that arithmetic cannot exceed.
         let (first, last) = (Timestamp::EARLIEST, Timestamp::HORIZON);
@@ -108,7 +108,7 @@ impl BookingSlots {
     /// slots during the day.
     pub const MAX: usize = 5_000;
 
-    /// Renders the [`BookingSlots`] of a page that is closed as JSON text.
+    /// Renders the [`BookingSlots`] of a closed page as JSON text.
     ///
     /// # Errors
     /// If the page cannot be serialized, which does not happen.
@@ -198,7 +198,8 @@ impl Booked {
 }
 
 impl GuestBooking {
-    /// Builds the booking. `moves` is whether the guest's token may move it; otherwise it may only cancel it.
+    /// Builds the booking. `moves` says whether the guest's token may move the booking. If not, the token may only
+    /// cancel it.
     pub fn new(
         page: &domain::BookingPage,
         booking: &domain::Booking,

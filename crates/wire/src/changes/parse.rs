@@ -48,8 +48,7 @@ impl Change {
 }
 
 impl Changes {
-    /// Builds the page. If a zone is given as `local`, which is the calendar's, events also show their times in that
-    /// zone.
+    /// Builds the page. If the calendar's zone is given as `local`, events also show their times in that zone.
     pub fn new(page: domain::ChangesPage, local: Option<Zone>) -> Self {
         let domain::ChangesPage { changes, next, has_more } = page;
         let data = changes.into_iter().map(|changed| Change::new(changed, local)).collect();

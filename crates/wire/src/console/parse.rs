@@ -48,7 +48,7 @@ impl ConsoleSignUp {
 }
 
 impl SignIn {
-    /// Returns the address and the password to try. The password is `None` if it is too long to be anyone's.
+    /// Returns the address and the password to try. The password is `None` if it is longer than any valid password.
     ///
     /// # Errors
     /// If the address is invalid.

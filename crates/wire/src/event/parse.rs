@@ -67,7 +67,7 @@ impl Event {
         self
     }
 
-    /// Returns the event with its times in `zone`, which is its calendar's.
+    /// Returns the event with its times in `zone`, the zone of its calendar.
     #[must_use]
     pub fn with_local(mut self, zone: Zone) -> Self {
         self.local = Span::new(self.start_time, self.end_time).ok().map(|span| Box::new(Local::of(span, zone)));

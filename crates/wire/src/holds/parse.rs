@@ -51,7 +51,7 @@ fn no_other_status(status: Option<EventStatus>) -> Result<(), FieldError> {
     }
 }
 
-/// Null counts as 0.
+/// Parses the priority of a hold. Absent and null mean 0.
 fn hold_priority(given: Option<i64>) -> Result<u8, FieldError> {
     let priority = given.unwrap_or(0);
     u8::try_from(priority)

@@ -1,4 +1,4 @@
-//! Parses the requests into values of the domain, and builds the answers from them.
+//! Parses the request into values of the domain.
 
 use kalends_accounts::oauth::{ReturnTo, parse_terms_version};
 use kalends_kernel::FieldErrors;

@@ -5,7 +5,7 @@ use kalends_kernel::FieldError;
 
 use super::Given;
 
-/// A field that cannot be cleared.
+/// Parses a field that must not be null.
 pub(crate) fn set<T, U>(
     param: &str,
     field: Given<T>,
@@ -18,7 +18,7 @@ pub(crate) fn set<T, U>(
     }
 }
 
-/// A field that null clears.
+/// Parses a field that null clears.
 pub(crate) fn set_or_clear<T, U>(
     field: Given<T>,
     parse: impl FnOnce(T) -> Result<U, FieldError>,

@@ -241,7 +241,7 @@ fn slots(slots: Vec<OfferedSlot>) -> Result<Vec<WantedSlot>, FieldErrors> {
     Ok(wanted)
 }
 
-/// Parses the time between two texts. `name` returns the paths of their fields.
+/// Parses the span from `start` to `end`. `name` returns the path of a field.
 fn span(name: impl Fn(&str) -> String, (start, end): (&str, &str), errors: &mut FieldErrors) -> Option<Span> {
     let start = errors.take(instant(&name("start_time"), start));
     let end = errors.take(instant(&name("end_time"), end));

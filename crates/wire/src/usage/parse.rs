@@ -1,4 +1,4 @@
-//! Parses the requests into values of the domain, and builds the answers from them.
+//! Builds the answers from values of the domain.
 
 use kalends_quotas::{Metric, UsageReport};
 
