@@ -1,10 +1,10 @@
-//! Busy sets that are kept, and the queries that they still answer.
+//! Cached busy sets, and the queries that they can still answer.
 
 use kalends_kernel::{Span, Timestamp};
 
 use crate::BusySet;
 
-/// Busy times as they were once computed, and the window and time for which they are valid.
+/// Busy times that were computed earlier, and the window and time for which they are valid.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CachedBusy {
     /// The range that was read. Nothing is known outside it.

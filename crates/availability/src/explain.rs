@@ -37,7 +37,7 @@ pub struct CalendarTime<'a> {
     pub calendar: CalendarId,
     /// Its rules.
     pub rules: &'a Rules,
-    /// Everything that blocks within [`Rules::reads`] of the asked time, in any order.
+    /// Everything that blocks within [`Rules::reads`] of the time in question, in any order.
     pub blocks: &'a [Block],
 }
 
@@ -106,7 +106,7 @@ pub struct Reason {
     pub calendar: Option<CalendarId>,
     /// The kind.
     pub kind: ReasonKind,
-    /// For a block, its whole span. For every other kind, the part inside the asked time.
+    /// For a block, its whole span. For every other kind, the part inside the time in question.
     pub span: Span,
 }
 

@@ -118,7 +118,7 @@ pub struct HumanTime {
     pub blocked: BusySet,
     /// How much is known.
     pub state: AvailabilityState,
-    /// Why not everything is known; at most one warning of each kind.
+    /// Why the busy times are stale or incomplete; at most one warning of each kind.
     pub warnings: Vec<Warning>,
     /// From this instant on, the result differs even if nothing is read, because a source becomes stale or
     /// too old. `None` if no source will age further.

@@ -11,9 +11,9 @@ use crate::BusySet;
 ///
 /// * All are inside `within` and share no instant with `busy`.
 /// * Starts are on the grid `wanted.start() + k * step`, so that a caller who wanted 10:00 is offered
-///   10:15 and not 10:07. If a gap between busy times is long enough but no grid start fits in it, it is
-///   offered once, at its nearer edge: an odd time is better than none. The limits of `within` count as
-///   edges too. If `step` is not positive, the start of `wanted` is the only one on the grid.
+///   10:15 and not 10:07. If a gap between busy times is long enough but no grid start fits in it, one span
+///   is offered at the nearer edge of the gap: an odd time is better than none. The limits of `within` count
+///   as edges too. If `step` is not positive, the start of `wanted` is the only one on the grid.
 /// * `wanted` itself comes first if it is free and inside `within`. If any instant of it is busy, no
 ///   offer overlaps it, so that no part of a refused time is offered again.
 ///
@@ -90,7 +90,8 @@ impl Grid {
         self.distance(self.wanted.end())
     }
 
-    /// The span at a distance. A span that starts in a gap also ends in it.
+    /// The span that starts at this distance from the wanted start. It exists for every one of [`Starts`], because
+    /// the gap also holds its end.
     fn span(&self, distance: i128) -> Option<Span> {
         let start = i128::from(self.wanted.start().as_micros()) + distance;
         let instant = |micros| i64::try_from(micros).ok().map(Timestamp::from_micros);

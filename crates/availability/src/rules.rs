@@ -59,7 +59,7 @@ impl<T> Week<T> {
         day.as_ref()
     }
 
-    /// Maps each day through `change`, which also gets its name: `mon` to `sun`, in this order.
+    /// Maps each day through `change`, which also gets the day's name: `mon` to `sun`, in this order.
     pub fn map<U>(&self, mut change: impl FnMut(&'static str, &T) -> Option<U>) -> Week<U> {
         let mut changed = |name, day: &Option<T>| day.as_ref().and_then(|day| change(name, day));
         Week {
@@ -182,7 +182,7 @@ impl Rules {
         widened.unwrap_or(window)
     }
 
-    /// The time that `window` does not offer: `blocking` widened by the buffers, and the time outside the
+    /// The time in `window` that is not offered: `blocking` widened by the buffers, and the time outside the
     /// working hours.
     ///
     /// `blocking` must hold everything that blocks in [`reads(window)`](Self::reads), not only in the window.
@@ -198,7 +198,7 @@ impl Rules {
         blocking.clip(self.reads(window)).widen(self.buffer_before(), self.buffer_after()).clip(window)
     }
 
-    /// The time of `window` that the working hours and the overrides do not offer.
+    /// The time in `window` that the working hours and the overrides close.
     ///
     /// The hours of a date are one span, from when the clocks first show the start until they last reach
     /// the end. A time in a gap moves by the length of the gap. A date that the clocks skip has no hours.
@@ -244,7 +244,7 @@ impl Rules {
         open.map_or(vec![day], |open| BusySet::from(open).gaps(day).collect())
     }
 
-    /// The dates that may have hours in `window`. One more on each side, because clocks that go back over
+    /// The dates that may have hours in `window`. Adds a date on each side, because clocks that go back over
     /// midnight show a date again after the next one has begun.
     fn dates(&self, window: Span) -> (CivilDate, CivilDate) {
         let date = |at| self.zone.to_civil(at).date;

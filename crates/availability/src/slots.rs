@@ -292,8 +292,8 @@ impl fmt::Display for InDays {
     }
 }
 
-/// The starts of slots: every `step` from `origin`. In microseconds, as unsigned distances, so that no
-/// window is too long to count in.
+/// The starts of slots: every `step` from `origin`. Distances are unsigned microseconds, so that no window is
+/// too long.
 #[derive(Clone, Copy)]
 struct Grid {
     origin: Timestamp,
@@ -319,8 +319,7 @@ impl Grid {
         first..first.max(last + 1)
     }
 
-    /// The slot at a position; `None` only if it is beyond the end of time, which no position inside a gap
-    /// is.
+    /// The slot at a position; `None` only if it is beyond the end of time. No slot inside a gap is.
     fn slot(self, position: u64) -> Option<Span> {
         let start = self.origin.as_micros().checked_add_unsigned(position * self.step)?;
         let end = start.checked_add_unsigned(self.length)?;

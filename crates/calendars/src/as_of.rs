@@ -1,5 +1,5 @@
-//! The state that an availability response was computed from. A caller sends it back to name the state on which it
-//! decided.
+//! The state that an availability response was computed from. A caller sends it back to show which state its decision
+//! was based on.
 
 use std::collections::BTreeSet;
 
@@ -61,9 +61,9 @@ pub struct HumanAsOf {
 
 /// The first byte, which identifies the format.
 const FORMAT: u8 = 1;
-/// The most bytes of an entry: two identifiers and a revision.
+/// The maximum number of bytes of an entry: two identifiers and a revision.
 const ENTRY_BYTES: usize = 16 + 16 + VARINT_BYTES;
-/// The most bytes of a 64-bit number, at seven bits a byte.
+/// The maximum number of bytes of a 64-bit number, at seven bits a byte.
 const VARINT_BYTES: usize = 10;
 /// The longest text that is parsed.
 const CHARACTERS_MAX: usize = (AS_OF_CALENDARS_MAX + AS_OF_HUMANS_MAX) * ENTRY_BYTES * 4 / 3 + 64;

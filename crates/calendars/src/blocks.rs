@@ -1,4 +1,4 @@
-//! The kind of block that an event is when it is the reason why a time is not offered.
+//! Events as blocks, which are the reasons why a time is not offered.
 
 use kalends_availability::{Block, BlockKind};
 
@@ -16,7 +16,7 @@ pub const fn block_kind(status: EventStatus, source: EventSource) -> BlockKind {
 }
 
 impl Event {
-    /// The event as a block. Whether the event takes time at all is decided by [`blocks`](Self::blocks).
+    /// The event as a block. [`blocks`](Self::blocks) decides whether the event takes time at all.
     pub const fn block(&self) -> Block {
         Block { kind: block_kind(self.status, self.source), span: self.times.span }
     }

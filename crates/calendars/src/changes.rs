@@ -13,8 +13,8 @@ use crate::{Event, Occurrence, bytes::take};
 /// is refused if it is older.
 pub const DELETED_KEPT: SignedDuration = SignedDuration::days(30);
 
-/// The most by which the clocks of two nodes may differ plus the longest time that a commit may take. A page certainly
-/// includes every deletion that is older than this when the page is read.
+/// The maximum difference between the clocks of two nodes, plus the maximum time of a commit. A page certainly includes
+/// every deletion that is older than this when the page is read.
 const SLACK: SignedDuration = SignedDuration::minutes(5);
 
 /// Identifies a database: random bytes that were generated when it was created.
@@ -89,7 +89,7 @@ pub struct ChangesRead {
     pub database: DatabaseId,
     /// The calendar's revision. No change above it was read.
     pub revision: Revision,
-    /// The first changes in order, each with the revision of its last change.
+    /// The first changes in order, each with its revision.
     pub changes: Vec<(Revision, Changed)>,
     /// Whether further changes were left out because they would take too many bytes.
     pub more: bool,
@@ -109,7 +109,7 @@ impl ChangesRead {
     }
 }
 
-/// The writes on a calendar since one of its revisions that affect a window.
+/// The writes that affect a window of a calendar, since one of its revisions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChangedSince {
     /// The calendar's present revision.
@@ -156,7 +156,7 @@ pub struct ChangesToken {
     database: u64,
     calendar: CalendarId,
     position: Position,
-    /// The revision at which the mirror began. It never got to see the events that were deleted up to then.
+    /// The revision at which the mirror began. The mirror never saw the events that were deleted up to that revision.
     begun_at: Revision,
     /// The mirror has every deletion up to this time that concerns it. Once this is older than [`DELETED_KEPT`], later
     /// deletions may have been purged before the mirror read them.

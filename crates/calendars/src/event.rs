@@ -185,7 +185,7 @@ impl Event {
         })
     }
 
-    /// The event after `patch`. `zone` is its calendar's.
+    /// The event after `patch`. `zone` is the zone of its calendar.
     ///
     /// If the patch has only a start, the event moves and keeps its length; an all-day event keeps its number of days.
     /// If the patch has only an end, the length changes.
@@ -195,7 +195,7 @@ impl Event {
     ///
     /// # Errors
     /// [`EventError::ReadOnly`] for imported events, [`EventError::Invalid`] if the end is not after the start or the
-    /// recurrence does not fit, and [`EventError::Hold`] for the status of a hold.
+    /// recurrence does not fit, and [`EventError::Hold`] for the status of a hold or new times of an expired hold.
     pub fn patched(&self, patch: EventPatch, zone: Zone, now: Timestamp) -> Result<Self, EventError> {
         self.writable()?;
         if let Some(hold) = self.hold {

@@ -25,7 +25,7 @@ pub struct HeldTime {
 }
 
 impl Event {
-    /// The hold that the event is at `now`.
+    /// The event's hold, if it is live at `now`.
     ///
     /// # Errors
     /// [`HoldError::Expired`], or [`HoldError::NotHeld`] if the event is not a hold.
@@ -75,8 +75,8 @@ impl Event {
         Ok(self.no_hold(EventStatus::Cancelled, now))
     }
 
-    /// The cancelled event that an expired hold becomes; `None` if it has not expired at `now`. It keeps its expiry, so
-    /// that a later attempt to confirm it gets the reason.
+    /// The cancelled event that an expired hold becomes; `None` if it has not expired at `now`. The event keeps the
+    /// expiry, so that a later attempt to confirm it is refused with the right reason.
     pub fn expired(&self, now: Timestamp) -> Option<Self> {
         let over = self.status == EventStatus::Hold && self.hold.is_some_and(|hold| hold.has_expired(now));
         over.then(|| Self { hold: self.hold, ..self.no_hold(EventStatus::Cancelled, now) })
@@ -96,7 +96,7 @@ pub struct Taken(
 );
 
 named_values! {
-    /// Why a hold ended without a request.
+    /// Why a hold ended without being confirmed, released or deleted.
     pub enum HoldEnd {
         /// It expired.
         Expired = "expired",
@@ -105,7 +105,7 @@ named_values! {
     }
 }
 
-/// A hold that ends because another is placed.
+/// A hold that ends without being confirmed, released or deleted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndedHold {
     /// The hold as it was read.

@@ -49,7 +49,7 @@ impl Entry {
     }
 }
 
-/// The order of instances with the same start: by the identifier that they show.
+/// The identifier that an instance shows. It orders instances with the same start.
 type Name = (EventId, Option<Timestamp>);
 
 /// A page of the events in `singles` and of the instances of `repeating` that overlap `window`, by start and then by

@@ -230,7 +230,7 @@ pub struct CalendarBusy {
     pub rules: Option<Rules>,
     /// The spans of blocking events, ordered by start. They may overlap each other.
     pub spans: Vec<Span>,
-    /// Whether there are also series that may have occurrences in that time.
+    /// Whether there are also series that may have occurrences in the window.
     pub repeats: bool,
     /// Whether there are also holds or reservations, which [`Holds::holds_within`] returns.
     pub held: bool,
@@ -245,7 +245,7 @@ pub struct CalendarBlocks {
     pub rules: Option<Rules>,
     /// The blocks, ordered by start and end, without buffers.
     pub blocks: Vec<Block>,
-    /// Whether there are also series that may have occurrences in that time.
+    /// Whether there are also series that may have occurrences in the window.
     pub repeats: bool,
     /// Whether there are also holds or reservations, which [`Holds::holds_within`] returns.
     pub held: bool,
@@ -340,9 +340,9 @@ pub trait RulesOfCalendars: Send + Sync {
 #[async_trait]
 pub trait ChangesOfCalendars: Send + Sync {
     /// The first `limit` events that changed after the position in `query`, each in its present state with the revision
-    /// of its last change, by that revision and then by identifier. No change is above the returned revision. If an
-    /// event is missing up to there, it has changed again since, and a later read finds it above that revision. `None`
-    /// if the calendar is not visible.
+    /// of its last change, by that revision and then by identifier. No change is above the returned revision. An
+    /// event that changed up to that revision but is missing has changed again since, and a later read finds it above
+    /// that revision. `None` if the calendar is not visible.
     async fn changes(
         &self,
         org: OrgId,
@@ -391,7 +391,7 @@ pub enum TimerQueue {
     Again,
 }
 
-/// A timer that the reader has claimed.
+/// A timer that a worker has claimed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClaimedTimer {
     /// The organization.

@@ -12,7 +12,7 @@ use kalends_kernel::{CalendarId, EventId, OrgId, SignedDuration, Span, Timestamp
 
 use crate::{Event, EventSource, EventStatus, Recurrence, Reminders};
 
-/// How late a happening is still emitted. Older ones are dropped.
+/// The longest delay with which a happening is still emitted. Older ones are dropped.
 pub const LATENESS_MAX: SignedDuration = SignedDuration::hours(1);
 
 /// The kind of a [`Happening`].

@@ -91,9 +91,9 @@ impl Times {
 /// The new end of an event at `seen` if a PATCH moves its start to `start` and leaves its end out. The event keeps its
 /// length.
 ///
-/// A timed event keeps its elapsed time. An all-day event keeps its number of days. A timed event that becomes an
-/// all-day event takes as many days as it lasted, rounded up. Its days are counted in `written`, the zone in which it
-/// was written, and laid out in `zone`, that of its calendar. `all_day` is the new value of the field.
+/// An event that is timed after the change keeps its elapsed time. An all-day event keeps its number of days, counted
+/// in `written`, the zone in which it was written. A timed event that becomes an all-day event takes as many days as it
+/// lasted, rounded up. The days are laid out in `zone`, that of its calendar. `all_day` is the new value of the field.
 pub(crate) fn moved_end(seen: Times, start: Timestamp, all_day: bool, written: Zone, zone: Zone) -> Timestamp {
     let elapsed = seen.span.length();
     let lasts = if seen.all_day {

@@ -21,7 +21,7 @@ pub enum Change {
         subscription: Box<Subscription>,
         /// The version that was read.
         seen: Version,
-        /// Whether it has another address. If so, what is remembered of the old feed no longer applies.
+        /// Whether its address changes. If so, what is remembered of the old feed no longer applies.
         moved: bool,
         /// When it is due, if the change makes it due.
         due: Option<Timestamp>,

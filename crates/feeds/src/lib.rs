@@ -1,7 +1,7 @@
 //! iCalendar text (RFC 5545) to and from events.
 //!
-//! [`read`] reads third-party feeds in bounded work, whatever they contain. [`sync`] keeps a calendar in step with a
-//! feed. [`mod@write`] renders a calendar as a feed. All are pure: no clock, no network, no storage.
+//! [`read`] reads third-party feeds with a bounded amount of work, whatever they contain. [`sync`] keeps a calendar in
+//! step with a feed. [`mod@write`] renders a calendar as a feed. All are pure: no clock, no network, no storage.
 
 mod change;
 pub mod limits;

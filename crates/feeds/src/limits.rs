@@ -11,8 +11,8 @@ pub const EVENTS_MAX: usize = 20_000;
 /// The maximum number of occurrences to which a series outside the subset is expanded.
 pub const OCCURRENCES_MAX: usize = 10_000;
 
-/// The maximum number of occurrences to which all series of a feed together are expanded. One event may use a tenth of
-/// them.
+/// The maximum number of occurrences to which all series of a feed together are expanded. A series outside the subset
+/// may use a tenth of them.
 pub const OCCURRENCES_IN_ALL_MAX: usize = 100_000;
 
 /// How far back series outside the subset are expanded.
@@ -37,7 +37,7 @@ pub const STEPS_MAX: u64 = 10_000_000;
 /// The maximum number of values in one part of a rule. No part has more distinct values than this.
 pub const RULE_VALUES_MAX: usize = 750;
 
-/// The maximum number of observances of a `VTIMEZONE`, and of `VTIMEZONE`s of a feed that are read.
+/// The maximum number of observances of a `VTIMEZONE`. Also the maximum number of `VTIMEZONE`s of a feed that are read.
 pub const OBSERVANCES_MAX: usize = 500;
 
 /// The maximum number of offset changes of a `VTIMEZONE` between 1970 and 2099.

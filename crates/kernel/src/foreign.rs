@@ -1,12 +1,12 @@
-//! Third-party text inside mail, written so that it never becomes a link.
+//! Third-party text inside emails, written so that no email client turns it into a link.
 
 use std::{borrow::Cow, fmt};
 
-/// The zero-width space that keeps a mail client from turning text into a link.
+/// The zero-width space that keeps an email client from turning text into a link.
 const BREAK: char = '\u{200b}';
 
-/// Third-party text (names, titles, notes) on one line, without anything that a mail client would turn into a link.
-/// Zero-width spaces interrupt web addresses, mail addresses, bare domains and IP addresses.
+/// Third-party text (names, titles, notes) on one line, without anything that an email client would turn into a link.
+/// Zero-width spaces interrupt web addresses, email addresses, bare domains and IP addresses.
 ///
 /// Letters are built only from this type and from fixed text, so raw third-party text cannot get into one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Foreign {
         Self(broken)
     }
 
-    /// The text, for plain text. In HTML it still has to be escaped.
+    /// The text for a plain-text email. For HTML, the caller must still escape it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -59,7 +59,7 @@ fn apart(letter: char) -> bool {
     letter.is_whitespace() || letter == BREAK
 }
 
-/// Whether the character joins the parts of an address. The forms in other scripts count too, because mail clients
+/// Whether the character joins the parts of an address. The forms in other scripts count too, because email clients
 /// and browsers map them to the same character (UTS 46).
 const fn joins(letter: char) -> bool {
     matches!(
@@ -93,8 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// Matches what mail clients turn into links, and more than any of them does. A zero-width space is not part of a
-    /// word.
+    /// Matches everything that email clients turn into links, and more. A zero-width space is not part of a word.
     fn links() -> Vec<Regex> {
         [
             r"[\p{L}\p{N}+-]:[/\\\p{L}\p{N}\[+]",

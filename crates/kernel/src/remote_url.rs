@@ -6,7 +6,7 @@ use url::{Host, Url};
 
 use crate::{FieldError, not_public};
 
-/// A URL whose text allows the server to connect to it. The address that its name resolves to is checked with
+/// A URL whose text passed the checks of [`RemoteUrl::parse`]. The address that its name resolves to is checked with
 /// [`not_public`] when the server connects.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RemoteUrl(Url);
@@ -36,8 +36,8 @@ const WANTED: &str = "must be an https URL of the public internet";
 const ALLOWED_BY: &str = "the operator can allow it, as host:port, in KALENDS_EGRESS_ALLOW";
 const CREDENTIALS: &str = "it must not contain credentials; put a secret into the path or the query";
 
-/// Refuses a text that is too long, or that a URL parser would change. Otherwise the stored URL would differ from the
-/// one that was sent.
+/// Refuses a text that is too long, or that contains a space, a control character or a backslash. A URL parser would
+/// drop or replace these characters, so the stored URL would differ from the one that was sent.
 fn check_text(param: &str, text: &str) -> Result<(), FieldError> {
     let length = text.chars().count();
     if length > RemoteUrl::MAX {
@@ -103,7 +103,8 @@ impl RemoteUrl {
         Self::admit(url, exempt).map_err(|what| wrong(&what))
     }
 
-    /// Repeats the checks of [`Self::parse`]. A stored URL may be older than the rules or than the operator's list.
+    /// Repeats the checks of [`Self::parse`], except those of the text. A stored URL may be older than the rules or
+    /// than the operator's list.
     ///
     /// # Errors
     /// The same as [`Self::parse`].
@@ -111,7 +112,7 @@ impl RemoteUrl {
         Self::admit(self.0.clone(), exempt).map_err(|what| FieldError::new(param, format!("{WANTED}: {what}")))
     }
 
-    /// The target of a redirect from here. `location` is an absolute URL or relative to this one.
+    /// The target of a redirect from this URL. `location` is absolute or relative to this URL.
     ///
     /// # Errors
     /// The same as [`Self::parse`].
@@ -127,7 +128,7 @@ impl RemoteUrl {
         Self::admit(url, exempt).map_err(|what| wrong(&what))
     }
 
-    /// Whether both have the same scheme, host and port, so that data meant for one may be sent to the other.
+    /// Whether both URLs have the same scheme, host and port, so that data meant for one may be sent to the other.
     pub fn same_origin(&self, other: &Self) -> bool {
         self.0.scheme() == other.0.scheme() && self.destination() == other.destination()
     }

@@ -59,7 +59,7 @@ impl Span {
     }
 }
 
-/// The compact form of a span, for when many are read at once: start and end in microseconds, 8 bytes each,
+/// The compact form of a span, for reading many at once: start and end in microseconds, 8 bytes each,
 /// big-endian. For times from 1970 on, the bytes sort in the order of the spans.
 impl From<Span> for [u8; 16] {
     fn from(span: Span) -> Self {

@@ -87,8 +87,7 @@ pub enum ParseTimestampError {
 impl Timestamp {
     /// The earliest timestamp that a request may contain.
     pub const EARLIEST: Self = Self(0);
-    /// The first timestamp that is too late for a request: 2100-01-01T00:00:00Z, where the compiled-in zone tables
-    /// end.
+    /// The first timestamp that is too late for a request: 2100-01-01T00:00:00Z.
     pub const HORIZON: Self = Self(4_102_444_800_000_000);
 
     /// The timestamp `micros` microseconds after the epoch.
@@ -168,7 +167,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// Reads the form, whatever the year is.
+/// Reads an RFC 3339 time of any year.
 fn read(text: &str) -> Result<Timestamp, ParseTimestampError> {
     // The longest legitimate form has a nine-digit fraction and an offset.
     if text.len() > 64 || text.as_bytes().get(10).is_some_and(|mark| !matches!(mark, b'T' | b't' | b' ')) {
@@ -228,8 +227,8 @@ impl serde::Serialize for Timestamp {
     }
 }
 
-/// Reads what responses show. This may be just outside of what requests may contain: the last day of 2099 ends in
-/// 2100, and in zones ahead of UTC the first day of 1970 begins in 1969.
+/// Reads a timestamp as responses show it. It may be just outside the range that requests may contain: the last day of
+/// 2099 ends in 2100, and in zones ahead of UTC the first day of 1970 begins in 1969.
 impl<'de> serde::Deserialize<'de> for Timestamp {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserialized(deserializer, read)

@@ -54,10 +54,10 @@ static CLOCKS: LazyLock<Vec<Clock>> = LazyLock::new(|| {
 static NUMBERS: LazyLock<HashMap<&'static str, u16>> =
     LazyLock::new(|| (0..).zip(CLOCKS.iter()).map(|(number, clock)| (clock.name, number)).collect());
 
-/// The zone of [`Zone::UTC`], the first of [`CLOCKS`].
+/// The name of [`Zone::UTC`], the first of [`CLOCKS`].
 const UTC: &str = "UTC";
 
-/// The last year whose changes are read: one more than a query can reach, because clocks may be behind UTC.
+/// The last year whose changes are read. It is a year later than a query can reach, because clocks may be behind UTC.
 const LAST_YEAR: i16 = 2100;
 
 /// The maximum offset between a wall clock and UTC, in seconds: more than any clock has ever been set to.
@@ -141,7 +141,7 @@ impl Zone {
         self.period_at(instant).saves_daylight
     }
 
-    /// The abbreviation of this zone's time at `instant`, such as `CEST`; `None` if it only has an offset.
+    /// The abbreviation of this zone's time at `instant`, such as `CEST`; `None` if the database has none.
     pub fn abbreviation_at(self, instant: Timestamp) -> Option<String> {
         self.period_at(instant).abbreviation.as_deref().map(str::to_owned)
     }
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(name.parse::<Zone>(), Err(ZoneError(name.to_owned())));
     }
 
-    /// Zones that have not changed since chrono-tz's edition, so that it agrees to the second.
+    /// Zones that have not changed since the edition of chrono-tz, so that chrono-tz agrees to the second.
     fn long_known() -> impl Strategy<Value = (Zone, Tz)> {
         let names = vec![
             "UTC",

@@ -26,7 +26,7 @@ pub enum Due {
     HoldExpiry,
     /// The expiry of a proposal.
     ProposalExpiry,
-    /// An endpoint's 410, or its fifth day of nothing but failures.
+    /// An endpoint's 410, or five days in which it did nothing but fail.
     EndpointFailure,
 }
 
@@ -149,8 +149,7 @@ impl EventType {
         }
     }
 
-    /// The type that announces a change to an event of that sort, by the rules that do not depend on the payload.
-    /// Returns `None` if the change is not announced.
+    /// The type that announces a change to an event of that sort; `None` if the change is not announced.
     pub const fn of_change(change: EventChange, sort: EventSort) -> Option<Self> {
         match (sort, change) {
             // Imported events belong to somebody else.
@@ -192,11 +191,11 @@ pub enum EventChange {
     Confirmed,
     /// A hold was released.
     Released,
-    /// A hold ended without a request.
+    /// A hold ended without being confirmed, released or deleted.
     HoldEnded(HoldEnd),
 }
 
-/// Why a hold ended without a request.
+/// Why a hold ended without being confirmed, released or deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HoldEnd {
     /// Its time ran out.

@@ -29,14 +29,16 @@ pub enum Change {
         /// The version that the decision saw.
         seen: Version,
     },
-    /// Stores a message for one endpoint only, with its delivery. It is stale if the endpoint no longer exists.
+    /// Stores a message for one endpoint only, with its delivery. The change-set is stale if the endpoint no longer
+    /// exists.
     AddDelivery {
         /// The message. No other endpoint receives it.
         message: Box<Message>,
         /// The delivery, which is finished.
         delivery: Box<Delivery>,
     },
-    /// Sends a delivery again if its state is still `seen`, and wakes the endpoint's queue.
+    /// Makes a delivery due again and wakes the endpoint's queue. The change-set is stale if the delivery's state is no
+    /// longer `seen`.
     RetryDelivery {
         /// The new delivery.
         delivery: Box<Delivery>,
@@ -46,7 +48,7 @@ pub enum Change {
         at: Timestamp,
     },
     /// Records the outcomes of deliveries and their effect on the endpoint's health, and renews the claim under which
-    /// they were sent. It is stale if the claim is lost.
+    /// they were sent. The change-set is stale if the claim is lost.
     Record(Record),
 }
 

@@ -1,7 +1,7 @@
 //! One message on its way to one endpoint: its state after each attempt.
 //!
-//! The endpoint's queue ([`crate::Queue`]) decides who may send it when. One worker at a time serves an endpoint, and
-//! a worker that lost its claim records nothing.
+//! The endpoint's queue ([`crate::Queue`]) decides which worker may send it, and when. One worker at a time serves an
+//! endpoint, and a worker that lost its claim records nothing.
 
 use kalends_kernel::{DeliveryId, MessageId, OrgId, SignedDuration, Timestamp, WebhookId};
 use sha2::{Digest as _, Sha256};
@@ -20,7 +20,7 @@ pub enum DeliveryStatus {
     Pending,
     /// The receiver has accepted it.
     Delivered,
-    /// Given up after the last attempt or a 410.
+    /// Given up after the last attempt or a 410, or because the endpoint was switched off or the message is lost.
     Failed,
     /// Never sent, because the quota of the month was used up.
     Skipped,
@@ -138,7 +138,7 @@ impl DeliveryState {
         Self { status, next_attempt_at: None, ..state }
     }
 
-    /// The state of a delivery that is given up without an attempt, because its endpoint was switched off or its
+    /// The state of a delivery that is given up without another attempt, because its endpoint was switched off or its
     /// message is lost.
     #[must_use]
     pub const fn abandoned(&self) -> Self {

@@ -87,7 +87,7 @@ impl WebhookEndpoint {
         }
     }
 
-    /// The endpoint, switched off because of what its receiver does; `None` if it is already off.
+    /// The endpoint as the server switches it off for the reason `why`; `None` if it is already off.
     pub fn deactivated(&self, why: Deactivation, now: Timestamp) -> Option<Self> {
         self.active.then(|| Self { active: false, deactivated: Some(why), ..self.changed(now) })
     }
@@ -112,7 +112,7 @@ pub struct Confidential {
     pub secrets: Secrets,
 }
 
-/// The plain form. Its only time is the end of the previous secret, in microseconds.
+/// The document before it is sealed. `previous_until` is in microseconds.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plain {

@@ -10,7 +10,7 @@ use kalends_kernel::{MessageId, OrgId, Timestamp, WebhookId};
 
 use crate::{Delivery, DeliveryState, EventType, Subscription, cause::is_addressed};
 
-/// A message that waits to be addressed. Its content does not matter for that.
+/// A message that waits to be addressed, without its content, which is not needed for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
     /// When it was created. The oldest messages are addressed first.
@@ -40,8 +40,9 @@ pub struct Listener {
 /// the time of the transaction, however many endpoints an organization has.
 pub const DELIVERIES_AT_ONCE: usize = 250;
 
-/// The deliveries of the first messages that fit together, in the order of the messages and all due at once; and the
-/// number of these messages. The other messages keep waiting.
+/// The deliveries of the first messages, as many as fit into one transaction ([`DELIVERIES_AT_ONCE`]), and the number
+/// of these messages. The deliveries are in the order of the messages, and all are due at once. The other messages keep
+/// waiting.
 pub fn address(waiting: &[Waiting], listeners: &[Listener], now: Timestamp) -> (Vec<Delivery>, usize) {
     let mut by_org: BTreeMap<OrgId, Vec<&Listener>> = BTreeMap::new();
     for listener in listeners {

@@ -11,7 +11,7 @@ use crate::Fence;
 
 /// How long a claim on a letter lasts. A letter that a killed process had claimed waits this long.
 pub const LETTER_CLAIM_LASTS: SignedDuration = SignedDuration::seconds(120);
-/// The longest time that a letter waits before it is dropped. Its subject is in the past by then.
+/// The longest time that a letter waits. After that it is no longer worth sending, and is dropped.
 pub const LETTER_KEPT: SignedDuration = SignedDuration::hours(24);
 /// The longest wait between two attempts.
 const RETRY_MAX: SignedDuration = SignedDuration::hours(1);
@@ -72,12 +72,14 @@ impl ClaimedLetter {
         self.letter.created_at + LETTER_KEPT <= now || (self.put_off > 0 && self.superseded)
     }
 
-    /// The recipient may receive no more until `retry_after` has passed.
+    /// The end if the recipient may receive no more letters until `retry_after` has passed. A superseded letter, and
+    /// one that is too old by then, is dropped.
     pub fn over_limit(&self, retry_after: SignedDuration, now: Timestamp) -> LetterEnd {
         self.again(now + retry_after)
     }
 
-    /// The letter could not be handed over. It is tried again after 1, 2, 4 minutes and so on, up to an hour.
+    /// The end if the letter could not be handed over. It is tried again after 1, 2, 4 minutes and so on, up to an
+    /// hour. A superseded letter, and one that is too old by then, is dropped.
     pub fn failed(&self, now: Timestamp) -> LetterEnd {
         let doubled = SignedDuration::minutes(1i64.checked_shl(self.put_off.min(6)).unwrap_or(60));
         self.again(now + doubled.min(RETRY_MAX))

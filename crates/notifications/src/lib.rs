@@ -127,7 +127,7 @@ pub struct Message {
     pub org: OrgId,
     /// What it announces.
     pub event_type: EventType,
-    /// The body: the resource as the REST API shows it, as JSON text.
+    /// The body as JSON text. [`EventType::payload`] returns what it contains.
     pub payload: String,
     /// The version of the resource, sent as `X-Resource-Version`.
     pub resource_version: Version,

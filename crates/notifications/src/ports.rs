@@ -102,7 +102,7 @@ pub struct FannedOut {
     pub queued: u64,
     /// The number of deliveries over the quota.
     pub skipped: u64,
-    /// Whether more messages wait that could have been taken.
+    /// Whether more messages may be waiting, so that another call is worthwhile.
     pub more: bool,
 }
 
@@ -142,8 +142,8 @@ pub trait DeliveryQueue: Send + Sync {
     async fn due_deliveries(&self, claim: Claim, now: Timestamp, limit: u32) -> Result<Vec<DueDelivery>, StoreError>;
 
     /// Gives up a claim. The endpoint is due again at the earliest attempt of its pending deliveries. A delivery that
-    /// is added at the same moment is either found by this call, or wakes the queue after it. A claim that is lost
-    /// stays lost.
+    /// is added at the same moment is either found by this call, or wakes the queue after it. If the claim is lost,
+    /// nothing changes.
     async fn release_webhook(&self, claim: Claim) -> Result<(), StoreError>;
 
     /// When the endpoint's uninterrupted failures began; `None` if its last attempt was a success.

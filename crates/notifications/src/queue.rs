@@ -1,4 +1,4 @@
-//! The queue of one endpoint: when a worker may next look at it, and the claim under which a worker does so.
+//! The queue of one endpoint: when a worker may next serve it, and the claim under which a worker does so.
 //!
 //! A worker claims an endpoint, not single deliveries. So one process at a time sends to an endpoint, however many
 //! processes run, and the number of deliveries in flight to it has an exact limit. The worker claims, reads the due
@@ -29,8 +29,8 @@ pub struct Claim {
     pub failing: bool,
 }
 
-/// How many more endpoints a worker can serve. Endpoints whose last attempt failed have fewer places of their own: an
-/// endpoint that hangs now may hang again, and each holds a connection.
+/// How many more endpoints a worker can serve. Endpoints whose last attempt failed have places of their own, and there
+/// should be fewer of these: an endpoint that hung may hang again, and then holds a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places {
     /// For endpoints with no known failure.
@@ -54,8 +54,8 @@ pub struct ClaimLost;
 /// The state of an endpoint's queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Queue {
-    /// From when a worker may claim it; `None` if nothing is to be sent. While it is claimed, this is the end of the
-    /// claim, so that the due queues are one range of an index.
+    /// When a worker may claim the endpoint; `None` if nothing is to be sent. While the endpoint is claimed, this is
+    /// the end of the claim, so that the due queues are one range of an index.
     pub due_at: Option<Timestamp>,
     /// The end of a worker's claim; `None` if no worker has one.
     pub claimed_until: Option<Timestamp>,
@@ -103,8 +103,8 @@ impl Queue {
         Ok(Self { due_at: next, claimed_until: None, fence })
     }
 
-    /// Makes the queue due, because something is to be sent at once. A worker that serves the endpoint finds it
-    /// anyway, at the latest when it releases.
+    /// Makes the queue due, because something is to be sent at once. If a worker serves the endpoint, nothing changes:
+    /// that worker finds the delivery anyway, at the latest when it releases its claim.
     #[must_use]
     pub fn wake(&self, now: Timestamp) -> Self {
         if self.is_served(now) {

@@ -116,7 +116,7 @@ impl Health {
     /// Nothing has failed.
     pub const GOOD: Self = Self { failing_since: None };
 
-    /// The health after an attempt that ended at `now`, and whether the endpoint is switched off because of it.
+    /// The health after an attempt that ended at `now`, and the reason if the attempt switches the endpoint off.
     /// Attempts of several deliveries may be recorded out of order, so the earliest failure counts.
     #[must_use]
     pub fn after(self, outcome: Outcome, now: Timestamp) -> (Self, Option<Deactivation>) {

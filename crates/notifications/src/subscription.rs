@@ -15,11 +15,12 @@ impl Subscription {
     /// Everything.
     pub const ALL: Self = Self(None);
 
-    /// Checks a list of names: at least one, each a type of [`EventType`] or `*`. Duplicates are dropped, and `*`
-    /// makes the rest of the list redundant.
+    /// Checks a list of names: at least one, each from [`EventType::ALL`] or `*`. Duplicates are dropped, and `*` makes
+    /// the rest of the list redundant.
     ///
     /// # Errors
-    /// Every unknown name by its index, such as `events[2]`.
+    /// The list is empty or too long, or contains unknown names. Each unknown name is an error with its index, such as
+    /// `events[2]`.
     pub fn parse(param: &str, names: &[String]) -> Result<Self, FieldErrors> {
         let known = || {
             let names = EventType::ALL.iter().map(|event_type| event_type.as_str()).chain([EVERYTHING]);

@@ -36,7 +36,7 @@ pub fn monthly_policy(limit: Option<u64>, partition: &[u8]) -> Option<String> {
 }
 
 /// The `RateLimit` of an authenticated response: the number of calls that remain, and the seconds until the month
-/// ends. If the number that remain is unknown, it is the whole limit.
+/// ends. If the number of remaining calls is unknown, the whole limit is returned.
 pub fn monthly_limit(limit: Option<u64>, remaining: Option<u64>, now: Timestamp) -> Option<impl Display> {
     let limit = limit?;
     let remaining = remaining.unwrap_or(limit).min(limit).min(INTEGER_MAX);

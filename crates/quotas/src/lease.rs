@@ -10,8 +10,8 @@
 //! So that no request waits for that exchange, [`Lease::ahead`] returns the next debit early. Its outcome is reported
 //! in the same way.
 //!
-//! Failures can only charge too much. A crash, or a debit with an unknown outcome, leaves at most [`HELD_MAX`] units
-//! charged. A [`Refund`] is returned once, and lost if its write fails.
+//! Failures can only charge too much. A crash, or a debit with an unknown outcome, leaves at most [`HELD_MAX`] unspent
+//! units charged. A [`Refund`] is returned once, and lost if its write fails.
 
 use kalends_kernel::{SignedDuration, Timestamp};
 
@@ -19,14 +19,14 @@ use crate::Period;
 
 /// The maximum number of units in one debit.
 pub const BLOCK_MAX: u64 = 1_000;
-/// The next block is debited when one part in this many of the last one is left.
+/// The next block is debited when the units left are at most 1/`AHEAD` of its size.
 const AHEAD: u64 = 4;
 /// The maximum number of units that a node holds.
 pub const HELD_MAX: u64 = BLOCK_MAX + BLOCK_MAX / AHEAD;
 /// The number of units before the limit that are debited one by one.
 pub const SINGLES: u64 = 64;
-/// Before that, a block is at most one part in this many of the remaining units, so that no node holds units that
-/// others need.
+/// A block is at most 1/`SHARE` of the units left before the last [`SINGLES`], so that no node holds units that others
+/// need.
 const SHARE: u64 = 16;
 /// How long a node assumes that the limit is reached before it asks again, because other nodes may have refunded
 /// units.
@@ -142,8 +142,8 @@ impl Lease {
         Take::Need { debit: Debit::new(period, limit, held.used), refund }
     }
 
-    /// The next debit, while there are still units to spend, so that it is done before they run out. Returns `None`
-    /// near the limit, where other nodes may need the units.
+    /// The next debit, to be made while there are still units to spend. Returns `None` if enough units are left, and
+    /// near the limit, because other nodes may need the units there.
     pub fn ahead(&self, now: Timestamp, limit: Option<u64>) -> Option<Debit> {
         let held = self.held.filter(|held| held.limit == limit && held.left <= BLOCK_MAX / AHEAD)?;
         let debit = Debit::new(held.period, limit, held.used);

@@ -1,8 +1,8 @@
 //! Plans, their limits and features, and the periods in which use is counted.
 //!
 //! The plans are data: their figures are only in [`Plan::limits`], [`Plan::has`] and [`Plan::availability_range`].
-//! The decisions at run time are pure: [`Rate`] limits speed, [`Lease`] limits use in a month, and [`IpLimits`] and
-//! [`TrustedProxies`] limit addresses.
+//! The decisions at run time are pure: [`Rate`] limits speed, [`Lease`] limits use in a month, [`IpLimits`] limits
+//! requests by IP address, and [`TrustedProxies`] finds the address of a client behind proxies.
 
 pub mod headers;
 mod ip;

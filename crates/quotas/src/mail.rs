@@ -1,6 +1,6 @@
 //! Limits on email to people outside an organization.
 
-/// The limits on third-party mail per hour, from `KALENDS_MAIL_LIMITS`. Mail about sign-in and security is not
+/// The limits on third-party email per hour, from `KALENDS_MAIL_LIMITS`. Emails about sign-in and security are not
 /// counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailLimits {

@@ -3,7 +3,8 @@
 /// How use of a metric is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counted {
-    /// Counts the objects that exist now: not deleted, not decommissioned.
+    /// Counts the objects that exist now, without deleted and decommissioned ones. [`Metric::ImportedEvents`] counts
+    /// deleted ones too.
     Existing,
     /// Counts use since the start of the UTC month.
     Monthly,

@@ -9,7 +9,7 @@ use kalends_kernel::{SignedDuration, Timestamp};
 const NANOS_A_MICRO: i64 = 1_000;
 const NANOS_A_SECOND: i64 = 1_000_000_000;
 
-/// A number of requests per window of time, all of which may come at once. The burst is one second for keys, and one
+/// A number of requests per window of time, all of which may come at once. The window is one second for keys, and one
 /// minute for limits by IP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
@@ -22,12 +22,12 @@ pub struct Rate {
 
 /// How often a wrong password may be tried for one account, over all addresses together.
 ///
-/// An attacker with many addresses gets past every limit by address. This one is by account.
+/// An attacker with many addresses gets past every limit by address. This limit is by account.
 pub const SIGN_IN_FAILURES: Rate = Rate::per_minute(10);
 
 /// The time at which a key has regained its full burst, in nanoseconds since the epoch.
 ///
-/// In nanoseconds, because at high rates the interval per request is not a whole number of microseconds.
+/// Microseconds would be too coarse: at high rates, the interval per request is not a whole number of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RateState(i64);
 

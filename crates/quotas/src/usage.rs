@@ -23,7 +23,7 @@ impl Used {
 /// An organization's use of everything that its plan limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageReport {
-    /// The plan's shown name: `free`, `pro` or `scale`.
+    /// The plan's public name: `free`, `pro` or `scale`.
     pub plan: &'static str,
     /// The month of the counters.
     pub period: Period,

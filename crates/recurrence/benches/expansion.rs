@@ -1,5 +1,5 @@
-//! Measures the cost of expanding a series, compared with the crate `rrule` and with the simplest loop that knows the
-//! answer: `cargo bench -p kalends-recurrence --bench expansion`.
+//! Measures the cost of expanding a series, compared with the crate `rrule` and with the simplest loop for the same
+//! rule: `cargo bench -p kalends-recurrence --bench expansion`.
 //!
 //! Every round runs each case once, one after the other, so that a slow moment of the machine affects them all. The
 //! output is the median over the rounds. Parsing the rule is not measured on either side.

@@ -1,4 +1,5 @@
-//! Converts wall-clock times to timestamps and back, and remembers the offset while it cannot have changed.
+//! Converts wall-clock times to timestamps and back, and reuses the last offset for times at which it cannot have
+//! changed.
 
 use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
 

@@ -12,7 +12,8 @@ pub(crate) struct Dates<'a> {
     base: i64,
     /// The days left in the current period, 64 at a time.
     candidates: u64,
-    /// The words of a year, how many of them have days, and the index of the word after `candidates`.
+    /// The words of a year, the number of words up to the last one with days, and the index of the word after
+    /// `candidates`.
     year: YearSet,
     words: usize,
     word: usize,

@@ -298,7 +298,7 @@ fn pairs<const COUNT: usize>(text: &str) -> Option<[u32; COUNT]> {
     Some(std::array::from_fn(|pair| digit(2 * pair) * 10 + digit(2 * pair + 1)))
 }
 
-/// Parses a number with an optional sign and a magnitude of at least 1.
+/// Parses a number with an optional sign and a magnitude from 1 to `most`.
 fn place(text: &str, most: u16) -> Option<Place> {
     let (from_end, magnitude) = match text.strip_prefix('-') {
         Some(magnitude) => (true, magnitude),

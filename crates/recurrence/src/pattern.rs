@@ -19,8 +19,7 @@ pub(crate) enum Periods {
     MonthsOfDays,
     /// Every `INTERVAL` weeks.
     Weeks,
-    /// Every `INTERVAL` months. A yearly rule with only one month also uses this, with an interval of 12 months per
-    /// year.
+    /// Every `INTERVAL` months. A yearly rule with only one month also uses this: every 12 times `INTERVAL` months.
     Months,
     /// Every `INTERVAL` years.
     Years,

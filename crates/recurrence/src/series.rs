@@ -322,7 +322,7 @@ impl Series {
         }
     }
 
-    /// The last start before `end`. It is searched for in spans that end there and grow longer.
+    /// The last start before `end`. Searches longer and longer spans that end there.
     fn last_before(&self, end: i64) -> Option<i64> {
         let mut days = 400;
         loop {
@@ -372,8 +372,8 @@ impl<'a> Starts<'a> {
         Self { without: exceptions.starts(), ..self }
     }
 
-    /// The number of steps that the iterator has taken: periods computed and dates examined.
-    /// [`MAX_STEPS_IN_366_DAYS`](crate::MAX_STEPS_IN_366_DAYS) limits them.
+    /// The number of steps that the iterator has taken: periods computed and dates examined. In a range of 366 days, it
+    /// takes at most [`MAX_STEPS_IN_366_DAYS`](crate::MAX_STEPS_IN_366_DAYS).
     pub const fn steps(&self) -> u64 {
         self.dates.steps()
     }

@@ -64,7 +64,7 @@ impl Event {
     }
 
     /// Applies `patch` to one occurrence, which becomes an override. Returns this series and the override. `instance`
-    /// is the occurrence as it is now. `id` is the identifier of the new row, if it does not have one yet.
+    /// is the occurrence as it is now. `id` is for the row of the override, if the occurrence has no row yet.
     ///
     /// # Errors
     /// [`EventError::ReadOnly`] for imported series, [`EventError::Invalid`].

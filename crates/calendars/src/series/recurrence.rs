@@ -30,10 +30,10 @@ pub enum RecurrenceError {
     /// Not a zone.
     #[error(transparent)]
     Zone(#[from] kalends_kernel::ZoneError),
-    /// Not times that can repeat.
+    /// The times of an all-day series that are not whole days of its zone.
     #[error("an all-day series must last whole days of its zone")]
     Length,
-    /// Not a series that could have been written.
+    /// Not a valid series.
     #[error(transparent)]
     Series(#[from] SeriesError),
 }

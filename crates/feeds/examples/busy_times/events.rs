@@ -216,7 +216,7 @@ fn exdates(draw: &mut Draw, scene: &Scene, form: &Form, starts: &[Timestamp], de
     lines
 }
 
-/// An event that overrides one occurrence, or all from there on.
+/// An event that overrides one occurrence, or that one and all later ones.
 fn changed(
     draw: &mut Draw,
     scene: &Scene,

@@ -69,7 +69,8 @@ fn scene(draw: &mut Draw) -> Scene {
     Scene { year, now, defaults: Defaults { dates, times }, window }
 }
 
-/// A calendar with these event lines. If `written` is given, the lines are folded and the head fits the scene.
+/// A calendar with these event lines. If `written` is given, the lines are folded, and the calendar names the scene's
+/// default zone if it needs one.
 fn calendar(events: &[String], written: Option<(&mut Draw, &Scene)>) -> String {
     let mut lines: Vec<String> = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Tests//EN"].map(str::to_owned).into();
     let zones = zones::described(events);

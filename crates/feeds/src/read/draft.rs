@@ -45,7 +45,7 @@ pub(super) struct Draft {
 pub(super) enum Status {
     #[default]
     Unset,
-    /// Only `X-MICROSOFT-CDO-BUSYSTATUS` says so.
+    /// Tentative, but only by `X-MICROSOFT-CDO-BUSYSTATUS`.
     BusyTentative,
     Confirmed,
     Tentative,

@@ -34,7 +34,8 @@ pub struct Feed {
     pub skipped: Vec<Skipped>,
     /// The number of all skipped events.
     pub skipped_count: usize,
-    /// The number of events that are cancelled, by their status or by `METHOD:CANCEL`. They are in none of the lists.
+    /// The number of events and single occurrences that are cancelled, by their status or by `METHOD:CANCEL`. They have
+    /// no items, and do not count as skipped.
     pub cancelled_count: usize,
     /// The first warnings, at most [`crate::limits::REPORTED_MAX`].
     pub warnings: Vec<Warning>,
@@ -64,8 +65,9 @@ pub enum Edition {
 pub struct Item {
     /// The event's `UID`, at most [`crate::limits::UID_MAX`] characters.
     pub uid: Arc<str>,
-    /// The start that the occurrence had in its series; `None` for an event that takes place once and for a series. It
-    /// distinguishes the events with this `UID`.
+    /// The start that the occurrence had in its series; `None` for an event that takes place once and for a series. An
+    /// override of all later occurrences can begin a second series. It has the start that its first occurrence had in
+    /// the original series. This field distinguishes the events with the same `UID`.
     pub recurrence_id: Option<Timestamp>,
     /// `SEQUENCE`.
     pub sequence: u32,
@@ -166,7 +168,7 @@ pub enum SkipReason {
     /// A `RECURRENCE-ID` that is not a date.
     #[error("its RECURRENCE-ID is not a date or date-time")]
     RecurrenceId,
-    /// An `RRULE` that RFC 5545 does not define.
+    /// An `RRULE` or `EXRULE` that RFC 5545 does not define, or too many of them.
     #[error("its RRULE is not a rule of RFC 5545")]
     Rule,
     /// The end is before the start.
@@ -184,7 +186,7 @@ pub enum SkipReason {
     /// More steps than [`crate::limits::EVENT_STEPS_MAX`], or than the feed has left.
     #[error("its dates take too many steps to compute")]
     Work,
-    /// More occurrences than [`crate::limits::OCCURRENCES_IN_ALL_MAX`] with those of other events.
+    /// Together with those of other events, more occurrences than [`crate::limits::OCCURRENCES_IN_ALL_MAX`].
     #[error("the feed has too many occurrences of series outside the subset")]
     Occurrences,
     /// No `END:VEVENT`.

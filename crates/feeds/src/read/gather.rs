@@ -13,7 +13,7 @@ use super::scan::CalendarHead;
 use super::timing::{Timing, instant};
 use crate::limits::{EVENT_STEPS_MAX, EXPANDED_BACK, EXPANDED_TEXT_MAX, OCCURRENCES_IN_ALL_MAX};
 
-/// The result of a feed so far.
+/// The result of reading a feed so far.
 #[derive(Debug)]
 pub(super) struct Gathered<'a> {
     pub(super) zones: Resolver<'a>,
@@ -27,7 +27,7 @@ pub(super) struct Gathered<'a> {
     expanded_text: usize,
 }
 
-/// An override of one occurrence, or of all from one on.
+/// An override of one occurrence, or of that one and all later ones.
 #[derive(Debug)]
 pub(super) struct Change<'a> {
     pub(super) draft: &'a Draft,
@@ -35,8 +35,8 @@ pub(super) struct Change<'a> {
     pub(super) timing: Option<Timing>,
 }
 
-/// The overrides of a series, by the start of the occurrence in seconds: those of single occurrences, and those of all
-/// from one on.
+/// The overrides of a series, by the start of the occurrence in seconds: those of single occurrences, and those of an
+/// occurrence and all later ones.
 #[derive(Debug, Default)]
 pub(super) struct Changes<'a> {
     pub(super) single: BTreeMap<i64, Change<'a>>,

@@ -1,13 +1,13 @@
-//! Reading third-party feeds in bounded work, whatever they contain.
+//! Reading third-party feeds with a bounded amount of work, whatever they contain.
 //!
 //! [`read`] takes the bytes of a feed and returns its events, each in the form of one row. Series of the subset
 //! (`docs/use/recurrence.md`) stay series. Others are expanded to their occurrences around the present. Events that
 //! cannot be read are skipped and reported one by one. Only a text that is not a feed, or is cut short, is an error, so
 //! that no failed fetch removes an event.
 //!
-//! The crate `calcard` is not used to parse the feed: it builds values of everything, most of which is not needed, and
-//! uses the default zone instead of a zone that it does not know. Zone names that are not in the IANA database are
-//! looked up in a separate table.
+//! The crate `calcard` is not used to parse the feed: it builds a value for every property, most of which are not
+//! needed, and replaces a zone that it does not know with the default zone. Zone names that are not in the IANA
+//! database are looked up in a separate table.
 
 mod clock;
 mod draft;

@@ -36,7 +36,8 @@ pub(super) struct Observance {
 }
 
 impl Described {
-    /// The offset changes. `None` if the description has no usable observance, or too many changes.
+    /// The offset changes. `None` if the description has no observance or an unusable one, has too many changes, or
+    /// takes too many steps.
     pub(super) fn evaluated(&self, steps: &mut Steps) -> Option<Transitions> {
         if self.unusable {
             return None;
@@ -177,7 +178,7 @@ const CANDIDATES: [&str; 88] = [
 ];
 
 impl Transitions {
-    /// A known zone whose clocks agree from a year before `now` to 2037.
+    /// A known zone whose clocks agree from a year before `now` to 2037, and at least to three years after `now`.
     pub(super) fn same_as(&self, now: Timestamp) -> Option<Zone> {
         let from = now.as_unix_seconds() - 366 * DAY;
         let until = COMPARED_UNTIL.max(now.as_unix_seconds() + 3 * 366 * DAY);

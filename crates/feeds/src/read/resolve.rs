@@ -1,4 +1,4 @@
-//! The clocks of written times.
+//! The clocks by which the times in a feed are read.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ impl<'a> Resolver<'a> {
         Self { context, clocks, defaults, warnings, steps }
     }
 
-    /// The zone that the first calendar names, if it is known.
+    /// The first zone that a `VCALENDAR` names, if it is known.
     pub(super) fn named_zone(scanned: &Scanned) -> Option<Zone> {
         scanned.calendars.iter().find_map(|head| head.zone.as_deref()).and_then(named)
     }

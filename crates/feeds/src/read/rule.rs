@@ -70,8 +70,8 @@ impl AnyRule {
         }
     }
 
-    /// Reads a rule. Empty parts, spaces and extensions (`X-`) are ignored. A rule that RFC 5545 does not define is
-    /// refused, because a guess would invent occurrences.
+    /// Reads a rule. Spaces, empty parts and unknown parts, such as extensions (`X-`), are ignored. A rule without
+    /// `FREQ`, or with a value that RFC 5545 does not define, is refused, because a guess would invent occurrences.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();
         let parts =
@@ -173,7 +173,7 @@ fn integer(text: &str, least: i64, most: i64) -> Option<i64> {
     (least..=most).contains(&number).then_some(number)
 }
 
-/// A number with an optional sign that is not 0.
+/// A number with an optional sign. It is not 0, and its magnitude is at most `most`.
 fn place(text: &str, most: i64) -> Option<i64> {
     match text.strip_prefix('-') {
         Some(magnitude) => integer(magnitude, 1, most).map(|number| -number),

@@ -27,8 +27,8 @@ pub(super) enum Lasts {
     Days(i64),
     /// Seconds. 0 is an event without a length.
     Time(i64),
-    /// Nominal days, at least one, followed by seconds of elapsed time. For an event with a time of day (RFC 5545
-    /// section 3.3.6).
+    /// Nominal days, at least one, followed by seconds of elapsed time (RFC 5545 section 3.3.6). Only an event with a
+    /// time of day has such a length.
     Nominal(Lasting),
 }
 
@@ -47,7 +47,7 @@ impl Timing {
         }
     }
 
-    /// The same as an instant in seconds.
+    /// The same as [`Self::local_of`], but as an instant in seconds.
     pub(super) fn start_of(&self, when: When, calendar: usize, zones: &mut Resolver<'_>) -> i64 {
         match when.form {
             // A conversion through the wall clock would turn the second of two equal times into the first.

@@ -2,7 +2,7 @@
 
 use kalends_kernel::Zone;
 
-/// The zones of Windows, sorted by name: the facts of territory 001 in CLDR's `windowsZones.xml`. The zones with a fixed
+/// The zones of Windows, sorted by name: the data of territory 001 in CLDR's `windowsZones.xml`. The zones with a fixed
 /// offset (`UTC-11`, `Dateline Standard Time`) are left out. Producers write them for clocks that change, and the feed's
 /// own `VTIMEZONE` knows better.
 const NAMES: &[(&str, &str)] = &[
@@ -310,10 +310,10 @@ const DISPLAYED: &[(&str, &str)] = &[
     ("Yakutsk", "Asia/Yakutsk"),
 ];
 
-/// The zone of a name of Windows, with or without what producers put in front of it: a slash, or an offset as in
+/// The zone of a Windows name, with or without what producers put in front of it: a slash, or an offset as in
 /// `(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna`.
 ///
-/// An offset with an unknown name is of no zone: it says nothing about summer time or half hours.
+/// An offset with an unknown name does not identify a zone: it says nothing about summer time or half hours.
 pub(super) fn zone(name: &str) -> Option<Zone> {
     let name = name.trim();
     let bare = if name.starts_with('(') {
@@ -335,7 +335,7 @@ mod tests {
     use super::*;
     use crate::read::zones::guessed;
 
-    /// Names that calcard lacks, or for which it has the zone of a CLDR from before the clocks there changed.
+    /// Names that calcard lacks, or for which it has the zone of an older CLDR, from before the clocks there changed.
     const NEWER: &[&str] = &[
         "Alberta Standard Time",
         "British Columbia Standard Time",

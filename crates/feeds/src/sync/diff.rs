@@ -15,11 +15,13 @@ use sha2::{Digest as _, Sha256};
 use super::CHUNK_MAX;
 use crate::read::{Edition, Editions, Item, What};
 
-/// Identifies an item within its feed: 8 bytes of a SHA-256 of its `UID`, by which all items of an event are found,
-/// then 8 bytes of a SHA-256 of its `RECURRENCE-ID` and its kind, because an event never turns from a series into an
-/// occurrence.
+/// Identifies an item within its feed.
 ///
-/// Earlier versions used 16 bytes of one SHA-256 of all of it. Items that are known under such a key keep it.
+/// The first 8 bytes are from a SHA-256 of its `UID`, so that all items of an event are found together. The other 8 are
+/// from a SHA-256 of its `RECURRENCE-ID` and its kind. The kind is part of the key because an event never turns from a
+/// series into an occurrence.
+///
+/// Earlier versions used 16 bytes of one SHA-256 of all three. Items that are known under such a key keep it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ItemKey(pub [u8; 16]);
 
@@ -81,7 +83,7 @@ pub struct Planned {
     pub known: KnownItem,
     /// Whether it was not known before.
     pub is_new: bool,
-    /// The occurrence of a series that it is.
+    /// The occurrence, if the item is an override.
     pub occurrence: Option<Occurrence>,
 }
 

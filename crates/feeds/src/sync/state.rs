@@ -19,8 +19,8 @@ const EVERY: SignedDuration = SignedDuration::minutes(15);
 const AT_LATEST: SignedDuration = SignedDuration::hours(6);
 /// The time to the next sync after deletions were withheld because the feed had shrunk.
 const CONFIRM_AFTER: SignedDuration = SignedDuration::minutes(5);
-/// How long an unchanged feed is not read again. After that it is, because series that are expanded around the present
-/// must be extended daily.
+/// How long an unchanged feed is left unread. After that it is read again, because series that are expanded around the
+/// present must be extended daily.
 const REREAD_AFTER: SignedDuration = SignedDuration::hours(24);
 
 /// How long a deleted subscription with kept events is left alone, before a worker checks whether the events still
@@ -141,7 +141,7 @@ pub struct SyncState {
     pub last_synced_at: Option<Timestamp>,
     /// The error of the last sync, if it failed.
     pub last_error: Option<String>,
-    /// The number of syncs that have failed since.
+    /// The number of syncs that have failed since the last successful one.
     pub failures: u32,
     /// The memory of the last successful sync.
     pub memory: Memory,
@@ -252,9 +252,9 @@ impl SyncState {
     }
 }
 
-/// When the next sync is due after one that ended at `now`. The wait is 15 minutes, and doubles with each further
-/// failure in a row, up to 6 hours. It varies by up to a tenth, as `random` decides, so that subscriptions do not stay
-/// in step with each other.
+/// When the next sync is due after one that ended at `now`. The wait is 15 minutes, or 5 minutes after a sync that
+/// withheld deletions. It doubles with each further failure in a row, up to 6 hours. It varies by up to a tenth, as
+/// `random` decides, so that subscriptions do not stay in step with each other.
 pub fn next_due(state: &SyncState, now: Timestamp, random: u32) -> Timestamp {
     let wait = match state.failures {
         0 if state.memory.shrunk => CONFIRM_AFTER,

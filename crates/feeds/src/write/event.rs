@@ -5,8 +5,8 @@ use kalends_kernel::{CivilDate, EventId, Span, Timestamp, Version, Zone};
 
 use super::{line::Lines, stamp};
 
-/// The form of the occurrences of a series: that of its `DTSTART`, with the version of the series. Readers treat an
-/// override with a lower version as outdated. Every write of an override increments the version of the series.
+/// Identifies the occurrences of a series, in the form of its `DTSTART` and with the version of the series. Readers
+/// treat an override with a lower version as outdated. Every write of an override increments the version of the series.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OccurrenceId {
     series: EventId,

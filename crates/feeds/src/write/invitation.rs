@@ -17,7 +17,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The name in the text, and in the content type of the mail part with the text.
+    /// The name in the text, and in the content type of the email part with the text.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Request => "REQUEST",
@@ -36,9 +36,9 @@ pub struct Invitation<'a> {
     pub event: &'a Event,
     /// The title that the attendee sees.
     pub title: &'a Foreign,
-    /// The organizer's name and mail address.
+    /// The organizer's name and email address.
     pub organizer: (&'a Foreign, &'a str),
-    /// The attendee's mail address.
+    /// The attendee's email address.
     pub attendee: &'a str,
     /// The address at which the attendee can move the event, if any.
     pub link: Option<&'a str>,

@@ -1,6 +1,6 @@
 //! Content lines (RFC 5545 section 3.1), folded and escaped.
 
-/// The most octets of a line, without the line break.
+/// The maximum number of octets of a line, without the line break.
 const LINE_MAX: usize = 75;
 
 /// Content lines, one after the other.

@@ -27,7 +27,7 @@ const BEFORE: SignedDuration = SignedDuration::days(400);
 const BEHIND: SignedDuration = SignedDuration::days(8 * 366);
 /// The longest time from one change of a rule to the next.
 const A_YEAR: SignedDuration = SignedDuration::days(372);
-/// The least number of years in a row that make a rule. The changes of fewer years are written one by one.
+/// The minimum number of consecutive years that make a rule. The changes of fewer years are written one by one.
 const YEARS: usize = 3;
 
 /// The kind of a clock change, without its time. Changes of the same kind are written together.
@@ -71,8 +71,8 @@ fn kind(zone: Zone, at: Timestamp, before: SignedDuration) -> Kind {
     Kind { before, after: zone.offset_at(at), daylight: zone.saves_daylight_at(at), name: zone.abbreviation_at(at) }
 }
 
-/// The changes after `from` and before `until`, by kind, each in order of time. Bounded by the supported years: fewer
-/// than 8,000 steps, and two dozen more for each change.
+/// The changes after `from` and before `until`, by kind, each in order of time. The supported years bound the work:
+/// fewer than 8,000 steps, and two dozen more for each change.
 fn changes(zone: Zone, from: Timestamp, until: Timestamp) -> BTreeMap<Kind, Vec<Change>> {
     let mut changes: BTreeMap<Kind, Vec<Change>> = BTreeMap::new();
     let (mut at, mut offset) = (from, zone.offset_at(from));
