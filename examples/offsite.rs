@@ -1,7 +1,8 @@
 //! `kalends-proposals` on your own storage: three people agree on a time for their offsite.
 //!
 //! The state of a proposal is a value. Each step takes the stored value and returns the next one. The program stores
-//! it only if nobody else has changed it, by its version. Nothing here needs calendars; the identifiers are enough.
+//! the next value only if the version of the stored one has not changed. Nothing here needs calendars; the identifiers
+//! are enough.
 
 use std::{collections::BTreeMap, error::Error, sync::Mutex, sync::PoisonError};
 

@@ -21,7 +21,7 @@ impl Line {
         Ok(Self(format!("{who}|{}|{first}|{zone}|{hours}|{last}", series.rule())))
     }
 
-    /// Reads it back without validating it again.
+    /// Reads the duty back without validating it again.
     fn read(&self) -> Result<(&str, Series), Box<dyn Error>> {
         let parts: Vec<&str> = self.0.split('|').collect();
         let [who, rule, first, zone, hours, last] = parts.as_slice() else { return Err("six parts".into()) };

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use mail_parser::{MessageParser, MessagePart, MimeHeaders as _};
 
-/// A message.
+/// An email.
 #[derive(Debug, Clone)]
 pub struct Mail {
     /// The address of its recipient.
@@ -27,7 +27,7 @@ impl Mail {
     }
 }
 
-/// The messages of `directory`, sorted by name, which is the order of sending.
+/// The emails in `directory`, sorted by name, which is the order of sending.
 pub(crate) fn read_all(directory: &Path) -> Vec<Mail> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable mailbox").path()).collect();

@@ -232,12 +232,12 @@ impl Server {
         Output { status: ended.status, stdout: text(ended.stdout), stderr: text(ended.stderr) }
     }
 
-    /// The messages in the file mailbox, oldest first.
+    /// The emails in the file mailbox, oldest first.
     pub fn mails(&self) -> Vec<Mail> {
         mail::read_all(&self.data_dir().join("mail"))
     }
 
-    /// Waits until the mailbox holds `count` messages.
+    /// Waits until the mailbox holds `count` emails.
     pub async fn wait_for_mails(&self, count: usize) -> Vec<Mail> {
         let began = tokio::time::Instant::now();
         loop {

@@ -27,8 +27,8 @@ fn clippy() -> Result<()> {
     process::run(cargo.args(features).args(["--", "-D", "warnings"]))
 }
 
-/// Checks the crates that the workspace only builds with more features than others need: in the workspace, `wire` has
-/// those of the service, also for the client.
+/// Checks crates with fewer features than the workspace builds them with, as other programs may use them. In the
+/// workspace, `wire` always has the features that the service needs, even when it is built for the client.
 fn features() -> Result<()> {
     for alone in [
         &["--package", "kalends-wire", "--no-default-features"][..],

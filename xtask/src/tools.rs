@@ -45,7 +45,7 @@ impl Tool {
         Ok(command)
     }
 
-    /// The same, as a subcommand of the Cargo of another rustup toolchain.
+    /// The tool as a subcommand of the Cargo of another rustup toolchain. It is installed first if it is missing.
     pub(crate) fn command_on(&self, toolchain: &str, workspace: &Workspace) -> Result<Command> {
         self.command(workspace)?;
         let mut command = Command::new("rustup");

@@ -1,5 +1,5 @@
-//! Measures how many change-sets per second the store commits when 32 callers wait at the same time. A bare one-row
-//! insert that commits by itself is the comparison. If the server is durable, all are durable before they are
+//! Measures how many change-sets per second the store commits when 32 callers wait at the same time, and compares this
+//! with bare inserts of one row that commit by themselves. If the server is durable, all are durable before they are
 //! acknowledged.
 //!
 //! `KALENDS_TEST_POSTGRES=postgres://... cargo run --release -p kalends-postgres --example postgres_commit_rate`; the

@@ -1,16 +1,16 @@
 //! How change-sets become transactions.
 //!
-//! There are two ways, over the same statements. Change-sets that only add events wait in a queue while the previous
-//! batch is written. They then share one transaction, with one statement per table. Every other change-set gets a
-//! transaction of its own at once.
+//! There are two ways, which share their statements. Change-sets that only add events wait in a queue while the
+//! previous batch is written. They then share one transaction, with one statement per table. Every other change-set
+//! gets a transaction of its own at once.
 //!
 //! Rows are locked in one order, so that no two transactions wait for each other: calendars by id, answers by scope,
 //! agents and events, webhooks and their queues, subscriptions, proposals, booking pages, connection links,
-//! connections, their calendars by id, grants by id, accounts, the organization that is counted, counters,
-//! allowances, and last the epoch of principals. A shared lock keeps organizations from being deleted, from the
-//! beginning of a transaction on. Only a deletion waits for it, and a deletion locks nothing that comes before
-//! accounts. A transaction that still fails, by a serialization failure or a deadlock with something else, is retried
-//! here.
+//! connections, their calendars by id, grants by id, accounts, the organization that is counted, counters, allowances,
+//! and last the epoch of principals. From its beginning, a transaction holds a shared lock on its organizations, which
+//! keeps them from being deleted. Only a deletion waits for this lock, and a deletion locks nothing that comes before
+//! accounts. A transaction that still fails, because of a serialization failure or a deadlock with something else, is
+//! retried here.
 
 use std::error::Error as StdError;
 use std::ops::Range;

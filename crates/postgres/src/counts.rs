@@ -10,8 +10,8 @@ pub(crate) struct CountRow {
     pub(crate) used: i64,
 }
 
-/// Returns the counters of `month`, if there is one, and what exists at `now`: of every metric whose things are
-/// stored, or only of `only`.
+/// Returns the counters of `month`, if it is given, and the numbers of things that exist at `now`. With `only`, it
+/// counts only the things of that metric.
 pub(crate) async fn counts(
     executor: impl Executor<'_, Database = Postgres>,
     org: OrgId,

@@ -7,8 +7,8 @@ use kalends_kernel::StoreError;
 use sqlx::migrate::MigrateError;
 
 /// Codes of transient conditions: the server stops, starts or has no free session, its disk or memory is full, a file
-/// cannot be written, a transaction lost against others too often, a statement timed out, or the node became
-/// read-only.
+/// cannot be written, a transaction lost against others too often, a statement or its wait for a lock timed out, or the
+/// node became read-only.
 const PASSING: &[&str] =
     &["57P01", "57P02", "57P03", "53100", "53200", "53300", "58030", "40001", "40P01", "55P03", "57014", "25006"];
 /// The class of connection errors.

@@ -5,10 +5,10 @@
 //! CockroachDB also support: no exclusion constraints, no LISTEN and NOTIFY, no session state, no advisory locks, no
 //! sequences.
 //!
-//! - `read` has one module per port that reads. `kalends_rows` turns rows into domain values, and `rows` names its rows
-//!   with the keys of this database.
+//! - `read` has one module per port that reads. `kalends_rows` turns rows into domain values, and `rows` names its row
+//!   types with the key type of this database.
 //! - `commit` turns a change-set into a transaction, and `apply` turns its parts into rows.
-//! - `counts` counts what plans limit, for both of them.
+//! - `counts` counts what plans limit, for both `read` and `apply`.
 //! - Text that people wrote, and whatever is derived from it, is sealed before it is stored; see
 //!   [`kalends_rows::SealedChangeSet`].
 

@@ -19,7 +19,8 @@ static MIGRATOR: Migrator = sqlx::migrate!("../../migrations/postgres");
 const APPLIED: &str = "_sqlx_migrations";
 /// How long a caller waits for a connection. Short, so that an unreachable server is reported soon.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(3);
-/// More than the number of statements in this crate, so that each connection parses each of them only once.
+/// The most prepared statements that a connection keeps. A statement is parsed again only if this many others have run
+/// on the connection since.
 const STATEMENTS: usize = 256;
 
 /// A pool of connections to one database.
@@ -34,9 +35,9 @@ impl Database {
     /// database is reachable; the others are opened as needed.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if the server does not answer within three seconds, and [`StoreError::Failed`] if
-    /// the URL is wrong or the server refuses the connection. After that, an unreachable server makes single calls
-    /// fail, and nothing needs to be opened again.
+    /// [`StoreError::Unavailable`] if the server cannot be reached within three seconds, and [`StoreError::Failed`] if
+    /// the URL is wrong or the server rejects the user or the database. Once the database is open, an unreachable
+    /// server only makes single calls fail, and nothing needs to be opened again.
     pub async fn open(url: &str, pool_size: u32) -> Result<Self, StoreError> {
         let options = PgConnectOptions::from_str(url)
             .map_err(store_error)?

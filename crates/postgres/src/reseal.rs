@@ -18,9 +18,9 @@ use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
 
-/// A value that another key has sealed.
+/// A value that the current writing key has not sealed.
 struct Old {
-    /// Its row, which is the position of the walk after it.
+    /// Its row, and so the position from which the walk continues after it.
     at: Position,
     sealed: String,
 }

@@ -302,7 +302,7 @@ impl FanOut for Statements<'_> {
     }
 }
 
-/// Same as [`kalends_notifications::Queue::release`].
+/// Releases the claim as [`kalends_notifications::Queue::release`] does.
 async fn release(connection: &mut PgConnection, claim: Claim) -> Result<(), ApplyError> {
     let (org_id, webhook_id) = (claim.org.uuid(), claim.webhook.uuid());
     // A worker that addresses messages to the endpoint holds the lock, so the next statement sees what it wrote.

@@ -201,7 +201,7 @@ impl SealedChangeSet {
         self.changes.answer.as_ref().map(|answer| (answer, self.body.as_deref()))
     }
 
-    /// The approximate number of bytes that it sends to the server.
+    /// The approximate number of bytes that writing the change-set sends to the server.
     pub fn weight(&self) -> usize {
         const ROW: usize = 256;
         let texts = self

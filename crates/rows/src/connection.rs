@@ -112,7 +112,8 @@ pub fn pack(spans: &BusySet) -> Vec<u8> {
     spans.spans().iter().flat_map(|span| <[u8; 16]>::from(*span)).collect()
 }
 
-/// Unpacks such bytes. `None` if they are not spans, or are not ordered and disjoint as in a set.
+/// Unpacks spans that [`pack`] has packed. `None` if the bytes are not spans, or if the spans are not ordered and
+/// disjoint.
 fn unpack(bytes: &[u8]) -> Option<BusySet> {
     let (packed, rest) = bytes.as_chunks::<16>();
     if !rest.is_empty() {

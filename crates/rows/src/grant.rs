@@ -8,7 +8,7 @@ use crate::{Key, Located, row_id};
 
 columns! {
     $ macro grant_row;
-    /// The columns of a grant, and the keys of its sources and agents. `S` is the type of the latter.
+    /// The columns of a grant, and the keys of its sources and agents. `S` is the type of those keys.
     pub struct GrantRow<K, S> {
         id: K,
         human_id: K,

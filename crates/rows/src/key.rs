@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 /// A key as a database returns it: native, as 16 bytes, or as text.
 pub trait Key {
-    /// The identifier, or an error if the value is none.
+    /// The identifier, or an error if the value is not one.
     fn read(&self) -> Result<Uuid, uuid::Error>;
 
     /// The beginning of the value, for the error about a row whose own key cannot be read.

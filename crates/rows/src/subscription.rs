@@ -76,7 +76,7 @@ columns! {
 }
 
 impl<K: Key> NeighbourRow<K> {
-    /// The subscription, if it is to that address.
+    /// The subscription, if its address is `url`.
     pub fn open(&self, cipher: &dyn FieldCipher, url: &RemoteUrl) -> Result<Option<Neighbour>, StoreError> {
         let (Some(id), Some(content)) = (&self.id, &self.content) else { return Ok(None) };
         let id = SubscriptionId::from_uuid(row_id("ical_subscriptions", "id", id)?);

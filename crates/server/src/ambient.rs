@@ -7,9 +7,10 @@ use std::{
 
 use kalends_kernel::{Clock, Entropy, SignedDuration, Timestamp};
 
-/// How far the system clock may be set back, as time daemons do, without this clock going backwards: it stands still
-/// until the system clock has caught up. A larger step back means that the clock was wrong before, so it is followed.
-/// Leases measured with this clock last at most this much longer.
+/// How far the system clock may be set back, as time daemons do, without this clock going backwards. This clock then
+/// stands still until the system clock has caught up. After a larger step back, this clock follows the system clock,
+/// since a step of that size means that the time was wrong before. Leases measured with this clock last at most this
+/// much longer.
 const CORRECTION: SignedDuration = SignedDuration::micros(100_000);
 
 /// The system clock, shifted by the configured offset.

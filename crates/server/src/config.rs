@@ -54,7 +54,7 @@ pub struct Config {
     pub admin_token: Option<SecretString>,
     /// The version of the terms of service.
     pub terms_version: String,
-    /// Whether organizations that accepted another version are notified.
+    /// Whether organizations that accepted another version, or none, are notified.
     pub terms_material: bool,
     terms_url: Option<String>,
     /// The date from which those terms apply.

@@ -43,7 +43,8 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// The error and its causes, without causes that the previous message already ends with, as drivers often do.
+/// The error and its causes. A cause is left out if the previous message already ends with it, as messages of drivers
+/// often do.
 fn chain(error: &anyhow::Error) -> String {
     let mut messages: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -56,7 +56,7 @@ pub(crate) fn start(config: &Config, serving: bool) -> anyhow::Result<Option<Tra
     Ok(traces)
 }
 
-/// Our own spans, whatever the log filter is. Lines of the log are not sent to the collector.
+/// Accepts our own spans for the collector, whatever the log filter is. Lines of the log are not sent to the collector.
 struct OwnSpans;
 
 impl OwnSpans {
@@ -70,9 +70,9 @@ impl<S> Filter<S> for OwnSpans {
         Self::take(metadata)
     }
 
-    /// Never answers "always". If every filter did, none of them would be asked for each span, and the library would
-    /// take their last answers on this thread. Those may be about a statement, which the driver asks about without
-    /// logging it.
+    /// Never answers "always". If every filter answered "always" for a span, the library would not ask the filters for
+    /// each such span. It would use their last answers on this thread, and those may be about a statement: the driver
+    /// asks whether a statement is logged, and then may not log it.
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
         if Self::take(metadata) { Interest::sometimes() } else { Interest::never() }
     }

@@ -83,7 +83,7 @@ impl Traces {
     /// Sends the spans to the collector of `config`, until `stop` is cancelled and the queue is empty.
     ///
     /// # Errors
-    /// The address of the collector cannot be called.
+    /// If the address of the collector cannot be called.
     pub(crate) fn send(
         self,
         config: &Config,
@@ -223,8 +223,8 @@ impl IdGenerator for Ids {
     }
 }
 
-/// The collector: the one address that this client may call besides the public internet. Callers' addresses have
-/// another client, so they cannot reach the collector.
+/// A client of the collector. It may call one address besides those of the public internet: that of the collector.
+/// Another client calls the addresses that callers give, so they cannot reach the collector.
 struct Collector {
     egress: Arc<Egress>,
     url: RemoteUrl,

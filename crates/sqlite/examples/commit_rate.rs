@@ -1,5 +1,5 @@
-//! Measures how many change-sets per second the store commits when 32 callers wait at the same time. The same
-//! change-sets in one transaction each are the comparison. Both are durable before they are acknowledged.
+//! Measures how many change-sets per second the store commits when 32 callers wait at the same time, and compares this
+//! with the same change-sets in one transaction each. In both cases, a change-set is durable before it is acknowledged.
 //!
 //! `cargo run --release -p kalends-sqlite --example commit_rate [DIRECTORY]`; the directory (the current one by
 //! default) decides which disk is measured.

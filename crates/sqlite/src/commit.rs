@@ -2,12 +2,12 @@
 //! not at all.
 //!
 //! Change-sets that only add events are applied together as a group, with one statement per table. If that fails, the
-//! group is rolled back and halved until the change-set that cannot be applied is alone, so that it harms no other.
+//! group is rolled back and halved until the change-set that cannot be applied is alone. All others are applied.
 //!
 //! Each change-set is applied in this order: the stored answer, so that a repetition gets its answer whatever else
-//! would fail; guards; accounts; agents, calendars and events; webhooks; subscriptions; proposals; bookings; the
-//! bridge to human calendars; limits on what exists; charges; letters and their use of allowances; messages; the
-//! audit entry.
+//! would fail; the check that the organization exists; guards; accounts; agents, calendars and events; webhooks;
+//! subscriptions; proposals; bookings; the bridge to human calendars; limits on what exists; charges; letters and their
+//! use of allowances; messages; the audit entry.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 

@@ -39,8 +39,8 @@ impl Reseal for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Seals again all values that can be opened. If one cannot, the error is returned after the others are written:
-    /// it delays nothing, but does not count as done either.
+    /// Seals again all values that can be opened. If one cannot be opened, the others are still written, and then its
+    /// error is returned: the value does not hold up the others, but does not count as done either.
     async fn seal_again(&self, column: SealedColumn, old: &[OldRow]) -> Result<u64, StoreError> {
         let (mut renewed, mut unopened) = (Vec::with_capacity(old.len()), None);
         for row in old {

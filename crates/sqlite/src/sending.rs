@@ -1,8 +1,8 @@
 //! Moves messages from the outbox to the queues of endpoints, and from there to receivers: what workers read and
 //! write.
 //!
-//! Each of these transactions runs alone, since there is one writer. That holds for a second process too, since the
-//! writing transactions take the lock first.
+//! Each of these transactions runs alone, since one connection writes. A second process waits too, since each
+//! transaction takes the lock for writing when it begins.
 
 use std::collections::BTreeSet;
 
@@ -31,8 +31,8 @@ async fn run(connection: &mut SqliteConnection, statement: &'static str) -> Resu
 }
 
 impl Database {
-    /// Gives up the claims on endpoints, subscriptions and connections that an earlier process held. To be called at
-    /// startup by a process that serves alone, so that nothing waits until those claims expire.
+    /// Gives up the claims on endpoints, subscriptions and connections that an earlier process held. A process that
+    /// serves alone calls this at startup, so that no work waits until those claims expire.
     ///
     /// # Errors
     /// [`StoreError`] if the database cannot be written.

@@ -20,7 +20,7 @@ pub struct TestCalendarProviders {
 
 #[derive(Debug, Default)]
 struct Accounts {
-    /// By the code that a callback brings, which the account's tokens repeat.
+    /// Accounts by the code that a callback brings. The account's refresh token is the same code.
     by_code: BTreeMap<String, Account>,
     failure: Option<Failing>,
     revoked: Vec<String>,

@@ -251,7 +251,7 @@ impl Fixtures {
     /// A confirmed series in UTC whose first occurrence takes place in `first`.
     ///
     /// # Panics
-    /// Where the rule makes no series.
+    /// If the rule makes no series.
     #[expect(clippy::expect_used, reason = "a test with a malformed rule cannot continue")]
     pub fn series(&self, calendar: &Calendar, first: Span, rule: &str) -> Event {
         let now = self.tick();

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use kalends_accounts::Email;
 use kalends_app::ports::{Mail, MailError, Mailer};
 
-/// Accepts every mail and stores it for inspection. Clones are the same mailbox.
+/// Accepts every email and stores it for inspection. Clones are the same mailbox.
 #[derive(Debug, Clone, Default)]
 pub struct Mailbox {
     mails: Arc<Mutex<Vec<Mail>>>,
@@ -17,7 +17,7 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// Every mail so far, in order.
+    /// Every email so far, in order.
     pub fn mails(&self) -> Vec<Mail> {
         self.lock().clone()
     }
@@ -27,17 +27,17 @@ impl Mailbox {
         self.lock().iter().filter(|mail| mail.to == *address).cloned().collect()
     }
 
-    /// The last mail to `address`.
+    /// The last email to `address`.
     pub fn last_to(&self, address: &Email) -> Option<Mail> {
         self.mails_to(address).pop()
     }
 
-    /// Removes and returns all mails.
+    /// Removes and returns all emails.
     pub fn empty(&self) -> Vec<Mail> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Sets whether every mail is refused from now on.
+    /// Sets whether every email is refused from now on.
     pub fn refuse(&self, refuses: bool) {
         self.refuses.store(refuses, Ordering::SeqCst);
     }

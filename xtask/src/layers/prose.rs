@@ -21,7 +21,7 @@ const PHRASES: &[(&str, &str)] = &[
     ("rulings", "state the fact: the document is not in this repository"),
     ("the specification", "state the fact, or name the RFC"),
 ];
-/// Words that do not begin a sentence after `Of`.
+/// Beginnings of sentences that put `Of` before the subject.
 const FRONTED: &[&str] = &["Of a ", "Of an ", "Of the ", "Of its ", "Of this ", "Of those ", "Of what ", "Of all "];
 /// Words that are not part of a name in Rust, with what to write.
 const NAMES: &[(&str, &str)] = &[
@@ -68,7 +68,8 @@ fn names_of(file: &File) -> Vec<Violation> {
     rust::identifiers(&file.text).into_iter().filter_map(violation).collect()
 }
 
-/// What begins a comment in a file of this kind; nothing if all of it is prose. `None` if it is neither.
+/// The marks that begin a comment in a file of this kind. The list is empty if the whole file is prose. `None` if the
+/// file has no prose.
 fn marks(path: &str) -> Option<&'static [&'static str]> {
     match path.rsplit_once('.')?.1 {
         "rs" | "js" | "cjs" | "mts" | "css" => Some(&["///", "//!", "//"]),
@@ -86,7 +87,7 @@ fn prose(line: &str, marks: &[&str]) -> Option<String> {
     Some(text.split('`').step_by(2).collect::<Vec<_>>().join("x"))
 }
 
-/// What is wrong with a line of prose.
+/// The problem with a line of prose, if there is one.
 fn problem(prose: &str) -> Option<String> {
     let lower = prose.to_lowercase();
     let phrase = PHRASES.iter().find(|(phrase, _)| has(&lower, phrase));
@@ -97,7 +98,7 @@ fn problem(prose: &str) -> Option<String> {
     FRONTED.iter().find(begins).map(|_| "a sentence begins with \"Of\": begin with the subject".to_owned())
 }
 
-/// Whether the text has the phrase as words of their own.
+/// Whether the text contains the phrase as whole words.
 fn has(text: &str, phrase: &str) -> bool {
     text.match_indices(phrase).any(|(at, _)| {
         let (before, after) = (text.get(..at), text.get(at + phrase.len()..));

@@ -25,7 +25,8 @@ pub(crate) struct Locked {
     pub(crate) organizations: BTreeSet<Uuid>,
 }
 
-/// Locks every calendar that the change-sets name, by id, and its organization against deletion.
+/// Locks the existing calendars that the change-sets revise, guard or update, in the order of their identifiers, and
+/// the organizations of those calendars against deletion.
 ///
 /// This is the first statement of a transaction: every later statement sees what previous holders of the locks have
 /// committed.
@@ -395,9 +396,9 @@ fn feed_tokens<'a>(writes: &[CalendarWrite<'a>]) -> (Vec<&'a str>, Vec<Vec<u8>>)
     writes.iter().map(|write| (write.token, write.calendar.feed_token.hash().0.to_vec())).unzip()
 }
 
-/// Raises the revision of every calendar on which something is scheduled, by one for each change-set, if the calendar
-/// is visible. Returns the new revisions, at which the batch writes everything on those calendars, and the default
-/// reminders of the calendars.
+/// Raises the revision of every calendar on which something is scheduled, by one for each change-set. Returns the new
+/// revisions, at which the batch writes everything on those calendars, and the default reminders of the calendars.
+/// Refuses as stale if a calendar is not visible.
 async fn revise(
     connection: &mut PgConnection,
     batch: &[SealedChangeSet],

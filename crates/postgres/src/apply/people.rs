@@ -110,7 +110,7 @@ pub(super) async fn delete(
     remove_identities(connection, user).await
 }
 
-/// Stale if the identity signs in a user already: the decision did not see that.
+/// Refuses as stale if the identity already signs in a user: the decision did not see that.
 pub(super) async fn add_identity(connection: &mut PgConnection, identity: &KnownIdentity) -> Result<(), ApplyError> {
     let added = sqlx::query!(
         "INSERT INTO user_identities (provider, issuer, subject, user_id, since) VALUES ($1, $2, $3, $4, $5)
@@ -151,7 +151,8 @@ pub(super) async fn use_reset(connection: &mut PgConnection, TokenHash(token): T
     all_written(used.rows_affected(), 1)
 }
 
-/// A transaction that ends the user's sessions either holds the user's row or sees the session that was made before.
+/// Locks the user's row, which every transaction that ends all of the user's sessions locks first. If that transaction
+/// commits first, this change-set is stale. Otherwise, that transaction sees the new session and ends it.
 pub(super) async fn create_session(
     connection: &mut PgConnection,
     session: &Session,

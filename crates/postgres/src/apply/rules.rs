@@ -7,8 +7,8 @@ use sqlx::PgConnection;
 
 use crate::error::{ApplyError, all_written, failed};
 
-/// Writes and removes rules. Stale if the rules have another version than the one that was seen, or if they exist
-/// though none were seen.
+/// Writes and removes rules. Refuses as stale if the rules have another version than the one that was seen, or if they
+/// exist though none were seen.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
     for change in batch.iter().flat_map(|sealed| &sealed.changes().calendars) {
         match change {

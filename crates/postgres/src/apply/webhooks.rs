@@ -200,7 +200,7 @@ pub(crate) fn attempts(state: DeliveryState) -> i32 {
     i32::try_from(state.attempts).unwrap_or(i32::MAX)
 }
 
-/// Same as `Queue::renew` and `HealthChange::apply`, in one statement.
+/// Records the results as `Queue::renew` and `HealthChange::apply` do, in one statement.
 async fn record(connection: &mut PgConnection, results: &Record) -> Result<(), ApplyError> {
     let ids: Vec<Uuid> = results.recorded.iter().map(|entry| entry.id.uuid()).collect();
     let seen_statuses: Vec<&str> = results.recorded.iter().map(|entry| entry.seen.status.as_str()).collect();

@@ -222,7 +222,7 @@ impl BusyTimes for PostgresStore {
 }
 
 impl PostgresStore {
-    /// The same from the events themselves, for days that have too many spans for one value.
+    /// Reads the blocking times from the events themselves, for days that have too many spans for one value.
     async fn blocking_of_full_days(
         &self,
         org: OrgId,
@@ -272,12 +272,12 @@ impl PostgresStore {
     }
 }
 
-/// The first and the last day on which an event that reaches into the window can begin.
+/// The first and the last day on which an event that reaches into the window and lasts at most a day can begin.
 fn days(window: Span) -> (i64, i64) {
     ((window.start() - LONG).utc_date().as_days(), window.end().utc_date().as_days())
 }
 
-/// The spans of both that overlap the window. The short ones may include long ones too.
+/// The spans that overlap the window, in order. `short` may include long spans too; they are taken only from `long`.
 fn blocking(calendar: CalendarId, short: &[u8], long: &[u8], window: Span) -> Result<Vec<Span>, StoreError> {
     let read = |bytes| {
         let id = || format!("an event of {calendar}");

@@ -47,7 +47,8 @@ async fn listed<T>(
     listed_of(data, fetched, page, counted, count).await
 }
 
-/// The same for a page that may have fewer rows than the statement returned, because they take too many bytes.
+/// Does the same as [`listed`] for a page that may have fewer rows than the statement returned, because they take too
+/// many bytes.
 async fn listed_of<T>(
     data: Vec<T>,
     fetched: usize,

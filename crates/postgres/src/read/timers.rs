@@ -186,7 +186,7 @@ impl PostgresStore {
         }
     }
 
-    /// Those of the events that are visible, by organization and identifier.
+    /// Those events that are visible, by organization and identifier.
     async fn events_of(
         &self,
         orgs: &[Uuid],

@@ -13,7 +13,7 @@ const TEXT_MAX: usize = 512;
 /// A configured provider.
 #[derive(Debug, Clone)]
 pub struct OauthProvider {
-    /// Which one.
+    /// The provider.
     pub provider: Provider,
     /// The client ID of this service at the provider.
     pub client_id: String,

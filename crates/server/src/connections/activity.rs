@@ -116,7 +116,7 @@ pub(super) struct Watched<B> {
     running: Arc<Running>,
 }
 
-/// What notices that an answer makes no progress.
+/// The part of a connection that notices when an answer makes no progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
     /// The stream, by its blocked writes. HTTP/1.1 sends one answer at a time, so its frames stay whole.

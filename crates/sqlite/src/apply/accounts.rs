@@ -356,7 +356,7 @@ pub(crate) async fn charge(connection: &mut SqliteConnection, group: &[&SealedCh
     Ok(())
 }
 
-/// The metric counts nothing that exists in the database.
+/// A guard needs a count that this store does not have.
 #[derive(Debug, thiserror::Error)]
 #[error("no table counts the metric {0}")]
 struct Uncounted(&'static str);

@@ -7,7 +7,8 @@ use sqlx::SqliteConnection;
 
 use crate::error::{Failure, fresh, is_duplicate_of};
 
-/// Another claim waits for a code of the same mailbox, or is on hold: the decision did not see it.
+/// Translates a duplicate claim to "stale". Either another claim of the user waits for a code of the same mailbox, or
+/// another claim on the organization is on hold. The decision did not see it.
 fn overtaken(error: sqlx::Error) -> Failure {
     let unique = ["account_claims.user_id, account_claims.address", "account_claims.org_id"];
     if unique.iter().any(|columns| is_duplicate_of(&error, columns)) { CommitError::Stale.into() } else { error.into() }

@@ -108,7 +108,7 @@ pub(super) async fn delete(connection: &mut SqliteConnection, user: UserId, seen
     remove_identities(connection, user).await
 }
 
-/// Stale if the identity signs in a user already: the decision did not see that.
+/// Refuses as stale if the identity already signs in a user: the decision did not see that.
 pub(super) async fn add_identity(connection: &mut SqliteConnection, identity: &KnownIdentity) -> Result<(), Failure> {
     let (provider, user_id, since) = (identity.provider.as_str(), identity.user.uuid(), identity.since.as_micros());
     let added = sqlx::query!(

@@ -117,7 +117,7 @@ async fn update(
     fresh(updated.rows_affected(), 1)
 }
 
-/// Translates a duplicate place: the decision did not see the other subscription.
+/// Translates a duplicate place to "stale": the decision did not see the other subscription.
 fn place_taken(error: sqlx::Error) -> Failure {
     let columns = "ical_subscriptions.org_id, ical_subscriptions.calendar_id, ical_subscriptions.place";
     if is_duplicate_of(&error, columns) { CommitError::Stale.into() } else { error.into() }

@@ -16,8 +16,8 @@ use crate::{
 /// The default reminders of the calendars that are written to.
 pub(super) type Defaults = BTreeMap<(OrgId, CalendarId), Option<Reminders>>;
 
-/// Writes the timers of events that were written, each with its previous version. A timer whose event's timing has
-/// not changed stays as it is.
+/// Writes the timers of events that were written. Each event comes with its previous version, if it had one. A timer
+/// whose event's timing has not changed stays as it is.
 pub(super) async fn keep<'a>(
     connection: &mut SqliteConnection,
     written: impl Iterator<Item = (&'a Event, Option<Version>)>,

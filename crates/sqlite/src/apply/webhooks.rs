@@ -205,7 +205,7 @@ async fn retry(
     fresh(woken.rows_affected(), 1)
 }
 
-/// Same as `Queue::renew` and `HealthChange::apply`.
+/// Records the results as `Queue::renew` and `HealthChange::apply` do.
 async fn record(connection: &mut SqliteConnection, results: &Record) -> Result<(), Failure> {
     let (org_id, webhook_id) = (results.claim.org.uuid(), results.claim.webhook.uuid());
     let until = (results.at + CLAIM_LASTS).as_micros();

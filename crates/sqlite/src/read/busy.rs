@@ -239,7 +239,7 @@ const TOO_FULL: u8 = b'!';
 struct Bounds {
     from: i64,
     to: i64,
-    /// The days on which an event that reaches into the window can begin.
+    /// The first and the last day on which an event that reaches into the window and lasts at most a day can begin.
     first: i64,
     last: i64,
 }
@@ -256,7 +256,7 @@ impl Bounds {
 }
 
 impl SqliteStore {
-    /// The same from the events themselves, for days that have too many spans for one value.
+    /// Reads the blocking times from the events themselves, for days that have too many spans for one value.
     async fn blocking_of_full_days(
         &self,
         org: OrgId,
@@ -311,7 +311,7 @@ impl SqliteStore {
     }
 }
 
-/// The spans of both texts that overlap the window. The short ones may include long ones too.
+/// The spans that overlap the window, in order. `short` may include long spans too; they are taken only from `long`.
 fn blocking(calendar: CalendarId, short: &[u8], long: &[u8], window: Span) -> Result<Vec<Span>, StoreError> {
     let read = |texts: &[u8]| {
         busy_spans(texts)

@@ -82,7 +82,7 @@ impl Feeds for SqliteStore {
     }
 }
 
-/// How many rows are read at once. A row that is read alone wakes two threads, which costs more than its content.
+/// How many rows are read at once. Reading a row alone wakes two threads, which costs more than reading its content.
 const PACK: u32 = 200;
 
 /// The events of a feed after a start and identifier, or the first ones; `None` if there are no more.

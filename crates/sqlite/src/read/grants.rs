@@ -62,12 +62,12 @@ impl Grants for SqliteStore {
     }
 }
 
-/// A grant whose keys are in two lists.
+/// A grant whose calendars and agents are listed as text.
 struct ListedGrant {
     id: Vec<u8>,
     human_id: Vec<u8>,
     audience: String,
-    /// The identifiers as hexadecimal digits, separated by commas; `None` if there are none.
+    /// The external calendars: their keys as hexadecimal digits, separated by commas. `None` if there are none.
     sources: Option<String>,
     /// The agents, in the same form.
     agents: Option<String>,

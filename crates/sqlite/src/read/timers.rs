@@ -221,7 +221,7 @@ impl SqliteStore {
         found.map_err(store_error)
     }
 
-    /// Those of the events that are visible, by organization and identifier.
+    /// Those events that are visible, by organization and identifier.
     async fn events_of(
         &self,
         rows: &[ClaimedRow],

@@ -1,4 +1,4 @@
-//! The usage counters that blocks are debited from, and the counts of what exists.
+//! The usage counters from which nodes debit blocks, and the counts of what exists.
 //!
 //! A debit is a statement of its own on the writing connection, so it is on disk when it is granted.
 

@@ -43,7 +43,7 @@ impl Scene {
     }
 }
 
-/// Newest first, in pages without gaps and repetitions, even within one timestamp.
+/// The log is read newest first, in pages without gaps and repetitions, even within one timestamp.
 pub async fn the_audit_log_is_read_in_pages(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let instant = scene.make.tick();
@@ -65,7 +65,7 @@ pub async fn the_audit_log_is_read_in_pages(store: &StoreUnderTest) {
     }
 }
 
-/// By range (half-open), action and key.
+/// The log is filtered by range (half-open), action and key.
 pub async fn the_audit_log_is_filtered(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let action = |index: usize| if index.is_multiple_of(2) { Action::EventCreate } else { Action::KeyDelete };
@@ -123,7 +123,7 @@ pub async fn the_audit_log_is_purged_by_plan(store: &StoreUnderTest) {
     }
 }
 
-/// Grants up to the limit, then nothing until the window ends. Each scope counts separately.
+/// Uses are granted up to the limit, and then refused until the window ends. Each scope counts separately.
 pub async fn allowances_are_counted(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let now = scene.make.tick();
@@ -219,7 +219,7 @@ pub async fn expired_allowances_are_purged(store: &StoreUnderTest) {
     assert_eq!(granted, 9);
 }
 
-/// Keys, usage and acceptances of this organization only, in order.
+/// An export has the keys, usage and acceptances of this organization only, in order.
 pub async fn an_account_is_exported(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;

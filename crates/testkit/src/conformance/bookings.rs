@@ -280,7 +280,8 @@ pub async fn the_number_of_booking_pages_is_limited(store: &StoreUnderTest) {
     scene.commit(changes).await;
 }
 
-/// With the account, its pages are gone at once and its bookings are removed. Those of another organization stay.
+/// When an account is deleted, its pages are gone at once and its bookings are removed. Those of another organization
+/// stay.
 pub async fn booking_pages_end_with_their_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;

@@ -127,7 +127,7 @@ pub async fn events_carry_the_revision_of_their_calendar(store: &StoreUnderTest)
     assert_eq!(all(&scene, &other, EVERYTHING).await, [(Revision(1), written(&on_other))]);
 }
 
-/// Changed occurrences are listed next to their series, and so is their end.
+/// An override is listed next to its series, and so is its deletion.
 pub async fn overrides_are_changes_too(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;

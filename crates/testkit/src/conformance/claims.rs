@@ -62,7 +62,7 @@ impl Scene {
     }
 }
 
-/// In every state, with and without an organization.
+/// Every field survives, in every state, with and without an organization.
 pub async fn claims_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let user = scene.someone();
@@ -113,7 +113,8 @@ pub async fn claims_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     assert_eq!((nobody.data, nobody.total), (Vec::new(), 0));
 }
 
-/// One claim waits for a code per address, and one is on hold per organization. A claim that has ended makes room.
+/// At most one claim of a user waits for a code of an address, and at most one claim on an organization is on hold. A
+/// claim that has ended makes room.
 pub async fn one_claim_per_address_waits_and_one_per_organization_is_on_hold(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob) = (scene.someone(), scene.someone());

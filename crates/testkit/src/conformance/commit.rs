@@ -181,7 +181,8 @@ pub async fn a_stale_update_writes_nothing(store: &StoreUnderTest) {
     stage.check("missing event", stale, |changes| changes.update(&absent, Version::FIRST)).await;
 }
 
-/// A write that depends on something deleted makes it fail too, and so does a calendar that has changed.
+/// A write that depends on something deleted makes the whole change-set fail, and so does a guard on a calendar that
+/// has changed.
 pub async fn a_write_on_something_deleted_writes_nothing(store: &StoreUnderTest) {
     let stage = Stage::set(store).await;
     let stale = |error: &CommitError| matches!(error, CommitError::Stale);
@@ -203,7 +204,7 @@ pub async fn a_write_on_something_deleted_writes_nothing(store: &StoreUnderTest)
     stage.check("revision of a missing calendar", stale, |changes| changes.guard(guard)).await;
 }
 
-/// A limit that would be exceeded makes it fail too.
+/// A limit that would be exceeded makes the whole change-set fail.
 pub async fn a_reached_limit_writes_nothing(store: &StoreUnderTest) {
     let stage = Stage::set(store).await;
     let mut charge = stage.scene.make.charge(Some(2));
@@ -221,7 +222,7 @@ pub async fn a_reached_limit_writes_nothing(store: &StoreUnderTest) {
     stage.check("calendars", calendars, |changes| changes.guard(guard)).await;
 }
 
-/// A duplicate address, answer or identifier makes it fail too.
+/// A duplicate address, answer or identifier makes the whole change-set fail.
 pub async fn a_duplicate_writes_nothing(store: &StoreUnderTest) {
     let stage = Stage::set(store).await;
     let Stage { scene, agent, calendar, event, answered, neighbour, .. } = &stage;

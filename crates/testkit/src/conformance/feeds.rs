@@ -60,7 +60,7 @@ fn swapped(token: &str) -> String {
     token.chars().map(swap).collect()
 }
 
-/// After a calendar gets another token, the old one finds nothing. It does not affect another calendar either.
+/// After a calendar gets another token, the old one finds nothing. Other calendars keep their tokens.
 pub async fn a_rotated_token_finds_nothing(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (calendar, second) = (scene.shared_calendar().await, scene.shared_calendar().await);
@@ -105,7 +105,7 @@ pub async fn feeds_end_with_their_calendar(store: &StoreUnderTest) {
     assert_eq!(read(&scene, scene.org, &never).await, (vec![], None));
 }
 
-/// Shows native events that are confirmed or tentative, by start, then identifier: one-off events, series and
+/// A feed shows native events that are confirmed or tentative, by start, then identifier: one-off events, series and
 /// overrides. Holds, and events that are cancelled, deleted, imported or on another calendar, are left out.
 pub async fn feeds_show_confirmed_and_tentative_events(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;

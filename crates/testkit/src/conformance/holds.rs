@@ -181,7 +181,7 @@ pub async fn a_hold_set_is_found_together(store: &StoreUnderTest) {
     assert_eq!(elsewhere.store.events_of_hold_set(elsewhere.org, set).await.unwrap(), []);
 }
 
-/// A decision about all calendars of an agent is stale if the agent has another number of calendars by now.
+/// A decision about all calendars of an agent is stale if the agent now has another number of calendars.
 pub async fn the_number_of_calendars_of_an_agent_is_guarded(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;

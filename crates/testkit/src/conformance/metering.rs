@@ -23,7 +23,7 @@ impl Scene {
     }
 }
 
-/// A debit is granted up to its ceiling, also the first one, and returns the value of the counter.
+/// A debit, including the first one, is granted up to its ceiling, and returns the value of the counter.
 pub async fn debits_reach_but_never_exceed_their_ceiling(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let period = scene.make.period();

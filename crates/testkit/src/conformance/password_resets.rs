@@ -56,7 +56,7 @@ pub async fn a_changed_password_voids_a_reset(store: &StoreUnderTest) {
     assert_eq!((scene.reset_now(first).await, scene.reset_now(of_bob).await), (None, Some(of_bob)));
 }
 
-/// If several use a token at once, one succeeds.
+/// If several callers use a token at once, one succeeds.
 pub async fn a_reset_is_used_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let user = scene.made_user().await;

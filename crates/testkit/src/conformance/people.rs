@@ -178,8 +178,8 @@ pub async fn one_user_becomes_the_owner(store: &StoreUnderTest) {
     assert_eq!(scene.store.owner_of(scene.org).await.unwrap().map(|owner| owner.user), Some(users[won].id));
 }
 
-/// If a user gives up several organizations at once on the same reading, one change succeeds and the others are stale:
-/// the caller that gives up the last one must know that nothing is left.
+/// If one user gives up several organizations at once, all at the same version, one change succeeds and the others are
+/// stale: the caller that gives up the last one must know that nothing is left.
 pub async fn organizations_are_given_up_one_at_a_time(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let user = scene.user().await;

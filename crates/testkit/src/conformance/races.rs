@@ -256,7 +256,8 @@ pub async fn opposite_orders_do_not_deadlock(store: &StoreUnderTest) {
     }
 }
 
-/// The same without a version that would make one of them wait: unguarded additions in opposite orders.
+/// Change-sets that add to two calendars in opposite orders are all applied. They have no guard and no version that
+/// would make one of them wait.
 pub async fn opposite_additions_are_all_applied(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (first, second) = (scene.shared_calendar().await, scene.shared_calendar().await);

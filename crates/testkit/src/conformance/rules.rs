@@ -47,7 +47,7 @@ async fn put(scene: &Scene, calendar: &Calendar, rules: Rules) -> AvailabilityRu
     made
 }
 
-/// The rules, as every port returns them.
+/// The rules. Asserts that every port returns the same ones.
 async fn found(scene: &Scene, calendar: &Calendar) -> Option<AvailabilityRules> {
     let row = scene.store.find_rules(scene.org, calendar.id).await.unwrap();
     let rules = row.as_ref().map(|row| row.rules.clone());

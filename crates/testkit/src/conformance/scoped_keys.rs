@@ -128,7 +128,7 @@ pub async fn a_revoked_key_is_gone(store: &StoreUnderTest) {
     assert!(!scene.store.has_scoped_keys(scene.org, agent.id).await.unwrap());
 }
 
-/// The keys of a decommissioned agent open nothing and do not count. That there were some is still known.
+/// The keys of a decommissioned agent open nothing and do not count. It is still known that the agent had keys.
 pub async fn keys_of_a_decommissioned_agent_are_gone(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (agent, other) = (scene.agent().await, scene.agent().await);

@@ -351,7 +351,7 @@ pub async fn no_message_is_lost_between_two_claims(store: &StoreUnderTest) {
     assert_eq!(delivered, 30);
 }
 
-/// The first failure after the last success is kept. Vouching for the endpoint clears it, even while a worker serves
+/// The first failure after the last success is kept. An update of the endpoint can clear it, even while a worker serves
 /// the endpoint.
 pub async fn health_follows_recorded_outcomes(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;

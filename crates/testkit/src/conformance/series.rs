@@ -251,7 +251,7 @@ pub async fn occurrences_block(store: &StoreUnderTest) {
     assert_eq!(blocking(&scene, &[], window).await, []);
 }
 
-/// The context of a calendar has instances like events.
+/// The context of a calendar shows the instances of series in the same way as events.
 pub async fn the_context_shows_instances(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;

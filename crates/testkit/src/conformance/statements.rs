@@ -1,4 +1,4 @@
-//! How many statements a store takes; for SQL stores, in addition to the suite.
+//! How many statements an operation takes. SQL stores run these cases in addition to the suite.
 
 use std::sync::Arc;
 

@@ -246,8 +246,8 @@ pub async fn subscriptions_end_with_their_calendar(store: &StoreUnderTest) {
     assert_refused!(scene.feed(vec![Change::CreateSubscription(Box::new(foreign))]).await, CommitError::Stale);
 }
 
-/// The longest waiting are claimed first, each by one worker until its claim expires. A worker that lost its claim
-/// writes nothing.
+/// The subscriptions that have waited longest are claimed first, each by one worker until its claim expires. A worker
+/// that lost its claim writes nothing.
 pub async fn due_subscriptions_are_claimed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own_calendar().await;

@@ -56,8 +56,8 @@ fn advance(timer: &ClaimedTimer, next: Option<(Timestamp, EmittedUntil)>) -> Cha
     changes
 }
 
-/// Every write of an event writes its timer. A timer exists while there is something to emit, and is due when that
-/// is.
+/// Every write of an event writes its timer. A timer exists while the event still has something to emit, and is due
+/// when the next of it is.
 pub async fn a_timer_follows_its_event(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let plain = scene.shared_calendar().await;

@@ -151,8 +151,8 @@ pub async fn messages_are_stored_only_for_listeners(store: &StoreUnderTest) {
     assert_eq!(scene.inspect.messages(scene.org).await.len(), 3);
 }
 
-/// With the account, its endpoints are gone at once, so that nothing more is sent. Those of another organization
-/// stay.
+/// When an account is deleted, its endpoints are gone at once, so that nothing more is sent. Those of another
+/// organization stay.
 pub async fn webhooks_end_with_their_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;

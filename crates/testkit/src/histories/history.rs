@@ -155,7 +155,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Operations that must fit the calendar, or may have to.
+/// Operations whose time must be free, such as holds, or may have to be: an event that is moved may be a hold.
 fn placing() -> impl Strategy<Value = Operation> {
     let calendars = || subsequence((0..CALENDARS.len()).collect::<Vec<_>>(), 1..=CALENDARS.len()).prop_shuffle();
     prop_oneof![

@@ -92,7 +92,7 @@ pub(super) enum Outcome {
     Missing(&'static str),
     /// 409 `hold_expired` or `not_a_hold`.
     Refused(Trouble),
-    /// The same for a set, for any of these reasons.
+    /// 409 `hold_expired` or `not_a_hold` for a hold set, for any of these reasons.
     SetRefused(Vec<(usize, Trouble)>),
     /// 409 `hold_status`.
     StatusIsNotSet,
@@ -233,8 +233,8 @@ impl Model {
         !self.things.iter().any(in_the_way)
     }
 
-    /// Whether a refusal may offer these free times: the right number, each free and in the future, the nearest
-    /// first, and no nearer one left out. The refused time itself need not be offered in part.
+    /// Whether a refusal may offer these free times: the right number, each free and not in the past, the nearest
+    /// first, and no nearer one of the grid left out. A time that overlaps the refused one may be left out.
     pub(super) fn offers(&self, calendars: &[usize], (start, end): (i64, i64), offered: &[(i64, i64)]) -> bool {
         let distance = |from: i64| (from - start).abs();
         let good = |(from, to): &(i64, i64)| {

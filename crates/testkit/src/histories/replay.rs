@@ -227,8 +227,9 @@ impl Replay {
         self.look().await
     }
 
-    /// Makes a request at one node, during which the other node handles another one. The outcome must be that of one
-    /// after the other: the overtaken request comes second, unless it is refused.
+    /// Makes a request at one node, and another request at the other node while the first one runs. The outcomes must
+    /// be those of one request after the other. The overtaken request comes second; only if it is refused, it may also
+    /// have come first.
     async fn overtaken(&mut self, slow: Act, looked: u8, fast: Act) -> Checked {
         let slot = Arc::new(Mutex::new(None));
         let (node, call) = (self.node(), self.call(&fast));

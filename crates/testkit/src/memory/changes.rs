@@ -68,7 +68,8 @@ impl ChangesOfCalendars for MemoryStore {
 }
 
 impl State {
-    /// Whether something in the window was written after a revision and takes place, or may.
+    /// Whether an event or a reservation in the window was written after the revision. Events that are deleted or
+    /// cancelled do not count.
     pub(super) fn reached(&self, org: OrgId, calendar: CalendarId, since: Revision, window: Span) -> bool {
         let written = self.written_on(org, calendar);
         let reserved = |row: &ReservationRow| {
@@ -92,7 +93,8 @@ impl State {
     }
 }
 
-/// Whether the event was written after a revision, takes place or may, and is in the window.
+/// Whether the event was written after the revision, is neither deleted nor cancelled, and may take place in the
+/// window.
 fn written_since(position: Position, event: &Event, since: Revision, window: Span) -> bool {
     position.revision > since
         && event.deleted_at.is_none()

@@ -132,7 +132,7 @@ pub(super) struct TimerRow {
     pub(super) claimed_until: Timestamp,
 }
 
-/// The identity of the database: each store has another one.
+/// The identity of the database: each store has its own.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Identity(pub(super) DatabaseId);
 

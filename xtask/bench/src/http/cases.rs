@@ -12,12 +12,12 @@ const CONSTANT: &str = "floor: a constant";
 const SELECT: &str = "floor: one SELECT";
 const INSERT: &str = "floor: one INSERT";
 pub(crate) const GET_EVENT: &str = "GET event";
-/// Availability from plain events, which that from series is compared with.
+/// The case of plain events, with which the case of series is compared.
 pub(crate) const WARM: &str = "agent availability, warm";
 pub(crate) const COLD: &str = "agent availability, cold";
 pub(crate) const WARM_SERIES: &str = "availability with 50 series, warm";
 pub(crate) const COLD_SERIES: &str = "availability with 50 series, cold";
-/// The slots of a booking page, which those of a longer page are compared with.
+/// The case of a short booking page, with which the case of a longer page is compared.
 pub(crate) const SLOTS: &str = "slots of a page, 14 days of 30 minutes";
 pub(crate) const LONG_SLOTS: &str = "slots of a page, a year of 5 minutes";
 /// The case that is also compared with the store's commits.

@@ -41,7 +41,8 @@ pub(crate) fn measure(directory: &Path) -> Result<Rates> {
     Ok(Rates { alone: median(&mut alone), together: median(&mut together) })
 }
 
-/// The rate on a new database. With `alone`, one caller commits at a time, this often each.
+/// The rate on a new database. With `alone`, one caller commits at a time, and each caller commits that many
+/// change-sets.
 async fn rate(file: &Path, alone: Option<usize>) -> Result<f64> {
     let database = Database::open(file, OpenOptions::default()).await?;
     database.migrate().await?;

@@ -5,9 +5,9 @@
 //! window of 30 days that begins at any half hour of the first eighteen days therefore has 1,000 events, or 999 if it
 //! begins after that day, and 1,107 free half-hour slots.
 //!
-//! As many agents have calendars with series: 950 plain events in any 30 days, and 50 weekly series that began five
-//! years earlier, so 1,000 events count there too. They take the same 11 half hours of every day, which leaves 1,110
-//! free slots.
+//! The same number of agents have calendars with series: 950 plain events in any 30 days, and 50 weekly series that
+//! began five years earlier, so 1,000 events count there too. They take the same 11 half hours of every day, which
+//! leaves 1,110 free slots.
 
 use anyhow::{Context as _, Result};
 use kalends_kernel::{SignedDuration, Timestamp};

@@ -26,7 +26,7 @@ use crate::serving;
 pub(crate) const ROWS: i64 = 1000;
 /// The length of the long constant in bytes: that of half-hour slots over 30 days.
 const LONG: usize = 68_735;
-/// The cache size of the service's SQLite connections.
+/// The page cache of each reading SQLite connection, in KiB (negative, as the pragma requires).
 const READER_CACHE: &str = "-2048";
 
 /// The options of the floor.

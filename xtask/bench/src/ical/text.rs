@@ -12,8 +12,8 @@ const ZONES: [(&str, &str); 2] = [("Europe/Berlin", "Berlin"), ("Customized Time
 const WORDS: &str =
     "What was done\\, what comes next\\, and what stands in the way. Die Notizen für alle liegen am üblichen Platz. ";
 
-/// Writes the feed. Of ten events, seven are one-off events, two are series (one in twenty of them outside the
-/// supported subset), and one is an all-day event. All have a folded description, an attendee and an alarm.
+/// Writes the feed. Seven in ten events are one-off events, two are series, and one is an all-day event. One in forty
+/// series is outside the supported subset. All have a folded description, an attendee and an alarm.
 pub(crate) fn feed() -> String {
     let mut text = String::with_capacity(BYTES);
     text.push_str("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Bench//EN\r\nX-WR-CALNAME:Everything\r\n");

@@ -103,7 +103,7 @@ async fn hear(State(receiver): State<Receiver>, uri: Uri, headers: HeaderMap, bo
     StatusCode::NO_CONTENT
 }
 
-/// The identifier of the resource in a body, where it comes first.
+/// The identifier of the resource in a body. It is the first `id` there.
 fn identifier(body: &[u8]) -> &str {
     let text = std::str::from_utf8(body).unwrap_or_default();
     let rest = text.split_once("\"id\":\"").map_or("", |(_, rest)| rest);

@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 pub(super) struct Source {
     /// The modules with a file of their own that the file declares.
     pub(super) children: HashSet<String>,
-    /// The same, of tests.
+    /// The modules of tests with a file of their own.
     pub(super) tests: HashSet<String>,
     /// The modules inside the file, by their names below it.
     pub(super) inside: HashSet<Vec<String>>,

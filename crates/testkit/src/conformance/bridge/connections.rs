@@ -164,8 +164,8 @@ pub async fn a_deleted_connection_leaves_nothing(store: &StoreUnderTest) {
     assert_eq!(scene.known_calendars(&doomed).await, []);
 }
 
-/// With the account, its connections and links are gone at once and the rest of the bridge soon after. Those of
-/// another organization stay.
+/// When an account is deleted, its connections and links are gone at once, and the rest of its bridge soon after. Those
+/// of another organization stay.
 pub async fn the_bridge_is_deleted_with_its_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;

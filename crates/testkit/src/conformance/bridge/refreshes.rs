@@ -60,8 +60,8 @@ fn ids(claims: &[(RefreshClaim, Connection)]) -> BTreeSet<ConnectionId> {
     claims.iter().map(|(_, of)| of.id).collect()
 }
 
-/// The longest waiting are claimed first, each by one worker until its claim expires. A worker that lost its claim
-/// writes nothing.
+/// The connections that have waited longest are claimed first, each by one worker until its claim expires. A worker
+/// that lost its claim writes nothing.
 pub async fn due_connections_are_claimed(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
