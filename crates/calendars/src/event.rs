@@ -190,8 +190,8 @@ impl Event {
     /// If the patch has only a start, the event moves and keeps its length; an all-day event keeps its number of days.
     /// If the patch has only an end, the length changes.
     ///
-    /// A series that is moved or gets another rule keeps the exdates and overrides that are still occurrences, and
-    /// drops the others ([`Self::overrides_dropped_by`]).
+    /// A series that is moved, or gets another rule or zone, keeps the exdates and overrides that are still
+    /// occurrences. It drops the others ([`Self::overrides_dropped_by`]).
     ///
     /// # Errors
     /// [`EventError::ReadOnly`] for imported events, [`EventError::Invalid`] if the end is not after the start or the

@@ -52,7 +52,7 @@ impl Entry {
 /// The identifier that an instance shows. It orders instances with the same start.
 type Name = (EventId, Option<Timestamp>);
 
-/// A page of the events in `singles` and of the instances of `repeating` that overlap `window`, by start and then by
+/// A page of all events in `singles` and of the instances of `repeating` that overlap `window`, by start and then by
 /// identifier. `None` if there are more than [`INSTANCES_MAX`] of them.
 pub fn page_of_instances(
     repeating: &[Repeating],
@@ -109,8 +109,8 @@ impl ContextEvents {
     /// The context at `now` of the events in `single_events` and of the instances of `repeating`. `row` reads a series,
     /// and is called only for series that the context shows.
     ///
-    /// Neither may include cancelled events. `single_events` needs to contain only the events that the context would
-    /// show if there were no series. `repeating` needs to contain only the series that have not ended and the
+    /// Neither list may include cancelled events. `single_events` needs to contain only the events that the context
+    /// would show if there were no series. `repeating` needs to contain only the series that have not ended and the
     /// [`RECENT_MAX`] that ended last.
     ///
     /// # Errors

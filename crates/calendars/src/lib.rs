@@ -1,7 +1,7 @@
 //! Agents, calendars and events, and the rules by which they change.
 //!
-//! Every rule is a synchronous, pure function of a snapshot and a command. A service reads the snapshot
-//! through the traits in [`ports`], calls the rule, and commits the [`Change`]s that it returns.
+//! Every rule is a synchronous, pure function of a snapshot and a command. A use case reads the
+//! snapshot through the traits in [`ports`], calls the rule, and commits the [`Change`]s that it returns.
 
 mod agent;
 mod as_of;

@@ -2,7 +2,7 @@
 //!
 //! They follow from the event and the default reminders of its calendar alone. A [`Timer`] is the one row that is kept
 //! for an event: when to process the event next, and up to which instant its happenings were emitted. A series is
-//! expanded only around the time that is processed, so that its future costs nothing.
+//! expanded only around the time that is processed, however many occurrences follow.
 //!
 //! Confirmed events emit reminders, starts and ends. Tentative events emit only reminders, which match their alarms in
 //! the feed, because the events might not take place. Holds, cancelled events and imported events emit nothing. An
@@ -12,7 +12,7 @@ use kalends_kernel::{CalendarId, EventId, OrgId, SignedDuration, Span, Timestamp
 
 use crate::{Event, EventSource, EventStatus, Recurrence, Reminders};
 
-/// The longest delay with which a happening is still emitted. Older ones are dropped.
+/// Happenings that are late by this much or more are dropped.
 pub const LATENESS_MAX: SignedDuration = SignedDuration::hours(1);
 
 /// The kind of a [`Happening`].
@@ -60,8 +60,9 @@ impl EmittedUntil {
     }
 }
 
-/// When to process an event next, and up to when its happenings were emitted. There is one row for each event that
-/// still has a happening, or may get one when the default reminders of its calendar change.
+/// When to process an event next, and up to when its happenings were emitted. There is one row for each hold, until it
+/// expires, and for each event that still has a happening or may get one when the default reminders of its calendar
+/// change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timer {
     /// The organization.
@@ -98,8 +99,8 @@ pub struct Advance {
 }
 
 impl Event {
-    /// The timer of this event, which is written at `now`, on a calendar with these default reminders. `None` if it has
-    /// no more happenings. Happenings that are past when the event is written are not emitted.
+    /// The timer of this event, which is written at `now`, on a calendar with these default reminders. `None` if there
+    /// is nothing left to process. Happenings that are past when the event is written are not emitted.
     pub fn timer(&self, defaults: Option<&Reminders>, now: Timestamp) -> Option<Timer> {
         let emitted_until = EmittedUntil::both(now);
         Some(Timer {

@@ -17,11 +17,12 @@ pub enum Change {
     /// New settings of a subscription. Stale if the row no longer has the version `seen`. A paused subscription is no
     /// longer due. One that is resumed or gets another address is due at once.
     UpdateSubscription {
-        /// The row to write. Its sync state does not change.
+        /// The row to write. Its sync state changes only if `moved` is set.
         subscription: Box<Subscription>,
         /// The version that was read.
         seen: Version,
-        /// Whether its address changes. If so, what is remembered of the old feed no longer applies.
+        /// Whether its address changes. If so, its sync state is reset ([`SyncState::elsewhere`]), and the claim on it
+        /// ends.
         moved: bool,
         /// When it is due, if the change makes it due.
         due: Option<Timestamp>,

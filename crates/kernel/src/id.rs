@@ -120,7 +120,7 @@ macro_rules! ids {
 ids! {
     /// An organization.
     OrgId = "org";
-    /// An agent: the AI, person or resource that owns calendars.
+    /// An agent: the software, person or resource that owns calendars.
     AgentId = "agt";
     /// A calendar.
     CalendarId = "cal";
@@ -134,7 +134,7 @@ ids! {
     KeyId = "key";
     /// An audit entry.
     AuditId = "aud";
-    /// A webhook message in the outbox, before it is addressed to endpoints.
+    /// A webhook message, as stored in the outbox. All its deliveries name it.
     MessageId = "msg";
     /// A letter: an email to a guest, until it is sent.
     LetterId = "ltr";

@@ -55,7 +55,7 @@ impl Page {
 
     /// The `limit` and the `has_more` to report for a page of `got` entries from a list of `total` entries. A store
     /// ends a page early when its rows take more than [`PAGE_BYTES_MAX`]. The limit is then the number of entries on
-    /// the page, and `has_more` is true.
+    /// the page, and `has_more` is true. Otherwise the limit is unchanged, and `has_more` is `None`.
     pub fn ended(self, got: usize, total: u64) -> (u32, Option<bool>) {
         let got = u32::try_from(got).unwrap_or(u32::MAX);
         let early = got > 0 && got < self.limit && u64::from(self.offset) + u64::from(got) < total;

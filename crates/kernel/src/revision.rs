@@ -1,6 +1,7 @@
 //! The two numbers that guard against lost updates.
 
-/// The number of changes to what is scheduled on a calendar. Every change of its events or rules raises it.
+/// The number of changes to what is scheduled on a calendar. Every change of its events, rules or reservations
+/// increments it.
 ///
 /// It guards decisions that looked at the whole calendar, and validates cached busy times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

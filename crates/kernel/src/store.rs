@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A failure of a store, behind every port that reads or commits.
+/// A failure of a store: the error of every port that reads or commits.
 ///
 /// Absence is never an error: ports return `Option` for it.
 #[derive(Debug, thiserror::Error)]

@@ -7,10 +7,10 @@ use serde::{Deserializer, de};
 
 use crate::FieldError;
 
-/// Text of `min` to `max` characters without NUL.
+/// Text of `min` to `max` characters without NUL. If `min` is not 0, the text must not be blank.
 ///
 /// # Errors
-/// Names the field, the bounds and the actual length.
+/// Names the field and what is wrong. If that is the length, also names the bounds and the actual length.
 pub fn bounded_text(param: &str, text: &str, min: usize, max: usize) -> Result<String, FieldError> {
     let length = text.chars().count();
     if length < min || length > max {

@@ -26,7 +26,7 @@ pub enum Due {
     HoldExpiry,
     /// The expiry of a proposal.
     ProposalExpiry,
-    /// An endpoint's 410, or five days in which it did nothing but fail.
+    /// A 410 from an endpoint, or five days of uninterrupted failures.
     EndpointFailure,
 }
 
@@ -66,7 +66,7 @@ const RESOLVE: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/r
 
 impl EventType {
     /// The causes that emit the type. Deleting an agent or calendar emits nothing for its events, webhooks or other
-    /// dependents. Imported events emit nothing.
+    /// dependents. Events that a subscription imported emit nothing.
     pub const fn causes(self) -> &'static [Cause] {
         match self {
             // Confirming a proposal creates an event like any other.

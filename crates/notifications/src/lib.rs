@@ -1,11 +1,11 @@
-//! Webhook messages and letters: the events that Kalends announces.
+//! Webhook messages and letters, with which Kalends announces what has happened.
 //!
 //! [`EventType`] is the list of webhook event types. A change-set carries a [`Message`], so that a crash cannot
 //! separate a change from its announcement. The decisions about a message are made here and carried out elsewhere:
 //! which endpoints receive it ([`address`]), how it is signed ([`headers`]), when it is sent again
 //! ([`DeliveryState`]) and by which worker ([`Queue`]), and when an endpoint is given up ([`Health`]).
 //!
-//! A change-set also carries a [`Letter`] to a person outside the organization.
+//! A change-set can also carry a [`Letter`] to a person outside the organization.
 
 mod cause;
 mod change;

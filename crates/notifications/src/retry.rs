@@ -17,7 +17,7 @@ pub const SCHEDULE: [SignedDuration; 8] = [
     SignedDuration::hours(14),
     SignedDuration::hours(20),
 ];
-/// How long an endpoint may do nothing but fail before it is switched off.
+/// How long an endpoint's uninterrupted failures may last before it is switched off.
 pub const FAILING_LASTS: SignedDuration = SignedDuration::days(5);
 
 /// The wait after the attempt with that number (from 1). It is up to 20 % shorter or longer than in the schedule, so
@@ -85,7 +85,7 @@ impl Outcome {
 pub enum Deactivation {
     /// It returned 410.
     Gone,
-    /// It did nothing but fail for [`FAILING_LASTS`].
+    /// Its uninterrupted failures lasted for [`FAILING_LASTS`].
     Failing,
 }
 

@@ -1,4 +1,4 @@
-//! The ports of Kalends on Postgres.
+//! The store on Postgres.
 //!
 //! [`Database`] is a connection pool with its migrations, and [`PostgresStore`] is the store on top of it. Every
 //! statement is checked against the migrations at compile time. The SQL is limited to what Citus, YugabyteDB and
@@ -9,7 +9,7 @@
 //!   types with the key type of this database.
 //! - `commit` turns a change-set into a transaction, and `apply` turns its parts into rows.
 //! - `counts` counts what plans limit, for both `read` and `apply`.
-//! - Text that people wrote, and whatever is derived from it, is sealed before it is stored; see
+//! - Confidential fields, such as the title of an event, are sealed before they are stored; see
 //!   [`kalends_rows::SealedChangeSet`].
 
 mod allowances;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::error::{ApplyError, lost_a_race};
 
-/// How often a transaction that loses is attempted.
+/// The maximum number of attempts for a transaction that loses.
 const ATTEMPTS: u32 = 8;
 /// How long to wait before the second attempt. Each later wait is twice as long.
 const FIRST_WAIT: Duration = Duration::from_millis(2);

@@ -15,7 +15,7 @@ use crate::commit::{Writers, commit_together};
 use crate::error::failed;
 use crate::reseal::Progress;
 
-/// The store of the use cases, on Postgres.
+/// Implements the ports of the use cases on a Postgres database.
 pub struct PostgresStore {
     pub(crate) connections: WarmPool<Postgres>,
     pub(crate) cipher: Arc<dyn FieldCipher>,

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::Rate;
 
-/// A kind of unauthenticated request that is limited by address. Each kind is counted separately.
+/// A lane: a kind of unauthenticated request that is limited by address. Each lane is counted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum IpLane {
@@ -25,7 +25,7 @@ pub enum IpLane {
 }
 
 impl IpLane {
-    /// Every kind.
+    /// Every lane.
     pub const ALL: [Self; 7] =
         [Self::Feed, Self::Plans, Self::BookingPage, Self::Booking, Self::Waitlist, Self::SignIn, Self::SignUp];
 
@@ -42,7 +42,7 @@ impl IpLane {
         }
     }
 
-    /// The kind with that name.
+    /// The lane with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|lane| lane.as_str() == name)
     }

@@ -142,8 +142,8 @@ impl Lease {
         Take::Need { debit: Debit::new(period, limit, held.used), refund }
     }
 
-    /// The next debit, to be made while there are still units to spend. Returns `None` if enough units are left, and
-    /// near the limit, because other nodes may need the units there.
+    /// The next debit, to be made while there are still units to spend. Returns `None` if enough units are left.
+    /// Near the limit, it always returns `None`, because other nodes may need the remaining units.
     pub fn ahead(&self, now: Timestamp, limit: Option<u64>) -> Option<Debit> {
         let held = self.held.filter(|held| held.limit == limit && held.left <= BLOCK_MAX / AHEAD)?;
         let debit = Debit::new(held.period, limit, held.used);

@@ -2,7 +2,7 @@
 
 use crate::{Limits, Metric};
 
-/// A plan. Some plans are internal.
+/// A plan. Plans that are not in [`Plan::PUBLIC`] are internal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Plan {
     /// An agent that signed up and has not verified its email address: the sandbox.
@@ -169,7 +169,7 @@ impl Plan {
         }
     }
 
-    /// The plan's limits, in the order of [`Metric::ALL`].
+    /// The plan's limits.
     pub const fn limits(self) -> Limits {
         match self {
             // The sandbox has the same limits as Free for every metric without a sandbox limit of its own.

@@ -106,8 +106,8 @@ impl Rate {
 
     /// Whether a request at `now` may pass.
     ///
-    /// If the clock was set back to more than a window before the key's last request, the key is treated as fresh:
-    /// one more burst is better than hours of refusals.
+    /// If the state is more than two windows ahead of `now`, the clock was set back. The key is then treated as fresh,
+    /// because one more burst is better than hours of refusals.
     pub const fn decide(self, state: RateState, now: Timestamp) -> RateDecision {
         let now = nanos(now);
         let burst = self.interval * self.count as i64;

@@ -83,7 +83,7 @@ pub trait FanOut: Send {
     /// The organization, unless it has just been deleted.
     fn organization(&mut self, org: OrgId) -> impl Future<Output = Result<Option<Organization>, Self::Error>> + Send;
 
-    /// Counts deliveries of the organization in `period`, and returns how many are counted then.
+    /// Adds deliveries to the organization's counter of `period`, and returns the new count.
     fn charge(
         &mut self,
         org: OrgId,
@@ -91,7 +91,7 @@ pub trait FanOut: Send {
         deliveries: u64,
     ) -> impl Future<Output = Result<u64, Self::Error>> + Send;
 
-    /// Takes back what was counted in excess.
+    /// Subtracts deliveries over the quota from that counter.
     fn refund(
         &mut self,
         org: OrgId,

@@ -1,14 +1,14 @@
-//! What the two stores share except SQL: rows and how they become domain values, sealing, and the addressing of
-//! messages.
+//! The parts that both stores share, apart from SQL: rows and how they become domain values, sealing, and the
+//! addressing of messages.
 //!
 //! The SQL stays in the stores. A row is a plain struct, generic over the type of its keys, since one database returns
 //! them as UUIDs and the other as bytes. `into_domain` turns a row into a domain value, and `open` does the same for a
 //! row with sealed fields. A value that no version of the program writes is an error that names the table, the column
 //! and the row ([`Located`]).
 //!
-//! Text that people wrote is sealed before a transaction begins ([`SealedChangeSet`]), in the columns that
-//! [`SealedColumn`] lists, each at its place ([`places`]). [`fan_out()`] has the steps of addressing messages; the
-//! stores implement the statements.
+//! Confidential fields, such as the title of an event, are sealed before a transaction begins ([`SealedChangeSet`]).
+//! Each seal is bound to its place ([`places`]). [`SealedColumn`] lists the columns that are sealed again after the
+//! data key has changed. [`fan_out()`] has the steps of addressing messages; the stores implement the statements.
 
 #[macro_use]
 mod columns;

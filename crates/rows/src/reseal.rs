@@ -1,4 +1,4 @@
-//! Every sealed column, and how its values are sealed again after the data key has changed.
+//! The columns whose values are sealed again after the data key has changed, and how.
 
 use std::fmt::Display;
 
@@ -11,7 +11,8 @@ use uuid::Uuid;
 
 use crate::{Located, located_answer, open_feed_token, places, row_id};
 
-/// A column with sealed values.
+/// A column whose values are sealed again after the data key has changed. The secrets of attempts are sealed too, but
+/// they expire instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SealedColumn {
     /// The texts of events.
@@ -57,7 +58,7 @@ pub struct Renewed {
 }
 
 impl SealedColumn {
-    /// Every sealed column.
+    /// Every such column.
     pub const ALL: [Self; 16] = [
         Self::Events,
         Self::Outbox,

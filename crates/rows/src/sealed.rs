@@ -1,4 +1,4 @@
-//! The plain forms inside seals that no domain crate defines.
+//! The plain forms of sealed fields, as far as no domain crate defines them.
 
 use std::borrow::Cow;
 

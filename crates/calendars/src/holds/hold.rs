@@ -77,7 +77,7 @@ pub enum HoldError {
     /// The hold has expired.
     #[error("the hold expired at {0}; place a new one")]
     Expired(Timestamp),
-    /// The status of a hold changes only through its own operations.
+    /// The status of a hold cannot be set. Only a hold's own operations change it.
     #[error("the status of a hold cannot be set; confirm it, release it or delete it")]
     StatusIsNotSet,
 }

@@ -16,7 +16,7 @@ pub struct RecurrencePatch {
     pub rule: Patch<Option<Rule>>,
     /// New cancelled occurrences, which replace the old.
     pub exdates: Patch<Vec<Moment>>,
-    /// A new zone; `None` is UTC.
+    /// A new zone; `None` is UTC or, for an all-day series, the calendar's zone.
     pub zone: Patch<Option<Zone>>,
 }
 

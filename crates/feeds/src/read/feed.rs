@@ -66,8 +66,8 @@ pub struct Item {
     /// The event's `UID`, at most [`crate::limits::UID_MAX`] characters.
     pub uid: Arc<str>,
     /// The start that the occurrence had in its series; `None` for an event that takes place once and for a series. An
-    /// override of all later occurrences can begin a second series. It has the start that its first occurrence had in
-    /// the original series. This field distinguishes the events with the same `UID`.
+    /// override of all later occurrences can begin a second series. For that series, this is the start that its first
+    /// occurrence had in the original series. This field distinguishes the events with the same `UID`.
     pub recurrence_id: Option<Timestamp>,
     /// `SEQUENCE`.
     pub sequence: u32,
