@@ -47,7 +47,8 @@ actions! {
     KeyDelete = "key.delete",
     /// An organization's key was replaced.
     KeyRegenerate = "key.regenerate",
-    /// An organization changed: verified, put on another plan, claimed, or its terms accepted.
+    /// An organization was verified, claimed, put on another plan, put on the waiting list or admitted from it, or it
+    /// accepted terms.
     OrgUpdate = "org.update",
     /// An account was deleted.
     AccountDelete = "account.delete",
@@ -132,7 +133,7 @@ impl Action {
     }
 }
 
-/// One entry of the audit log, written in the same transaction as the change.
+/// One entry of the audit log. An entry about a change is written in the same transaction as the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditEntry {
     /// The identifier.
@@ -141,25 +142,26 @@ pub struct AuditEntry {
     pub org: OrgId,
     /// The action.
     pub action: Action,
-    /// The first characters of the caller's key, or of the user's identifier; `None` for an operator or a sign-up.
+    /// The first characters of the caller's key, or of the user's identifier; `None` if the caller has neither, such as
+    /// an operator, a guest or an agent that signs up.
     pub actor_key_prefix: Option<String>,
     /// The agent concerned, if there is one.
     pub agent: Option<AgentId>,
-    /// The identifier of the changed resource.
+    /// The identifier of the changed resource; for a refused request, of the organization.
     pub resource: String,
-    /// The caller's address; `None` for an operator.
+    /// The caller's address; `None` if it is unknown or there was no request.
     pub ip: Option<IpAddr>,
-    /// The status of the endpoint's response on success.
+    /// The status of the response.
     pub status: u16,
-    /// The HTTP method; `CLI` for an operator.
+    /// The HTTP method; `CLI` for an operator's command, `AUTO` for a claim that takes effect after its hold.
     pub method: String,
-    /// The route's template.
+    /// The route's template; without a request, the command or the cause.
     pub path: String,
     /// The time from the request to the commit.
     pub duration: SignedDuration,
-    /// The request.
+    /// The request; a new identifier if there was none.
     pub request: RequestId,
-    /// When the change was made.
+    /// When the action was performed.
     pub created_at: Timestamp,
 }
 

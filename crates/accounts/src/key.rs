@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::KeyLabel;
 
-/// The kinds of keys of an organization.
+/// The kind of an organization's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyKind {
     /// An organization's key.

@@ -1,8 +1,8 @@
 //! Organizations, API keys and their reach, one-time codes, agent sign-up, terms, users with their sessions and
 //! claims, and the audit log.
 //!
-//! Rules are pure functions of a snapshot and a command. [`ports`] has what they read, and [`Change`] what they
-//! write.
+//! Rules are pure functions of a snapshot and a command. The traits of [`ports`] provide what they read, and
+//! [`Change`] is what they write.
 
 mod admin;
 mod allowance;

@@ -274,7 +274,8 @@ pub struct Callback<'a> {
     pub cookie: Option<&'a str>,
 }
 
-/// Why a user is not signed in. Callers only learn that signing in failed; the log has the reason.
+/// Why a user is not signed in. Callers can distinguish only [`Self::State`], [`Self::Declined`] and all other
+/// failures; the log has the exact reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum OauthError {
     /// The state is missing, unknown, used or expired, or belongs to another provider or another browser.
@@ -301,7 +302,7 @@ pub enum OauthError {
     /// The identity token belongs to another attempt.
     #[error("the identity is for another attempt")]
     Nonce,
-    /// The identity token has no subject.
+    /// The identity token has no usable subject.
     #[error("the provider sent no subject")]
     Nobody,
 }
@@ -324,8 +325,8 @@ impl fmt::Debug for TokenRequest {
 }
 
 impl Callback<'_> {
-    /// Checks a callback. `attempt` is the one stored under the hash of the state. It is used up by this call,
-    /// whatever the result.
+    /// Checks a callback. `attempt` is the one that was stored under the hash of the state. The caller has already
+    /// removed it from the store, so it is used up whatever the result.
     ///
     /// # Errors
     /// [`OauthError`]. The state is checked first, so that a caller without it learns nothing.
@@ -521,7 +522,8 @@ pub enum SignInAs {
     Linked(UserId),
     /// A new user. Their address only counts as verified if the provider vouches for it.
     New,
-    /// The address belongs to a user, but the provider does not vouch for it. They sign in as before.
+    /// Nobody: the address belongs to a user, but the provider does not vouch for it. That user has to sign in as
+    /// before.
     NotVouched,
 }
 

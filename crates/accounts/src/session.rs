@@ -100,11 +100,11 @@ impl SessionClaims {
 pub enum SessionEnd {
     /// Signing out of one session.
     SignOut(SessionId),
-    /// A password change: all of the user's sessions end, except the one that changed it.
+    /// A change of the password: all of the user's sessions end, except `keep`.
     PasswordChange {
         /// The user.
         user: UserId,
-        /// The session that stays.
+        /// The session that stays; `None` if none does.
         keep: Option<SessionId>,
     },
     /// The deletion of the account.

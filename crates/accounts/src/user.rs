@@ -147,14 +147,15 @@ impl User {
         }
     }
 
-    /// The user with another password. All other sessions end with it ([`crate::SessionEnd::PasswordChange`]).
+    /// The user with another password hash. If the password itself is new, the caller also ends the user's earlier
+    /// sessions ([`crate::SessionEnd::PasswordChange`]).
     #[must_use]
     pub fn with_password(&self, password: PasswordHash, now: Timestamp) -> Self {
         Self { password: Some(password), ..self.changed(now) }
     }
 
-    /// The user with a password that was set with a mailed token. This also proves their address, and ends all
-    /// sessions.
+    /// The user with a password that was set with a mailed token. This also proves their address. The caller ends all
+    /// of their sessions.
     #[must_use]
     pub fn with_mailed_password(&self, password: PasswordHash, now: Timestamp) -> Self {
         Self { email_verified_at: self.email_verified_at.or(Some(now)), ..self.with_password(password, now) }

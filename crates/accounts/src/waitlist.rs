@@ -69,8 +69,8 @@ pub fn join(id: OrgId, new: &NewJoin, now: Timestamp) -> Organization {
     }
 }
 
-/// Returns `known`, which has the address of a person who joins again, if it joined the waiting list and is still on
-/// it. No other organization is shown, because a caller without a key must not learn its name.
+/// Returns `known`, the organization with the address of a person who joins again, if it joined the waiting list and is
+/// still on it. No other organization is shown, because a caller without a key must not learn its name.
 ///
 /// # Errors
 /// [`JoinError::Taken`].

@@ -32,7 +32,7 @@ pub struct Request {
 /// The identity of a request that may be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Idempotency {
-    /// SHA-256 of caller, operation and key.
+    /// SHA-256 of caller, operation and idempotency key.
     pub scope: [u8; 32],
     /// SHA-256 of the full path, the query and the body.
     pub fingerprint: [u8; 32],

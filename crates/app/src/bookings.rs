@@ -316,9 +316,9 @@ impl App {
     /// not block it.
     ///
     /// # Errors
-    /// As for [`Self::book`], except the quota: no event is added. [`Refusal::NotFound`] also for a token with
-    /// another purpose, and if the page is closed. [`Refusal::BookingOver`] once the booking has begun or was
-    /// cancelled.
+    /// As for [`Self::book`], except [`Refusal::BookingClosed`], because no event is added. [`Refusal::NotFound`] also
+    /// for a token with another purpose, and if the page is closed. [`Refusal::BookingOver`] once the booking has
+    /// begun or was cancelled.
     pub async fn move_booking(
         &self,
         request: &Request,

@@ -132,7 +132,7 @@ pub struct Answer {
 /// An answer that is kept for 24 hours under an `Idempotency-Key`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredAnswer {
-    /// SHA-256 of caller, operation and key: the unique key.
+    /// SHA-256 of caller, operation and idempotency key. It is unique.
     pub scope: [u8; 32],
     /// SHA-256 of the full path, the query and the body.
     pub fingerprint: [u8; 32],

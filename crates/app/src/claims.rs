@@ -277,8 +277,8 @@ impl App {
         }
     }
 
-    /// Removes up to `limit` claims that ended without effect more than [`CLAIM_KEPT`] ago, and returns whether that
-    /// was all.
+    /// Removes up to `limit` claims that were initiated more than [`CLAIM_KEPT`] ago and did not succeed, and returns
+    /// whether that was all.
     ///
     /// # Errors
     /// [`Refusal::Store`].

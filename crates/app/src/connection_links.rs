@@ -126,7 +126,8 @@ impl App {
         .await
     }
 
-    /// Removes up to `limit` links that ended [`LINKS_KEPT`] ago, and returns whether that was all.
+    /// Removes up to `limit` links whose `expires_at` is more than [`LINKS_KEPT`] ago, and returns whether that was
+    /// all.
     ///
     /// # Errors
     /// [`Refusal::Store`].

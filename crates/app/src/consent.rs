@@ -1,8 +1,8 @@
 //! Consent: a user lets Kalends read the busy times of an account at a provider.
 //!
 //! As in [`crate::oauth`], the caller that returns from a provider is a browser. A failure is reported as a code in
-//! the console's URL, and its reason is logged. An attempt accepts one callback, on any node. If the provider grants
-//! access that is not kept, it is revoked at once.
+//! the console's URL, and its reason is logged. An attempt accepts one callback, on any node. Access that the provider
+//! grants but Kalends does not keep is revoked at once.
 
 use std::sync::Arc;
 

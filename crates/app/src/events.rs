@@ -24,7 +24,8 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if no such calendar exists; [`Refusal::Invalid`]; [`Refusal::LimitReached`];
-    /// [`Refusal::PlanRequired`] for a long-running series and for a hold; [`Refusal::SlotTaken`] for a hold.
+    /// [`Refusal::PlanRequired`] for a long-running series and for a hold; [`Refusal::SlotTaken`] and
+    /// [`Refusal::Outdated`] for a hold.
     pub async fn create_event(
         &self,
         actor: &Actor,
@@ -187,8 +188,9 @@ impl App {
     /// Changes an event, or one occurrence of a series.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`], [`Refusal::Invalid`];
-    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] if it becomes a series.
+    /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`], [`Refusal::Invalid`], [`Refusal::Hold`];
+    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] if it becomes a series; [`Refusal::SlotTaken`] if a
+    /// hold moves to a time that is taken.
     pub async fn update_event(
         &self,
         actor: &Actor,

@@ -304,7 +304,7 @@ impl App {
     /// Confirms a live hold.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::Hold`].
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::Hold`].
     pub async fn confirm_hold(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::Event>, Refusal> {
         self.decide_hold(actor, id, EventType::EventHoldConfirmed, Event::confirmed).await
     }
@@ -312,7 +312,7 @@ impl App {
     /// Releases a live hold.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::Hold`].
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::Hold`].
     pub async fn release_hold(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::Event>, Refusal> {
         self.decide_hold(actor, id, EventType::EventHoldReleased, Event::released).await
     }
@@ -414,7 +414,7 @@ impl App {
     /// Confirms all holds of a set, or none of them.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::HoldSet`] if one of them is not a live hold.
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::HoldSet`] if one of them is not a live hold.
     pub async fn confirm_hold_set(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         self.decide_hold_set(actor, id, EventType::EventHoldConfirmed, confirm_all).await
     }
@@ -422,7 +422,7 @@ impl App {
     /// Releases the live holds of a set.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::HoldSet`] if none of them is a live hold.
+    /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::HoldSet`] if none of them is a live hold.
     pub async fn release_hold_set(&self, actor: &Actor, id: &str) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         self.decide_hold_set(actor, id, EventType::EventHoldReleased, release_all).await
     }

@@ -12,14 +12,14 @@ use crate::{Answer, App, Idempotency, Refusal, RunningGuard, operations::Operati
 pub enum Repeater<'a> {
     /// The holder of a key.
     Key(OrgId, KeyId),
-    /// A user in the console with the session's organization, in any session.
+    /// A user in the console and the organization of the session. All such sessions of the user are one caller.
     Human(OrgId, UserId),
     /// A caller without a key, by network address.
     Anonymous(&'a str),
 }
 
 impl Idempotency {
-    /// The identity of a request. `key` is the caller's key, `target` the full path and query.
+    /// The identity of a request. `key` is the idempotency key, `target` the full path and query.
     pub fn of(repeater: Repeater<'_>, operation: &Operation, key: &str, target: &str, body: &[u8]) -> Self {
         // Each part is prefixed with its length, so that different inputs cannot produce the same bytes.
         let digest = |parts: &[&[u8]]| {

@@ -62,7 +62,7 @@ impl App {
     /// The agent keys, the oldest first.
     ///
     /// # Errors
-    /// [`Refusal::PlanRequired`] on a plan without agent keys. If keys are left from a better plan, they are still
+    /// [`Refusal::PlanRequired`] on a plan without agent keys, unless keys are left from a better plan. Those are
     /// listed, because they still work.
     pub async fn list_keys(&self, actor: &Actor) -> Result<Vec<ScopedKey>, Refusal> {
         actor.for_organization()?;

@@ -20,7 +20,7 @@ use crate::{
 pub struct NewOrganization {
     /// The name, 1-255 characters.
     pub name: String,
-    /// The owner's address.
+    /// The organization's address, if it has one. It counts as verified.
     pub email: Option<String>,
     /// The plan; `None` makes the organization the operator's own, with no limits except those given here.
     pub plan: Option<Plan>,

@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl App {
-    /// Admits a request with a key, as often per second as its limits allow. Some organizations have no rate limit:
-    /// all their requests pass.
+    /// Admits a request with a key, up to the key's rate per second. Some organizations have no rate limit: all their
+    /// requests pass.
     ///
     /// The clock is read at the gate, not when the request arrived. Otherwise a request that waited for its key to be
     /// found would appear to come before requests that have already passed, and would exceed the rate.
@@ -27,8 +27,8 @@ impl App {
         }
     }
 
-    /// Admits a request with a console session, as often per second as the plan of the session's organization allows
-    /// one key. All sessions of a user share one count.
+    /// Admits a request with a console session, up to the rate per second that one key of the session's organization
+    /// has. All sessions of a user share one count.
     ///
     /// # Errors
     /// [`Refusal::TooFast`].
@@ -51,8 +51,8 @@ impl App {
         Ok(gate)
     }
 
-    /// Admits a request without a key, as often per minute as the operator allows its address. A request whose
-    /// address is unknown passes, because there is nothing to count it by.
+    /// Admits a request without a key, up to the operator's rate per minute for one address. A request whose address
+    /// is unknown passes, because there is nothing to count it by.
     ///
     /// # Errors
     /// [`Refusal::TooFast`].

@@ -311,8 +311,8 @@ pub trait FieldCipher: Send + Sync {
 /// Whether a data key seals or only opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DataKeyState {
-    /// Opens only: an old key, or a new one that is published so that every node can open what another will soon
-    /// seal.
+    /// Opens only: an old key, or a new one that is published so that every node can open what another node will
+    /// soon seal.
     Reading,
     /// The key that seals.
     Writing,

@@ -32,7 +32,7 @@ impl App {
         }
     }
 
-    /// The principal that `key` belongs to.
+    /// The caller that `key` identifies.
     ///
     /// # Errors
     /// [`Refusal::Unauthorized`] or [`Refusal::Store`]. What the key may do is decided by [`crate::Actor::enter`].

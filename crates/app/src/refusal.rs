@@ -209,7 +209,7 @@ pub enum Refusal {
     /// Imported events are read-only.
     #[error("{0}")]
     ReadOnly(kalends_calendars::EventError),
-    /// The agent's state does not allow it.
+    /// The agent's state does not allow this.
     #[error(transparent)]
     AgentState(#[from] kalends_calendars::AgentError),
     /// The event is not a hold, or is no longer one.

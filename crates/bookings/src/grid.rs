@@ -8,7 +8,7 @@ mod laws;
 #[cfg(test)]
 mod tests;
 
-/// The rule that places slots: on each date of a zone one after the other, from the start of its hours.
+/// The rule that places slots: on each date of the zone, one after the other from the start of that date's hours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timetable {
     /// The length of a slot, and the step by the wall clock from one slot to the next: 5-480 minutes.

@@ -1,8 +1,8 @@
-//! Booking pages: public pages on which guests book time of a calendar.
+//! Booking pages: public pages on which guests book time on a calendar.
 //!
-//! A page has a [`Timetable`], which defines its grid of slots. Slots that overlap nothing busy are offered
+//! A page has a [`Timetable`], which defines its grid of slots. Slots that overlap no taken time are offered
 //! ([`offered`]), and an offered slot can be booked ([`BookingPage::book`]). Everything is pure and synchronous: the
-//! present instant, the busy time and random bytes are arguments.
+//! current time, the busy time and random bytes are arguments.
 
 mod booking;
 mod change;

@@ -1,7 +1,7 @@
 //! Consent at a provider: the requested scopes, and the attempts that tie a provider's response to its request.
 //!
-//! The authorization-code flow with state and PKCE, as for signing in ([`kalends_accounts::oauth`]). An attempt is kept
-//! under the hash of its state, for one use. A cookie binds it to the browser of the user who began it.
+//! It is the authorization-code flow with state and PKCE, as for signing in ([`kalends_accounts::oauth`]). An attempt
+//! is kept under the hash of its state, for one use. A cookie binds it to the browser of the user who began it.
 
 use kalends_accounts::oauth::{Attempt, BegunAttempt, Client, Provider};
 use kalends_kernel::{ConnectionId, ConnectionLinkId, Entropy, OrgId, Timestamp, UserId};

@@ -24,8 +24,8 @@ pub enum Change {
         /// Its calendars.
         calendars: Vec<ExternalCalendar>,
     },
-    /// A new label or pause of a connection. Stale if the row no longer has the version `seen`. The tokens and the
-    /// refresh state in the row do not change. A paused connection is no longer due.
+    /// A connection with a new label, or paused or resumed. Stale if the row no longer has the version `seen`. The
+    /// tokens and the refresh state in the row do not change. A paused connection is no longer due.
     UpdateConnection {
         /// The row to write.
         connection: Box<Connection>,
@@ -45,8 +45,8 @@ pub enum Change {
         /// When the user consented.
         at: Timestamp,
     },
-    /// Removes a connection and its calendars, also from grants. A grant without calendars is removed. Stale if the row
-    /// no longer has the version `seen`.
+    /// Removes a connection and its calendars. The calendars are removed from grants too, and a grant without calendars
+    /// is removed. Stale if the row no longer has the version `seen`.
     DeleteConnection {
         /// The organization.
         org: OrgId,

@@ -67,7 +67,7 @@ pub struct NewGrant {
     pub sources: Vec<ExternalCalendarId>,
     /// The audience.
     pub audience: Audience,
-    /// The selected agents, or all present ones for [`Audience::AllCurrent`]. Empty for [`Audience::All`].
+    /// The selected agents, or all that exist now for [`Audience::AllCurrent`]. Empty for [`Audience::All`].
     pub agents: Vec<AgentId>,
 }
 

@@ -1,10 +1,11 @@
 //! The bridge to human calendars.
 //!
-//! An agent makes a [`ConnectionLink`] and polls it. A user opens it, consents to a provider returning their busy
-//! times (a [`Connection`] and its [`ExternalCalendar`]s), and chooses the agents for which these count (a [`Grant`]).
-//! From then on the connection is refreshed every few minutes. Only the starts and ends of busy times are kept.
+//! An agent makes a [`ConnectionLink`] and polls it. A user opens it, consents to Kalends reading their busy times at a
+//! provider (a [`Connection`] and its [`ExternalCalendar`]s), and chooses the agents for which these count (a
+//! [`Grant`]). From then on the connection is refreshed every few minutes. Only the starts and ends of busy times are
+//! kept.
 //!
-//! Everything is pure: the present instant and the source of identifiers are arguments. Adapters talk to providers.
+//! Everything is pure: the current time and the source of identifiers are arguments. Adapters talk to providers.
 //!
 //! ```
 //! use kalends_bridge::{ConnectionLink, LinkStatus, NewLink, PublicationPolicy};

@@ -16,7 +16,7 @@ pub const LINK_LASTS: SignedDuration = SignedDuration::minutes(15);
 /// How long a user who has opened a link may take to connect a calendar.
 pub const SETUP_LASTS: SignedDuration = SignedDuration::minutes(30);
 
-/// How long a link can be read after it ended.
+/// How long a link is kept after its `expires_at`, whatever its status.
 pub const LINKS_KEPT: SignedDuration = SignedDuration::days(30);
 
 /// The events that are published to a user's calendar.

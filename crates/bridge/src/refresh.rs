@@ -29,14 +29,14 @@ pub fn window(now: Timestamp) -> Span {
     Span::new(edge(-DAYS_BACK), edge(DAYS_AHEAD)).expect("the edges are apart by a constant, far from the ends of time")
 }
 
-/// The state that is kept of a connection's refreshes.
+/// The stored state of a connection's refreshes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RefreshState {
     /// When the last successful or partial refresh ended.
     pub refreshed_at: Option<Timestamp>,
     /// The error of the last refresh, to show to the user. It does not name a calendar.
     pub last_error: Option<String>,
-    /// The number of refreshes in a row that have failed. A new consent resets it.
+    /// The number of refreshes that have failed in a row. A new consent resets it.
     pub failures: u32,
     /// Whether the provider no longer accepts the tokens, so that the user must consent again.
     pub lapsed: bool,

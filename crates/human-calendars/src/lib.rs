@@ -5,7 +5,8 @@
 //! less: only the start and end of an event leave this crate, and titles, places and guests are not even asked for.
 //!
 //! Pure functions interpret the status and content of an answer (`tokens`, `google`, `microsoft`). The code around them
-//! decides whom to ask, how long and how often. Errors repeat nothing of an answer except the provider's own code.
+//! sends the requests and limits their number and duration. Errors repeat nothing of an answer except the provider's
+//! own code.
 
 mod account;
 mod accounts;

@@ -35,8 +35,8 @@ impl std::fmt::Debug for Letterhead {
 }
 
 impl Letterhead {
-    /// Sends as `Kalends <no-reply@host>`. If the host is not a valid domain of a sender, such as an IP address on a
-    /// local machine, the domain is `localhost`.
+    /// Sends as `Kalends <no-reply@host>`. If the host is not a valid sender domain (for example, the IP address of a
+    /// local machine), the domain is `localhost`.
     pub fn new(host: &str, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> Self {
         let address = Some(host)
             .filter(|host| host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_err())

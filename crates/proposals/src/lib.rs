@@ -4,7 +4,7 @@
 //! participant responds once. The responses are combined into the [`Ranking`] of the slots, best first. The score of a
 //! slot is its weight plus the points of each response that selects it.
 //!
-//! Everything is pure: the present instant and the source of identifiers are arguments. The crate knows events and
+//! Everything is pure: the current time and the source of identifiers are arguments. The crate knows events and
 //! calendars only by their identifiers. The caller makes the event of the best slot, in the transaction that
 //! confirms the proposal.
 //!
