@@ -11,7 +11,8 @@ pub enum Error {
     /// The base URL is invalid. Nothing was sent.
     #[error("the base URL {0}")]
     Address(&'static str),
-    /// The request cannot be built: a path parameter is empty or a header's value is invalid. Nothing was sent.
+    /// The request cannot be built, for example because a path parameter is empty or a header's value is invalid.
+    /// Nothing was sent.
     #[error("the request cannot be made: {0}")]
     Request(Cow<'static, str>),
     /// The service returned an error.
@@ -40,7 +41,7 @@ pub enum Error {
         #[source]
         source: serde_json::Error,
     },
-    /// The answer is larger than the limit. The request was executed.
+    /// The answer is larger than the limit. The service may have executed the request.
     #[error("the answer is longer than {limit} bytes: request {}", request_id.as_deref().unwrap_or("unknown"))]
     TooLarge {
         /// The limit, in bytes after decompression.

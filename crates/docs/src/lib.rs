@@ -2,7 +2,8 @@
 //! search that needs no other server.
 //!
 //! [`files`] renders everything at once. It is pure: the guides are compiled in, and the description is an argument.
-//! A page works without scripts, except for the search. It loads only files of the site, and nothing inline.
+//! A page works without scripts, except for the search. It loads only files of the site, and contains no inline scripts
+//! or styles.
 
 mod assets;
 mod guides;

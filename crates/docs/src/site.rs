@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The path below which the site is served. All links in it are absolute and begin with this.
+/// The path below which the site is served. Links to other pages of the site are absolute and begin with this path.
 pub const ROOT: &str = "/docs/";
 
 /// A file of the site.

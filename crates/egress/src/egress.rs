@@ -35,7 +35,7 @@ const FRAMING: &[HeaderName] = &[
     UPGRADE,
 ];
 
-/// The operator's settings.
+/// The settings of the client.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The `User-Agent` of the service.

@@ -21,7 +21,7 @@ pub enum EgressError {
     /// The connection failed.
     #[error("cannot connect to the server")]
     Connect(#[source] Cause),
-    /// The server's identity could not be verified, or it does not speak TLS.
+    /// The server's identity could not be verified, or the TLS handshake failed.
     #[error("{fault}")]
     Tls {
         /// The kind of fault.

@@ -17,7 +17,7 @@ pub trait Resolver: Send + Sync + 'static {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// Asks the operating system, which takes a thread for each look-up. Nothing is cached here.
+/// Asks the operating system. Each look-up occupies a thread. Nothing is cached here.
 #[derive(Debug)]
 pub struct SystemResolver {
     lookups: Arc<Semaphore>,

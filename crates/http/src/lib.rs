@@ -63,8 +63,8 @@ pub fn router(app: Arc<App>, log: Option<Arc<dyn RequestLog>>) -> Router {
     compose(app, log, |routes, entrance| routes.route_layer(middleware::from_fn_with_state(entrance, enter::enter)))
 }
 
-/// The router for a single, known caller. It does not authenticate, limit or count. Use it behind your own entrance,
-/// or to measure what the service's own entrance costs.
+/// The router for a single, known caller. It does not authenticate, check rates or count calls, except at `/mcp`, which
+/// still requires a key. Use it behind your own entrance, or to measure what the service's own entrance costs.
 pub fn router_for(app: Arc<App>, principal: Arc<Principal>) -> Router {
     compose(app, None, |routes, entrance| {
         routes.route_layer(middleware::from_fn_with_state((entrance, principal), enter::enter_as))

@@ -32,8 +32,8 @@ pub trait RequestLog: Send + Sync {
 pub struct RequestLine {
     /// The identifier of the request.
     pub request: RequestId,
-    /// The operation; `None` for an unknown route, a file or a page of the documentation, and for requests that were
-    /// refused before their route was known.
+    /// The operation; `None` for an unknown route, for the documentation and the pages of the console, and for requests
+    /// that were answered before their route was known.
     pub operation: Option<&'static Operation>,
     /// The method, `other` if HTTP does not define it; `None` if the request was not read.
     pub method: Option<&'static str>,

@@ -1,7 +1,7 @@
 //! The server: configuration, wiring, operator commands, signals.
 //!
-//! This is the only crate that reads the environment, the clock and the system's random bytes. It passes them to the
-//! other crates. [`run`] is the whole program: it reads the command line (`cli`) and the configuration ([`config`]),
+//! No other crate of the server reads the environment, the clock or the system's random bytes. This one passes them to
+//! the others. [`run`] is the whole program: it reads the command line (`cli`) and the configuration ([`config`]),
 //! and runs one of the `commands`.
 
 mod ambient;

@@ -85,12 +85,12 @@ impl TestCalendarProviders {
         accounts.by_code.entry(code.to_owned()).or_default().busy.insert(format!("{name}@{code}"), spans);
     }
 
-    /// Removes the calendar from the list that the provider returns for the account.
+    /// Makes the provider refuse to return busy times of the calendar. The account still lists the calendar.
     pub fn hush(&self, code: &str, name: &str) {
         self.lock().by_code.entry(code.to_owned()).or_default().hushed.push(format!("{name}@{code}"));
     }
 
-    /// Makes every call fail in this way, or none.
+    /// Makes calls fail in this way from now on, or succeed again. Revoking a consent always succeeds.
     pub fn fail(&self, failure: Option<Failing>) {
         self.lock().failure = failure;
     }

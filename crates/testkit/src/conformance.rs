@@ -71,7 +71,7 @@ pub struct StoreUnderTest {
     pub store: Arc<dyn Store>,
     /// Looks behind the store's ports.
     pub inspect: Arc<dyn Inspect>,
-    /// Lives as long as the case, such as a temporary directory or a guard that drops the database.
+    /// A value that is kept until the case ends, such as a temporary directory or a guard that drops the database.
     pub guard: Box<dyn Any + Send + Sync>,
 }
 

@@ -77,7 +77,7 @@ pub fn rules(document: &str) -> Rules {
     serde_json::from_str(document).expect("valid rules")
 }
 
-/// Settings of a service on this machine: no new terms to accept, no limits for addresses, no operator.
+/// Settings of a service on this machine: no new terms to accept, no rates for IP addresses, no token for the operator.
 #[expect(clippy::expect_used, reason = "the date is constant and valid")]
 pub fn settings() -> Settings {
     Settings {
@@ -100,7 +100,7 @@ pub fn settings() -> Settings {
     }
 }
 
-/// Makes resources, each with an identifier of its own and a later creation than the previous one.
+/// Makes resources. Each has an identifier of its own and is created later than the previous one.
 #[derive(Debug, Clone)]
 pub struct Fixtures {
     /// The clock for the timestamps of what is made.
@@ -251,7 +251,7 @@ impl Fixtures {
     /// A confirmed series in UTC whose first occurrence takes place in `first`.
     ///
     /// # Panics
-    /// If the rule makes no series.
+    /// If the rule is invalid, or no series can be created with it.
     #[expect(clippy::expect_used, reason = "a test with a malformed rule cannot continue")]
     pub fn series(&self, calendar: &Calendar, first: Span, rule: &str) -> Event {
         let now = self.tick();
@@ -290,7 +290,8 @@ impl Fixtures {
         }
     }
 
-    /// A pending proposal of `organizer`, who is a participant too, for an hour of the next day on the calendar.
+    /// A pending proposal of `organizer`, who is also the only participant. Its only slot is on the calendar, one day
+    /// after [`Self::BEGINNING`], and lasts an hour.
     #[expect(clippy::expect_used, reason = "an hour of the next day is always a valid slot")]
     pub fn proposal(&self, calendar: &Calendar, organizer: AgentId) -> Proposal {
         let now = self.tick();

@@ -4,7 +4,7 @@
 //! move, patch and delete, sometimes things that have ended already. Time passes in between, and sometimes stops
 //! exactly at the expiry of a hold. [`check`] replays histories on the use cases of two nodes over one store. After
 //! every operation it compares everything: the outcome, what is returned, listed and busy, and the messages. Some
-//! operations are overtaken by another one, so that their reading is stale by the time they write.
+//! operations are overtaken by another one, so that what they have read is stale by the time they write.
 //!
 //! The model is a plain list that is searched from start to end. It shares no code with the rules of the service.
 #![expect(

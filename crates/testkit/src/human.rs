@@ -23,7 +23,7 @@ struct Connected {
 }
 
 impl TestHumans {
-    /// Sets what the source returns from now on.
+    /// Sets what the source of `busy` returns from now on.
     pub fn say(&self, busy: HumanBusy) {
         let mut connected = self.lock();
         connected.sources.retain(|other| other.source != busy.source);

@@ -6,7 +6,8 @@ use kalends_kernel::OrgId;
 use kalends_notifications::Message;
 use kalends_quotas::{Metric, Period};
 
-/// Looks behind the ports of a store. An adapter implements it in its tests, with plain SQL. Its failures panic.
+/// Looks behind the ports of a store. An adapter implements it in its tests, with plain SQL. The methods panic if they
+/// fail.
 #[async_trait]
 pub trait Inspect: Send + Sync {
     /// The messages in the outbox, opened, in any order.

@@ -10,8 +10,8 @@
 //! - [`statements_of`] and [`EveryStatement`] show which SQL statements something causes, and [`RoundTrips`] how
 //!   often it waits for Postgres.
 //!
-//! A crate that this one depends on can use it only from its own `tests` directory. In such a crate's unit tests, its
-//! types and the ones that this crate sees would be different types.
+//! A crate that this one depends on can use it only from its own `tests` directory. In the unit tests of such a crate,
+//! the crate's own types would be different types from those that this crate uses.
 
 mod absent;
 mod calendar_providers;

@@ -25,8 +25,8 @@ const HEADER: usize = 5;
 /// A proxy in front of a Postgres server that counts round trips. Connections must not be encrypted.
 ///
 /// A round trip ends when the server is ready for the next command. The costs of new connections are left out: the
-/// startup, and the first parsing of a statement, which the driver requests separately. So is the check whether a
-/// connection still works, which the server answers only by being ready. Therefore the count depends neither on which
+/// startup, and the first parsing of a statement, which the driver requests separately. The check whether a connection
+/// still works is left out too: the server answers it only by being ready. Therefore the count depends neither on which
 /// connection of a pool runs a statement nor on how long that connection was idle.
 #[derive(Debug)]
 pub struct RoundTrips {

@@ -26,8 +26,8 @@ const DRIVER: &str = "sqlx::query";
 /// The statements of every span that is watched.
 static SEEN: Mutex<BTreeMap<u64, Vec<String>>> = Mutex::new(BTreeMap::new());
 
-/// Returns the output of `operation` and the statements that it ran, in order. Statements that begin or end a transaction
-/// are left out.
+/// Returns the output of `operation` and the statements that it ran, in order. Statements that begin or end a
+/// transaction are left out.
 ///
 /// Becomes the subscriber of the process, which must have no other.
 ///

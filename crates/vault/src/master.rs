@@ -36,7 +36,7 @@ pub enum MasterKeysError {
     Length(usize),
 }
 
-/// The master key that wraps new data keys and, during a rotation, the previous one.
+/// The master key that wraps new data keys. During a rotation, also the previous master key.
 ///
 /// The keys are wiped from memory when the last clone is dropped.
 #[derive(Clone)]

@@ -5,7 +5,7 @@
 //! cases, fills in one of the views and sends the text that its `html()` returns, with the headers [`headers::SAFE`]
 //! and [`headers::PAGE`]. The files that the HTML refers to are in [`assets::ALL`].
 //!
-//! No text in a view is trusted: the templates escape texts, and an address becomes a link only as a [`Path`] or an
+//! No text in a view is trusted: the templates escape all text, and an address becomes a link only as a [`Path`] or an
 //! [`Href`], neither of which can be a `javascript:` URL.
 
 pub mod assets;

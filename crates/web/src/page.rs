@@ -8,8 +8,8 @@ use crate::time::{Clock, date_label, day_label, duration_label, zone_label};
 /// The public facts of a booking page.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a> {
-    /// The path of the page that shows this: `/book/<slug>`, or the page that moves a booking. Its links and forms
-    /// lead there.
+    /// The path of the page that shows these facts: `/book/<slug>`, or the page that moves a booking. The page's links
+    /// and forms lead there.
     pub path: &'a Path,
     /// The title of the booking page.
     pub title: &'a str,

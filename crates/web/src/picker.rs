@@ -14,7 +14,7 @@ const TIMES_WITHOUT_PARTS: usize = 8;
 
 /// A month with the days on which a time is free, and the free times of one day.
 ///
-/// If a booking is being moved, its current time is shown too.
+/// If a booking is being moved, its booked slot is shown too.
 #[derive(Debug, Clone)]
 pub struct Picker<'a> {
     /// The booking page.

@@ -3,9 +3,9 @@
 //! Answers are built from domain values, never the other way round. serde reads requests, which are then parsed
 //! into domain commands. Parsing collects every field error with its path (`reminders[2]`).
 //!
-//! Requests and answers can be both serialized and deserialized, so a client can read every answer of the service.
-//! The types of operations that no key can call, such as claims and the console, can only be serialized (answers) or
-//! only be deserialized (requests). A client ignores unknown fields in an answer, because a newer service may send
+//! Requests and answers can be both serialized and deserialized, so that a client can use them too. The exceptions are
+//! operations that no key can call, such as claims and the console: their answers can only be serialized, and their
+//! requests can only be deserialized. A client ignores unknown fields in an answer, because a newer service may send
 //! more. The service rejects unknown fields in a request.
 //!
 //! The feature `parse` adds what the service does with the types: parsing requests into domain commands and building

@@ -64,8 +64,8 @@ impl Given {
         &self.problems
     }
 
-    /// Names that start like a setting but are not one. They are not errors: the environment may hold variables of
-    /// other programs.
+    /// Hints about names that start like a setting but are not one. Such names are not errors: the environment may hold
+    /// variables of other programs.
     pub fn hints(&self) -> &[String] {
         &self.hints
     }

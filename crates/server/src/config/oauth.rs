@@ -113,7 +113,7 @@ impl Reader<'_> {
     }
 }
 
-/// Visible ASCII.
+/// Printable ASCII, including spaces.
 fn text(text: &str) -> Result<String, String> {
     let text = text.trim();
     let fits = (1..=TEXT_MAX).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');

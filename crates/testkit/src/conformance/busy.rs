@@ -234,7 +234,7 @@ pub async fn sources_of_several_agents_are_read_at_once(store: &StoreUnderTest) 
 }
 
 /// All calendars of an agent are read with their blocking times at once. The result equals the single reads,
-/// including days with too many spans for one value and events that last for days.
+/// including days with more spans than one stored value can hold, and events that last for days.
 pub async fn all_calendars_of_an_agent_are_read_at_once(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let (ada, bob, idle, gone) = (scene.agent().await, scene.agent().await, scene.agent().await, scene.agent().await);

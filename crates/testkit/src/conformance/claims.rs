@@ -113,7 +113,7 @@ pub async fn claims_are_listed_by_creation_in_pages(store: &StoreUnderTest) {
     assert_eq!((nobody.data, nobody.total), (Vec::new(), 0));
 }
 
-/// At most one claim of a user waits for a code of an address, and at most one claim on an organization is on hold. A
+/// For each address, at most one claim of a user waits for its code. At most one claim on an organization is on hold. A
 /// claim that has ended makes room.
 pub async fn one_claim_per_address_waits_and_one_per_organization_is_on_hold(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;

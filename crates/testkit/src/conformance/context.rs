@@ -90,7 +90,7 @@ pub async fn the_present_is_half_open(store: &StoreUnderTest) {
     assert_eq!(around(&scene, calendar.id, noon() + SignedDuration::micros(1)).await, a_microsecond_later);
 }
 
-/// Of several events under way, the current one is the one that began last. Ties go to the highest identifier.
+/// If several events are under way, the current one is the one that began last. Ties go to the highest identifier.
 pub async fn the_current_event_began_last(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let made = events(&scene, &[(-120, 300), (-10, 5), (-90, 30), (-600, 1)]).await;

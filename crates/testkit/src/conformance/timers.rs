@@ -57,7 +57,7 @@ fn advance(timer: &ClaimedTimer, next: Option<(Timestamp, EmittedUntil)>) -> Cha
 }
 
 /// Every write of an event writes its timer. A timer exists while the event still has something to emit, and is due
-/// when the next of it is.
+/// when the event emits next.
 pub async fn a_timer_follows_its_event(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let plain = scene.shared_calendar().await;

@@ -25,7 +25,7 @@ pub struct Time {
     pub quarters: u8,
 }
 
-/// Something that was made earlier, including deleted things. The number is taken modulo how many there are.
+/// Selects something that was made earlier, even if it was deleted: an index, taken modulo the number of such things.
 pub type Pick = u8;
 
 /// The status that a PATCH sets.

@@ -117,7 +117,8 @@ pub async fn connections_are_changed_only_at_the_version_seen(store: &StoreUnder
     assert_eq!(scene.known_calendars(&made).await[0].calendar, calendars[0]);
 }
 
-/// A deleted connection takes its calendars with it, also from grants, and the grants that had no others.
+/// When a connection is deleted, its calendars are deleted and removed from grants. A grant that had no others is
+/// deleted too.
 pub async fn a_deleted_connection_leaves_nothing(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let agent = scene.agent().await;

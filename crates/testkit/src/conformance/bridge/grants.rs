@@ -79,7 +79,8 @@ pub async fn grants_are_made_of_known_calendars(store: &StoreUnderTest) {
     assert_eq!(scene.grant_now(&grant).await, Some(grant));
 }
 
-/// A grant counts for the agents that it names, for the agents of its time, or for every agent and shared calendar.
+/// A grant counts for the agents that it names, for the agents that existed when it was made, or for every agent and
+/// shared calendar.
 pub async fn grants_count_for_the_agents_they_name(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
@@ -170,8 +171,8 @@ pub async fn grants_count_for_the_agents_they_name(store: &StoreUnderTest) {
     assert_eq!(scene.counting(&first).await, BTreeSet::from([work, home, club]));
 }
 
-/// The last reading is returned, clipped to the window. A source that was never read, is paused or is gone says so by
-/// its state.
+/// The last reading is returned, clipped to the window. A source that was never read is returned without a reading. A
+/// source that is paused or gone is not returned.
 pub async fn human_calendars_return_busy_times(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
