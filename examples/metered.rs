@@ -9,8 +9,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use kalends_kernel::{SignedDuration, Timestamp};
 use kalends_quotas::{Debit, Lease, Rate, RateDecision, RateState, Take};
+use kalends_time::{SignedDuration, Timestamp};
 
 const LIMIT: u64 = 5_000;
 

@@ -6,8 +6,9 @@
 
 use std::{collections::BTreeMap, error::Error, sync::Mutex, sync::PoisonError};
 
-use kalends_kernel::{AgentId, Entropy, EventId, Metadata, ProposalId, SignedDuration, Span, Timestamp, Version};
+use kalends_kernel::{AgentId, Entropy, EventId, Metadata, ProposalId, Version};
 use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, Status, Verdict, Weight};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// The program's table of proposals.
 #[derive(Default)]

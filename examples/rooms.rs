@@ -5,7 +5,7 @@
 use std::{collections::BTreeMap, error::Error};
 
 use kalends_availability::{BusySet, SlotLength, SlotQuery, nearest_free};
-use kalends_kernel::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// The bookings of each room or person, in any order.
 #[derive(Default)]

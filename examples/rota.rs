@@ -5,8 +5,8 @@
 
 use std::error::Error;
 
-use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Length, Rule, Series};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 /// One stored duty: the person, the canonical rule, its first start, the zone, the hours, and the last start if there
 /// is one.

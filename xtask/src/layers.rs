@@ -59,7 +59,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "quotas",
         ],
     ),
-    (Layer::Kernel, &["kernel"]),
+    (Layer::Kernel, &["remote", "kernel", "time"]),
     (Layer::Tool, &["testkit"]),
 ];
 

@@ -11,7 +11,8 @@
 
 use std::{fmt, net::IpAddr};
 
-use kalends_kernel::{OrgId, SignedDuration, Timestamp, UserId};
+use kalends_kernel::{OrgId, UserId};
+use kalends_time::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 
 use crate::{Email, PublicMailDomains, public_mail::network};

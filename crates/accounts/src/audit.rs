@@ -2,10 +2,9 @@
 
 use std::net::IpAddr;
 
-use kalends_kernel::{
-    AgentId, AuditId, FieldError, OrgId, RequestId, SignedDuration, Timestamp, base64url, from_base64url,
-};
+use kalends_kernel::{AgentId, AuditId, FieldError, OrgId, RequestId, base64url, from_base64url};
 use kalends_quotas::{Plan, Rate};
+use kalends_time::{SignedDuration, Timestamp};
 
 macro_rules! actions {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {

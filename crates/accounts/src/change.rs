@@ -1,6 +1,7 @@
 //! The changes that a decision writes.
 
-use kalends_kernel::{KeyId, OrgId, Timestamp, UserId, Version};
+use kalends_kernel::{KeyId, OrgId, UserId, Version};
+use kalends_time::Timestamp;
 
 use crate::{
     Acceptance, ApiKey, Claim, Organization, Ownership, PasswordReset, ScopedKey, Session, SessionEnd, TokenHash, User,

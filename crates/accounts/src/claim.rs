@@ -9,7 +9,8 @@
 
 use std::fmt;
 
-use kalends_kernel::{ClaimId, Entropy, OrgId, SignedDuration, Timestamp, UserId, Version, base64url, random_bytes};
+use kalends_kernel::{ClaimId, Entropy, OrgId, UserId, Version, base64url, random_bytes};
+use kalends_time::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 

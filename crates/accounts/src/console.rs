@@ -1,7 +1,8 @@
 //! A user signs up in the console.
 
-use kalends_kernel::{Entropy, OrgId, Timestamp, UserId, Version};
+use kalends_kernel::{Entropy, OrgId, UserId, Version};
 use kalends_quotas::Plan;
+use kalends_time::Timestamp;
 
 use crate::{
     Acceptance, Email, NewKey, OrgName, Organization, Ownership, PasswordHash, Session, SignUpSource, User, UserName,

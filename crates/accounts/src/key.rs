@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, Timestamp, base64url, random_bytes};
+use kalends_kernel::{AgentId, Entropy, KeyId, OrgId, base64url, random_bytes};
+use kalends_time::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::KeyLabel;

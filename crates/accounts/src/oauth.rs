@@ -9,9 +9,8 @@
 
 use std::fmt;
 
-use kalends_kernel::{
-    Entropy, FieldError, SignedDuration, Timestamp, UserId, Version, base64url, bounded_text, random_bytes,
-};
+use kalends_kernel::{Entropy, FieldError, UserId, Version, base64url, bounded_text, random_bytes};
+use kalends_time::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use url::Url;

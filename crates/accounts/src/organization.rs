@@ -1,7 +1,8 @@
 //! Organizations, which own agents, calendars and keys.
 
-use kalends_kernel::{FieldError, OrgId, Timestamp, Version, bounded_text};
+use kalends_kernel::{FieldError, OrgId, Version, bounded_text};
 use kalends_quotas::{Limits, LimitsError, Plan};
+use kalends_time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{Acceptance, AcceptanceRecord, Email, KeyKind, StaleTerms, Terms};

@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use kalends_kernel::{Entropy, OrgId, SignedDuration, Timestamp, Version, random_bytes};
+use kalends_kernel::{Entropy, OrgId, Version, random_bytes};
+use kalends_time::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
@@ -114,7 +115,7 @@ pub(crate) enum Guess {
 /// Compares a presented code with the stored one (hash, expiry, attempts). If there is none, it compares with a hash
 /// that no code has, so that the same work is done.
 pub(crate) fn judge(stored: Option<(CodeHash, Timestamp, u32)>, presented: CodeHash, now: Timestamp) -> Guess {
-    let (hash, expires_at, attempts) = stored.unwrap_or((CodeHash([0; 32]), Timestamp::EARLIEST, CODE_ATTEMPTS));
+    let (hash, expires_at, attempts) = stored.unwrap_or((CodeHash([0; 32]), Timestamp::EPOCH, CODE_ATTEMPTS));
     let right = hash.0.ct_eq(&presented.0);
     let works = Choice::from(u8::from(now < expires_at)) & Choice::from(u8::from(attempts < CODE_ATTEMPTS));
     match (bool::from(right & works), bool::from(works)) {

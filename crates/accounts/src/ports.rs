@@ -1,8 +1,9 @@
 //! The ports of this crate, which stores implement.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, ClaimId, KeyId, Listed, OrgId, Page, SessionId, StoreError, Timestamp, UserId};
+use kalends_kernel::{AgentId, ClaimId, KeyId, Listed, OrgId, Page, SessionId, StoreError, UserId};
 use kalends_quotas::{Metric, Period, Plan};
+use kalends_time::Timestamp;
 
 use crate::{
     Acceptance, AddressHash, Allowance, AuditEntry, AuditSearch, Claim, Email, EndedKey, KeyHash, KeyView,

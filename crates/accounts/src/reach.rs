@@ -376,7 +376,8 @@ pub fn markdown() -> String {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{Entropy, Timestamp};
+    use kalends_kernel::Entropy;
+    use kalends_time::Timestamp;
     use rstest::rstest;
 
     use super::*;

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use kalends_kernel::{Entropy, SignedDuration, Timestamp, UserId, base64url, random_bytes};
+use kalends_kernel::{Entropy, UserId, base64url, random_bytes};
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::TokenHash;
 

@@ -1,6 +1,7 @@
 //! Console sessions: the claims of their token, their cookie, and the requests that may use it.
 
-use kalends_kernel::{Entropy, OrgId, SessionId, SignedDuration, Timestamp, UserId};
+use kalends_kernel::{Entropy, OrgId, SessionId, UserId};
+use kalends_time::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 

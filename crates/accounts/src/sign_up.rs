@@ -1,7 +1,8 @@
 //! An agent signs itself up, and proves its mail address with a code.
 
-use kalends_kernel::{Entropy, OrgId, Timestamp, Version};
+use kalends_kernel::{Entropy, OrgId, Version};
 use kalends_quotas::Plan;
+use kalends_time::Timestamp;
 
 use crate::{
     Acceptance, Code, Email, KeyKind, NewKey, OrgName, Organization, SignUpSource, VerificationCode, Waitlist,
@@ -127,7 +128,7 @@ pub fn verify(
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::SignedDuration;
+    use kalends_time::SignedDuration;
 
     use super::*;
     use crate::CODE_LASTS;

@@ -1,6 +1,7 @@
 //! The terms of service and their acceptance.
 
-use kalends_kernel::{CivilDate, OrgId, Timestamp};
+use kalends_kernel::OrgId;
+use kalends_time::{CivilDate, Timestamp};
 
 /// The header that announces terms that the organization has not accepted.
 pub const TERMS_UPGRADE_HEADER: &str = "service-terms-upgrade-required";

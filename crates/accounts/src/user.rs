@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use kalends_kernel::{FieldError, OrgId, Timestamp, UserId, Version, bounded_text};
+use kalends_kernel::{FieldError, OrgId, UserId, Version, bounded_text};
+use kalends_time::Timestamp;
 use zeroize::Zeroizing;
 
 use crate::Email;

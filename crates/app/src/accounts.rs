@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use kalends_accounts::{Change, SessionEnd, goes_with};
-use kalends_kernel::{SignedDuration, StoreError};
+use kalends_kernel::StoreError;
+use kalends_time::SignedDuration;
 
 use crate::{
     Actor, Answered, App, ChangeSet, Missing, Refusal,

@@ -6,9 +6,10 @@ use kalends_accounts::{
     Credential, Principal,
     reach::{self, Passage, Subject},
 };
-use kalends_kernel::{AgentId, OrgId, RequestId, SessionId, Timestamp, UserId, Version};
+use kalends_kernel::{AgentId, OrgId, RequestId, SessionId, UserId, Version};
 use kalends_proposals::Proposal;
 use kalends_quotas::{Feature, Metric};
+use kalends_time::Timestamp;
 
 use crate::{Refusal, operations::Operation};
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use kalends_accounts::{AdminToken, PublicMailDomains, Terms, origin_of};
-use kalends_kernel::{Clock, Entropy, Timestamp};
+use kalends_kernel::Entropy;
 use kalends_quotas::{IpLimits, MailLimits, Plan, TrustedProxies};
+use kalends_time::{Clock, Timestamp};
 use tokio::sync::Semaphore;
 
 use crate::{

@@ -8,8 +8,9 @@ use kalends_calendars::{
     Event, HeldTime, Reservation,
     ports::{BusySource, CalendarBusy, LivingAgent},
 };
-use kalends_kernel::{AgentId, CalendarId, CivilDate, FieldError, OrgId, SignedDuration, Span, Timestamp, Zone};
+use kalends_kernel::{AgentId, CalendarId, FieldError, OrgId};
 use kalends_quotas::Feature;
+use kalends_time::{CivilDate, SignedDuration, Span, Timestamp, Zone};
 use kalends_wire::{Across, Found, Of, SlotsRequest, render};
 
 use crate::{

@@ -14,9 +14,10 @@ use kalends_bookings::{
 use kalends_calendars::{
     Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
 };
-use kalends_kernel::{EventId, FieldError, Metadata, Span, StoreError, Timestamp};
+use kalends_kernel::{EventId, FieldError, Metadata, StoreError};
 use kalends_notifications::EventType;
 use kalends_quotas::{Metric, Period};
+use kalends_time::{Span, Timestamp};
 use kalends_wire as wire;
 
 use crate::{

@@ -8,7 +8,8 @@ use std::{
 
 use bytes::Bytes;
 use kalends_availability::{BusySet, CachedBusy, Rules};
-use kalends_kernel::{AgentId, CalendarId, Revision, Span, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, Revision};
+use kalends_time::{Span, Timestamp};
 use moka::{policy::EvictionPolicy, sync::Cache};
 
 /// The largest memory use of cached spans, in bytes (16 per span).

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::Principal;
-use kalends_kernel::Timestamp;
+use kalends_time::Timestamp;
 
 use crate::{Leased, meter::Slot, ports::Gate};
 

@@ -1,9 +1,10 @@
 //! The writes that a use case commits, as plain data.
 
 use kalends_accounts::{Allowance, AuditEntry};
-use kalends_kernel::{AgentId, CalendarId, OrgId, RequestId, Revision, Span, Timestamp, Version};
+use kalends_kernel::{AgentId, CalendarId, OrgId, RequestId, Revision, Version};
 use kalends_notifications::{Letter, Message};
 use kalends_quotas::{Metric, Period};
+use kalends_time::{Span, Timestamp};
 
 /// Everything that one request changes, with the conditions that must hold when the changes are committed.
 ///

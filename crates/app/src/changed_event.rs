@@ -1,8 +1,9 @@
 //! The last step of the use cases that change an event: its message, its answer and the commit.
 
 use kalends_calendars::{Event, ExternalSync};
-use kalends_kernel::{AgentId, Timestamp, Zone};
+use kalends_kernel::AgentId;
 use kalends_notifications::EventType;
+use kalends_time::{Timestamp, Zone};
 use kalends_wire as wire;
 
 use crate::{Actor, Answered, App, ChangeSet, attempt::Attempt};

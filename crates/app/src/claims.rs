@@ -10,7 +10,8 @@ use kalends_accounts::{
     ClaimState, Code, Email, Organization, Ownership, Principal, RevocationToken, RevokeError, Revoked, Rivals, Taken,
     claimable,
 };
-use kalends_kernel::{AuditId, ClaimId, FieldError, Foreign, Listed, OrgId, Page, RequestId, SignedDuration, UserId};
+use kalends_kernel::{AuditId, ClaimId, FieldError, Foreign, Listed, OrgId, Page, RequestId, UserId};
+use kalends_time::SignedDuration;
 use kalends_wire::{AccountClaim, ClaimInitiated, ClaimRevoked};
 
 use crate::{

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use kalends_bridge::{Change, Connection, ConnectionPatch, ConnectionStatus};
-use kalends_kernel::{ConnectionId, Listed, Page, StoreError, Timestamp};
+use kalends_kernel::{ConnectionId, Listed, Page, StoreError};
+use kalends_time::Timestamp;
 use kalends_wire as wire;
 
 use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale};

@@ -1,6 +1,6 @@
 //! The results of duties.
 
-use kalends_kernel::SignedDuration;
+use kalends_time::SignedDuration;
 
 /// The result of one run of a duty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

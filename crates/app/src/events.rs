@@ -4,9 +4,10 @@ use kalends_calendars::{
     Calendar, Change, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence,
     ports::{EventScope, OwnedEvent},
 };
-use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page, Timestamp};
+use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page};
 use kalends_notifications::EventType;
 use kalends_quotas::Metric;
+use kalends_time::Timestamp;
 use kalends_wire::Listing;
 
 use crate::{

@@ -5,7 +5,8 @@ use kalends_calendars::{
     Event, Reservation,
     ports::{BusySource, CalendarBlocks, LivingAgent},
 };
-use kalends_kernel::{CalendarId, OrgId, Span, Timestamp};
+use kalends_kernel::{CalendarId, OrgId};
+use kalends_time::{Span, Timestamp};
 use kalends_wire::{ExplainOf, ExplainQuery, Explanation};
 
 use crate::{

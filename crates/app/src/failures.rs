@@ -4,8 +4,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kalends_accounts::{Action, KeyHash};
-use kalends_kernel::Timestamp;
 use kalends_quotas::{Rate, RateDecision, RateState};
+use kalends_time::Timestamp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::sampler::Sampler;
@@ -52,7 +52,7 @@ impl Failures {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::SignedDuration;
+    use kalends_time::SignedDuration;
 
     use super::*;
 

@@ -99,8 +99,8 @@ impl FeedCache {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Timestamp;
     use kalends_testkit::fixtures::Fixtures;
+    use kalends_time::Timestamp;
 
     use super::*;
 
@@ -113,7 +113,7 @@ mod tests {
     fn the_cache_is_bounded() {
         let (cache, make, piece) = (FeedCache::new(), Fixtures::new(), Bytes::from(vec![b'x'; 1 << 20]));
         let org = make.organization().id;
-        let calendars: Vec<_> = (0..100).map(|_| CalendarId::new(Timestamp::EARLIEST, &make.entropy)).collect();
+        let calendars: Vec<_> = (0..100).map(|_| CalendarId::new(Timestamp::EPOCH, &make.entropy)).collect();
         for calendar in &calendars {
             cache.texts.insert(*calendar, feed(org, &piece, 10));
             cache.texts.run_pending_tasks();
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(kept.collect::<Vec<_>>(), calendars[94..].iter().collect::<Vec<_>>());
 
         // A feed that is larger than the whole cache does not stay.
-        let huge = CalendarId::new(Timestamp::EARLIEST, &make.entropy);
+        let huge = CalendarId::new(Timestamp::EPOCH, &make.entropy);
         cache.texts.insert(huge, feed(org, &piece, 65));
         cache.texts.run_pending_tasks();
         assert!(cache.texts.weighted_size() <= BYTES_MAX);
@@ -135,7 +135,7 @@ mod tests {
     fn a_cached_text_answers_only_for_its_state() {
         let (cache, make) = (FeedCache::new(), Fixtures::new());
         let org = make.organization().id;
-        let calendar = CalendarId::new(Timestamp::EARLIEST, &make.entropy);
+        let calendar = CalendarId::new(Timestamp::EPOCH, &make.entropy);
         cache.texts.insert(calendar, feed(org, &Bytes::from_static(b"x"), 1));
         assert!(cache.at(calendar, "\"1\"").is_some());
         assert!(cache.at(calendar, "\"2\"").is_none());
@@ -145,7 +145,7 @@ mod tests {
     fn replaced_texts_count_while_they_are_read() {
         let (cache, make, piece) = (FeedCache::new(), Fixtures::new(), Bytes::from(vec![b'x'; 1 << 20]));
         let (org, other) = (make.organization().id, make.organization().id);
-        let calendar = CalendarId::new(Timestamp::EARLIEST, &make.entropy);
+        let calendar = CalendarId::new(Timestamp::EPOCH, &make.entropy);
         let read = feed(org, &piece, 5);
         cache.texts.insert(calendar, Arc::clone(&read));
         assert_eq!(cache.replaced.unread(org), 0, "the cache has it");

@@ -3,7 +3,8 @@
 use kalends_bookings::{BookingPage, BookingToken, Guest};
 use kalends_calendars::Event;
 use kalends_feeds::write::{Invitation, Method, invitation};
-use kalends_kernel::{CivilDateTime, Foreign, Span, Zone};
+use kalends_kernel::Foreign;
+use kalends_time::{CivilDateTime, Span, Zone};
 use kalends_wire::BookingLinks;
 
 use crate::{

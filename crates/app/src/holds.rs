@@ -9,11 +9,10 @@ use kalends_calendars::{
     ports::{BusySource, OwnedEvent},
     release_all,
 };
-use kalends_kernel::{
-    CalendarId, EventId, FieldError, HoldSetId, Metadata, OrgId, ProposalId, SignedDuration, Span, Timestamp,
-};
+use kalends_kernel::{CalendarId, EventId, FieldError, HoldSetId, Metadata, OrgId, ProposalId};
 use kalends_notifications::EventType;
 use kalends_quotas::{Feature, Metric};
+use kalends_time::{SignedDuration, Span, Timestamp};
 use kalends_wire::NewHoldSet;
 
 use crate::{

@@ -5,7 +5,8 @@ use kalends_calendars::{
     HumanFor,
     ports::{BusySource, LivingAgent},
 };
-use kalends_kernel::{OrgId, Span, Timestamp};
+use kalends_kernel::OrgId;
+use kalends_time::{Span, Timestamp};
 
 use crate::{App, Refusal, ports::HumanSeen};
 

@@ -13,9 +13,10 @@ use kalends_feeds::{
     read::{Context, What},
     sync::{Chunk, Counts, Ending, ItemKey, KnownItem, KnownItems, Planned},
 };
-use kalends_kernel::{EventId, FieldError, Timestamp, Version};
+use kalends_kernel::{EventId, FieldError, Version};
 use kalends_notifications::EventType;
 use kalends_quotas::Metric;
+use kalends_time::Timestamp;
 use kalends_wire as wire;
 
 use crate::{

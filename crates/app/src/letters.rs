@@ -6,8 +6,9 @@
 use std::fmt::Display;
 
 use kalends_accounts::{Code, Email, ResetToken, RevocationToken};
-use kalends_kernel::{Foreign, Timestamp, WebhookId};
+use kalends_kernel::{Foreign, WebhookId};
 use kalends_notifications::Deactivation;
+use kalends_time::Timestamp;
 use kalends_wire::BookingLinks;
 
 use crate::ports::Mail;

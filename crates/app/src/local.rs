@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use kalends_calendars::{Event, ports::CalendarFilter};
-use kalends_kernel::{CalendarId, Page, Zone};
+use kalends_kernel::{CalendarId, Page};
+use kalends_time::Zone;
 use kalends_wire as wire;
 
 use crate::{Actor, App, Refusal};

@@ -11,8 +11,9 @@ use std::{
     },
 };
 
-use kalends_kernel::{OrgId, Timestamp};
+use kalends_kernel::OrgId;
 use kalends_quotas::{Lease, Metric, Period, Refund, Take};
+use kalends_time::Timestamp;
 
 use crate::{
     Refusal,

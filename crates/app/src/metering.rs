@@ -3,8 +3,9 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use futures::future::join_all;
-use kalends_kernel::{OrgId, SignedDuration, StoreError, Timestamp};
+use kalends_kernel::{OrgId, StoreError};
 use kalends_quotas::{Period, Refund, Take, UsageReport};
+use kalends_time::{SignedDuration, Timestamp};
 use tracing::Instrument as _;
 
 use crate::{

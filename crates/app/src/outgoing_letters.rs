@@ -2,8 +2,9 @@
 //! worker sends them.
 
 use kalends_accounts::{Allowance, Taken};
-use kalends_kernel::{EventId, LetterId, StoreError, Timestamp};
+use kalends_kernel::{EventId, LetterId, StoreError};
 use kalends_notifications::{ClaimedLetter, Letter, LetterEnd};
+use kalends_time::Timestamp;
 
 use crate::{App, ChangeSet, Refusal, Use, answered::json, ports::Mail};
 

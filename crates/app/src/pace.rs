@@ -3,8 +3,8 @@
 use std::{net::IpAddr, sync::Arc};
 
 use kalends_accounts::{Credential, Email, Principal};
-use kalends_kernel::Timestamp;
 use kalends_quotas::{IpKey, IpLane, Rate, SIGN_IN_FAILURES, headers::retry_after_seconds};
+use kalends_time::Timestamp;
 
 use crate::{
     App, Caller, Refusal,

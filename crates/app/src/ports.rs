@@ -14,11 +14,11 @@ use kalends_calendars::{
     ports::{BusySource, LivingAgent},
 };
 use kalends_feeds::sync::Validators;
-use kalends_kernel::{
-    DataKeyId, KeyId, OrgId, RemoteUrl, Revision, SignedDuration, Span, StoreError, Timestamp, UserId,
-};
+use kalends_kernel::{DataKeyId, KeyId, OrgId, Revision, StoreError, UserId};
 use kalends_notifications::Outcome;
 use kalends_quotas::{Debit, IpKey, IpLane, Metric, Period, Rate, Refund};
+use kalends_remote::RemoteUrl;
+use kalends_time::{SignedDuration, Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;

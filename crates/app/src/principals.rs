@@ -7,8 +7,8 @@
 use std::{sync::Arc, time::Duration};
 
 use kalends_accounts::{Credential, KeyForm, KeyHash, Principal};
-use kalends_kernel::SignedDuration;
 use kalends_quotas::{Metric, headers::monthly_policy};
+use kalends_time::SignedDuration;
 
 use crate::{App, Caller, Refusal, ports::RateKey, principal_cache::Entry};
 

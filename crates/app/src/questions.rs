@@ -1,7 +1,8 @@
 //! The queries whose answers are cached, each with everything except the clock that its answer depends on.
 
 use kalends_calendars::{AsOf, HumanAsOf, ports::BusySource};
-use kalends_kernel::{AgentId, BookingPageId, CalendarId, Revision, Span, Version};
+use kalends_kernel::{AgentId, BookingPageId, CalendarId, Revision, Version};
+use kalends_time::Span;
 use kalends_wire::SlotsRequest;
 
 use crate::{busy_cache::Question, ports::HumanSeen};

@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use kalends_kernel::Timestamp;
 use kalends_quotas::{Rate, RateDecision, RateState};
+use kalends_time::Timestamp;
 use moka::{policy::EvictionPolicy, sync::Cache};
 
 use crate::ports::{Admission, Gate, RateKey, RateLimiter};
@@ -95,8 +95,9 @@ impl Gate for MemoryGate {
 #[cfg(test)]
 mod tests {
     use kalends_accounts::Email;
-    use kalends_kernel::{Entropy, KeyId, SignedDuration, UserId};
+    use kalends_kernel::{Entropy, KeyId, UserId};
     use kalends_quotas::{IpKey, IpLane};
+    use kalends_time::SignedDuration;
 
     use super::*;
     use crate::ports::AccountKey;

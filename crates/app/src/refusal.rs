@@ -7,8 +7,9 @@ use kalends_availability::Block;
 use kalends_bridge::ConnectionStatus;
 use kalends_calendars::ports::BusySource;
 use kalends_feeds::AlreadySubscribed;
-use kalends_kernel::{CalendarId, FieldErrors, Span, StoreError};
+use kalends_kernel::{CalendarId, FieldErrors, StoreError};
 use kalends_quotas::{Feature, Metric, Rate};
+use kalends_time::Span;
 
 use crate::ports::CredentialsError;
 

@@ -1,8 +1,8 @@
 //! Samples the entries of the audit log that many requests could cause.
 
 use kalends_accounts::Action;
-use kalends_kernel::Timestamp;
 use kalends_quotas::{RateDecision, RateState};
+use kalends_time::Timestamp;
 use moka::sync::Cache;
 use sha2::{Digest, Sha256};
 
@@ -42,7 +42,7 @@ impl Sampler {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::SignedDuration;
+    use kalends_time::SignedDuration;
 
     use super::*;
 

@@ -9,12 +9,13 @@ use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use kalends_accounts::Email;
-use kalends_kernel::{DeliveryId, Foreign, StoreError, Timestamp, random_bytes};
+use kalends_kernel::{DeliveryId, Foreign, StoreError, random_bytes};
 use kalends_notifications::{
     Change, Claim, DELIVERIES_KEPT, Deactivation, Delivery, EventType, Health, HealthChange, MESSAGES_KEPT, Message,
     Outcome, Outgoing, Places, Record, Recorded, WebhookEndpoint, headers,
     ports::{Backlog, DueDelivery, FannedOut},
 };
+use kalends_time::Timestamp;
 use kalends_wire as wire;
 
 use crate::{
@@ -237,7 +238,7 @@ impl App {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a gauge of a span far below 2^52 microseconds")]
-fn seconds(elapsed: kalends_kernel::SignedDuration) -> f64 {
+fn seconds(elapsed: kalends_time::SignedDuration) -> f64 {
     elapsed.as_micros() as f64 / 1_000_000.0
 }
 

@@ -1,9 +1,10 @@
 //! Series: single occurrences, the exceptions that change with a series, and limits.
 
 use kalends_calendars::{CancelError, Change, Event, EventPatch, Occurrence, ports::OwnedEvent};
-use kalends_kernel::{EventId, FieldError, Timestamp};
+use kalends_kernel::{EventId, FieldError};
 use kalends_notifications::EventType;
 use kalends_quotas::{Feature, Metric};
+use kalends_time::Timestamp;
 
 use crate::{
     Actor, Answered, App, ChangeSet, EventPath, Guard, IfMatch, Missing, Refusal,

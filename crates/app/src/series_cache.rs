@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use kalends_calendars::Repeating;
-use kalends_kernel::{CalendarId, Revision, Span};
+use kalends_kernel::{CalendarId, Revision};
+use kalends_time::Span;
 use moka::sync::Cache;
 
 /// The largest memory use of cached series, in bytes.

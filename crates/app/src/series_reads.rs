@@ -1,7 +1,8 @@
 //! Reads the series that block time on a calendar.
 
 use kalends_calendars::ports::BlockingSeries;
-use kalends_kernel::{CalendarId, OrgId, Revision, SignedDuration, Span};
+use kalends_kernel::{CalendarId, OrgId, Revision};
+use kalends_time::{SignedDuration, Span};
 
 use crate::{App, Refusal, series_cache::KnownSeries};
 

@@ -10,9 +10,10 @@ use kalends_calendars::{
     Advance, Change, EmittedUntil, EndedHold, HappeningKind, HoldEnd, Reminders,
     ports::{ClaimedTimer, TimerQueue},
 };
-use kalends_kernel::{OrgId, SignedDuration, Timestamp};
+use kalends_kernel::OrgId;
 use kalends_notifications::{EventType, Message};
 use kalends_proposals::Change as ProposalChange;
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{App, ChangeSet, Done, Refusal, ports::CommitError};
 

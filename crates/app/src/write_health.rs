@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use kalends_kernel::Timestamp;
+use kalends_time::Timestamp;
 
 /// The value that means "no write has failed".
 const NEVER: i64 = i64::MIN;

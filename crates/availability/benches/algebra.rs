@@ -7,7 +7,7 @@
 use std::{hint::black_box, rc::Rc, time::Instant as Timer};
 
 use kalends_availability::{BusySet, SlotLength, free_slots};
-use kalends_kernel::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// The number of spans, and the number of rounds to run with them.
 const SIZES: [(u32, usize); 4] = [(1_000, 401), (10_000, 101), (100_000, 31), (1_000_000, 11)];

@@ -2,7 +2,7 @@
 
 use std::hint::select_unpredictable;
 
-use kalends_kernel::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// Busy time: sorted half-open spans, of which no two overlap or touch.
 ///
@@ -11,10 +11,10 @@ use kalends_kernel::{SignedDuration, Span, Timestamp};
 ///
 /// ```
 /// use kalends_availability::BusySet;
-/// use kalends_kernel::{SignedDuration, Timestamp, Span};
+/// use kalends_time::{SignedDuration, Timestamp, Span};
 ///
 /// let minutes = |start, end| {
-///     let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
+///     let at = |minute| Timestamp::EPOCH + SignedDuration::minutes(minute);
 ///     Span::new(at(start), at(end))
 /// };
 /// let busy = BusySet::from_unsorted(vec![minutes(40, 50)?, minutes(0, 10)?, minutes(10, 20)?]);
@@ -22,7 +22,7 @@ use kalends_kernel::{SignedDuration, Span, Timestamp};
 /// assert_eq!(busy.total(), SignedDuration::minutes(30));
 /// assert!(!busy.overlaps(minutes(20, 40)?));
 /// assert_eq!(busy.free_in(minutes(15, 60)?).spans(), [minutes(20, 40)?, minutes(50, 60)?]);
-/// # Ok::<(), kalends_kernel::SpanError>(())
+/// # Ok::<(), kalends_time::SpanError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct BusySet(Vec<Span>);

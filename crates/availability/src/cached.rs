@@ -1,6 +1,6 @@
 //! Cached busy sets, and the queries that they can still answer.
 
-use kalends_kernel::{Span, Timestamp};
+use kalends_time::{Span, Timestamp};
 
 use crate::BusySet;
 
@@ -22,9 +22,9 @@ impl CachedBusy {
     ///
     /// ```
     /// use kalends_availability::{BusySet, CachedBusy};
-    /// use kalends_kernel::{SignedDuration, Timestamp, Span};
+    /// use kalends_time::{SignedDuration, Timestamp, Span};
     ///
-    /// let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
+    /// let at = |minute| Timestamp::EPOCH + SignedDuration::minutes(minute);
     /// let hold = Span::new(at(50), at(70))?;
     /// let cached =
     ///     CachedBusy { covers: Span::new(at(0), at(120))?, valid_until: Some(at(5)), busy: hold.into() };
@@ -33,7 +33,7 @@ impl CachedBusy {
     /// assert!(cached.answers(window, at(4)));
     /// assert!(!cached.answers(window, at(5)), "the hold has expired");
     /// assert!(!cached.answers(Span::new(at(60), at(121))?, at(4)), "nobody looked that far");
-    /// # Ok::<(), kalends_kernel::SpanError>(())
+    /// # Ok::<(), kalends_time::SpanError>(())
     /// ```
     pub fn answers(&self, window: Span, now: Timestamp) -> bool {
         let covered = self.covers.start() <= window.start() && window.end() <= self.covers.end();

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use kalends_kernel::{CalendarId, Span};
+use kalends_kernel::CalendarId;
+use kalends_time::Span;
 
 use crate::{BusySet, Rules, rules::Outside};
 
@@ -121,10 +122,11 @@ pub struct Reason {
 ///
 /// ```
 /// use kalends_availability::{Block, BlockKind, CalendarTime, ReasonKind, Rules, explain};
-/// use kalends_kernel::{CalendarId, SignedDuration, Timestamp, Span};
+/// use kalends_kernel::CalendarId;
+/// use kalends_time::{SignedDuration, Timestamp, Span};
 ///
 /// let minutes = |start, end| {
-///     let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
+///     let at = |minute| Timestamp::EPOCH + SignedDuration::minutes(minute);
 ///     Span::new(at(start), at(end))
 /// };
 /// let rules: Rules = serde_json::from_str(
@@ -186,7 +188,7 @@ fn reasons(calendar: Option<CalendarId>, kind: ReasonKind, spans: &BusySet) -> i
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{SignedDuration, Timestamp};
+    use kalends_time::{SignedDuration, Timestamp};
     use proptest::prelude::*;
     use rstest::rstest;
 

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use kalends_kernel::{Revision, SignedDuration, Span, Timestamp};
+use kalends_kernel::Revision;
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::BusySet;
 

@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use kalends_availability::{BusySet, SlotLength, SlotQuery};
-//! use kalends_kernel::{Timestamp, Span};
+//! use kalends_time::{Timestamp, Span};
 //!
 //! let span = |start: &str, end: &str| -> Result<Span, Box<dyn std::error::Error>> {
 //!     Ok(Span::new(start.parse::<Timestamp>()?, end.parse::<Timestamp>()?)?)

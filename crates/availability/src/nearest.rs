@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::BusySet;
 
@@ -21,16 +21,16 @@ use crate::BusySet;
 ///
 /// ```
 /// use kalends_availability::{BusySet, nearest_free};
-/// use kalends_kernel::{SignedDuration, Timestamp, Span};
+/// use kalends_time::{SignedDuration, Timestamp, Span};
 ///
 /// let minutes = |start, end| {
-///     let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
+///     let at = |minute| Timestamp::EPOCH + SignedDuration::minutes(minute);
 ///     Span::new(at(start), at(end))
 /// };
 /// let busy = BusySet::from_unsorted(vec![minutes(60, 100)?, minutes(150, 240)?]);
 /// let found = nearest_free(&busy, minutes(60, 90)?, minutes(0, 300)?, SignedDuration::minutes(15), 3);
 /// assert_eq!(found, [minutes(30, 60)?, minutes(15, 45)?, minutes(105, 135)?]);
-/// # Ok::<(), kalends_kernel::SpanError>(())
+/// # Ok::<(), kalends_time::SpanError>(())
 /// ```
 pub fn nearest_free(busy: &BusySet, wanted: Span, within: Span, step: SignedDuration, count: usize) -> Vec<Span> {
     let taken =

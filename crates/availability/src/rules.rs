@@ -3,7 +3,7 @@
 mod day;
 mod written;
 
-use kalends_kernel::{CivilDate, SignedDuration, Span, Zone};
+use kalends_time::{CivilDate, SignedDuration, Span, Zone};
 use serde::{Deserialize, Serialize};
 
 pub use day::Hours;
@@ -97,7 +97,7 @@ pub struct Override {
 ///
 /// ```
 /// use kalends_availability::{BusySet, Rules, Week, WrittenHours, WrittenRules};
-/// use kalends_kernel::{Timestamp, Span};
+/// use kalends_time::{Timestamp, Span};
 ///
 /// let span = |start: &str, end: &str| -> Result<Span, Box<dyn std::error::Error>> {
 ///     Ok(Span::new(start.parse::<Timestamp>()?, end.parse::<Timestamp>()?)?)
@@ -269,7 +269,7 @@ fn within(overrides: &[Override], first: CivilDate, last: CivilDate) -> &[Overri
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Timestamp;
+    use kalends_time::Timestamp;
     use proptest::prelude::*;
     use rstest::rstest;
 

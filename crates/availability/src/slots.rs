@@ -2,7 +2,8 @@
 
 use std::{fmt, ops::Range, str::FromStr};
 
-use kalends_kernel::{FieldError, SignedDuration, Span, Timestamp};
+use kalends_kernel::FieldError;
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::BusySet;
 
@@ -19,7 +20,7 @@ const MAX_RANGE_DAYS: i64 = 366;
 ///
 /// ```
 /// use kalends_availability::SlotLength;
-/// use kalends_kernel::SignedDuration;
+/// use kalends_time::SignedDuration;
 ///
 /// let length: SlotLength = "90m".parse()?;
 /// assert_eq!(length.elapsed(), SignedDuration::minutes(90));
@@ -128,14 +129,14 @@ impl From<ParseSlotLengthError> for FieldError {
 ///
 /// ```
 /// use kalends_availability::{BusySet, free_slots};
-/// use kalends_kernel::{SignedDuration, Timestamp, Span};
+/// use kalends_time::{SignedDuration, Timestamp, Span};
 ///
-/// let at = |minute| Timestamp::EARLIEST + SignedDuration::minutes(minute);
+/// let at = |minute| Timestamp::EPOCH + SignedDuration::minutes(minute);
 /// let busy = BusySet::from(Span::new(at(50), at(65))?);
 /// // 40 minutes every 20: the slots at 20, 40 and 60 overlap the busy time, and the one at 100 ends too late.
 /// let slots = free_slots(Span::new(at(0), at(130))?, &busy, SignedDuration::minutes(40), SignedDuration::minutes(20));
 /// assert!(slots.map(|slot| slot.start()).eq([at(0), at(80)]));
-/// # Ok::<(), kalends_kernel::SpanError>(())
+/// # Ok::<(), kalends_time::SpanError>(())
 /// ```
 pub fn free_slots(
     window: Span,
@@ -182,9 +183,9 @@ pub fn count_free_slots(
 ///
 /// ```
 /// use kalends_availability::{BusySet, SlotLength, SlotQuery, SlotQueryError};
-/// use kalends_kernel::{SignedDuration, Timestamp, Span};
+/// use kalends_time::{SignedDuration, Timestamp, Span};
 ///
-/// let days = |days| Span::new(Timestamp::EARLIEST, Timestamp::EARLIEST + SignedDuration::days(days));
+/// let days = |days| Span::new(Timestamp::EPOCH, Timestamp::EPOCH + SignedDuration::days(days));
 /// let query = SlotQuery::new(days(1)?, SlotLength::default())?;
 /// assert_eq!(query.count(&BusySet::EMPTY)?, 48);
 ///
@@ -235,9 +236,9 @@ impl SlotQuery {
     ///
     /// ```
     /// use kalends_availability::{BusySet, SlotQuery};
-    /// use kalends_kernel::{SignedDuration, Timestamp, Span};
+    /// use kalends_time::{SignedDuration, Timestamp, Span};
     ///
-    /// let window = Span::new(Timestamp::EARLIEST, Timestamp::EARLIEST + SignedDuration::hours(2))?;
+    /// let window = Span::new(Timestamp::EPOCH, Timestamp::EPOCH + SignedDuration::hours(2))?;
     /// let query = SlotQuery::new(window, "1h".parse()?)?;
     /// assert_eq!(query.count(&BusySet::EMPTY)?, 2);
     /// assert_eq!(query.stepping("15m".parse()?).count(&BusySet::EMPTY)?, 5);

@@ -1,7 +1,7 @@
 //! Proptest strategies of this crate: short spans on a grid of minutes, dense enough to overlap, nest and
 //! touch; and rules around the moments at which clocks change.
 
-use kalends_kernel::{CivilDate, SignedDuration, Span, Timestamp};
+use kalends_time::{CivilDate, SignedDuration, Span, Timestamp};
 use proptest::prelude::*;
 
 use crate::{BusySet, Hours, Rules, Week, WrittenHours, WrittenOverride, WrittenRules};

@@ -6,7 +6,8 @@ use kalends_availability::{
     AvailabilityState, Block, BlockKind, BusySet, CalendarTime, HumanBusy, HumanSource, HumanTime, Rules, SlotQuery,
     explain, nearest_free,
 };
-use kalends_kernel::{Revision, SignedDuration, Span, Timestamp};
+use kalends_kernel::Revision;
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// Reads `09:00-10:00` as a span on Monday, 2 March 2026, in UTC, or with days: `05T09:00-05T10:00`.
 fn span(text: &str) -> Span {

@@ -1,7 +1,8 @@
 //! Bookings: the slots that guests took.
 
 use kalends_availability::BusySet;
-use kalends_kernel::{BookingId, BookingPageId, CalendarId, Entropy, EventId, OrgId, SignedDuration, Span, Timestamp};
+use kalends_kernel::{BookingId, BookingPageId, CalendarId, Entropy, EventId, OrgId};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::{
     guest::Guest,

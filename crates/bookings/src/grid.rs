@@ -1,7 +1,7 @@
 //! The grid of slots of a page.
 
 use kalends_availability::{Hours, Week};
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
+use kalends_time::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 
 #[cfg(test)]
 mod laws;

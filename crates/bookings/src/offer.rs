@@ -1,7 +1,7 @@
 //! The slots that are offered.
 
 use kalends_availability::BusySet;
-use kalends_kernel::Span;
+use kalends_time::Span;
 
 /// The number of alternatives that a refusal returns.
 pub const NEAREST: usize = 3;

@@ -2,7 +2,8 @@
 
 use kalends_availability::BusySet;
 use kalends_calendars::Patch;
-use kalends_kernel::{AgentId, BookingPageId, CalendarId, Entropy, OrgId, SignedDuration, Span, Timestamp, Version};
+use kalends_kernel::{AgentId, BookingPageId, CalendarId, Entropy, OrgId, Version};
+use kalends_time::{SignedDuration, Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{grid::Timetable, secret::Slug};
@@ -101,7 +102,7 @@ pub struct BookingPagePatch {
     /// The minimum notice, in minutes.
     pub min_notice_minutes: Patch<u32>,
     /// The zone of the hours and dates.
-    pub zone: Patch<kalends_kernel::Zone>,
+    pub zone: Patch<kalends_time::Zone>,
     /// The hours of each weekday; `None` is always open.
     pub constraints: Patch<Option<kalends_availability::Week<kalends_availability::Hours>>>,
     /// Whether the page is open.

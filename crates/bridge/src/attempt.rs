@@ -4,7 +4,8 @@
 //! is kept under the hash of its state, for one use. A cookie binds it to the browser of the user who began it.
 
 use kalends_accounts::oauth::{Attempt, BegunAttempt, Client, Provider};
-use kalends_kernel::{ConnectionId, ConnectionLinkId, Entropy, OrgId, Timestamp, UserId};
+use kalends_kernel::{ConnectionId, ConnectionLinkId, Entropy, OrgId, UserId};
+use kalends_time::Timestamp;
 use url::Url;
 
 /// The OAuth scopes that a user is asked to consent to.

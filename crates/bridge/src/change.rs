@@ -1,6 +1,7 @@
 //! The writes of a use case to links, connections and grants, as plain data.
 
-use kalends_kernel::{ConnectionId, ExternalCalendarId, GrantId, OrgId, Timestamp, Version};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, GrantId, OrgId, Version};
+use kalends_time::Timestamp;
 
 use crate::{Connection, ConnectionLink, ExternalCalendar, Grant, RefreshState, Tokens};
 

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use kalends_accounts::oauth::Provider;
-use kalends_kernel::{ConnectionId, Entropy, OrgId, Timestamp, UserId, Version};
+use kalends_kernel::{ConnectionId, Entropy, OrgId, UserId, Version};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::refresh::RefreshState;

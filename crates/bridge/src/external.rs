@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_availability::{BusySet, HumanBusy, HumanSource};
-use kalends_kernel::{ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision, Span, Timestamp};
+use kalends_kernel::{ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision};
+use kalends_time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of calendars of an account that are kept: the first ones that the provider lists.

@@ -1,6 +1,7 @@
 //! Grants: the agents for which human calendars count as busy.
 
-use kalends_kernel::{AgentId, Entropy, ExternalCalendarId, GrantId, OrgId, Timestamp, UserId, Version};
+use kalends_kernel::{AgentId, Entropy, ExternalCalendarId, GrantId, OrgId, UserId, Version};
+use kalends_time::Timestamp;
 
 /// The maximum number of calendars of one grant.
 pub const SOURCES_MAX: usize = 50;

@@ -7,10 +7,8 @@ use std::{
 
 use kalends_accounts::oauth::{Client, Provider};
 use kalends_availability::BusySet;
-use kalends_kernel::{
-    AgentId, CalendarId, ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision, SignedDuration, Span, Timestamp,
-    UserId,
-};
+use kalends_kernel::{AgentId, CalendarId, ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision, UserId};
+use kalends_time::{SignedDuration, Span, Timestamp};
 use proptest::prelude::*;
 use rstest::rstest;
 use uuid::Uuid;

@@ -9,7 +9,8 @@
 //!
 //! ```
 //! use kalends_bridge::{ConnectionLink, LinkStatus, NewLink, PublicationPolicy};
-//! use kalends_kernel::{SignedDuration, Entropy, Timestamp};
+//! use kalends_kernel::Entropy;
+//! use kalends_time::{SignedDuration, Timestamp};
 //!
 //! struct Counting(std::sync::atomic::AtomicU8);
 //! impl Entropy for Counting {

@@ -4,9 +4,9 @@ use std::fmt;
 
 use kalends_accounts::{TokenHash, oauth::Provider};
 use kalends_kernel::{
-    AgentId, CalendarId, ConnectionId, ConnectionLinkId, Entropy, OrgId, SignedDuration, Timestamp, UserId, Version,
-    base64url, random_bytes,
+    AgentId, CalendarId, ConnectionId, ConnectionLinkId, Entropy, OrgId, UserId, Version, base64url, random_bytes,
 };
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{Connection, ConnectionStatus, Grant};
 

@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, Timestamp,
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError,
 };
+use kalends_time::Timestamp;
 
 use crate::{ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, RefreshClaim};
 

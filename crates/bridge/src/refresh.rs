@@ -1,6 +1,6 @@
 //! Refreshes of connections: their window, the state that is kept, and when the next one is due.
 
-use kalends_kernel::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// How long the claim on a refresh lasts: longer than all requests of one refresh together may take.
 pub const CLAIM_LASTS: SignedDuration = SignedDuration::minutes(5);

@@ -1,6 +1,7 @@
 //! Agents: software, people or resources that own calendars.
 
-use kalends_kernel::{AgentId, Metadata, OrgId, Timestamp, Version};
+use kalends_kernel::{AgentId, Metadata, OrgId, Version};
+use kalends_time::Timestamp;
 
 use crate::{Patch, named_values};
 

@@ -1,6 +1,7 @@
 //! Calendars, owned by an agent or shared by an organization.
 
-use kalends_kernel::{AgentId, CalendarId, Metadata, OrgId, Revision, Timestamp, Version, Zone};
+use kalends_kernel::{AgentId, CalendarId, Metadata, OrgId, Revision, Version};
+use kalends_time::{Timestamp, Zone};
 
 use crate::{FeedToken, Patch, Reminders, named_values};
 

@@ -4,7 +4,8 @@
 //! the latest state of each event is kept, under the revision of its last change. So a mirror that has read everything
 //! up to a position finds everything else after it, each event once.
 
-use kalends_kernel::{CalendarId, EventId, Revision, SignedDuration, Span, Timestamp, base64url, from_base64url};
+use kalends_kernel::{CalendarId, EventId, Revision, base64url, from_base64url};
+use kalends_time::{SignedDuration, Span, Timestamp};
 use uuid::Uuid;
 
 use crate::{Event, Occurrence, bytes::take};

@@ -1,6 +1,6 @@
 //! The events around the present, for an agent that looks at its calendar.
 
-use kalends_kernel::{SignedDuration, Timestamp};
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{Calendar, Event};
 

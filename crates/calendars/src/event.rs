@@ -1,8 +1,7 @@
 //! Events.
 
-use kalends_kernel::{
-    CalendarId, EventId, FieldError, FieldErrors, HoldSetId, Metadata, OrgId, Span, Timestamp, Version, Zone,
-};
+use kalends_kernel::{CalendarId, EventId, FieldError, FieldErrors, HoldSetId, Metadata, OrgId, Version};
+use kalends_time::{Span, Timestamp, Zone};
 
 use crate::{
     Calendar, EventStatus, Hold, HoldError, Moment, NewHold, NewRecurrence, Occurrence, Patch, Recurrence,

@@ -7,7 +7,8 @@
 mod hold;
 
 use kalends_availability::Block;
-use kalends_kernel::{EventId, Span, Timestamp};
+use kalends_kernel::EventId;
+use kalends_time::{Span, Timestamp};
 
 pub use self::hold::{HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, Hold, HoldError, HoldScope, NewHold};
 use crate::{Event, EventError, EventStatus, named_values};
@@ -199,7 +200,8 @@ pub fn release_all(holds: &[Event], now: Timestamp) -> Result<Vec<Event>, HoldSe
 #[cfg(test)]
 mod tests {
     use kalends_availability::BlockKind;
-    use kalends_kernel::{Metadata, SignedDuration, Version, Zone};
+    use kalends_kernel::{Metadata, Version};
+    use kalends_time::{SignedDuration, Zone};
     use proptest::prelude::*;
     use rstest::rstest;
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::{EventId, Listed, Page, SignedDuration, Span, Timestamp};
+use kalends_kernel::{EventId, Listed, Page};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::{ContextEvents, Event, Occurrence, RECENT_MAX, Repeating, UPCOMING_MAX, UPCOMING_WITHIN};
 
@@ -156,7 +157,8 @@ impl ContextEvents {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{CalendarId, Metadata, OrgId, Version, Zone};
+    use kalends_kernel::{CalendarId, Metadata, OrgId, Version};
+    use kalends_time::Zone;
     use proptest::prelude::*;
 
     use super::*;

@@ -53,8 +53,8 @@ pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, R
 pub use reservations::Reservation;
 pub use rules::{AvailabilityRules, NewRules};
 pub use series::{
-    BOUNDED_DAYS, CancelError, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence, OccurrenceError, Recurrence,
-    RecurrenceError, RecurrencePatch, Repeating, Repeats, exdates, needs_a_rule,
+    BOUNDED_DAYS, CancelError, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence, OccurrenceError, REQUEST_RULES,
+    Recurrence, RecurrenceError, RecurrencePatch, Repeating, Repeats, exdates, needs_a_rule,
 };
 pub use timers::{Advance, EmittedUntil, Happening, HappeningKind, LATENESS_MAX, Timer};
 pub use times::{Moment, Times};

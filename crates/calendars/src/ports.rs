@@ -6,10 +6,8 @@
 
 use async_trait::async_trait;
 use kalends_availability::{Block, Rules};
-use kalends_kernel::{
-    AgentId, CalendarId, EventId, HoldSetId, Listed, OrgId, Page, Revision, SignedDuration, Span, StoreError,
-    Timestamp, Version,
-};
+use kalends_kernel::{AgentId, CalendarId, EventId, HoldSetId, Listed, OrgId, Page, Revision, StoreError, Version};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::{
     Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ChangedSince, ChangesRead, ChangesSince, ContextEvents,

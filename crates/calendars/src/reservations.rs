@@ -4,7 +4,8 @@
 //! one proposal may overlap, because only one of its slots is confirmed in the end.
 
 use kalends_availability::{Block, BlockKind};
-use kalends_kernel::{ProposalId, Span, Timestamp};
+use kalends_kernel::ProposalId;
+use kalends_time::{Span, Timestamp};
 
 use crate::HeldTime;
 
@@ -38,7 +39,7 @@ impl Reservation {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::SignedDuration;
+    use kalends_time::SignedDuration;
 
     use super::*;
 

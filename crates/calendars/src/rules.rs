@@ -1,7 +1,8 @@
 //! The availability rules of a calendar, as a row. `kalends-availability` applies them.
 
 use kalends_availability::Rules;
-use kalends_kernel::{CalendarId, OrgId, RulesId, Timestamp, Version, Zone};
+use kalends_kernel::{CalendarId, OrgId, RulesId, Version};
+use kalends_time::{Timestamp, Zone};
 
 use crate::Calendar;
 
@@ -63,7 +64,8 @@ impl NewRules {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{Entropy, Metadata, SignedDuration};
+    use kalends_kernel::{Entropy, Metadata};
+    use kalends_time::SignedDuration;
 
     use super::*;
     use crate::{AgentActivity, NewCalendar};
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn replacing_keeps_only_the_id_and_the_creation_time() {
-        let now = Timestamp::EARLIEST;
+        let now = Timestamp::EPOCH;
         let calendar = calendar(now);
         let berlin: Zone = "Europe/Berlin".parse().unwrap();
         let new = |zone| NewRules { rules: Rules::default(), zone };

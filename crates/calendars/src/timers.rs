@@ -8,7 +8,8 @@
 //! the feed, because the events might not take place. Holds, cancelled events and imported events emit nothing. An
 //! override emits its own happenings, like a one-off event.
 
-use kalends_kernel::{CalendarId, EventId, OrgId, SignedDuration, Span, Timestamp, Version};
+use kalends_kernel::{CalendarId, EventId, OrgId, Version};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::{Event, EventSource, EventStatus, Recurrence, Reminders};
 

@@ -1,8 +1,7 @@
 //! The times of events, as stored and as requests give them.
 
-use kalends_kernel::{
-    CivilDate, CivilDateTime, CivilTime, Code, FieldError, FieldErrors, SignedDuration, Span, Timestamp, Zone,
-};
+use kalends_kernel::{Code, EARLIEST_TIME, FieldError, FieldErrors, RequestTimeError, request_time};
+use kalends_time::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 
 const MICROS_A_DAY: i64 = SignedDuration::days(1).as_micros();
 
@@ -33,9 +32,8 @@ impl Moment {
         if let Ok(date) = text.parse::<CivilDate>() {
             return Ok(Self::On(date));
         }
-        text.parse().map(Self::At).map_err(|error: kalends_kernel::ParseTimestampError| {
-            FieldError::new(param, error.to_string()).with_code(Code::InvalidTimeFormat)
-        })
+        let refused = |error: RequestTimeError| FieldError::new(param, error.to_string());
+        request_time(text).map(Self::At).map_err(|error| refused(error).with_code(Code::InvalidTimeFormat))
     }
 
     /// The instant, if `all_day` allows the form. `latest` is the last instant that is accepted.
@@ -57,7 +55,7 @@ impl Moment {
             .with_code(Code::InvalidTimeFormat)),
             Self::On(date) => {
                 let last = latest.utc_date();
-                if date < Timestamp::EARLIEST.utc_date() || date > last {
+                if date < EARLIEST_TIME.utc_date() || date > last {
                     return Err(FieldError::new(param, format!("must be from 1970-01-01 to {last}, got {date}"))
                         .with_code(Code::InvalidTimeFormat));
                 }
@@ -265,7 +263,7 @@ mod tests {
             prop_assert!(!event.times.all_day, "the examples have times");
             let Repeats::Series(recurrence) = &after.repeats else { panic!("{after:?}") };
             let series = recurrence.series(after.times).unwrap();
-            let window = Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap();
+            let window = Span::new(Timestamp::EPOCH, Timestamp::HORIZON).unwrap();
             for occurrence in series.occurrences(window).take(5) {
                 prop_assert_eq!(occurrence.length(), event.times.span.length());
             }

@@ -58,7 +58,9 @@ pub use operations::{OPERATIONS, Operation};
 pub use reply::{RateLimit, Reply};
 pub use retry::{Outcome, Retry};
 
-/// The basic types of [`wire`]: identifiers and timestamps.
+/// The identifiers in [`wire`].
 pub use kalends_kernel as kernel;
+/// The timestamps and zones in [`wire`].
+pub use kalends_time as time;
 /// The types of requests and answers.
 pub use kalends_wire as wire;

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use kalends_kernel::not_public;
+use kalends_remote::not_public;
 use reqwest::{Client, ClientBuilder, redirect::Policy, retry};
 use rustls::{ClientConfig, RootCertStore, crypto::aws_lc_rs};
 use tokio::time::Instant;

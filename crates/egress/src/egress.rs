@@ -10,7 +10,7 @@ use http::{
         UPGRADE,
     },
 };
-use kalends_kernel::RemoteUrl;
+use kalends_remote::RemoteUrl;
 use reqwest::{Request, Response};
 use tokio::time::timeout;
 

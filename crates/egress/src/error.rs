@@ -2,7 +2,8 @@
 
 use std::{error::Error, fmt, io, time::Duration};
 
-use kalends_kernel::{FieldError, NotPublic};
+use kalends_kernel::FieldError;
+use kalends_remote::NotPublic;
 use rustls::CertificateError;
 
 /// Why an exchange failed.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
-use kalends_kernel::RemoteUrl;
+use kalends_remote::RemoteUrl;
 
 /// A request, and the bounds of its answer.
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use kalends_kernel::NotPublic;
+use kalends_remote::NotPublic;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use crate::{NotAllowed, Resolver};

@@ -6,7 +6,7 @@
 //! `docs/run/egress.md` lists what is refused and why. The client works like this:
 //!
 //! - Every URL is checked when it is used, and again at every redirect, by
-//!   [`RemoteUrl`](kalends_kernel::RemoteUrl): scheme, credentials, literal addresses, local names.
+//!   [`RemoteUrl`](kalends_remote::RemoteUrl): scheme, credentials, literal addresses, local names.
 //! - A [`Resolver`] resolves a name once for each connection. The client connects only to addresses that were checked.
 //!   If one address of a name is refused, all of them are (`guard`). There is no second look-up that could return
 //!   something else.

@@ -8,7 +8,7 @@ use http::{
         IF_NONE_MATCH, LOCATION, USER_AGENT,
     },
 };
-use kalends_kernel::RemoteUrl;
+use kalends_remote::RemoteUrl;
 
 use crate::{Allowed, RedirectFault};
 

@@ -11,7 +11,8 @@ use kalends_calendars::{
     exdates,
 };
 use kalends_feeds::write::FeedWriter;
-use kalends_kernel::{Metadata, Span, Timestamp, Zone};
+use kalends_kernel::Metadata;
+use kalends_time::{Span, Timestamp, Zone};
 
 /// A title, the times, and a rule with its zone and its exdates.
 type Plan<'a> = (&'a str, &'a str, &'a str, Option<(&'a str, Option<&'a str>, &'a [&'a str])>);

@@ -1,6 +1,7 @@
 //! The writes of a use case to subscriptions and imported items, as plain data.
 
-use kalends_kernel::{CalendarId, OrgId, SubscriptionId, Timestamp, Version};
+use kalends_kernel::{CalendarId, OrgId, SubscriptionId, Version};
+use kalends_time::Timestamp;
 use uuid::Uuid;
 
 use crate::{

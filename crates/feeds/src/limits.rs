@@ -1,6 +1,6 @@
 //! The limits of reading a feed. Each is defined only here.
 
-use kalends_kernel::SignedDuration;
+use kalends_time::SignedDuration;
 
 /// The maximum number of bytes of a feed.
 pub const BYTES_MAX: usize = 10 * 1024 * 1024;
@@ -8,17 +8,17 @@ pub const BYTES_MAX: usize = 10 * 1024 * 1024;
 /// The maximum number of `VEVENT`s of a feed.
 pub const EVENTS_MAX: usize = 20_000;
 
-/// The maximum number of occurrences to which a series outside the subset is expanded.
+/// The maximum number of occurrences to which a series that is not kept is expanded.
 pub const OCCURRENCES_MAX: usize = 10_000;
 
-/// The maximum number of occurrences to which all series of a feed together are expanded. A series outside the subset
+/// The maximum number of occurrences to which all series of a feed together are expanded. One event
 /// may use a tenth of them.
 pub const OCCURRENCES_IN_ALL_MAX: usize = 100_000;
 
-/// How far back series outside the subset are expanded.
+/// How far back series that are not kept are expanded.
 pub const EXPANDED_BACK: SignedDuration = SignedDuration::days(365);
 
-/// How far ahead series outside the subset are expanded.
+/// How far ahead series that are not kept are expanded.
 pub const EXPANDED_AHEAD: SignedDuration = SignedDuration::days(2 * 365);
 
 /// The maximum number of dates of one event in `EXDATE` and `RDATE` together. An event with more is skipped.
@@ -33,9 +33,6 @@ pub const EVENT_STEPS_MAX: u64 = 1_000_000;
 /// The maximum number of steps of a feed. An event that would need more is skipped. An event that needs none is still
 /// read.
 pub const STEPS_MAX: u64 = 10_000_000;
-
-/// The maximum number of values in one part of a rule. No part has more distinct values than this.
-pub const RULE_VALUES_MAX: usize = 750;
 
 /// The maximum number of observances of a `VTIMEZONE`. Also the maximum number of `VTIMEZONE`s of a feed that are read.
 pub const OBSERVANCES_MAX: usize = 500;

@@ -1,7 +1,9 @@
 //! The reads of subscriptions and imported items that stores implement.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, SubscriptionId};
+use kalends_remote::RemoteUrl;
+use kalends_time::Timestamp;
 
 use crate::{
     change::{Origin, SyncClaim},

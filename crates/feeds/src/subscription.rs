@@ -1,7 +1,9 @@
 //! Subscriptions of calendars to feeds.
 
 use kalends_calendars::Patch;
-use kalends_kernel::{AgentId, CalendarId, Entropy, OrgId, RemoteUrl, SubscriptionId, Timestamp, Version};
+use kalends_kernel::{AgentId, CalendarId, Entropy, OrgId, SubscriptionId, Version};
+use kalends_remote::RemoteUrl;
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 

@@ -14,8 +14,9 @@ use kalends_app::{
     Actor, App, Caller, Idempotency, Leased, Refusal, Repeater, Request as Called,
     operations::{self, Operation},
 };
-use kalends_kernel::{FieldError, OrgId, Timestamp};
+use kalends_kernel::{FieldError, OrgId};
 use kalends_quotas::{Metric, headers};
+use kalends_time::Timestamp;
 use url::form_urlencoded;
 
 use crate::{

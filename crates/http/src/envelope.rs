@@ -13,7 +13,8 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode};
 use kalends_app::{App, Refusal, operations::Operation, ports::CredentialsError};
-use kalends_kernel::{RequestId, StoreError, Timestamp};
+use kalends_kernel::{RequestId, StoreError};
+use kalends_time::Timestamp;
 use tracing::{Instrument as _, field};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 

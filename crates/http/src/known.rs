@@ -8,7 +8,8 @@ use std::{
 use http::StatusCode;
 use kalends_accounts::{Credential, Principal};
 use kalends_app::{Caller, operations::Operation};
-use kalends_kernel::{RequestId, Timestamp};
+use kalends_kernel::RequestId;
+use kalends_time::Timestamp;
 use tracing::{Span, field};
 
 /// The client's address, according to the proxies.

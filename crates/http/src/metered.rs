@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use kalends_app::{App, Caller, Counted, Leased, Refusal, operations::Operation};
-use kalends_kernel::Timestamp;
+use kalends_time::Timestamp;
 
 /// A counted request. If the caller disconnects before the answer, the request stays counted.
 pub(crate) struct Metered {

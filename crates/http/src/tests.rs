@@ -377,6 +377,6 @@ async fn the_rate_limit_applies_to_sessions_too() {
     assert_eq!(header(&refused, "ratelimit"), "\"burst\";r=0;t=1");
     assert_eq!(header(&refused, "x-service-plan"), "free");
     assert_eq!(error(refused).await["type"], "rate_limit_error");
-    make.clock.advance(kalends_kernel::SignedDuration::seconds(1));
+    make.clock.advance(kalends_time::SignedDuration::seconds(1));
     assert_eq!(me().await.status(), StatusCode::OK);
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use kalends_app::ports::ProviderError;
 use kalends_bridge::Tokens;
 use kalends_egress::{Egress, EgressError, Exchange, HeaderName, HeaderValue, Method, header};
-use kalends_kernel::RemoteUrl;
+use kalends_remote::RemoteUrl;
 use url::Url;
 
 use crate::answer::Malformed;

@@ -7,7 +7,7 @@ use kalends_accounts::oauth::{Client, Provider, TokenRequest};
 use kalends_app::ports::{CalendarProviders, PROVIDER_WITHIN, ProviderError, TheirBusy};
 use kalends_bridge::{TheirCalendar, Tokens};
 use kalends_egress::Egress;
-use kalends_kernel::{Span, Timestamp};
+use kalends_time::{Span, Timestamp};
 use tokio::time::timeout;
 
 use crate::{

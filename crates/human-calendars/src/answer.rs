@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use kalends_app::ports::{ProviderError, TheirBusy};
 use kalends_bridge::{NAME_MAX, REFERENCE_MAX, SPANS_MAX, TheirCalendar};
-use kalends_kernel::Span;
+use kalends_time::Span;
 use serde::Deserialize;
 
 /// The maximum length of a provider's own error code, in characters.
@@ -96,7 +96,7 @@ pub(crate) fn add(busy: &mut TheirBusy, more: TheirBusy) {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Timestamp;
+    use kalends_time::Timestamp;
     use rstest::rstest;
 
     use super::*;

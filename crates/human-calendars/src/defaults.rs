@@ -10,7 +10,7 @@ pub const MICROSOFT_API_URL: &str = "https://graph.microsoft.com/v1.0";
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::RemoteUrl;
+    use kalends_remote::RemoteUrl;
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use kalends_app::ports::{ProviderError, TheirBusy};
 use kalends_bridge::TheirCalendar;
-use kalends_kernel::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

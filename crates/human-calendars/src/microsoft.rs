@@ -10,7 +10,7 @@ use kalends_app::ports::{ProviderError, TheirBusy};
 use kalends_bridge::TheirCalendar;
 use kalends_egress::{HeaderName, HeaderValue};
 use kalends_feeds::read::zone_named;
-use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::Value;

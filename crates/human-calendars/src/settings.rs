@@ -1,7 +1,7 @@
 //! The settings of a provider.
 
 use kalends_accounts::oauth::Client;
-use kalends_kernel::RemoteUrl;
+use kalends_remote::RemoteUrl;
 use secrecy::SecretString;
 
 /// A provider of calendars, and the OAuth client of this service there.

@@ -3,7 +3,7 @@
 use kalends_accounts::oauth::{Provider, TokenRequest};
 use kalends_app::ports::ProviderError;
 use kalends_bridge::{Scopes, Tokens};
-use kalends_kernel::{SignedDuration, Timestamp};
+use kalends_time::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 use url::form_urlencoded;

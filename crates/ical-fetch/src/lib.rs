@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use kalends_app::ports::{FeedFetcher, FetchError, FetchedFeed};
 use kalends_egress::{Egress, Exchange, HeaderMap, HeaderName, HeaderValue, Method, Reply, StatusCode, header};
 use kalends_feeds::{limits::BYTES_MAX, sync::Validators};
-use kalends_kernel::RemoteUrl;
+use kalends_remote::RemoteUrl;
 
 /// The time limit of a fetch, including redirects and content.
 const WITHIN: Duration = Duration::from_secs(30);

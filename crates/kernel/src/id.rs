@@ -3,9 +3,10 @@
 
 use std::{fmt, str::FromStr};
 
+use kalends_time::Timestamp;
 use uuid::Uuid;
 
-use crate::{Entropy, Timestamp, random_bytes, text::deserialized};
+use crate::{Entropy, random_bytes, text::deserialized};
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;

@@ -1,28 +1,20 @@
-//! The vocabulary that every Kalends crate shares.
+//! The vocabulary that every crate of the service shares: identifiers, pages of lists, field errors, versions and tokens.
 //!
-//! Nothing here does I/O, reads a clock or draws random numbers: [`Clock`] and [`Entropy`] are the ports that supply
-//! them. Three kinds of time are kept apart on purpose: a [`Timestamp`] (a point on the UTC line), a
-//! [`CivilDateTime`] (what a wall clock shows) and a [`Zone`] (the rules that connect the two).
+//! Nothing here does I/O or draws random numbers: [`Entropy`] is the port that supplies them. Time is in `kalends-time`.
 
-mod address;
-mod civil;
+mod entropy;
 mod field;
 mod foreign;
 mod id;
 mod metadata;
 mod page;
-mod ports;
-mod remote_url;
+mod request_time;
 mod revision;
-mod span;
 mod store;
 mod text;
-mod timestamp;
 mod token;
-mod zone;
 
-pub use address::{NotPublic, not_public};
-pub use civil::{CivilDate, CivilDateTime, CivilTime, MissingDay};
+pub use entropy::{Entropy, random_bytes};
 pub use field::{Code, FieldError, FieldErrors};
 pub use foreign::Foreign;
 pub use id::{
@@ -32,12 +24,8 @@ pub use id::{
 };
 pub use metadata::Metadata;
 pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, PAGE_BYTES_MAX, Page};
-pub use ports::{Clock, Entropy, random_bytes};
-pub use remote_url::RemoteUrl;
+pub use request_time::{EARLIEST_TIME, RequestTimeError, request_time};
 pub use revision::{Revision, Version};
-pub use span::{Span, SpanError};
 pub use store::{CorruptRow, StoreError};
 pub use text::{bounded_text, optional_text};
-pub use timestamp::{ParseTimestampError, SignedDuration, Timestamp};
 pub use token::{base64, base64url, from_base64, from_base64url};
-pub use zone::{Zone, ZoneError};

@@ -6,7 +6,8 @@ use std::{
 };
 
 use kalends_app::ports::{Mail, MailError};
-use kalends_kernel::{Clock, Entropy, Timestamp, base64url, random_bytes};
+use kalends_kernel::{Entropy, base64url, random_bytes};
+use kalends_time::{Clock, Timestamp};
 use lettre::{
     Address, Message,
     message::{

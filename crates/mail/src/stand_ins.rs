@@ -7,7 +7,8 @@ use std::sync::{
 
 use kalends_accounts::Email;
 use kalends_app::ports::Mail;
-use kalends_kernel::{Clock, Entropy, Timestamp};
+use kalends_kernel::Entropy;
+use kalends_time::{Clock, Timestamp};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},

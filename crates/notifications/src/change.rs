@@ -1,6 +1,7 @@
 //! The changes that use cases make to webhooks, as plain data.
 
-use kalends_kernel::{DeliveryId, OrgId, Timestamp, Version, WebhookId};
+use kalends_kernel::{DeliveryId, OrgId, Version, WebhookId};
+use kalends_time::Timestamp;
 
 use crate::{Claim, Delivery, DeliveryState, HealthChange, Message, WebhookEndpoint};
 

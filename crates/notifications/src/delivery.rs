@@ -3,7 +3,8 @@
 //! The endpoint's queue ([`crate::Queue`]) decides which worker may send it, and when. One worker at a time serves an
 //! endpoint, and a worker that lost its claim records nothing.
 
-use kalends_kernel::{DeliveryId, MessageId, OrgId, SignedDuration, Timestamp, WebhookId};
+use kalends_kernel::{DeliveryId, MessageId, OrgId, WebhookId};
+use kalends_time::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 
 use crate::{EventType, Outcome, wait_after};

@@ -1,6 +1,8 @@
 //! Webhook endpoints of an organization, to which messages are sent.
 
-use kalends_kernel::{Entropy, OrgId, RemoteUrl, Timestamp, Version, WebhookId};
+use kalends_kernel::{Entropy, OrgId, Version, WebhookId};
+use kalends_remote::RemoteUrl;
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Deactivation, Secret, Secrets, Subscription};

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::{MessageId, OrgId, Timestamp, WebhookId};
+use kalends_kernel::{MessageId, OrgId, WebhookId};
+use kalends_time::Timestamp;
 
 use crate::{Delivery, DeliveryState, EventType, Subscription, cause::is_addressed};
 

@@ -5,7 +5,8 @@
 //! letters in flight. A newer letter to the same recipient about the same event supersedes one that waits, whether or
 //! not the newer one has been sent.
 
-use kalends_kernel::{EventId, LetterId, OrgId, SignedDuration, Timestamp};
+use kalends_kernel::{EventId, LetterId, OrgId};
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::Fence;
 

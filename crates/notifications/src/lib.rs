@@ -34,7 +34,8 @@ pub use signature::{
 };
 pub use subscription::{EVERYTHING, Subscription};
 
-use kalends_kernel::{MessageId, OrgId, Timestamp, Version, WebhookId};
+use kalends_kernel::{MessageId, OrgId, Version, WebhookId};
+use kalends_time::Timestamp;
 
 /// The name of [`EventType::WebhookTest`].
 const TEST: &str = "webhook.test";

@@ -1,7 +1,8 @@
 //! The ports that stores implement for webhooks and letters.
 
 use async_trait::async_trait;
-use kalends_kernel::{DeliveryId, LetterId, Listed, OrgId, Page, StoreError, Timestamp, WebhookId};
+use kalends_kernel::{DeliveryId, LetterId, Listed, OrgId, Page, StoreError, WebhookId};
+use kalends_time::Timestamp;
 
 use crate::{Claim, ClaimedLetter, Delivery, DeliveryStatus, Fence, LetterEnd, Message, Places, WebhookEndpoint};
 

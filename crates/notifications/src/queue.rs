@@ -6,7 +6,8 @@
 //! claim; the worker that lost it then records nothing. So a crash at any point loses nothing, and repeats at most
 //! the deliveries in flight, under the same identifiers.
 
-use kalends_kernel::{OrgId, SignedDuration, Timestamp, WebhookId};
+use kalends_kernel::{OrgId, WebhookId};
+use kalends_time::{SignedDuration, Timestamp};
 
 /// How long a claim lasts without being renewed. Each record renews it, and an attempt takes at most half this time.
 /// The endpoints that a killed process had claimed wait this long.

@@ -1,6 +1,6 @@
 //! When a delivery is tried again, and when an endpoint is given up.
 
-use kalends_kernel::{SignedDuration, Timestamp};
+use kalends_time::{SignedDuration, Timestamp};
 
 /// The maximum time of one attempt: connection, headers and body together.
 pub const ATTEMPT_WITHIN: SignedDuration = SignedDuration::seconds(15);

@@ -9,7 +9,8 @@
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
-use kalends_kernel::{Entropy, SignedDuration, Timestamp, base64, from_base64, random_bytes};
+use kalends_kernel::{Entropy, base64, from_base64, random_bytes};
+use kalends_time::{SignedDuration, Timestamp};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 

@@ -12,10 +12,11 @@ use std::time::Instant;
 use kalends_app::ports::Commit as _;
 use kalends_app::{ChangeSet, Guard};
 use kalends_calendars::Calendar;
-use kalends_kernel::{Revision, SignedDuration, Span};
+use kalends_kernel::Revision;
 use kalends_postgres::{Database, PostgresStore};
 use kalends_testkit::TestCipher;
 use kalends_testkit::fixtures::{Compose as _, Fixtures};
+use kalends_time::{SignedDuration, Span};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions as _, Executor as _, PgPool};
 

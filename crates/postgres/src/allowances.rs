@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_accounts::ports::Allowances;
 use kalends_accounts::{Allowance, Taken};
-use kalends_kernel::{StoreError, Timestamp};
+use kalends_kernel::StoreError;
+use kalends_time::Timestamp;
 
 use crate::PostgresStore;
 use crate::apply::allowances::use_up;

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_bridge::ports::ConnectAttempts;
 use kalends_bridge::{ConnectAttempt, Purpose};
-use kalends_kernel::{StoreError, Timestamp};
+use kalends_kernel::StoreError;
+use kalends_time::Timestamp;
 
 use crate::PostgresStore;
 use crate::error::store_error;

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_accounts::oauth::{Attempt, KnownIdentity, Provider};
 use kalends_accounts::ports::{Identities, OauthAttempts};
-use kalends_kernel::{StoreError, Timestamp, UserId};
+use kalends_kernel::{StoreError, UserId};
+use kalends_time::Timestamp;
 
 use crate::PostgresStore;
 use crate::error::store_error;

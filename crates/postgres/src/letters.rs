@@ -1,9 +1,10 @@
 //! Letters (outgoing mail): how workers on any number of nodes claim and end them.
 
 use async_trait::async_trait;
-use kalends_kernel::{EventId, LetterId, OrgId, StoreError, Timestamp};
+use kalends_kernel::{EventId, LetterId, OrgId, StoreError};
 use kalends_notifications::ports::Letters;
 use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
+use kalends_time::Timestamp;
 
 use crate::PostgresStore;
 use crate::error::store_error;

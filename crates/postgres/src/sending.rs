@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kalends_accounts::Organization;
-use kalends_kernel::{OrgId, StoreError, Timestamp, Version, WebhookId};
+use kalends_kernel::{OrgId, StoreError, Version, WebhookId};
 use kalends_notifications::ports::{Backlog, DeliveryQueue, DueDelivery, FannedOut};
 use kalends_notifications::{CLAIM_LASTS, Claim, Delivery, Fence, Listener, Message, Places, Waiting};
 use kalends_quotas::{Metric, Period};
 use kalends_rows::{FanOut, fan_out};
+use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 

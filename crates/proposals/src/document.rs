@@ -1,6 +1,7 @@
 //! The parts of a proposal that stores keep as documents.
 
-use kalends_kernel::{IdError, Metadata, Span, SpanError, Timestamp};
+use kalends_kernel::{IdError, Metadata};
+use kalends_time::{Span, SpanError, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use kalends_kernel::{AgentId, CalendarId, Entropy, EventId, Metadata, OrgId, SignedDuration, SlotId, Span, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, Entropy, EventId, Metadata, OrgId, SlotId};
+use kalends_time::{SignedDuration, Span, Timestamp};
 use proptest::prelude::*;
 use rstest::rstest;
 

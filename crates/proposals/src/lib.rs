@@ -9,7 +9,8 @@
 //! confirms the proposal.
 //!
 //! ```
-//! use kalends_kernel::{SignedDuration, Entropy, Timestamp, Metadata, Span};
+//! use kalends_kernel::{Entropy, Metadata};
+//! use kalends_time::{SignedDuration, Timestamp, Span};
 //! use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, State, Verdict, Weight};
 //!
 //! struct Counting(std::sync::atomic::AtomicU8);

@@ -1,7 +1,8 @@
 //! The port of proposals, which stores implement.
 
 use async_trait::async_trait;
-use kalends_kernel::{AgentId, Listed, OrgId, Page, ProposalId, StoreError, Timestamp};
+use kalends_kernel::{AgentId, Listed, OrgId, Page, ProposalId, StoreError};
+use kalends_time::Timestamp;
 
 use crate::{Proposal, Status};
 

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_kernel::{
     AgentId, CalendarId, Entropy, EventId, FieldError, FieldErrors, Metadata, OrgId, ProposalId, ResponseId, SlotId,
-    Span, Timestamp, Version, bounded_text, optional_text,
+    Version, bounded_text, optional_text,
 };
+use kalends_time::{Span, Timestamp};
 
 use crate::{
     COUNTER_SLOTS_MAX, CancelReason, MESSAGE_MAX, NewResponse, NewSlot, ProposalError, Response, ResponseKind,

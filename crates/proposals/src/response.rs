@@ -1,6 +1,7 @@
 //! The responses of participants.
 
-use kalends_kernel::{AgentId, ResponseId, SlotId, Span, Timestamp};
+use kalends_kernel::{AgentId, ResponseId, SlotId};
+use kalends_time::{Span, Timestamp};
 
 /// The maximum number of counter-proposed times of a response.
 pub const COUNTER_SLOTS_MAX: usize = 20;

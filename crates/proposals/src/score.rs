@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use kalends_kernel::Timestamp;
+use kalends_time::Timestamp;
 
 use crate::{Proposal, ProposalError, ResponseKind, Slot, Weight};
 

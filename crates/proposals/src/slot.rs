@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use kalends_kernel::{CalendarId, FieldError, SlotId, Span};
+use kalends_kernel::{CalendarId, FieldError, SlotId};
+use kalends_time::Span;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of slots of a proposal.

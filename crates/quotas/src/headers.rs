@@ -2,7 +2,8 @@
 
 use std::fmt::{Display, from_fn};
 
-use kalends_kernel::{Timestamp, base64};
+use kalends_kernel::base64;
+use kalends_time::Timestamp;
 
 use crate::{Metric, Period, Rate};
 
@@ -53,13 +54,13 @@ pub fn burst_headers(rate: Rate, retry_after: i64) -> RateLimitHeaders<impl Disp
 }
 
 /// A wait as `Retry-After` shows it: whole seconds, rounded up, at least one.
-pub fn retry_after_seconds(wait: kalends_kernel::SignedDuration) -> i64 {
+pub fn retry_after_seconds(wait: kalends_time::SignedDuration) -> i64 {
     wait.as_micros().saturating_add(999_999).div_euclid(1_000_000).max(1)
 }
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::SignedDuration;
+    use kalends_time::SignedDuration;
     use rstest::rstest;
 
     use super::*;

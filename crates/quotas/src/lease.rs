@@ -13,7 +13,7 @@
 //! Failures can only charge too much. A crash, or a debit with an unknown outcome, leaves at most [`HELD_MAX`] unspent
 //! units charged. A [`Refund`] is returned once, and lost if its write fails.
 
-use kalends_kernel::{SignedDuration, Timestamp};
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::Period;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{CivilDate, SignedDuration, Timestamp, Zone};
+use kalends_time::{CivilDate, SignedDuration, Timestamp, Zone};
 
 /// A month on the UTC line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

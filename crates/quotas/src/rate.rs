@@ -4,7 +4,7 @@
 //! per key, calls [`Rate::decide`], and stores the returned state. A compare-and-swap loop suffices, because the
 //! decision is pure. A refusal changes nothing.
 
-use kalends_kernel::{SignedDuration, Timestamp};
+use kalends_time::{SignedDuration, Timestamp};
 
 const NANOS_A_MICRO: i64 = 1_000;
 const NANOS_A_SECOND: i64 = 1_000_000_000;

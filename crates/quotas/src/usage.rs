@@ -1,6 +1,6 @@
 //! The report of `GET /v1/usage`.
 
-use kalends_kernel::Timestamp;
+use kalends_time::Timestamp;
 
 use crate::{Counted, Limits, Metric, Period, Plan};
 

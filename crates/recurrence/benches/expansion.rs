@@ -7,8 +7,8 @@
 use std::{hint::black_box, time::Instant as Timer};
 
 use chrono::{DateTime, Utc};
-use kalends_kernel::{CivilDate, SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Length, Rule, Series};
+use kalends_time::{CivilDate, SignedDuration, Span, Timestamp, Zone};
 use rrule::{RRule, RRuleSet, Tz, Unvalidated};
 
 const ROUNDS: usize = 21;

@@ -1,60 +1,53 @@
 //! Converts wall-clock times to timestamps and back, and reuses the last offset for times at which it cannot have
 //! changed.
 
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
+use kalends_time::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
 
 pub(crate) const MICROS_A_DAY: i64 = 86_400_000_000;
 
-/// A zone, and a range of times in which its offset is known to stay the same.
+/// A zone, and a range of times in which its offset stays the same.
 ///
 /// Both kinds of time are counted in microseconds: timestamps from the epoch, wall-clock times from 1970-01-01T00:00
 /// on that clock.
 #[derive(Debug, Clone)]
 pub(crate) struct Clock {
     zone: Zone,
-    /// The offset from UTC while the wall clock shows a time from `from` to `until`, both inclusive.
+    /// The offset from UTC while the wall clock shows a time from `from` up to but not including `until`, for the first
+    /// time if it shows it twice.
     offset: i64,
     from: i64,
     until: i64,
-    /// The wall-clock time of the last lookup.
-    looked_up: i64,
 }
 
 impl Clock {
     pub(crate) fn new(zone: Zone) -> Self {
         // UTC never changes. For other zones, nothing is known yet.
         let (from, until) = if zone == Zone::UTC { (i64::MIN, i64::MAX) } else { (i64::MAX, i64::MIN) };
-        Self { zone, offset: 0, from, until, looked_up: i64::MIN / 2 }
+        Self { zone, offset: 0, from, until }
     }
 
     /// The timestamp at which the clock shows `local`. A time in an overlap is the first of the two; a time in a gap
     /// is moved forward by the length of the gap (RFC 5545 section 3.3.5).
     #[inline]
     pub(crate) fn instant(&mut self, local: i64) -> i64 {
-        if self.from <= local && local <= self.until { local - self.offset } else { self.look_up(local) }
+        if self.from <= local && local < self.until { local - self.offset } else { self.look_up(local) }
     }
 
     /// What the clock shows at `instant`.
     pub(crate) fn shows(&self, instant: i64) -> i64 {
         let local = instant.saturating_add(self.offset);
-        if self.from <= local && local <= self.until { local } else { local_of(self.zone, instant) }
+        if self.from <= local && local < self.until { local } else { local_of(self.zone, instant) }
     }
 
     #[cold]
     fn look_up(&mut self, local: i64) -> i64 {
-        let quiet = Zone::BETWEEN_CHANGES.as_micros();
         let instant = instant_of(self.zone, local);
-        // Finding out how long the offset lasts costs as much again, so it only pays off if the next lookup is near.
-        let soon = local.saturating_sub(self.looked_up) <= quiet;
-        self.looked_up = local;
-        if soon {
-            let offset_at = |instant| self.zone.offset_at(Timestamp::from_micros(instant)).as_micros();
-            let offset = offset_at(instant);
-            // No clock shows a time in a gap. Near a change, the offset at the end of the quiet time differs.
-            if instant + offset == local && offset_at(instant + quiet) == offset {
-                (self.offset, self.from, self.until) = (offset, local, local + quiet);
-            }
-        }
+        let period = self.zone.offset_period_at(Timestamp::from_micros(instant));
+        self.offset = period.offset.as_micros();
+        // In a gap, and in the second half of an overlap, the offset before the change counts.
+        let first_ahead = self.offset.max(period.offset_before.as_micros());
+        self.from = period.start.map_or(i64::MIN, |start| start.as_micros().saturating_add(first_ahead));
+        self.until = period.end.map_or(i64::MAX, |end| end.as_micros().saturating_add(self.offset));
         instant
     }
 }

@@ -25,7 +25,7 @@ impl<'a> Dates<'a> {
     /// The dates from `from` to `last`, both inclusive. There are none before the pattern's first date.
     pub(crate) fn new(pattern: &'a Pattern, from: i64, last: i64) -> Self {
         let from = from.max(pattern.origin);
-        let period = first_period(pattern, from);
+        let period = pattern.first_period(from);
         let mut dates =
             Self { pattern, period, base: 0, candidates: 0, year: [0; 6], words: 0, word: 0, last, steps: 0 };
         // Only the first period can hold days before `from`.
@@ -85,10 +85,7 @@ impl<'a> Dates<'a> {
                 if self.base > self.last {
                     return false;
                 }
-                let offset = match pattern.interval {
-                    1 => 0,
-                    interval => (pattern.origin - month.first).rem_euclid(interval),
-                };
+                let offset = pattern.days_into(month);
                 self.candidates = pattern.days_of_month(month, offset);
                 self.period += 1;
                 if pattern.interval > 31 {
@@ -141,28 +138,5 @@ impl Iterator for Dates<'_> {
         self.candidates &= self.candidates - 1;
         self.steps += 1;
         (day <= self.last).then_some(day)
-    }
-}
-
-/// The first period that can hold a day from `from` on. It is a whole number of intervals after the first period.
-fn first_period(pattern: &Pattern, from: i64) -> i64 {
-    let jump = |origin: i64, target: i64, interval: i64| {
-        // Most rules skip no period, and a division would cost them as much as all the rest of this.
-        if pattern.interval == 1 {
-            return target;
-        }
-        origin + (target - origin + interval - 1).div_euclid(interval) * interval
-    };
-    match pattern.periods {
-        Periods::MonthsOfDays => month_number(jump(pattern.origin, from, pattern.interval)),
-        Periods::Weeks => {
-            let week = |day: i64| day - (day + 3 - i64::from(pattern.week_start)).rem_euclid(7);
-            jump(week(pattern.origin), week(from), 7 * pattern.interval)
-        }
-        Periods::Months => jump(pattern.first_month, month_number(from), pattern.interval),
-        Periods::Years => {
-            let year = |day: i64| month_number(day).div_euclid(12);
-            jump(year(pattern.origin), year(from), pattern.interval)
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! The starts that a series skips.
 
-use kalends_kernel::Timestamp;
+use kalends_time::Timestamp;
 
 /// The starts that a series skips. They can be given in any order and more than once. They are kept in ascending order
 /// without duplicates, so that an expansion reads them in one pass.

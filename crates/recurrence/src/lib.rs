@@ -12,7 +12,7 @@
 //! decided.
 //!
 //! ```
-//! use kalends_kernel::{SignedDuration, Timestamp, Span, Zone};
+//! use kalends_time::{SignedDuration, Timestamp, Span, Zone};
 //! use kalends_recurrence::{Exceptions, Length, Rule, Series};
 //!
 //! let rule: Rule = "FREQ=MONTHLY;BYDAY=-1FR".parse()?;
@@ -26,18 +26,39 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod builder;
 mod clock;
+mod cursor;
 mod dates;
+mod dialect;
+mod error;
 mod exceptions;
+mod floating;
+mod instants;
+mod length;
+mod lenient;
 mod limits;
 mod parse;
 mod pattern;
 mod rule;
 mod series;
+mod set;
 mod sets;
+mod times;
+mod weekday;
 
+pub use builder::RuleBuilder;
+pub use dialect::Dialect;
+pub use error::RuleError;
 pub use exceptions::Exceptions;
-pub use limits::{EARLIEST_START, HORIZON, MAX_COUNT, MAX_INTERVAL, MAX_RULE_LENGTH, MAX_STEPS_IN_366_DAYS};
-pub use parse::RuleError;
+pub use floating::{FloatingSeries, FloatingStarts};
+pub use kalends_time::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
+pub use length::{Length, LengthError};
+pub use lenient::{LenientRule, RuleWarning};
+pub use limits::{
+    EARLIEST_START, HORIZON, MAX_COUNT, MAX_COUNTED, MAX_INTERVAL, MAX_RULE_LENGTH, MAX_STEPS_IN_366_DAYS,
+};
 pub use rule::{Frequency, Part, Rule, Until};
-pub use series::{Length, LengthError, Occurrences, Series, SeriesError, Starts};
+pub use series::{Occurrences, Series, SeriesError, Starts};
+pub use set::{Between, Occurrence, RecurrenceSet};
+pub use weekday::{Weekday, WeekdayNum};

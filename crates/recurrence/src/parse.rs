@@ -1,109 +1,15 @@
-//! Parses a rule, with errors that name the part at fault, what is allowed and what was received.
+//! Parses the text of a rule, with errors that name the part at fault, what is allowed and what was received.
 
 use std::str::FromStr;
 
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Zone};
+use kalends_time::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Zone};
 
-use crate::rule::{ByDay, End, WEEKDAYS};
-use crate::sets::{Place, Places};
-use crate::{Frequency, MAX_COUNT, MAX_INTERVAL, MAX_RULE_LENGTH, Part, Rule, Until};
-
-/// Why a text is not a rule of the subset.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RuleError {
-    /// More than [`MAX_RULE_LENGTH`] characters.
-    #[error("must be at most {MAX_RULE_LENGTH} characters long, got {length}")]
-    TooLong {
-        /// The number of characters.
-        length: usize,
-    },
-    /// A line break or another control character.
-    #[error("must be one line without control characters, got {got:?} after {after} characters")]
-    ControlCharacter {
-        /// The character.
-        got: char,
-        /// The number of characters before it.
-        after: usize,
-    },
-    /// A leading `RRULE:`.
-    #[error("must not begin with RRULE: (leave it out and begin with FREQ=)")]
-    Prefix,
-    /// Text between two semicolons that has no name, no equals sign or no value.
-    #[error("must be parts such as FREQ=WEEKLY, separated by single semicolons, got {got:?}")]
-    NotAPart {
-        /// Its first characters.
-        got: String,
-    },
-    /// A part that is unknown, or that is in RFC 5545 but not in the subset.
-    #[error("{name} is not supported; the parts are {}", Part::ALL.map(Part::as_str).join(", "))]
-    Unsupported {
-        /// The first characters of its name.
-        name: String,
-    },
-    /// A part that is given twice.
-    #[error("{part} must be given once")]
-    Repeated {
-        /// The part.
-        part: Part,
-    },
-    /// No `FREQ`.
-    #[error("FREQ is missing: one of {}", frequencies())]
-    MissingFrequency,
-    /// A value that the part does not take.
-    #[error("{part} must be {allowed}, got {got:?}")]
-    Value {
-        /// The part.
-        part: Part,
-        /// What the part takes.
-        allowed: String,
-        /// The first characters of the value.
-        got: String,
-    },
-    /// Both `COUNT` and `UNTIL`.
-    #[error("COUNT and UNTIL must not be given together")]
-    CountAndUntil,
-    /// A weekday with an ordinal under `DAILY` or `WEEKLY`.
-    #[error(
-        "BYDAY takes ordinals under FREQ=MONTHLY and FREQ=YEARLY only; under {frequency} it must be plain weekdays, got {got:?}"
-    )]
-    OrdinalFrequency {
-        /// The rule's frequency.
-        frequency: Frequency,
-        /// The weekday and its ordinal.
-        got: String,
-    },
-    /// An ordinal that no month has.
-    #[error("BYDAY ordinals that count within a month must be 1 to 5 or -5 to -1, got {got:?}")]
-    OrdinalOfMonth {
-        /// The weekday and its ordinal.
-        got: String,
-    },
-    /// `BYMONTHDAY` under `WEEKLY`.
-    #[error("BYMONTHDAY must not be given under FREQ=WEEKLY (use DAILY, MONTHLY or YEARLY)")]
-    MonthDayUnderWeekly,
-    /// `BYSETPOS` without a part that it could choose from.
-    #[error("BYSETPOS must be given together with BYDAY, BYMONTHDAY or BYMONTH")]
-    PositionAlone,
-}
-
-impl RuleError {
-    /// The part at fault, if it is one of the subset.
-    pub const fn part(&self) -> Option<Part> {
-        match self {
-            Self::TooLong { .. }
-            | Self::ControlCharacter { .. }
-            | Self::Prefix
-            | Self::NotAPart { .. }
-            | Self::Unsupported { .. } => None,
-            Self::Repeated { part } | Self::Value { part, .. } => Some(*part),
-            Self::MissingFrequency => Some(Part::Freq),
-            Self::CountAndUntil => Some(Part::Until),
-            Self::OrdinalFrequency { .. } | Self::OrdinalOfMonth { .. } => Some(Part::ByDay),
-            Self::MonthDayUnderWeekly => Some(Part::ByMonthDay),
-            Self::PositionAlone => Some(Part::BySetPos),
-        }
-    }
-}
+use crate::builder::{MONTHS, YEARS_WEEKS, ordinals, places, up_to, weekdays, whole};
+use crate::dialect::Dialect;
+use crate::error::RuleError;
+use crate::limits::{MAX_COUNT, MAX_INTERVAL, MAX_RULE_LENGTH};
+use crate::rule::{Frequency, Part, Rule, Until};
+use crate::{Weekday, WeekdayNum};
 
 impl FromStr for Rule {
     type Err = RuleError;
@@ -120,11 +26,19 @@ impl Rule {
     /// Case is ignored, and the parts may be in any order.
     ///
     /// # Errors
-    /// [`RuleError`] if the text is too long, is not of that form, or has a part or a value outside the subset.
+    /// [`RuleError`] if the text is too long, is not of that form, or has parts that must not be given together.
     pub fn parse(text: &str) -> Result<Self, RuleError> {
-        let length = text.chars().count();
-        if length > MAX_RULE_LENGTH {
-            return Err(RuleError::TooLong { length });
+        Self::parse_as(text, &Dialect::RFC_5545)
+    }
+
+    /// The same as [`Rule::parse`], but accepts only the rules of a dialect.
+    ///
+    /// # Errors
+    /// [`RuleError`]; it also lists what the dialect allows.
+    pub fn parse_as(text: &str, dialect: &Dialect) -> Result<Self, RuleError> {
+        let (length, most) = (text.chars().count(), dialect.max_length.min(MAX_RULE_LENGTH));
+        if length > most {
+            return Err(RuleError::TooLong { length, most });
         }
         if let Some((after, got)) = text.chars().enumerate().find(|(_, character)| character.is_control()) {
             return Err(RuleError::ControlCharacter { got, after });
@@ -133,31 +47,34 @@ impl Rule {
         if text.starts_with("RRULE:") {
             return Err(RuleError::Prefix);
         }
-        let values = Values::split(&text)?;
-        let frequency = frequency(values.of(Part::Freq).ok_or(RuleError::MissingFrequency)?)?;
-        let rule = Self {
-            frequency,
-            interval: values.of(Part::Interval).map_or(Ok(1), |value| number(Part::Interval, value, MAX_INTERVAL))?,
-            months: values.of(Part::ByMonth).map_or(Ok(0), months)?,
-            month_days: values
-                .of(Part::ByMonthDay)
-                .map_or(Ok(Places::NONE), |value| places(Part::ByMonthDay, value, 31))?,
-            days: values
-                .of(Part::ByDay)
-                .map_or(Ok(ByDay::NONE), |value| by_day(value, frequency, values.of(Part::ByMonth).is_some()))?,
-            positions: values
-                .of(Part::BySetPos)
-                .map_or(Ok(Places::NONE), |value| places(Part::BySetPos, value, 366))?,
-            week_start: values.of(Part::Wkst).map_or(Ok(0), week_start)?,
-            end: end(&values)?,
-        };
-        if frequency == Frequency::Weekly && !rule.month_days.is_empty() {
-            return Err(RuleError::MonthDayUnderWeekly);
+        let values = Values::split(&text, dialect)?;
+        let missing = || RuleError::MissingFrequency { allowed: frequencies(dialect) };
+        let frequency = frequency(values.of(Part::Freq).ok_or_else(missing)?, dialect)?;
+        let most = dialect.max_interval.min(MAX_INTERVAL);
+        let interval = values.of(Part::Interval).map_or(Ok(1), |value| number(Part::Interval, value, most))?;
+        let mut rule = Self::builder(frequency)
+            .interval(interval)
+            .by_month(values.list(Part::ByMonth, |text| digits(text, 1, 12), || MONTHS.into())?)
+            .by_week_number(values.list(Part::ByWeekNo, |text| place(text, 53), || places(53))?)
+            .by_year_day(values.list(Part::ByYearDay, |text| place(text, 366), || places(366))?)
+            .by_month_day(values.list(Part::ByMonthDay, |text| place(text, 31), || places(31))?)
+            .by_day(by_day(&values, frequency)?)
+            .by_hour(values.list(Part::ByHour, |text| digits(text, 0, 23), || up_to("hours", 23))?)
+            .by_minute(values.list(Part::ByMinute, |text| digits(text, 0, 59), || up_to("minutes", 59))?)
+            .by_second(values.list(Part::BySecond, |text| digits(text, 0, 60), || up_to("seconds", 60))?)
+            .by_position(values.list(Part::BySetPos, |text| place(text, 366), || places(366))?);
+        if let Some(value) = values.of(Part::Wkst) {
+            let refused =
+                || wrong(Part::Wkst, format!("one of {}", Weekday::ALL.map(Weekday::as_str).join(", ")), value);
+            rule = rule.week_start(Weekday::read(value).ok_or_else(refused)?);
         }
-        if !rule.positions.is_empty() && rule.days.is_empty() && rule.month_days.is_empty() && rule.months == 0 {
-            return Err(RuleError::PositionAlone);
+        if let Some(value) = values.of(Part::Count) {
+            rule = rule.count(number(Part::Count, value, dialect.max_count.min(MAX_COUNT))?);
         }
-        Ok(rule)
+        if let Some(value) = values.of(Part::Until) {
+            rule = rule.until(until(value, dialect)?);
+        }
+        rule.build()
     }
 }
 
@@ -165,10 +82,10 @@ impl Rule {
 struct Values<'a>([Option<&'a str>; Part::ALL.len()]);
 
 impl<'a> Values<'a> {
-    fn split(text: &'a str) -> Result<Self, RuleError> {
+    fn split(text: &'a str, dialect: &Dialect) -> Result<Self, RuleError> {
         let mut values = [None; Part::ALL.len()];
         if text.is_empty() {
-            return Err(RuleError::MissingFrequency);
+            return Err(RuleError::MissingFrequency { allowed: frequencies(dialect) });
         }
         for piece in text.split(';') {
             let not_a_part = || RuleError::NotAPart { got: excerpt(piece) };
@@ -176,8 +93,9 @@ impl<'a> Values<'a> {
             if name.is_empty() || value.is_empty() {
                 return Err(not_a_part());
             }
-            let index = Part::ALL.iter().position(|part| part.as_str() == name);
-            let index = index.ok_or_else(|| RuleError::Unsupported { name: excerpt(name) })?;
+            let index = Part::ALL.iter().position(|part| part.as_str() == name && dialect.parts.contains(part));
+            let parts = || dialect.parts.iter().map(|part| part.as_str()).collect::<Vec<_>>().join(", ");
+            let index = index.ok_or_else(|| RuleError::Unsupported { name: excerpt(name), allowed: parts() })?;
             if values[index].replace(value).is_some() {
                 return Err(RuleError::Repeated { part: Part::ALL[index] });
             }
@@ -188,87 +106,52 @@ impl<'a> Values<'a> {
     fn of(&self, wanted: Part) -> Option<&'a str> {
         Part::ALL.iter().zip(self.0).find(|(part, _)| **part == wanted)?.1
     }
+
+    /// The values of a list, or none if the part is missing.
+    fn list<T>(
+        &self,
+        part: Part,
+        read: impl Fn(&str) -> Option<T>,
+        allowed: impl Fn() -> String,
+    ) -> Result<Vec<T>, RuleError> {
+        let texts = self.of(part).into_iter().flat_map(|value| value.split(','));
+        texts.map(|text| read(text).ok_or_else(|| wrong(part, allowed(), text))).collect()
+    }
 }
 
-fn frequency(value: &str) -> Result<Frequency, RuleError> {
-    let frequency = Frequency::ALL.into_iter().find(|frequency| frequency.as_str() == value);
-    frequency.ok_or_else(|| wrong(Part::Freq, format!("one of {}", frequencies()), value))
+fn frequency(value: &str, dialect: &Dialect) -> Result<Frequency, RuleError> {
+    let frequency = dialect.frequencies.iter().find(|frequency| frequency.as_str() == value);
+    frequency.copied().ok_or_else(|| wrong(Part::Freq, format!("one of {}", frequencies(dialect)), value))
 }
 
-fn number(part: Part, value: &str, most: u16) -> Result<u16, RuleError> {
-    digits(value, most).ok_or_else(|| wrong(part, format!("a whole number from 1 to {most}"), value))
+fn number(part: Part, value: &str, most: u32) -> Result<u32, RuleError> {
+    digits(value, 1, most).ok_or_else(|| wrong(part, whole(most), value))
 }
 
-fn months(value: &str) -> Result<u16, RuleError> {
-    let month = |month| {
-        digits(month, 12).ok_or_else(|| wrong(Part::ByMonth, "months from 1 to 12, separated by commas".into(), month))
-    };
-    value.split(',').try_fold(0, |months, text| Ok(months | 1 << (month(text)? - 1)))
-}
-
-fn places<const WORDS: usize>(part: Part, value: &str, most: u16) -> Result<Places<WORDS>, RuleError> {
-    let allowed = || format!("numbers from 1 to {most} or -{most} to -1, separated by commas");
-    value.split(',').try_fold(Places::NONE, |mut places, text| {
-        places.insert(place(text, most).ok_or_else(|| wrong(part, allowed(), text))?);
-        Ok(places)
-    })
-}
-
-fn by_day(value: &str, frequency: Frequency, has_month: bool) -> Result<ByDay, RuleError> {
-    const YEARS_WEEKS: u16 = 53;
-    const MONTHS_WEEKS: u16 = 5;
-    let allowed = || {
-        let ordinal = match frequency {
-            Frequency::Daily | Frequency::Weekly => "",
-            Frequency::Monthly | Frequency::Yearly => ", each with an optional ordinal before it",
-        };
-        format!("weekdays ({}){ordinal}, separated by commas", WEEKDAYS.join(", "))
-    };
-    let within_month = frequency == Frequency::Monthly || has_month;
-    let mut days = ByDay::NONE;
-    for text in value.split(',') {
+fn by_day(values: &Values<'_>, frequency: Frequency) -> Result<Vec<WeekdayNum>, RuleError> {
+    let read = |text: &str| {
         let split = text.len().checked_sub(2).and_then(|at| text.split_at_checked(at));
-        let named =
-            split.and_then(|(ordinal, name)| Some((ordinal, WEEKDAYS.iter().position(|known| *known == name)?)));
-        let (ordinal, weekday) = named.ok_or_else(|| wrong(Part::ByDay, allowed(), text))?;
+        let named = split.and_then(|(ordinal, name)| Some((ordinal, Weekday::read(name)?)));
+        let (ordinal, weekday) = named.ok_or_else(|| wrong(Part::ByDay, weekdays(frequency), text))?;
         if ordinal.is_empty() {
-            days.every |= 1 << weekday;
-            continue;
+            return Ok(weekday.into());
         }
-        let place = place(ordinal, YEARS_WEEKS).ok_or_else(|| {
-            wrong(Part::ByDay, format!("{}, ordinals from 1 to {YEARS_WEEKS} or -{YEARS_WEEKS} to -1", allowed()), text)
-        })?;
-        if matches!(frequency, Frequency::Daily | Frequency::Weekly) {
-            return Err(RuleError::OrdinalFrequency { frequency, got: excerpt(text) });
-        }
-        if within_month && place.number > MONTHS_WEEKS {
-            return Err(RuleError::OrdinalOfMonth { got: excerpt(text) });
-        }
-        days.numbered |= 1 << weekday;
-        days.ordinals[weekday].insert(place);
-    }
-    Ok(days)
+        let ordinal = place(ordinal, YEARS_WEEKS.into());
+        let ordinal = ordinal.ok_or_else(|| wrong(Part::ByDay, ordinals(&weekdays(frequency)), text))?;
+        Ok(WeekdayNum::nth(ordinal, weekday))
+    };
+    values.of(Part::ByDay).into_iter().flat_map(|value| value.split(',')).map(read).collect()
 }
 
-fn week_start(value: &str) -> Result<u8, RuleError> {
-    let weekdays = (0..).zip(WEEKDAYS);
-    let found = weekdays.into_iter().find(|(_, name)| *name == value);
-    found.map(|(weekday, _)| weekday).ok_or_else(|| wrong(Part::Wkst, format!("one of {}", WEEKDAYS.join(", ")), value))
+fn until(value: &str, dialect: &Dialect) -> Result<Until, RuleError> {
+    let local = if dialect.local_until { ", a local date-time such as 20261231T235959" } else { "" };
+    let allowed = || format!("a UTC date-time such as 20261231T235959Z{local} or a date such as 20261231");
+    let read = read_until(value).filter(|until| dialect.local_until || !matches!(until, Until::Local(_)));
+    read.ok_or_else(|| wrong(Part::Until, allowed(), value))
 }
 
-fn end(values: &Values<'_>) -> Result<End, RuleError> {
-    match (values.of(Part::Count), values.of(Part::Until)) {
-        (None, None) => Ok(End::Never),
-        (Some(count), None) => number(Part::Count, count, MAX_COUNT).map(End::Count),
-        (None, Some(value)) => {
-            let allowed = "a UTC date-time such as 20261231T235959Z or a date such as 20261231";
-            until(value).map(End::Until).ok_or_else(|| wrong(Part::Until, allowed.into(), value))
-        }
-        (Some(_), Some(_)) => Err(RuleError::CountAndUntil),
-    }
-}
-
-fn until(value: &str) -> Option<Until> {
+/// Reads the value of `UNTIL`, in any of its three forms.
+pub(crate) fn read_until(value: &str) -> Option<Until> {
     let (date, time) = match value.split_once('T') {
         Some((date, time)) => (date, Some(time)),
         None => (value, None),
@@ -278,14 +161,19 @@ fn until(value: &str) -> Option<Until> {
     let Some(time) = time else {
         return Some(Until::Date(date));
     };
-    let [hour, minute, second] = pairs(time.strip_suffix('Z')?)?;
+    let (time, is_utc) = match time.strip_suffix('Z') {
+        Some(time) => (time, true),
+        None => (time, false),
+    };
+    let [hour, minute, second] = pairs(time)?;
     // A leap second counts as the second after it, as everywhere in Kalends.
     let leap = i64::from(second == 60);
-    let time = CivilTime::new(hour, minute, if leap == 1 { 59 } else { second })?;
-    let until = Zone::UTC.to_timestamp(CivilDateTime { date, time })? + SignedDuration::seconds(leap);
+    let civil = date.at(CivilTime::new(hour, minute, if leap == 1 { 59 } else { second })?);
+    let until = Zone::UTC.to_timestamp(civil)? + SignedDuration::seconds(leap);
+    let later: CivilDateTime = Zone::UTC.to_civil(until);
     // The second after the last one has a year of five digits, which could not be written.
-    let (year, ..) = until.utc_date().year_month_day();
-    (year <= 9_999).then_some(Until::Timestamp(until))
+    let (year, ..) = later.date.year_month_day();
+    (year <= 9_999).then_some(if is_utc { Until::Timestamp(until) } else { Until::Local(later) })
 }
 
 /// Parses pairs of digits, and nothing else.
@@ -299,28 +187,30 @@ fn pairs<const COUNT: usize>(text: &str) -> Option<[u32; COUNT]> {
 }
 
 /// Parses a number with an optional sign and a magnitude from 1 to `most`.
-fn place(text: &str, most: u16) -> Option<Place> {
-    let (from_end, magnitude) = match text.strip_prefix('-') {
-        Some(magnitude) => (true, magnitude),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
+pub(crate) fn place<T: TryFrom<i64>>(text: &str, most: u32) -> Option<T> {
+    let (sign, magnitude) = match text.strip_prefix('-') {
+        Some(magnitude) => (-1, magnitude),
+        None => (1, text.strip_prefix('+').unwrap_or(text)),
     };
-    Some(Place { from_end, number: digits(magnitude, most)? })
+    let magnitude: i64 = digits(magnitude, 1, most)?;
+    T::try_from(sign * magnitude).ok()
 }
 
-/// Parses digits without a sign, for a number from 1 to `most`.
-fn digits(text: &str, most: u16) -> Option<u16> {
-    let number: u16 = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())??;
-    (1..=most).contains(&number).then_some(number)
+/// Parses digits without a sign, for a number from `least` to `most`.
+pub(crate) fn digits<T: TryFrom<u32>>(text: &str, least: u32, most: u32) -> Option<T> {
+    let number: u32 =
+        (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())??;
+    T::try_from(Some(number).filter(|number| (least..=most).contains(number))?).ok()
 }
 
 fn wrong(part: Part, allowed: String, got: &str) -> RuleError {
     RuleError::Value { part, allowed, got: excerpt(got) }
 }
 
-fn excerpt(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-fn frequencies() -> String {
-    Frequency::ALL.map(Frequency::as_str).join(", ")
+fn frequencies(dialect: &Dialect) -> String {
+    dialect.frequencies.iter().map(|frequency| frequency.as_str()).collect::<Vec<_>>().join(", ")
 }

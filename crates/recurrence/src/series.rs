@@ -3,59 +3,25 @@
 use std::iter::FusedIterator;
 use std::ops::Range;
 
-use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::clock::{Clock, MICROS_A_DAY, local_of};
 use crate::dates::Dates;
+use crate::exceptions::Exceptions;
+use crate::instants::Instants;
+use crate::length::{Lasts, Length};
+use crate::limits::{EARLIEST_START, HORIZON, MAX_COUNTED};
 use crate::pattern::Pattern;
-use crate::rule::End;
-use crate::{EARLIEST_START, Exceptions, HORIZON, Rule, Until};
+use crate::rule::{End, Rule, Until};
 
-/// How long every occurrence of a series lasts. It is never zero.
-///
-/// There are two kinds of length, because a day in a zone need not have 24 hours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Length(Lasts);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Lasts {
-    /// Microseconds.
-    Time(i64),
-    Days(u16),
-}
-
-/// A length of zero, or longer than the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an occurrence must last longer than zero and at most {} days", Length::MAX_DAYS)]
-pub struct LengthError;
-
-impl Length {
-    /// The longest length: the days from 1970 to 2099.
-    pub const MAX_DAYS: u16 = 47_482;
-
-    /// The same elapsed time for each occurrence, regardless of changes of the wall clock.
-    ///
-    /// # Errors
-    /// [`LengthError`] if `elapsed` is not positive, or is longer than [`Length::MAX_DAYS`] times 24 hours.
-    pub fn elapsed(elapsed: SignedDuration) -> Result<Self, LengthError> {
-        let allowed = SignedDuration::ZERO < elapsed && elapsed <= SignedDuration::days(Self::MAX_DAYS.into());
-        allowed.then_some(Self(Lasts::Time(elapsed.as_micros()))).ok_or(LengthError)
-    }
-
-    /// A number of whole days in the zone, from one midnight to another. This makes the series all-day.
-    ///
-    /// # Errors
-    /// [`LengthError`] if `days` is 0 or more than [`Length::MAX_DAYS`].
-    pub fn days(days: u16) -> Result<Self, LengthError> {
-        (1..=Self::MAX_DAYS).contains(&days).then_some(Self(Lasts::Days(days))).ok_or(LengthError)
-    }
-}
+const MICROS_A_SECOND: i64 = 1_000_000;
 
 /// Why a rule and a start do not make a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SeriesError {
     /// The first start is outside the supported years.
-    #[error("a series must start in the years 1970 to 2099, got {first}")]
+    #[error("a series must start in the years 1 to 2099, got {first}")]
     Range {
         /// The first start.
         first: Timestamp,
@@ -82,6 +48,15 @@ pub enum SeriesError {
         /// The first start.
         first: Timestamp,
     },
+    /// The series is all-day, but its rule names times of day or is shorter than a day (RFC 5545 section 3.3.10).
+    #[error("the rule of an all-day series must not name hours, minutes or seconds")]
+    TimesOfDays,
+    /// `COUNT` is larger than [`MAX_COUNTED`], and the rule has that many occurrences.
+    #[error("COUNT must be at most {MAX_COUNTED} for this rule, got {count}")]
+    TooManyToCount {
+        /// The rule's count.
+        count: u32,
+    },
     /// No date satisfies the rule, for example because it asks for 30 February.
     #[error("the rule must have a date between the start ({first}) and the end of 2099, but none satisfies it")]
     NeverOccurs {
@@ -97,7 +72,7 @@ pub enum SeriesError {
 /// [`HORIZON`], and no two are the same.
 ///
 /// ```
-/// use kalends_kernel::{SignedDuration, Timestamp, Span, Zone};
+/// use kalends_time::{SignedDuration, Timestamp, Span, Zone};
 /// use kalends_recurrence::{Length, Rule, Series};
 ///
 /// let rule: Rule = "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=12".parse()?;
@@ -121,7 +96,7 @@ pub struct Series {
     first: i64,
     zone: Zone,
     length: Length,
-    /// The wall-clock time of day of every occurrence, in microseconds.
+    /// The wall-clock time of day of every occurrence, in microseconds, if they all have the same.
     time: i64,
     last: Option<i64>,
 }
@@ -138,8 +113,10 @@ impl Series {
         }
         series.last = match series.rule.end {
             End::Never => None,
-            End::Count(count) => series.all().take(count.into()).last(),
-            End::Until(until) => series.last_before(series.until_end(until).min(HORIZON.as_micros())),
+            End::Count(count) => series.counted(count)?,
+            End::Until(until) => {
+                series.between(series.first, series.until_end(until).min(HORIZON.as_micros())).retreat()
+            }
         };
         Ok(series)
     }
@@ -170,6 +147,9 @@ impl Series {
         if first.as_micros() % 1_000_000 != 0 {
             return Err(SeriesError::Fraction { first });
         }
+        if matches!(length.0, Lasts::Days(_)) && rule.names_times() {
+            return Err(SeriesError::TimesOfDays);
+        }
         let series = Self::endless(rule, first, zone, length);
         if let End::Until(until) = series.rule.end
             && series.until_end(until) <= series.first
@@ -185,11 +165,11 @@ impl Series {
     fn endless(rule: Rule, first: Timestamp, zone: Zone, length: Length) -> Self {
         let local = local_of(zone, first.as_micros());
         let time = match length.0 {
-            Lasts::Time(_) => local.rem_euclid(MICROS_A_DAY),
+            Lasts::Time(_) | Lasts::Nominal(..) => local.rem_euclid(MICROS_A_DAY),
             // If the clocks skip midnight, the first day begins later, but the other days need not.
             Lasts::Days(_) => 0,
         };
-        let pattern = Pattern::new(&rule, local.div_euclid(MICROS_A_DAY));
+        let pattern = Pattern::new(&rule, local.div_euclid(MICROS_A_DAY), time.div_euclid(MICROS_A_SECOND));
         Self { rule, pattern, first: first.as_micros(), zone, length, time, last: None }
     }
 
@@ -212,6 +192,10 @@ impl Series {
     /// of the rule.
     pub fn begins_by_its_rule(&self) -> bool {
         let origin = self.pattern.origin;
+        if !self.pattern.is_of_dates() {
+            let first = self.first.div_euclid(MICROS_A_SECOND);
+            return self.instants().at_or_before(first, first) == Some(first);
+        }
         Dates::new(&self.pattern, origin, origin).next() == Some(origin)
     }
 
@@ -240,6 +224,7 @@ impl Series {
             // The midnight that many days after the start must be after `from`. A day can be as long as two if a date
             // is skipped or clocks are set back.
             Lasts::Days(days) => from.saturating_sub((i64::from(days) + 2) * MICROS_A_DAY),
+            Lasts::Nominal(days, micros) => from.saturating_sub((i64::from(days) + 2) * MICROS_A_DAY + micros),
         };
         Occurrences { starts: self.between(earliest, to), ends: Clock::new(self.zone), after: from }
     }
@@ -254,6 +239,11 @@ impl Series {
         self.starts(instant + SignedDuration::micros(1)..HORIZON).next()
     }
 
+    /// The latest start before `instant`.
+    pub fn previous_start_before(&self, instant: Timestamp) -> Option<Timestamp> {
+        self.starts(self.first_start()..instant).next_back()
+    }
+
     /// Whether an occurrence starts at exactly this time.
     pub fn is_occurrence(&self, start: Timestamp) -> bool {
         self.starts(start..start + SignedDuration::micros(1)).next().is_some()
@@ -263,26 +253,39 @@ impl Series {
     pub fn span_at(&self, start: Timestamp) -> Option<Span> {
         let at = self.starts(start..start + SignedDuration::micros(1)).next()?;
         let mut clock = Clock::new(self.zone);
-        let end = self.end_of(at.as_micros(), clock.shows(at.as_micros()), &mut clock);
+        let end = self.length.end(at.as_micros(), clock.shows(at.as_micros()), &mut clock);
         Span::new(at, Timestamp::from_micros(end)).ok()
     }
 
-    fn all(&self) -> impl Iterator<Item = i64> + '_ {
+    /// The last of the first `count` starts, or the last of all if there are fewer.
+    fn counted(&self, count: u32) -> Result<Option<i64>, SeriesError> {
         let mut starts = self.between(self.first, HORIZON.as_micros());
-        std::iter::from_fn(move || starts.advance())
+        let last =
+            std::iter::from_fn(|| starts.advance()).take(usize::try_from(count.min(MAX_COUNTED)).unwrap_or(0)).last();
+        if count > MAX_COUNTED && starts.advance().is_some() {
+            return Err(SeriesError::TooManyToCount { count });
+        }
+        Ok(last)
+    }
+
+    fn instants(&self) -> Instants<'_> {
+        Instants::new(&self.pattern, self.zone)
     }
 
     fn between(&self, from: i64, to: i64) -> Starts<'_> {
         let end = self.last.map_or(HORIZON.as_micros(), |last| last.saturating_add(1)).min(to);
         let from = from.max(self.first);
         let first = (from == self.first && self.first < end).then_some(self.first);
+        let by_dates = self.pattern.is_of_dates();
         // The date of the first start is already taken.
         let earliest = earliest_day(from, self.zone).max(self.pattern.origin + 1);
-        let latest = if from < end { latest_day(end, self.zone) } else { i64::MIN };
+        let latest = if from < end && by_dates { latest_day(end, self.zone) } else { i64::MIN };
         Starts {
             series: self,
             dates: Dates::new(&self.pattern, earliest, latest),
             clock: Clock::new(self.zone),
+            instants: (!by_dates).then(|| self.instants()),
+            by_dates,
             first,
             after: (from - 1).max(self.first),
             end,
@@ -290,20 +293,12 @@ impl Series {
         }
     }
 
-    /// The end of the occurrence that starts at `start`, when the wall clock shows `local_start`.
-    fn end_of(&self, start: i64, local_start: i64, clock: &mut Clock) -> i64 {
-        match self.length.0 {
-            Lasts::Time(micros) => start.saturating_add(micros),
-            Lasts::Days(days) => {
-                // If a date is skipped, its occurrence is that of the next date.
-                let date = local_start.div_euclid(MICROS_A_DAY);
-                clock.instant((date + i64::from(days)) * MICROS_A_DAY)
-            }
-        }
-    }
-
     /// Whether the rule, regardless of `COUNT` and `UNTIL`, has a date between the start and the horizon.
     fn generates_a_date(&self) -> bool {
+        if !self.pattern.is_of_dates() {
+            let (first, end) = (self.first.div_euclid(MICROS_A_SECOND), HORIZON.as_unix_seconds());
+            return !self.pattern.is_empty() && self.instants().at_or_after(first, end).is_some();
+        }
         let latest = latest_day(HORIZON.as_micros(), self.zone);
         let mut dates = Dates::new(&self.pattern, self.pattern.origin, latest);
         dates.next().is_some_and(|day| day == self.pattern.origin || self.instant_on(day) < HORIZON.as_micros())
@@ -319,20 +314,10 @@ impl Series {
         match until {
             Until::Timestamp(instant) => instant.as_micros().saturating_add(1),
             Until::Date(date) => Clock::new(self.zone).instant(date.plus_days(1).as_days() * MICROS_A_DAY),
-        }
-    }
-
-    /// The last start before `end`. Searches longer and longer spans that end there.
-    fn last_before(&self, end: i64) -> Option<i64> {
-        let mut days = 400;
-        loop {
-            let from = end.saturating_sub(days * MICROS_A_DAY).max(self.first);
-            let mut starts = self.between(from, end);
-            let last = std::iter::from_fn(|| starts.advance()).last();
-            if last.is_some() || from == self.first {
-                return last;
+            Until::Local(until) => {
+                let local = until.as_micros().unwrap_or(i64::MAX - MICROS_A_DAY);
+                Clock::new(self.zone).instant(local).saturating_add(1)
             }
-            days *= 4;
         }
     }
 }
@@ -357,6 +342,10 @@ pub struct Starts<'a> {
     series: &'a Series,
     dates: Dates<'a>,
     clock: Clock,
+    /// The search for starts that dates do not give: those of rules with several times a day, and from the end.
+    instants: Option<Instants<'a>>,
+    /// Whether dates give the starts.
+    by_dates: bool,
     /// The first start, if it is in the range and not yet returned.
     first: Option<i64>,
     /// Later starts are after this time.
@@ -372,10 +361,10 @@ impl<'a> Starts<'a> {
         Self { without: exceptions.starts(), ..self }
     }
 
-    /// The number of steps that the iterator has taken: periods computed and dates examined. In a range of 366 days, it
-    /// takes at most [`MAX_STEPS_IN_366_DAYS`](crate::MAX_STEPS_IN_366_DAYS).
-    pub const fn steps(&self) -> u64 {
-        self.dates.steps()
+    /// The number of steps that the iterator has taken: periods computed and dates examined. In a range of 366 days,
+    /// [`MAX_STEPS_IN_366_DAYS`](crate::MAX_STEPS_IN_366_DAYS) limits them for the rules that it names.
+    pub fn steps(&self) -> u64 {
+        self.dates.steps() + self.instants.as_ref().map_or(0, Instants::steps)
     }
 
     #[inline]
@@ -391,8 +380,43 @@ impl<'a> Starts<'a> {
         }
     }
 
+    /// The last start that was not returned yet.
+    fn retreat(&mut self) -> Option<i64> {
+        loop {
+            let start = match self.searched_back() {
+                Some(start) => start,
+                None => self.first.take()?,
+            };
+            self.end = start;
+            if self.without.binary_search(&Timestamp::from_micros(start)).is_err() {
+                return Some(start);
+            }
+        }
+    }
+
+    /// The last start between `after` and `end`.
+    fn searched_back(&mut self) -> Option<i64> {
+        let (least, end) = (self.after.div_euclid(MICROS_A_SECOND) + 1, self.end);
+        let to = (end - 1).div_euclid(MICROS_A_SECOND);
+        let series = self.series;
+        let start = self.instants.get_or_insert_with(|| series.instants()).at_or_before(to, least)?;
+        Some(start * MICROS_A_SECOND)
+    }
+
+    #[inline(never)]
+    fn searched(&mut self) -> Option<i64> {
+        let from = self.after.div_euclid(MICROS_A_SECOND) + 1;
+        let end = self.end.saturating_add(MICROS_A_SECOND - 1).div_euclid(MICROS_A_SECOND);
+        let start = self.instants.as_mut()?.at_or_after(from, end)? * MICROS_A_SECOND;
+        self.after = start;
+        Some(start)
+    }
+
     #[inline]
     fn generated(&mut self) -> Option<i64> {
+        if !self.by_dates {
+            return self.searched();
+        }
         loop {
             let start = self.clock.instant(self.dates.next()? * MICROS_A_DAY + self.series.time);
             // Dates ascend, and so do their timestamps. If a whole date is skipped, two of them are the same.
@@ -425,6 +449,12 @@ impl Iterator for Starts<'_> {
     }
 }
 
+impl DoubleEndedIterator for Starts<'_> {
+    fn next_back(&mut self) -> Option<Timestamp> {
+        self.retreat().map(Timestamp::from_micros)
+    }
+}
+
 /// The occurrences of a series in a window, from [`Series::occurrences`]. It does not allocate.
 #[derive(Debug, Clone)]
 #[must_use = "iterators are lazy and do nothing unless consumed"]
@@ -442,13 +472,21 @@ impl<'a> Occurrences<'a> {
     }
 
     /// The same as [`Starts::steps`].
-    pub const fn steps(&self) -> u64 {
+    pub fn steps(&self) -> u64 {
         self.starts.steps()
     }
 
     #[inline(never)]
     fn end_of_days(&mut self, start: i64) -> i64 {
-        self.starts.series.end_of(start, self.starts.clock.shows(start), &mut self.ends)
+        self.starts.series.length.end(start, self.starts.clock.shows(start), &mut self.ends)
+    }
+
+    #[inline]
+    fn end_of(&mut self, start: i64) -> i64 {
+        match self.starts.series.length.0 {
+            Lasts::Time(micros) => start.saturating_add(micros),
+            Lasts::Days(_) | Lasts::Nominal(..) => self.end_of_days(start),
+        }
     }
 }
 
@@ -459,10 +497,19 @@ impl Iterator for Occurrences<'_> {
     fn next(&mut self) -> Option<Span> {
         loop {
             let start = self.starts.advance()?;
-            let end = match self.starts.series.length.0 {
-                Lasts::Time(micros) => start.saturating_add(micros),
-                Lasts::Days(_) => self.end_of_days(start),
-            };
+            let end = self.end_of(start);
+            if end > self.after {
+                return Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).ok();
+            }
+        }
+    }
+}
+
+impl DoubleEndedIterator for Occurrences<'_> {
+    fn next_back(&mut self) -> Option<Span> {
+        loop {
+            let start = self.starts.retreat()?;
+            let end = self.end_of(start);
             if end > self.after {
                 return Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end)).ok();
             }

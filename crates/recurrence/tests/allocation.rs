@@ -1,8 +1,8 @@
 //! Creating and advancing an iterator does not allocate.
 
 use allocation_counter::measure;
-use kalends_kernel::{SignedDuration, Span, Timestamp};
 use kalends_recurrence::{Exceptions, Length, Rule, Series};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 #[test]
 fn expanding_allocates_nothing() {

@@ -2,7 +2,8 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_calendars::{Agent, AgentStatus, AgentType};
-use kalends_kernel::{AgentId, OrgId, StoreError, Timestamp, Version};
+use kalends_kernel::{AgentId, OrgId, StoreError, Version};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, places, row_id};
 

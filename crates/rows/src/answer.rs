@@ -1,7 +1,8 @@
 //! A row of `idempotent_answers`, whose body is sealed.
 
 use kalends_app::{Answer, StoredAnswer, ports::FieldCipher};
-use kalends_kernel::{StoreError, Timestamp, Version};
+use kalends_kernel::{StoreError, Version};
+use kalends_time::Timestamp;
 
 use crate::{Located, places};
 

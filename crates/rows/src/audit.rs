@@ -1,7 +1,8 @@
 //! A row of `audit_log`.
 
 use kalends_accounts::{Action, AuditEntry};
-use kalends_kernel::{AgentId, AuditId, OrgId, RequestId, SignedDuration, StoreError, Timestamp};
+use kalends_kernel::{AgentId, AuditId, OrgId, RequestId, StoreError};
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{Key, Located, row_id};
 

@@ -3,7 +3,8 @@
 use kalends_app::ports::FieldCipher;
 use kalends_availability::{Hours, Week, WrittenHours};
 use kalends_bookings::{Booking, BookingPage, Confidential, Guest, SecretHash, Timetable};
-use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, StoreError, Timestamp, Version};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, StoreError, Version};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, places, row_id};
 

@@ -2,7 +2,8 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_calendars::{AgentActivity, Calendar, FeedToken, Provider, Reminders, ports::BusySource};
-use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Timestamp, Version};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Version};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, places, row_id};
 

@@ -1,7 +1,8 @@
 //! A row of `account_claims`.
 
 use kalends_accounts::{AddressHash, Claim, ClaimState, CodeHash, StoredClaimState, TokenHash};
-use kalends_kernel::{ClaimId, OrgId, StoreError, Timestamp, UserId, Version};
+use kalends_kernel::{ClaimId, OrgId, StoreError, UserId, Version};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, row_id};
 

@@ -1,7 +1,8 @@
 //! A row of `verification_codes`.
 
 use kalends_accounts::{CodeHash, VerificationCode};
-use kalends_kernel::{OrgId, StoreError, Timestamp, Version};
+use kalends_kernel::{OrgId, StoreError, Version};
+use kalends_time::Timestamp;
 
 use crate::Located;
 

@@ -4,7 +4,8 @@ use kalends_accounts::oauth::Provider;
 use kalends_app::ports::FieldCipher;
 use kalends_availability::{BusySet, HumanBusy, HumanSource};
 use kalends_bridge::{Confidential, Connection, ExternalCalendar, Reading, RefreshState, TheirCalendar, Tokens};
-use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Revision, Span, StoreError, Timestamp, UserId, Version};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Revision, StoreError, UserId, Version};
+use kalends_time::{Span, Timestamp};
 
 use crate::{Key, Located, places, row_id};
 

@@ -5,9 +5,8 @@ use kalends_accounts::{
     oauth::{Attempt, Provider},
 };
 use kalends_bridge::{ConnectAttempt, ConnectionLink, LinkStatus, NewLink, PublicationPolicy, Purpose};
-use kalends_kernel::{
-    AgentId, CalendarId, ConnectionId, ConnectionLinkId, OrgId, StoreError, Timestamp, UserId, Version,
-};
+use kalends_kernel::{AgentId, CalendarId, ConnectionId, ConnectionLinkId, OrgId, StoreError, UserId, Version};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, row_id};
 

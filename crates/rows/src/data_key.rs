@@ -1,7 +1,8 @@
 //! A row of `data_keys`.
 
 use kalends_app::ports::{DataKeyState, WrappedDataKey};
-use kalends_kernel::{DataKeyId, StoreError, Timestamp};
+use kalends_kernel::{DataKeyId, StoreError};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, row_id};
 

@@ -4,7 +4,8 @@ use kalends_app::ports::FieldCipher;
 use kalends_calendars::{
     Event, EventSource, EventStatus, Hold, HoldScope, Occurrence, Recurrence, Repeating, Repeats, Times,
 };
-use kalends_kernel::{CalendarId, EventId, HoldSetId, OrgId, Span, StoreError, Timestamp, Version};
+use kalends_kernel::{CalendarId, EventId, HoldSetId, OrgId, StoreError, Version};
+use kalends_time::{Span, Timestamp};
 
 use crate::{EventContent, Key, Located, places, row_id};
 

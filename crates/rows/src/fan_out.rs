@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use kalends_accounts::Organization;
-use kalends_kernel::{MessageId, OrgId, StoreError, Timestamp, WebhookId};
+use kalends_kernel::{MessageId, OrgId, StoreError, WebhookId};
 use kalends_notifications::{
     Delivery, EventType, Listener, Subscription, Waiting, address, charged, over_quota, ports::FannedOut, skip,
 };
 use kalends_quotas::{Metric, Period};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, row_id};
 

@@ -1,7 +1,8 @@
 //! Rows of `availability_grants`, with those of their calendars and agents.
 
 use kalends_bridge::{Audience, Grant};
-use kalends_kernel::{AgentId, ExternalCalendarId, GrantId, OrgId, StoreError, Timestamp, UserId, Version};
+use kalends_kernel::{AgentId, ExternalCalendarId, GrantId, OrgId, StoreError, UserId, Version};
+use kalends_time::Timestamp;
 use uuid::Uuid;
 
 use crate::{Key, Located, row_id};

@@ -3,8 +3,9 @@
 use std::fmt::Display;
 
 use kalends_accounts::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};
-use kalends_kernel::{OrgId, StoreError, Timestamp, Version};
+use kalends_kernel::{OrgId, StoreError, Version};
 use kalends_quotas::{Limits, Plan};
+use kalends_time::Timestamp;
 use serde_json::Value;
 
 use crate::{Key, Located, row_id};

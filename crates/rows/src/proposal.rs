@@ -1,12 +1,11 @@
 //! Rows of `proposals` and `proposal_participants`.
 
 use kalends_app::ports::FieldCipher;
-use kalends_kernel::{
-    AgentId, CalendarId, EventId, OrgId, ProposalId, ResponseId, SlotId, StoreError, Timestamp, Version,
-};
+use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, ProposalId, ResponseId, SlotId, StoreError, Version};
 use kalends_proposals::{
     CancelReason, Confidential, Proposal, Remark, Response, ResponseKind, State, Status, read_slots,
 };
+use kalends_time::Timestamp;
 use serde::Deserialize;
 
 use crate::{Key, Located, places, row_id};

@@ -2,7 +2,8 @@
 
 use kalends_availability::Rules;
 use kalends_calendars::AvailabilityRules;
-use kalends_kernel::{CalendarId, OrgId, RulesId, StoreError, Timestamp, Version};
+use kalends_kernel::{CalendarId, OrgId, RulesId, StoreError, Version};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located};
 

@@ -1,7 +1,8 @@
 //! A row of `api_keys` that is the key of an agent.
 
 use kalends_accounts::{KeyHash, KeyLabel, ScopedKey};
-use kalends_kernel::{AgentId, KeyId, OrgId, StoreError, Timestamp};
+use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, row_id};
 

@@ -1,7 +1,8 @@
 //! A row of `sessions`.
 
 use kalends_accounts::Session;
-use kalends_kernel::{OrgId, SessionId, StoreError, Timestamp, UserId};
+use kalends_kernel::{OrgId, SessionId, StoreError, UserId};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, row_id};
 

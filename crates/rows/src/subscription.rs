@@ -5,7 +5,9 @@ use kalends_feeds::{
     Confidential, Neighbour, Remains, Subscription,
     sync::{Fingerprint, ItemKey, KnownItem, Memory, SyncState},
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, RemoteUrl, StoreError, SubscriptionId, Timestamp, Version};
+use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, StoreError, SubscriptionId, Version};
+use kalends_remote::RemoteUrl;
+use kalends_time::Timestamp;
 use uuid::Uuid;
 
 use crate::{Key, Located, places, row_id};

@@ -1,7 +1,8 @@
 //! Rows of `users` and `organization_owners`.
 
 use kalends_accounts::{Email, Ownership, PasswordHash, User, UserName};
-use kalends_kernel::{OrgId, StoreError, Timestamp, UserId, Version};
+use kalends_kernel::{OrgId, StoreError, UserId, Version};
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, row_id};
 

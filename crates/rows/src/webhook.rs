@@ -1,10 +1,11 @@
 //! Rows of `webhooks` and `webhook_deliveries`.
 
 use kalends_app::ports::FieldCipher;
-use kalends_kernel::{DeliveryId, MessageId, OrgId, StoreError, Timestamp, Version, WebhookId};
+use kalends_kernel::{DeliveryId, MessageId, OrgId, StoreError, Version, WebhookId};
 use kalends_notifications::{
     Confidential, Deactivation, Delivery, DeliveryState, DeliveryStatus, EventType, Subscription, WebhookEndpoint,
 };
+use kalends_time::Timestamp;
 
 use crate::{Key, Located, places, row_id};
 

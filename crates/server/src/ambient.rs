@@ -5,7 +5,8 @@ use std::{
     time::SystemTime,
 };
 
-use kalends_kernel::{Clock, Entropy, SignedDuration, Timestamp};
+use kalends_kernel::Entropy;
+use kalends_time::{Clock, SignedDuration, Timestamp};
 
 /// How far the system clock may be set back, as time daemons do, without this clock going backwards. This clock then
 /// stands still until the system clock has caught up. After a larger step back, this clock follows the system clock,

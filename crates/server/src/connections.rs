@@ -22,8 +22,9 @@ use hyper_util::{
     server::conn::auto,
 };
 use kalends_http::{RequestLine, RequestLog};
-use kalends_kernel::{Clock as _, RequestId, SignedDuration};
+use kalends_kernel::RequestId;
 use kalends_quotas::TrustedProxies;
+use kalends_time::{Clock as _, SignedDuration};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},

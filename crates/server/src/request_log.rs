@@ -13,7 +13,7 @@ use std::{
 };
 
 use kalends_http::{RequestLine, RequestLog, ToolCall};
-use kalends_kernel::{Clock as _, SignedDuration, Timestamp};
+use kalends_time::{Clock as _, SignedDuration, Timestamp};
 use tracing::{Level, event_enabled};
 
 use crate::{

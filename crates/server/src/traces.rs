@@ -10,7 +10,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use kalends_app::{BATCH_MAX, operations};
 use kalends_egress::{Allowed, Egress, Exchange, header::USER_AGENT};
-use kalends_kernel::{RemoteUrl, random_bytes};
+use kalends_kernel::random_bytes;
+use kalends_remote::RemoteUrl;
 use opentelemetry::{
     Context, KeyValue, Value,
     trace::{SpanId, SpanKind, Status, TraceId, TracerProvider as _},

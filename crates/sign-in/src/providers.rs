@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, IdentityClaims, Provider, TokenRequest};
 use kalends_app::ports::{ExchangeError, SignInProviders};
 use kalends_egress::{Egress, Exchange, HeaderValue, Method, header};
-use kalends_kernel::RemoteUrl;
+use kalends_remote::RemoteUrl;
 use secrecy::{ExposeSecret as _, SecretString};
 use url::form_urlencoded;
 

@@ -13,12 +13,12 @@ use std::{
 
 use kalends_app::{ChangeSet, ports::Commit as _};
 use kalends_calendars::Calendar;
-use kalends_kernel::{SignedDuration, Span};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::{
     TestCipher,
     fixtures::{Compose as _, Fixtures},
 };
+use kalends_time::{SignedDuration, Span};
 use tokio::sync::Mutex;
 
 type Anything = Box<dyn Error + Send + Sync>;

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{Allowance, Taken, ports::Allowances};
-use kalends_kernel::{StoreError, Timestamp};
+use kalends_kernel::StoreError;
+use kalends_time::Timestamp;
 
 use crate::{SqliteStore, apply::allowances::use_up, error::store_error};
 

@@ -1,6 +1,6 @@
 //! Busy spans as text, in which a statement can search and which it can append to.
 
-use kalends_kernel::Span;
+use kalends_time::Span;
 
 /// How many hexadecimal digits a busy span takes.
 pub(crate) const BUSY_DIGITS: usize = 32;
@@ -49,7 +49,7 @@ const HEX: [u8; 256] = {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Timestamp;
+    use kalends_time::Timestamp;
 
     use super::*;
 

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_bridge::{ConnectAttempt, Purpose, ports::ConnectAttempts};
-use kalends_kernel::{StoreError, Timestamp};
+use kalends_kernel::StoreError;
+use kalends_time::Timestamp;
 
 use crate::{
     SqliteStore,

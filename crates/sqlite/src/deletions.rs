@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::ports::Deletions;
-use kalends_kernel::{OrgId, StoreError, Timestamp};
+use kalends_kernel::{OrgId, StoreError};
+use kalends_time::Timestamp;
 
 use crate::{SqliteStore, error::store_error, rows::row_id};
 

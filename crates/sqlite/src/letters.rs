@@ -1,8 +1,9 @@
 //! Letters (outgoing mail): how workers claim and end them.
 
 use async_trait::async_trait;
-use kalends_kernel::{EventId, LetterId, OrgId, StoreError, Timestamp};
+use kalends_kernel::{EventId, LetterId, OrgId, StoreError};
 use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
+use kalends_time::Timestamp;
 
 use crate::{
     SqliteStore,

@@ -8,8 +8,9 @@ use kalends_app::ports::{
 };
 use kalends_bridge::{TheirCalendar, Tokens};
 use kalends_feeds::sync::Validators;
-use kalends_kernel::{RemoteUrl, Span, Timestamp};
 use kalends_notifications::Outcome;
+use kalends_remote::RemoteUrl;
+use kalends_time::{Span, Timestamp};
 
 /// A fetcher that fetches nothing.
 #[derive(Debug, Clone, Copy, Default)]

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use kalends_accounts::oauth::{Client, Provider, TokenRequest};
 use kalends_app::ports::{CalendarProviders, ProviderError, TheirBusy};
 use kalends_bridge::{TheirCalendar, Tokens};
-use kalends_kernel::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// Calendar providers in memory. Clones share their state.
 #[derive(Debug, Clone)]

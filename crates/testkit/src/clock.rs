@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicI64, Ordering},
 };
 
-use kalends_kernel::{Clock, SignedDuration, Timestamp};
+use kalends_time::{Clock, SignedDuration, Timestamp};
 
 /// A clock that a test moves by hand. Clones show the same time.
 #[derive(Debug, Clone)]

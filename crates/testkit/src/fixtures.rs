@@ -31,12 +31,14 @@ use kalends_calendars::{
     HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
 };
 use kalends_kernel::{
-    AgentId, AuditId, CalendarId, Clock, EventId, LetterId, MessageId, Metadata, OrgId, RemoteUrl, RequestId, RulesId,
-    SignedDuration, Span, Timestamp, UserId, Version, Zone, base64url, random_bytes,
+    AgentId, AuditId, CalendarId, EventId, LetterId, MessageId, Metadata, OrgId, RequestId, RulesId, UserId, Version,
+    base64url, random_bytes,
 };
 use kalends_notifications::{EventType, Letter, Message, NewEndpoint, Subscription, WebhookEndpoint};
 use kalends_proposals::{NewProposal, NewSlot, Proposal, Weight};
 use kalends_quotas::{IpLimits, MailLimits, Metric, Period, Plan, TrustedProxies};
+use kalends_remote::RemoteUrl;
+use kalends_time::{Clock, SignedDuration, Span, Timestamp, Zone};
 
 pub use self::compose::{Compose, Create, Delete, Update};
 use crate::{ManualClock, SeededEntropy};

@@ -9,7 +9,8 @@ use kalends_calendars::{
     HumanFor,
     ports::{BusySource, LivingAgent},
 };
-use kalends_kernel::{OrgId, Span, StoreError};
+use kalends_kernel::{OrgId, StoreError};
+use kalends_time::Span;
 
 /// Human calendars in memory, which count without a grant. Clones share their state.
 #[derive(Debug, Clone, Default)]

@@ -38,7 +38,8 @@ use kalends_app::{
     ChangeSet, StoredAnswer,
     ports::{Commit, CommitError, Readiness, StoredAnswers},
 };
-use kalends_kernel::{OrgId, StoreError, Timestamp};
+use kalends_kernel::{OrgId, StoreError};
+use kalends_time::Timestamp;
 
 use self::state::State;
 

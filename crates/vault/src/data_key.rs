@@ -6,7 +6,8 @@ use chacha20poly1305::{
     aead::{Aead, Payload},
 };
 use kalends_app::ports::{DataKeyState, SEALED, WrappedDataKey};
-use kalends_kernel::{DataKeyId, Entropy, Timestamp, random_bytes};
+use kalends_kernel::{DataKeyId, Entropy, random_bytes};
+use kalends_time::Timestamp;
 use zeroize::Zeroizing;
 
 use crate::{MasterKeys, VaultError, master::MasterKey};

@@ -6,7 +6,8 @@ use std::{
 };
 
 use kalends_app::ports::{DataKeyState, FieldCipher, KeyTable, OpenError, Place, WrappedDataKey};
-use kalends_kernel::{Clock, Entropy};
+use kalends_kernel::Entropy;
+use kalends_time::Clock;
 use tokio::sync::{Mutex, Notify};
 
 use crate::{MasterKeys, MasterSource, VaultError, data_key, data_key::DataKey, sealed};

@@ -4,7 +4,8 @@ use std::{fmt, time::Duration};
 
 use async_trait::async_trait;
 use kalends_app::ports::{DataKeyState, KeyTable, Reseal, WrappedDataKey};
-use kalends_kernel::{DataKeyId, SignedDuration};
+use kalends_kernel::DataKeyId;
+use kalends_time::SignedDuration;
 
 use crate::{KeyRing, VaultError, data_key};
 

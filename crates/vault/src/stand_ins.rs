@@ -11,7 +11,8 @@ use std::{
 use async_trait::async_trait;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use kalends_app::ports::{DataKeyState, FieldCipher, KeyTable, Place, Reseal, WrappedDataKey};
-use kalends_kernel::{Clock, DataKeyId, Entropy, StoreError, Timestamp};
+use kalends_kernel::{DataKeyId, Entropy, StoreError};
+use kalends_time::{Clock, Timestamp};
 use uuid::Uuid;
 
 use crate::{KeyRing, MasterKeys, Pause, VaultError};

@@ -6,7 +6,8 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use kalends_kernel::{CivilDateTime, CivilTime, FieldError, FieldErrors, SignedDuration, Span, Timestamp, Zone};
+use kalends_kernel::{FieldError, FieldErrors};
+use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use kalends_web::markdown::Guide;
 use kalends_web::{
     Booked, Booking, BookingState, Clock, DisplaySettings, Form, Given, Href, Limits, Moving, Notice, Page, PageQuery,
@@ -42,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn at(text: &str) -> Result<Timestamp, kalends_kernel::ParseTimestampError> {
+fn at(text: &str) -> Result<Timestamp, kalends_time::ParseTimestampError> {
     text.parse()
 }
 

@@ -1,7 +1,7 @@
 //! Pages about a booking: after it was made, before and after it is moved, and before and after it is cancelled.
 
 use askama::Template;
-use kalends_kernel::Span;
+use kalends_time::Span;
 
 use crate::form::back;
 use crate::link::{Href, Path};

@@ -1,7 +1,8 @@
 //! The form that books a slot, or moves a booking to it.
 
 use askama::Template;
-use kalends_kernel::{FieldError, FieldErrors, Span};
+use kalends_kernel::{FieldError, FieldErrors};
+use kalends_time::Span;
 
 use crate::page::{DisplaySettings, Page};
 use crate::picker::slot_href;

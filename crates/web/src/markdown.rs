@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use kalends_kernel::{Span, Timestamp};
+use kalends_time::{Span, Timestamp};
 
 use crate::form::Limits;
 use crate::link::Href;

@@ -1,6 +1,6 @@
 //! The facts that every page of a booking page shows, and how times are shown.
 
-use kalends_kernel::{Timestamp, Zone};
+use kalends_time::{Timestamp, Zone};
 
 use crate::link::Path;
 use crate::time::{Clock, date_label, day_label, duration_label, zone_label};

@@ -1,6 +1,6 @@
 //! The parameters in the address of a page.
 
-use kalends_kernel::{CivilDate, Span, Timestamp, Zone};
+use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
 use crate::time::Month;
 
@@ -58,7 +58,7 @@ impl PageQuery {
 
 /// The first and the last month in which a booking may begin.
 pub(crate) fn months(bookable: Span, zone: Zone) -> (Month, Month) {
-    let just_before_the_end = bookable.end() - kalends_kernel::SignedDuration::micros(1);
+    let just_before_the_end = bookable.end() - kalends_time::SignedDuration::micros(1);
     (Month::at(bookable.start(), zone), Month::at(just_before_the_end, zone))
 }
 

@@ -1,7 +1,7 @@
 //! A month's days, and the free times of one of them.
 
 use askama::Template;
-use kalends_kernel::{CivilDate, Span, Timestamp, Zone};
+use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
 use crate::link::Path;
 use crate::page::{DisplaySettings, Page};
@@ -113,7 +113,7 @@ struct Elsewhere {
 struct Local {
     at: Timestamp,
     date: CivilDate,
-    time: kalends_kernel::CivilTime,
+    time: kalends_time::CivilTime,
 }
 
 impl Picker<'_> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use kalends_kernel::{CivilDate, CivilTime, SignedDuration, Span, Timestamp, Zone};
+use kalends_time::{CivilDate, CivilTime, SignedDuration, Span, Timestamp, Zone};
 
 const MONTHS: [&str; 12] = [
     "January",

@@ -1,6 +1,6 @@
 //! The zones that a visitor can choose from.
 
-use kalends_kernel::{Timestamp, Zone};
+use kalends_time::{Timestamp, Zone};
 
 use crate::time::offset_label;
 

@@ -1,6 +1,7 @@
 //! Agents.
 
-use kalends_kernel::{AgentId, OrgId, Timestamp};
+use kalends_kernel::{AgentId, OrgId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

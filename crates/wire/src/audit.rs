@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{AgentId, AuditId, RequestId, Timestamp};
+use kalends_kernel::{AgentId, AuditId, RequestId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::derives::{IntoParams, ToSchema};

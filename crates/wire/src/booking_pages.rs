@@ -1,6 +1,7 @@
 //! Booking pages, as their owners see them.
 
-use kalends_kernel::{AgentId, BookingPageId, CalendarId, OrgId, Timestamp};
+use kalends_kernel::{AgentId, BookingPageId, CalendarId, OrgId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{BookingPageId, EventId, Timestamp};
+use kalends_kernel::{BookingPageId, EventId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "schema")]

@@ -1,6 +1,7 @@
 //! Claims of users on organizations that agents signed up.
 
-use kalends_kernel::{ClaimId, OrgId, Timestamp};
+use kalends_kernel::{ClaimId, OrgId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::derives::ToSchema;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{AgentId, CalendarId, ConnectionId, ConnectionLinkId, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, ConnectionId, ConnectionLinkId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::derives::ToSchema;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{AgentId, ConnectionId, ExternalCalendarId, GrantId, Timestamp};
+use kalends_kernel::{AgentId, ConnectionId, ExternalCalendarId, GrantId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "schema")]

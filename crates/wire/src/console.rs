@@ -1,6 +1,7 @@
 //! Users in the console: sign-up, sign-in, their account and their organizations.
 
-use kalends_kernel::{OrgId, Timestamp, UserId};
+use kalends_kernel::{OrgId, UserId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 

@@ -1,6 +1,7 @@
 //! The context of a calendar.
 
-use kalends_kernel::{CalendarId, Timestamp};
+use kalends_kernel::CalendarId;
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{AgentActivity, Event, derives::ToSchema};

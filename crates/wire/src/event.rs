@@ -1,6 +1,7 @@
 //! Events.
 
-use kalends_kernel::{CalendarId, EventId, HoldSetId, OrgId, Timestamp};
+use kalends_kernel::{CalendarId, EventId, HoldSetId, OrgId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,7 @@
 //! Explains why a time is not offered.
 
-use kalends_kernel::{CalendarId, Timestamp};
+use kalends_kernel::CalendarId;
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{

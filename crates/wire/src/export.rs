@@ -1,6 +1,7 @@
 //! The export of an account.
 
-use kalends_kernel::{AgentId, KeyId, OrgId, ProposalId, Timestamp};
+use kalends_kernel::{AgentId, KeyId, OrgId, ProposalId};
+use kalends_time::Timestamp;
 use serde::Serialize;
 
 #[cfg(feature = "schema")]

@@ -1,7 +1,8 @@
 //! Parses fields that several requests contain.
 
 use kalends_calendars::NAME_MAX;
-use kalends_kernel::{Code, FieldError, Metadata, ParseTimestampError, Timestamp, Zone, ZoneError, bounded_text};
+use kalends_kernel::{Code, FieldError, Metadata, bounded_text, request_time};
+use kalends_time::{Timestamp, Zone, ZoneError};
 use serde_json::Value;
 
 /// Parses the name of an agent or a calendar.
@@ -21,7 +22,5 @@ pub(crate) fn zone(param: &str, text: &str) -> Result<Zone, FieldError> {
 
 /// Parses a timestamp of a query or body.
 pub(crate) fn instant(param: &str, text: &str) -> Result<Timestamp, FieldError> {
-    text.parse().map_err(|error: ParseTimestampError| {
-        FieldError::new(param, error.to_string()).with_code(Code::InvalidTimeFormat)
-    })
+    request_time(text).map_err(|error| FieldError::new(param, error.to_string()).with_code(Code::InvalidTimeFormat))
 }

@@ -1,6 +1,7 @@
 //! Holds and hold sets.
 
-use kalends_kernel::{CalendarId, HoldSetId, Timestamp};
+use kalends_kernel::{CalendarId, HoldSetId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Event, HoldEnd, ReasonKind, derives::ToSchema};

@@ -1,6 +1,7 @@
 //! Keys that are scoped to one agent.
 
-use kalends_kernel::{AgentId, KeyId, Timestamp};
+use kalends_kernel::{AgentId, KeyId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::derives::ToSchema;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 
 use crate::derives::{IntoParams, ToSchema};

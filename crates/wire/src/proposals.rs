@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{AgentId, CalendarId, EventId, ProposalId, ResponseId, SlotId, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, EventId, ProposalId, ResponseId, SlotId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,7 @@
 //! Availability rules of calendars.
 
-use kalends_kernel::{CalendarId, RulesId, Timestamp};
+use kalends_kernel::{CalendarId, RulesId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::derives::ToSchema;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{AgentId, CalendarId, SubscriptionId, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, SubscriptionId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]
 use serde_json::json;

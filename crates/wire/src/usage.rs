@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::Timestamp;
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::derives::ToSchema;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{OrgId, Timestamp};
+use kalends_kernel::OrgId;
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{DeliveryId, Timestamp, WebhookId};
+use kalends_kernel::{DeliveryId, WebhookId};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 

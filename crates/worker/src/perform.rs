@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kalends_app::App;
-use kalends_kernel::SignedDuration;
+use kalends_time::SignedDuration;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tracing::Instrument as _;
 

@@ -16,7 +16,7 @@ use kalends_app::{
     App, ChangeSet, MemoryRateLimiter, Parts,
     ports::{Commit as _, WebhookPost, WebhookReply, WebhookSender},
 };
-use kalends_kernel::{OrgId, SignedDuration, Timestamp};
+use kalends_kernel::OrgId;
 use kalends_notifications::{
     CLAIM_LASTS, Change, Delivery, DeliveryStatus, EndpointPatch, FAILING_LASTS, Outcome, Places, WebhookEndpoint,
     ports::{Deliveries as _, DeliveryQueue as _, Webhooks as _},
@@ -26,6 +26,7 @@ use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
+use kalends_time::{SignedDuration, Timestamp};
 use kalends_worker::serve_webhook;
 use tokio_util::sync::CancellationToken;
 
@@ -274,7 +275,7 @@ async fn an_endpoint_that_changed_during_an_attempt_stays_on() {
     let (app, stop) = (Arc::clone(&house.app), CancellationToken::new());
     let serving = tokio::spawn(async move { serve_webhook(&app, claim, &stop).await });
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let url = kalends_kernel::RemoteUrl::from_stored("https://hooks.example.com/other").unwrap();
+    let url = kalends_remote::RemoteUrl::from_stored("https://hooks.example.com/other").unwrap();
     house.patch(&house.endpoint, EndpointPatch { url: Some(url), ..EndpointPatch::default() }).await;
     serving.await.unwrap();
     assert!(house.now(&house.endpoint).await.active, "the address that is gone is not the current one");

@@ -2,7 +2,7 @@
 
 use kalends_feeds::limits::{REPORTED_MAX, STEPS_MAX, UID_MAX};
 use kalends_feeds::read::{Context, Feed, Item, What, read};
-use kalends_kernel::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::{check_message, zone};
 
@@ -47,10 +47,7 @@ fn item(item: &Item) {
     assert!(holds(title, 500), "the title {title:?}");
     assert!(description.as_ref().is_none_or(|text| holds(text, 20_000)), "the description of {uid:?}");
     let (start, end) = (times.span.start(), times.span.end());
-    assert!(
-        Timestamp::EARLIEST <= start && end <= Timestamp::HORIZON,
-        "{uid:?} is from {start} to {end}, out of range"
-    );
+    assert!(Timestamp::EPOCH <= start && end <= Timestamp::HORIZON, "{uid:?} is from {start} to {end}, out of range");
     if let What::Series(recurrence) = what {
         assert!(recurrence.series(*times).is_ok(), "{uid:?} has a rule that does not fit its times");
     }

@@ -8,7 +8,7 @@ pub mod feed;
 pub mod rule;
 pub mod time;
 
-use kalends_kernel::Zone;
+use kalends_time::Zone;
 
 /// The zone with that name.
 ///

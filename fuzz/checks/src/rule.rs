@@ -1,7 +1,7 @@
 //! Recurrence rules.
 
-use kalends_kernel::{SignedDuration, Timestamp, Zone};
 use kalends_recurrence::{HORIZON, Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
+use kalends_time::{SignedDuration, Timestamp, Zone};
 
 use crate::{check_message, zone};
 

@@ -1,7 +1,8 @@
 //! Timestamps, dates and zones, as requests contain them.
 
 use kalends_calendars::Moment;
-use kalends_kernel::{CivilDate, Timestamp, Zone};
+use kalends_kernel::{EARLIEST_TIME, request_time};
+use kalends_time::{CivilDate, Timestamp, Zone};
 
 use crate::{check_message, zone};
 
@@ -12,7 +13,7 @@ const ZONES: [&str; 5] =
 /// Parses the input as a timestamp, a date, a moment and a zone.
 ///
 /// # Panics
-/// If a value does not survive a round trip, or is outside the accepted years.
+/// If a value does not survive a round trip, or a moment is outside the accepted years.
 pub fn check(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     match text.parse::<Timestamp>() {
@@ -32,9 +33,10 @@ pub fn check(input: &[u8]) {
 }
 
 fn read_back(instant: Timestamp) {
-    assert!((Timestamp::EARLIEST..Timestamp::HORIZON).contains(&instant), "{instant} is outside the accepted years");
-    let text_of_instant = instant.to_string();
-    assert_eq!(text_of_instant.parse(), Ok(instant));
+    // An offset can move the last hours of 9999 and the first of the year 0 to years that RFC 3339 does not have.
+    if (0..=9_999).contains(&instant.utc_date().year_month_day().0) {
+        assert_eq!(instant.to_string().parse(), Ok(instant));
+    }
     for zone in ZONES.map(zone) {
         // If two timestamps have the same civil time, the first is returned.
         let civil = zone.to_civil(instant);
@@ -47,7 +49,10 @@ fn read_back(instant: Timestamp) {
 fn moment(text: &str) {
     match Moment::parse("start_time", text) {
         Ok(Moment::On(date)) => assert_eq!(text.parse(), Ok(date)),
-        Ok(Moment::At(instant)) => assert_eq!(text.parse(), Ok(instant)),
-        Err(_) => assert!(text.parse::<Timestamp>().is_err() && text.parse::<CivilDate>().is_err(), "{text:?}"),
+        Ok(Moment::At(instant)) => {
+            assert!((EARLIEST_TIME..Timestamp::HORIZON).contains(&instant), "{instant} is outside the accepted years");
+            assert_eq!(text.parse(), Ok(instant));
+        }
+        Err(_) => assert!(request_time(text).is_err() && text.parse::<CivilDate>().is_err(), "{text:?}"),
     }
 }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use kalends_kernel::SignedDuration;
+use kalends_time::SignedDuration;
 use sqlx::{Connection as _, PgConnection};
 
 use crate::Surroundings;
@@ -15,7 +15,7 @@ use crate::random::{Random, fresh_seed};
 use crate::service::{Process, Program};
 
 /// A timestamp of the service, as opposed to an `Instant` of this machine.
-type Moment = kalends_kernel::Timestamp;
+type Moment = kalends_time::Timestamp;
 
 /// The number of workers.
 const WORKERS: usize = 3;

@@ -12,12 +12,13 @@ use kalends_app::{
     StoredAnswer, operations, ports::Commit as _,
 };
 use kalends_calendars::{AgentType, Calendar, NewAgent};
-use kalends_kernel::{Clock as _, KeyId, Metadata, RequestId, SessionId, SignedDuration, UserId};
+use kalends_kernel::{KeyId, Metadata, RequestId, SessionId, UserId};
 use kalends_quotas::{Metric, Plan};
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, metadata, settings},
 };
+use kalends_time::{Clock as _, SignedDuration};
 use serde_json::{Value, json};
 
 /// A service with one organization.

@@ -12,11 +12,12 @@ use kalends_app::{
 };
 use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
 use kalends_calendars::{Agent, AsOf, Calendar, Event, HumanAsOf, NewRules, Times};
-use kalends_kernel::{Clock as _, KeyId, OrgId, RequestId, Revision, SignedDuration, Span, Timestamp};
+use kalends_kernel::{KeyId, OrgId, RequestId, Revision};
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestHumans, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, at, rules, settings, span},
 };
+use kalends_time::{Clock as _, SignedDuration, Span, Timestamp};
 use kalends_wire::{ExplainOf, ExplainQuery, ReasonKind, SlotsRequest};
 use serde_json::{Value, json};
 
@@ -442,7 +443,7 @@ async fn the_earliest_and_latest_times_have_availability() {
     ));
     let new = NewRules { rules: says, zone: Some("Pacific/Auckland".parse().unwrap()) };
     house.app.put_availability_rules(&actor, &calendar.id.to_string(), new, &IfMatch::Any).await.unwrap();
-    let first = Span::new(Timestamp::EARLIEST, Timestamp::EARLIEST + SignedDuration::hours(5)).unwrap();
+    let first = Span::new(Timestamp::EPOCH, Timestamp::EPOCH + SignedDuration::hours(5)).unwrap();
     let last = Span::new(at("2099-12-31T19:00:00Z"), Timestamp::HORIZON).unwrap();
     for window in [first, last] {
         for _ in 0..2 {

@@ -16,12 +16,13 @@ use kalends_app::{
 use kalends_availability::{BusySet, HumanSource};
 use kalends_bridge::{LinkError, LinkStatus, NewLink, PublicationPolicy};
 use kalends_calendars::{Agent, Calendar, ports::BusyTimes as _};
-use kalends_kernel::{KeyId, OrgId, Page, RequestId, SessionId, SignedDuration, Span, UserId};
+use kalends_kernel::{KeyId, OrgId, Page, RequestId, SessionId, UserId};
 use kalends_quotas::Plan;
 use kalends_testkit::{
     Failing, Mailbox, MemoryStore, NoFetcher, NoProviders, NoSender, TestCalendarProviders, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
+use kalends_time::{SignedDuration, Span};
 use kalends_wire::{self as wire, CreateGrant, WantedGrant};
 use serde_json::{Value, json};
 
@@ -178,7 +179,7 @@ impl House {
     }
 
     fn span(&self, from: i64, until: i64) -> Span {
-        let day = "2026-03-09T12:00:00Z".parse::<kalends_kernel::Timestamp>().unwrap();
+        let day = "2026-03-09T12:00:00Z".parse::<kalends_time::Timestamp>().unwrap();
         Span::new(day + SignedDuration::hours(from), day + SignedDuration::hours(until)).unwrap()
     }
 

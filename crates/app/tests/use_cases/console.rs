@@ -8,13 +8,14 @@ use kalends_app::{
     operations::{self, Operation},
     ports::Commit as _,
 };
-use kalends_kernel::{RequestId, SignedDuration, Timestamp};
+use kalends_kernel::RequestId;
 use kalends_quotas::SIGN_IN_FAILURES;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
     TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
+use kalends_time::{SignedDuration, Timestamp};
 use kalends_wire::{self as wire, ConsoleSignUp};
 use serde_json::json;
 

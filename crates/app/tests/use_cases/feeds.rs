@@ -5,11 +5,11 @@ use std::sync::Arc;
 use futures::future::join_all;
 use kalends_app::{App, ChangeSet, Feed, FeedAnswer, MemoryRateLimiter, Missing, Parts, Refusal, ports::Commit as _};
 use kalends_calendars::{Calendar, CalendarPatch, Event, FeedToken, Patch};
-use kalends_kernel::SignedDuration;
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings, span},
 };
+use kalends_time::SignedDuration;
 
 struct Stage {
     app: Arc<App>,

@@ -9,12 +9,13 @@ use kalends_app::{
     ports::{CalendarMethod, Commit as _, Mail},
 };
 use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, Timetable};
-use kalends_kernel::{RequestId, SignedDuration, Span, Timestamp, Zone};
+use kalends_kernel::RequestId;
 use kalends_quotas::MailLimits;
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 /// A page whose slots are all free, and the mailbox that receives all emails.
 struct Desk {

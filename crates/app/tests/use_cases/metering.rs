@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
 use kalends_app::{App, Caller, ChangeSet, Leased, MemoryRateLimiter, Parts, Refusal, ports::Commit as _};
-use kalends_kernel::{Clock as _, KeyId, SignedDuration};
+use kalends_kernel::KeyId;
 use kalends_quotas::{Limits, Metric, Period};
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
     TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
+use kalends_time::{Clock as _, SignedDuration};
 use serde_json::json;
 
 const CALLS: Leased = Leased::ApiCalls;

@@ -18,12 +18,14 @@ use kalends_feeds::{
     ports::Subscriptions as _,
     sync::{CLAIM_LASTS, Counts, LEFT_KEPT, Validators},
 };
-use kalends_kernel::{KeyId, Page, RemoteUrl, RequestId, Revision, SignedDuration, Timestamp};
+use kalends_kernel::{KeyId, Page, RequestId, Revision};
 use kalends_quotas::Metric;
+use kalends_remote::RemoteUrl;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
+use kalends_time::{SignedDuration, Timestamp};
 use serde_json::json;
 
 /// A scripted feed server. It records the validators of each request.

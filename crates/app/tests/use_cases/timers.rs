@@ -8,13 +8,14 @@ use kalends_app::{
     ports::{Commit as _, CommitError},
 };
 use kalends_calendars::{Calendar, Change, Event, EventPatch, EventStatus, Patch, Reminders};
-use kalends_kernel::{EventId, OrgId, SignedDuration, Span, Timestamp};
+use kalends_kernel::{EventId, OrgId};
 use kalends_notifications::Message;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
     TestTokens,
     fixtures::{Compose as _, Fixtures, settings},
 };
+use kalends_time::{SignedDuration, Span, Timestamp};
 use serde_json::Value;
 
 struct Stage {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
+use kalends_time::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 
 /// A part of a day by the wall clock: from `start` up to but not including `end`, in whole minutes.
 ///

@@ -1,6 +1,7 @@
 //! Rules as requests write them and stores keep them, and their validation.
 
-use kalends_kernel::{CivilDate, Code, FieldError, FieldErrors, MissingDay, Timestamp, Zone};
+use kalends_kernel::{Code, FieldError, FieldErrors};
+use kalends_time::{CivilDate, MissingDay, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 
 use super::{BUFFER_MAX_MINUTES, OVERRIDES_MAX, Override, Rules, Week, day::Hours, day::Minute};
@@ -211,7 +212,7 @@ fn read_overrides(written: &[WrittenOverride], errors: &mut FieldErrors) -> Vec<
 }
 
 fn read_date(param: &str, text: &str) -> Result<CivilDate, FieldError> {
-    let years = Timestamp::EARLIEST.utc_date()..Timestamp::HORIZON.utc_date();
+    let years = Timestamp::EPOCH.utc_date()..Timestamp::HORIZON.utc_date();
     text.parse::<CivilDate>().ok().filter(|date| years.contains(date)).ok_or_else(|| {
         let mut message = format!("must be a date such as 2026-12-24 in the years 1970 to 2099, got {:?}", cut(text));
         if let Some(missing) = MissingDay::at_start_of(text) {

@@ -91,7 +91,7 @@ fn page(timetable: Timetable, buffer_minutes: u8, min_notice_minutes: u32, windo
         min_notice_minutes,
         active: true,
     };
-    let now = Timestamp::EARLIEST;
+    let now = Timestamp::EPOCH;
     let of = (OrgId::new(now, &Zeros), CalendarId::new(now, &Zeros), None::<AgentId>);
     BookingPage::create(of, new, now, &Zeros)
 }
@@ -179,7 +179,7 @@ proptest! {
         let page = page(timetable, 0, notice, days);
         let queried = queried.map(|(from, length)| around(moment, from, length));
         let taken: BusySet = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
-        let all = Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap();
+        let all = Span::new(Timestamp::EPOCH, Timestamp::HORIZON).unwrap();
         let offers_at = |now| page.offers(queried.unwrap_or(all), &taken, now).collect::<Vec<_>>();
         let offers = offers_at(moment);
         let until = page.same_before(queried, offers.first().copied(), moment);

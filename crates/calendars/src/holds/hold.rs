@@ -1,6 +1,7 @@
 //! What makes an event a hold.
 
-use kalends_kernel::{FieldError, SignedDuration, Timestamp};
+use kalends_kernel::FieldError;
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{AsOf, EventStatus, named_values};
 

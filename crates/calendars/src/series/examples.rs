@@ -1,6 +1,7 @@
 //! Example series for tests.
 
-use kalends_kernel::{EventId, FieldErrors, Metadata, OrgId, SignedDuration, Span, Timestamp, Zone};
+use kalends_kernel::{EventId, FieldErrors, Metadata, OrgId};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 
 use crate::{

@@ -1,6 +1,7 @@
 //! Exceptions: the occurrences of a series that were cancelled or changed.
 
-use kalends_kernel::{EventId, FieldError, Timestamp, Zone};
+use kalends_kernel::{EventId, FieldError};
+use kalends_time::{Timestamp, Zone};
 
 use super::{Recurrence, Repeats};
 use crate::{Event, EventError, EventPatch, Moment};

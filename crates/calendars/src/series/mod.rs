@@ -15,14 +15,14 @@ mod repeats;
 #[cfg(test)]
 pub(crate) mod examples;
 
-use kalends_kernel::{Span, Timestamp};
+use kalends_time::{Span, Timestamp};
 
 use crate::{Event, Times};
 
 pub use exceptions::{CancelError, EXDATES_MAX, OVERRIDES_MAX, exdates};
 pub use occurrence::{Occurrence, OccurrenceError};
 pub use patch::{RecurrencePatch, needs_a_rule};
-pub use recurrence::{NewRecurrence, Recurrence, RecurrenceError};
+pub use recurrence::{NewRecurrence, REQUEST_RULES, Recurrence, RecurrenceError};
 pub use repeating::Repeating;
 pub use repeats::Repeats;
 

@@ -2,8 +2,9 @@
 
 use std::{fmt, str::FromStr};
 
-use kalends_kernel::{EventId, Timestamp};
+use kalends_kernel::{EventId, request_time};
 use kalends_recurrence::Until;
+use kalends_time::Timestamp;
 
 /// One occurrence of a series: the series and the start that the rule gives, even if the occurrence was moved.
 ///
@@ -41,7 +42,8 @@ impl FromStr for Occurrence {
         let part = |range: std::ops::Range<usize>| start.get(range).unwrap_or_default();
         let (year, month, day) = (part(0..4), part(4..6), part(6..8));
         let (hour, minute, second) = (part(9..11), part(11..13), part(13..15));
-        let start = format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z").parse().map_err(|_| OccurrenceError)?;
+        let start = format!("{year}-{month}-{day}T{hour}:{minute}:{second}Z");
+        let start = request_time(&start).map_err(|_| OccurrenceError)?;
         let occurrence = Self { series, start };
         // A leap second, or letters other than T and Z, would give the same occurrence a second identifier.
         if occurrence.to_string() == text { Ok(occurrence) } else { Err(OccurrenceError) }

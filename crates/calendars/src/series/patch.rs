@@ -1,7 +1,8 @@
 //! Changes of an event's recurrence by a PATCH.
 
-use kalends_kernel::{FieldError, FieldErrors, Timestamp, Zone};
+use kalends_kernel::{FieldError, FieldErrors};
 use kalends_recurrence::Rule;
+use kalends_time::{Timestamp, Zone};
 
 use super::{
     Repeats,

@@ -1,10 +1,31 @@
 //! The recurrence of a series: validation when it is written, and its stored form.
 
-use kalends_kernel::{FieldError, FieldErrors, Timestamp, Zone};
-use kalends_recurrence::{Exceptions, Length, Rule, Series, SeriesError};
+use kalends_kernel::{FieldError, FieldErrors};
+use kalends_recurrence::{Dialect, Exceptions, Frequency, Length, Part, Rule, Series, SeriesError};
+use kalends_time::{Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 
 use crate::{Moment, Times};
+
+/// The rules that requests may contain: a subset of RFC 5545 (section 3.3.10). Imported series may have others.
+pub const REQUEST_RULES: Dialect = Dialect {
+    max_length: 256,
+    frequencies: &[Frequency::Daily, Frequency::Weekly, Frequency::Monthly, Frequency::Yearly],
+    parts: &[
+        Part::Freq,
+        Part::Interval,
+        Part::ByMonth,
+        Part::ByMonthDay,
+        Part::ByDay,
+        Part::BySetPos,
+        Part::Wkst,
+        Part::Count,
+        Part::Until,
+    ],
+    max_interval: 1_000,
+    max_count: 10_000,
+    local_until: false,
+};
 
 /// How a series repeats.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +50,7 @@ pub enum RecurrenceError {
     Rule(#[from] kalends_recurrence::RuleError),
     /// Not a zone.
     #[error(transparent)]
-    Zone(#[from] kalends_kernel::ZoneError),
+    Zone(#[from] kalends_time::ZoneError),
     /// The times of an all-day series that are not whole days of its zone.
     #[error("an all-day series must last whole days of its zone")]
     Length,
@@ -194,7 +215,7 @@ pub(super) fn written(
     let series = Series::new(rule, times.span.start(), zone, length(times, zone)?).map_err(|error| {
         let param = match error {
             SeriesError::Range { .. } | SeriesError::Fraction { .. } | SeriesError::NotMidnight { .. } => "start_time",
-            SeriesError::UntilBeforeStart { .. } | SeriesError::NeverOccurs { .. } => "recurrence_rule",
+            _ => "recurrence_rule",
         };
         FieldError::new(param, error.to_string())
     })?;

@@ -1,7 +1,8 @@
 //! The times of a series.
 
-use kalends_kernel::{CalendarId, EventId, SignedDuration, Span, Timestamp};
+use kalends_kernel::{CalendarId, EventId};
 use kalends_recurrence::{Exceptions, Series};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use super::{Recurrence, RecurrenceError};
 use crate::Times;
@@ -109,7 +110,7 @@ impl Repeating {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::Zone;
+    use kalends_time::Zone;
     use proptest::prelude::*;
 
     use super::*;

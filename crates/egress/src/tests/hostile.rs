@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use kalends_kernel::RemoteUrl;
+use kalends_remote::RemoteUrl;
 use rstest::rstest;
 
 use super::support::{Server, Stage, Trap};

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use kalends_kernel::not_public;
+use kalends_remote::not_public;
 use tokio::{
     io::AsyncWriteExt as _,
     sync::{Semaphore, mpsc},

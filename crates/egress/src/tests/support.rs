@@ -17,7 +17,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use kalends_kernel::{NotPublic, RemoteUrl, not_public};
+use kalends_remote::{NotPublic, RemoteUrl, not_public};
 use rustls::{
     RootCertStore, ServerConfig,
     crypto::aws_lc_rs,

@@ -1,7 +1,7 @@
 //! Events of all kinds, as lines.
 
 use kalends_feeds::read::{Context, What, read};
-use kalends_kernel::{Span, Timestamp};
+use kalends_time::{Span, Timestamp};
 
 use super::draw::Draw;
 use super::rules;
@@ -204,7 +204,7 @@ fn exdates(draw: &mut Draw, scene: &Scene, form: &Form, starts: &[Timestamp], de
         lines.push(match draw.between(0, 7) {
             0 | 1 if !local_only => utc_property("EXDATE", start),
             2 if !dense => Form::Date.property("EXDATE", form.shows(start, scene.defaults)),
-            3 => form.property_at("EXDATE", start + kalends_kernel::SignedDuration::days(1), scene.defaults),
+            3 => form.property_at("EXDATE", start + kalends_time::SignedDuration::days(1), scene.defaults),
             4 => {
                 let other = form.property_at("EXDATE", draw.of(starts), scene.defaults);
                 let value = other.rsplit_once(':').unwrap().1;

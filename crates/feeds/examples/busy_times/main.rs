@@ -14,7 +14,7 @@ mod zones;
 use std::collections::BTreeMap;
 
 use kalends_feeds::read::{Context, Feed, read};
-use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use draw::Draw;
 use events::Scene;
@@ -63,7 +63,7 @@ fn scene(draw: &mut Draw) -> Scene {
     let year = draw.between(2012, 2032);
     let begins = Local::new(rules::date(draw, year), 0).0;
     let now = Timestamp::from_micros(begins * 1_000_000);
-    // Within the range around `now` in which series outside the subset are expanded.
+    // Within the range around `now` in which series that are not kept are expanded.
     let from = now - SignedDuration::days(draw.between(0, 300));
     let window = Span::new(from, now + SignedDuration::days(draw.between(60, 600))).unwrap();
     Scene { year, now, defaults: Defaults { dates, times }, window }

@@ -1,6 +1,6 @@
 //! Recurrence rules inside and outside the supported subset (`docs/use/recurrence.md`).
 
-use kalends_kernel::CivilDate;
+use kalends_time::CivilDate;
 
 use super::draw::Draw;
 use super::times::{DAY, Defaults, Form, Local, MINUTE};

@@ -1,6 +1,6 @@
 //! Civil times, and the forms in which feeds write them.
 
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
+use kalends_time::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
 
 pub(crate) const MINUTE: i64 = 60;
 pub(crate) const DAY: i64 = 86_400;

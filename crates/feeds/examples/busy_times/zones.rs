@@ -1,6 +1,6 @@
 //! The zone names that feeds use, and the zones that they describe themselves.
 
-use kalends_kernel::Zone;
+use kalends_time::Zone;
 
 use super::draw::Draw;
 use super::times::Form;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use kalends_kernel::{Timestamp, Zone};
+use kalends_time::{Timestamp, Zone};
 
 use super::values::{DAY, civil};
 

@@ -2,10 +2,10 @@
 //! known.
 
 use kalends_calendars::{DESCRIPTION_MAX, TITLE_MAX};
+use kalends_recurrence::Rule;
 
 use super::feed::SkipReason;
 use super::lines::{Property, RawLine};
-use super::rule::AnyRule;
 use super::values::{Form, Lasting, When, cut, line_of_text, lines_of_text};
 use super::zones::ZoneNames;
 use crate::limits::{DATES_MAX, UID_MAX};
@@ -27,8 +27,8 @@ pub(super) struct Draft {
     pub(super) start: Option<When>,
     pub(super) end: Option<When>,
     pub(super) lasting: Option<Lasting>,
-    pub(super) rules: Vec<AnyRule>,
-    pub(super) excluded_rules: Vec<AnyRule>,
+    pub(super) rules: Vec<Rule>,
+    pub(super) excluded_rules: Vec<Rule>,
     pub(super) dates: Vec<(When, Ends)>,
     pub(super) excluded: Vec<When>,
     pub(super) transparent: bool,
@@ -153,10 +153,10 @@ impl Draft {
 
     fn add_rule(&mut self, includes: bool, value: &str) {
         let rules = if includes { &mut self.rules } else { &mut self.excluded_rules };
-        match AnyRule::parse(value) {
-            Some(rule) if rules.contains(&rule) => {}
+        match Rule::parse_lenient(value).map(|read| read.rule) {
+            Ok(rule) if rules.contains(&rule) => {}
             // Many rules would be too much work for one event, and no known program writes them.
-            Some(rule) if rules.len() < 16 => rules.push(rule),
+            Ok(rule) if rules.len() < 16 => rules.push(rule),
             _ => self.fault = self.fault.or(Some(SkipReason::Rule)),
         }
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use kalends_calendars::{EventStatus, Recurrence, Times};
-use kalends_kernel::{Span, Timestamp, Zone};
+use kalends_time::{Span, Timestamp, Zone};
 
 use crate::limits::{BYTES_MAX, EVENTS_MAX};
 
@@ -13,7 +13,7 @@ pub struct Context {
     /// The zone of the calendar into which the feed is imported. It applies to whole days, and to times without a zone
     /// of their own.
     pub calendar_zone: Zone,
-    /// The present, around which series outside the subset are expanded.
+    /// The present, around which series that are not kept are expanded.
     pub now: Timestamp,
 }
 
@@ -53,8 +53,8 @@ pub type Editions = BTreeMap<Arc<str>, Edition>;
 pub enum Edition {
     /// Its items are the complete event.
     Full,
-    /// Its items are the complete event, except for occurrences that were over before this instant. A series outside
-    /// the subset is expanded only around the present.
+    /// Its items are the complete event, except for occurrences that were over before this instant. A series that
+    /// is not kept is expanded only around the present.
     Since(Timestamp),
     /// It is cancelled, and has no items.
     Cancelled,
@@ -92,7 +92,7 @@ pub enum What {
     /// It takes place once. If it is an occurrence of a series that cannot be kept as a series, it has an
     /// [`Item::recurrence_id`].
     Once,
-    /// It is a series of the subset, without the occurrences that are items of their own.
+    /// It is a series that is kept, without the occurrences that are items of their own.
     Series(Box<Recurrence>),
     /// It is an override. Its series is the item with the same `UID` that is a [`What::Series`] and has this
     /// [`Item::recurrence_id`].
@@ -187,7 +187,7 @@ pub enum SkipReason {
     #[error("its dates take too many steps to compute")]
     Work,
     /// Together with those of other events, more occurrences than [`crate::limits::OCCURRENCES_IN_ALL_MAX`].
-    #[error("the feed has too many occurrences of series outside the subset")]
+    #[error("the feed has too many occurrences of series that are not kept")]
     Occurrences,
     /// No `END:VEVENT`.
     #[error("it has no END:VEVENT")]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kalends_calendars::{EventStatus, Times};
-use kalends_kernel::Timestamp;
+use kalends_time::Timestamp;
 
 use super::draft::{Draft, Status};
 use super::feed::{Edition, Editions, Item, SkipReason, Skipped, Warning, What};

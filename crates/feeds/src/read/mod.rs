@@ -1,7 +1,7 @@
 //! Reading third-party feeds with a bounded amount of work, whatever they contain.
 //!
-//! [`read`] takes the bytes of a feed and returns its events, each in the form of one row. Series of the subset
-//! (`docs/use/recurrence.md`) stay series. Others are expanded to their occurrences around the present. Events that
+//! [`read`] takes the bytes of a feed and returns its events, each in the form of one row. Series of
+//! days, weeks, months and years stay series (`docs/use/ical.md`). Others are expanded to their occurrences around the present. Events that
 //! cannot be read are skipped and reported one by one. Only a text that is not a feed, or is cut short, is an error, so
 //! that no failed fetch removes an event.
 //!
@@ -14,14 +14,13 @@ mod draft;
 mod expand;
 mod feed;
 mod gather;
+mod kept;
 mod lines;
 mod observances;
 mod occurrences;
 mod resolve;
-mod rule;
 mod scan;
 mod steps;
-mod subset;
 mod timing;
 mod values;
 mod windows;

@@ -1,12 +1,12 @@
 //! Evaluation of `VTIMEZONE`, a zone that the feed describes itself (RFC 5545 section 3.6.5).
 
-use kalends_kernel::{Timestamp, Zone};
+use kalends_recurrence::{Rule, Until};
+use kalends_time::{Timestamp, Zone};
 
 use super::clock::Transitions;
-use super::expand::Generated;
-use super::rule::AnyRule;
+use super::expand::Expansion;
 use super::steps::{Exhausted, Steps};
-use super::values::{DAY, Form};
+use super::values::{DAY, local_seconds};
 use crate::limits::{TRANSITIONS_MAX, ZONE_STEPS_MAX};
 
 /// Two years before the earliest event, so that the offset at the beginning is known.
@@ -31,7 +31,7 @@ pub(super) struct Observance {
     pub(super) start: Option<i64>,
     pub(super) from: Option<i64>,
     pub(super) to: Option<i64>,
-    pub(super) rules: Vec<AnyRule>,
+    pub(super) rules: Vec<Rule>,
     pub(super) dates: Vec<i64>,
 }
 
@@ -68,12 +68,13 @@ impl Observance {
         let mut onsets = vec![start];
         onsets.extend(self.dates.iter().copied().filter(|date| *date < horizon));
         for rule in &self.rules {
-            let until = rule.until.map_or(horizon, |until| match until.form {
-                Form::Utc => until.local.saturating_add(from),
-                Form::Date => until.local + DAY - 1,
-                Form::Floating | Form::Zoned(_) => until.local,
+            let until = rule.until().map_or(horizon, |until| match until {
+                Until::Timestamp(until) => until.as_unix_seconds().saturating_add(from),
+                Until::Date(date) => (date.as_days() + 1) * DAY - 1,
+                Until::Local(until) => local_seconds(until),
             });
-            let mut generated = Generated::new(rule, start, FROM, until.min(horizon));
+            let expansion = Expansion::new(rule, start);
+            let mut generated = expansion.starts(FROM, until.min(horizon));
             while let Some(onset) = generated.next(steps)? {
                 onsets.push(onset);
                 if onsets.len() > TRANSITIONS_MAX {

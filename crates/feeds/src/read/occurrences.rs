@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::Timestamp;
+use kalends_recurrence::{Rule, Until};
+use kalends_time::Timestamp;
 
 use super::draft::Draft;
-use super::expand::Generated;
+use super::expand::Expansion;
 use super::feed::What;
 use super::feed::{SkipReason, Warning};
 use super::gather::{Change, Changes, Gathered, Texts, item};
-use super::rule::AnyRule;
 use super::steps::Exhausted;
 use super::timing::{Timing, instant};
-use super::values::{DAY, Form};
+use super::values::{DAY, Form, local_seconds};
 use crate::limits::{EXPANDED_AHEAD, EXPANDED_BACK, OCCURRENCES_MAX};
 
 /// The occurrences of a series by their starts, in seconds.
@@ -34,7 +34,7 @@ impl Gathered<'_> {
         changes: &Changes<'_>,
     ) -> Result<(), SkipReason> {
         // An event that is longer than all supported years fits nowhere.
-        if timing.length() > Timestamp::HORIZON - Timestamp::EARLIEST {
+        if timing.length() > Timestamp::HORIZON - Timestamp::EPOCH {
             return Err(SkipReason::Years);
         }
         let mut found = Found::new();
@@ -130,13 +130,14 @@ impl Gathered<'_> {
     }
 
     /// Adds the occurrences of a rule around the present. Stops at one more than the limit, so that the caller notices.
-    fn generate(&mut self, rule: &AnyRule, timing: &Timing, found: &mut Found) -> Result<(), SkipReason> {
+    fn generate(&mut self, rule: &Rule, timing: &Timing, found: &mut Found) -> Result<(), SkipReason> {
         let now = self.zones.context.now;
         let (from, until) = (now - EXPANDED_BACK, now + EXPANDED_AHEAD);
         // Clock changes and days of different length make a difference of less than this.
         let margin = if timing.is_all_day() { 2 * DAY } else { DAY / 8 };
         let first = timing.clock.shows(from - timing.length()) - margin;
-        let mut generated = Generated::new(rule, timing.local, first, timing.clock.shows(until) + margin);
+        let expansion = Expansion::new(rule, timing.local);
+        let mut generated = expansion.starts(first, timing.clock.shows(until) + margin);
         let last = self.last_start(rule, timing);
         let mut count = 0;
         while let Some(local) = generated.next(&mut self.zones.steps)? {
@@ -157,20 +158,21 @@ impl Gathered<'_> {
     }
 
     /// The last instant, in seconds, at which `UNTIL` lets an occurrence start.
-    pub(super) fn last_start(&self, rule: &AnyRule, timing: &Timing) -> i64 {
-        let Some(until) = rule.until else { return i64::MAX };
-        let day = until.day();
+    pub(super) fn last_start(&self, rule: &Rule, timing: &Timing) -> i64 {
         let after = |day: i64| timing.clock.seconds_at((day + 1) * DAY) - 1;
-        match until.form {
-            Form::Date => after(day),
+        match rule.until() {
+            None => i64::MAX,
+            Some(Until::Date(date)) => after(date.as_days()),
             // A series of whole days ends with a day, in whatever form a producer writes it. Midnight in UTC means the
             // day that it names. Any other instant is within the day that it means.
-            Form::Utc if timing.is_all_day() && until.local.rem_euclid(DAY) != 0 => {
-                after(timing.clock.shows(instant(until.local)).div_euclid(DAY))
+            Some(Until::Timestamp(until)) if timing.is_all_day() => {
+                let seconds = until.as_unix_seconds();
+                let local = if seconds.rem_euclid(DAY) == 0 { seconds } else { timing.clock.shows(until) };
+                after(local.div_euclid(DAY))
             }
-            _ if timing.is_all_day() => after(day),
-            Form::Utc => until.local,
-            Form::Floating | Form::Zoned(_) => timing.clock.seconds_at(until.local),
+            Some(Until::Local(until)) if timing.is_all_day() => after(until.date.as_days()),
+            Some(Until::Timestamp(until)) => until.as_unix_seconds(),
+            Some(Until::Local(until)) => timing.clock.seconds_at(local_seconds(until)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use kalends_kernel::Zone;
+use kalends_time::Zone;
 
 use super::clock::Clock;
 use super::feed::{Context, Warning};

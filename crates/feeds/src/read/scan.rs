@@ -7,12 +7,12 @@ use std::collections::HashMap;
 use std::mem::take;
 
 use kalends_calendars::NAME_MAX;
+use kalends_recurrence::Rule;
 
 use super::draft::Draft;
 use super::feed::{ReadError, SkipReason, Skipped};
 use super::lines::{Lines, Property, RawLine};
 use super::observances::{Described, Observance};
-use super::rule::AnyRule;
 use super::values::{Form, When, line_of_text, offset};
 use super::zones::ZoneNames;
 use crate::limits::{BYTES_MAX, EVENTS_MAX, OBSERVANCES_MAX, TRANSITIONS_MAX};
@@ -239,8 +239,8 @@ impl ZoneDraft {
             b"DTSTART" => observance.start = read(value),
             b"TZOFFSETFROM" => observance.from = offset(value),
             b"TZOFFSETTO" => observance.to = offset(value),
-            b"RRULE" => match AnyRule::parse(value) {
-                Some(rule) if observance.rules.len() < 16 => observance.rules.push(rule),
+            b"RRULE" => match Rule::parse_lenient(value).map(|read| read.rule) {
+                Ok(rule) if observance.rules.len() < 16 => observance.rules.push(rule),
                 _ => self.described.unusable = true,
             },
             b"RDATE" => {

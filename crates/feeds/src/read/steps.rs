@@ -35,6 +35,11 @@ impl Steps {
         }
     }
 
+    /// The steps that may still be taken.
+    pub(super) const fn left(&self) -> u64 {
+        self.until.saturating_sub(self.used)
+    }
+
     pub(super) const fn used(&self) -> u64 {
         self.used
     }

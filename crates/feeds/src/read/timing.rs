@@ -1,7 +1,7 @@
 //! The times of an event, after its zones are resolved.
 
 use kalends_calendars::Times;
-use kalends_kernel::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use super::clock::Clock;
 use super::draft::{Draft, Ends};
@@ -130,7 +130,7 @@ impl Timing {
     /// The times to store. `None` outside the years 1970 to 2099.
     pub(super) fn times(&self) -> Option<Times> {
         let (start, end) = (instant(self.start), instant(self.end()));
-        let inside = Timestamp::EARLIEST <= start && start < Timestamp::HORIZON && end <= Timestamp::HORIZON;
+        let inside = Timestamp::EPOCH <= start && start < Timestamp::HORIZON && end <= Timestamp::HORIZON;
         let span = Span::new(start, end).ok().filter(|_| inside)?;
         Some(Times { span, all_day: self.is_all_day() })
     }

@@ -1,6 +1,6 @@
 //! The values of properties: dates, lengths, offsets and texts (RFC 5545 section 3.3).
 
-use kalends_kernel::{CivilDate, CivilDateTime, CivilTime};
+use kalends_time::{CivilDate, CivilDateTime, CivilTime};
 
 pub(super) const DAY: i64 = 86_400;
 
@@ -52,6 +52,11 @@ impl When {
     pub(super) const fn day(self) -> i64 {
         self.local.div_euclid(DAY)
     }
+}
+
+/// Seconds since 1970-01-01T00:00 on the same clock.
+pub(super) fn local_seconds(civil: CivilDateTime) -> i64 {
+    civil.date.as_days() * DAY + civil.time.as_micros() / 1_000_000
 }
 
 fn is_digits(text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The names that Windows, Outlook and Exchange have for zones.
 
-use kalends_kernel::Zone;
+use kalends_time::Zone;
 
 /// The zones of Windows, sorted by name: the data of territory 001 in CLDR's `windowsZones.xml`. The zones with a fixed
 /// offset (`UTC-11`, `Dateline Standard Time`) are left out. Producers write them for clocks that change, and the feed's

@@ -9,7 +9,8 @@ use std::{
 };
 
 use kalends_calendars::{Calendar, Event, EventSource, Occurrence, Recurrence, Repeats};
-use kalends_kernel::{EventId, Metadata, Timestamp, Version};
+use kalends_kernel::{EventId, Metadata, Version};
+use kalends_time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::CHUNK_MAX;

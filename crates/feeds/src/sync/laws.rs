@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use kalends_calendars::{AgentActivity, Calendar, Event, EventSource, NewCalendar, Repeats};
-use kalends_kernel::{CalendarId, EventId, Metadata, OrgId, SignedDuration, Timestamp, Zone};
+use kalends_kernel::{CalendarId, EventId, Metadata, OrgId};
+use kalends_time::{SignedDuration, Timestamp, Zone};
 use proptest::prelude::*;
 
 use super::{
@@ -320,7 +321,7 @@ fn overrides_without_their_series_replace_nothing() {
 #[test]
 fn past_occurrences_that_a_file_no_longer_expands_stay() {
     let mut applied = Applied::default();
-    let expanded = "DTSTART:20200301T100000Z\r\nRRULE:FREQ=YEARLY;BYYEARDAY=60,61";
+    let expanded = "DTSTART:20200301T100000Z\r\nRRULE:FREQ=HOURLY;BYHOUR=10;BYYEARDAY=60,61";
     let first = applied.compared_file(lone(expanded));
     applied.apply(&first, NOW);
     let since = NOW - EXPANDED_BACK;

@@ -1,6 +1,6 @@
 //! The state that is kept of a subscription's syncs, and when the next one is due.
 
-use kalends_kernel::{SignedDuration, Timestamp, Zone};
+use kalends_time::{SignedDuration, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -52,7 +52,7 @@ pub struct Seen {
 
 /// Serializes an instant as microseconds.
 mod micros {
-    use kalends_kernel::Timestamp;
+    use kalends_time::Timestamp;
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]

@@ -1,7 +1,8 @@
 //! Events as `VEVENT` (RFC 5545 section 3.6.1).
 
 use kalends_calendars::{Event, EventStatus, Recurrence, Reminders};
-use kalends_kernel::{CivilDate, EventId, Span, Timestamp, Version, Zone};
+use kalends_kernel::{EventId, Version};
+use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
 use super::{line::Lines, stamp};
 

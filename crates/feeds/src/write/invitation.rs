@@ -1,7 +1,8 @@
 //! Invitations: one event as a message from its organizer to an attendee (RFC 5546).
 
 use kalends_calendars::Event;
-use kalends_kernel::{Foreign, Timestamp};
+use kalends_kernel::Foreign;
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{line::Lines, stamp};

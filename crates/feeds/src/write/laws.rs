@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty};
-use kalends_kernel::{CivilDateTime, SignedDuration, Span, Zone};
 use kalends_recurrence::{Length, Rule, Series};
+use kalends_time::{CivilDateTime, SignedDuration, Span, Zone};
 use proptest::prelude::*;
 
 use super::{
@@ -85,7 +85,7 @@ fn made(number: u8, calendar: &Calendar, (title, hour, hours, repeats): &Drawn) 
 }
 
 fn occurrences(event: &Event) -> Vec<Span> {
-    let ever = Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap();
+    let ever = Span::new(Timestamp::EPOCH, Timestamp::HORIZON).unwrap();
     event.repeating().map_or(vec![event.times.span], |repeating| repeating.occurrences(ever).collect())
 }
 
@@ -131,7 +131,7 @@ fn meets_a_doubtful_time(event: &Event) -> bool {
     let of_day = |span: &Span| zone.to_civil(span.start()).time;
     let first = of_day(&event.times.span);
     let doubtful = |span: &Span| comes_twice(span.start()) || comes_twice(span.end()) || of_day(span) != first;
-    let ever = Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap();
+    let ever = Span::new(Timestamp::EPOCH, Timestamp::HORIZON).unwrap();
     // Include cancelled occurrences, because they are written as EXDATE.
     let series = recurrence.series(event.times).unwrap();
     doubtful(&event.times.span) || series.occurrences(ever).any(|span| doubtful(&span))
@@ -190,7 +190,7 @@ proptest! {
 
     #[test]
     fn zones_are_described_for_the_covered_time(name in zone_name(), day in 0..47_000_i64, days in 1..9_000_i64) {
-        let from = Timestamp::EARLIEST + SignedDuration::days(day);
+        let from = Timestamp::EPOCH + SignedDuration::days(day);
         check_zone(name.parse().unwrap(), from, (from + SignedDuration::days(days)).min(Timestamp::HORIZON));
     }
 }
@@ -198,7 +198,7 @@ proptest! {
 #[test]
 fn every_zone_is_described_from_1970_to_2099() {
     for zone in Zone::all() {
-        check_zone(zone, Timestamp::EARLIEST, Timestamp::HORIZON);
+        check_zone(zone, Timestamp::EPOCH, Timestamp::HORIZON);
     }
 }
 

@@ -22,7 +22,8 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_calendars::{Calendar, Event, EventSource};
-use kalends_kernel::{EventId, Revision, Timestamp, Version, Zone};
+use kalends_kernel::{EventId, Revision, Version};
+use kalends_time::{Timestamp, Zone};
 
 use event::{Events, OccurrenceId};
 pub use invitation::{Invitation, Method, invitation};

@@ -1,6 +1,6 @@
 //! Dates and times as RFC 5545 writes them (sections 3.3.4 and 3.3.5).
 
-use kalends_kernel::{CivilDate, CivilDateTime, SignedDuration, Timestamp};
+use kalends_time::{CivilDate, CivilDateTime, SignedDuration, Timestamp};
 
 const SECOND: i64 = 1_000_000;
 

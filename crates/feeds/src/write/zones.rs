@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::{CivilDate, CivilDateTime, SignedDuration, Timestamp, Zone};
+use kalends_time::{CivilDate, CivilDateTime, SignedDuration, Timestamp, Zone};
 
 use super::{line::Lines, stamp};
 
@@ -50,7 +50,7 @@ struct Change {
 /// Writes the zone's rules.
 pub(super) fn write(covered: &Covered, to: &mut Lines) {
     let zone = covered.zone;
-    let from = Timestamp::EARLIEST.max(covered.from - BEFORE);
+    let from = Timestamp::EPOCH.max(covered.from - BEFORE);
     let until = (covered.to + BEHIND).min(Timestamp::HORIZON);
     to.put("BEGIN", "VTIMEZONE");
     to.put("TZID", zone.name());
@@ -91,7 +91,7 @@ fn changes(zone: Zone, from: Timestamp, until: Timestamp) -> BTreeMap<Kind, Vec<
 
 /// The second, after `low` and up to `high`, at which the offset is no longer `offset`.
 fn first_with_another(zone: Zone, offset: SignedDuration, low: Timestamp, high: Timestamp) -> Timestamp {
-    let at = |second: i64| Timestamp::EARLIEST + SignedDuration::seconds(second);
+    let at = |second: i64| Timestamp::EPOCH + SignedDuration::seconds(second);
     let (mut low, mut high) = (low.as_unix_seconds(), high.as_unix_seconds());
     while high - low > 1 {
         let middle = low.midpoint(high);

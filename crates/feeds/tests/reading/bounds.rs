@@ -15,6 +15,9 @@ const START: &str = "DTSTART:20160310T090000Z\nDURATION:PT1S\n";
 #[case::every_second("RRULE:FREQ=SECONDLY")]
 #[case::every_second_of_an_hour("RRULE:FREQ=SECONDLY;BYHOUR=9")]
 #[case::every_minute("RRULE:FREQ=MINUTELY;BYDAY=MO")]
+#[case::all_times_of_a_year(
+    "RRULE:FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12;BYMINUTE=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20;BYSECOND=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14"
+)]
 fn unbounded_rules_are_cut(#[case] rule: &str) {
     let feed = feed(&event(&format!("{START}{rule}")));
     assert_eq!(feed.items.len(), OCCURRENCES_MAX);
@@ -23,10 +26,7 @@ fn unbounded_rules_are_cut(#[case] rule: &str) {
 }
 
 #[rstest]
-#[case::counted_seconds("RRULE:FREQ=SECONDLY;COUNT=4000000000")]
-#[case::all_times_of_a_year(
-    "RRULE:FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYHOUR=0,1,2,3,4,5,6,7,8,9,10,11,12;BYMINUTE=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20;BYSECOND=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14"
-)]
+#[case::counted_seconds("RRULE:FREQ=SECONDLY;COUNT=2000000000")]
 fn rules_that_take_too_much_work_are_skipped(#[case] rule: &str) {
     let feed = feed(&event(&format!("{START}{rule}")));
     assert_eq!((feed.items.len(), feed.skipped[0].reason), (0, SkipReason::Work));
@@ -48,7 +48,7 @@ fn rules_without_occurrences_take_bounded_steps(#[case] rule: &str) {
 #[test]
 fn costly_events_share_the_steps_of_the_feed() {
     let costly = |index: usize| {
-        format!("BEGIN:VEVENT\nUID:costly-{index:03}\n{START}RRULE:FREQ=SECONDLY;COUNT=4000000000\nEND:VEVENT\n")
+        format!("BEGIN:VEVENT\nUID:costly-{index:03}\n{START}RRULE:FREQ=SECONDLY;COUNT=2000000000\nEND:VEVENT\n")
     };
     let mut text: String = (0..20).map(costly).collect();
     text.push_str("BEGIN:VEVENT\nUID:plain\nDTSTART:20260310T090000Z\nDURATION:PT1H\nEND:VEVENT\n");

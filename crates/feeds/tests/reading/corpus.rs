@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kalends_feeds::read::{Context, read};
-use kalends_kernel::Span;
+use kalends_time::Span;
 
 use super::{NOW, at, span, span_texts, zone};
 

@@ -13,7 +13,7 @@ mod laws;
 mod recurring;
 
 use kalends_feeds::read::{Context, Feed, ReadError, read};
-use kalends_kernel::{Span, Timestamp, Zone};
+use kalends_time::{Span, Timestamp, Zone};
 
 /// The present instant in all tests.
 const NOW: &str = "2026-03-10T12:00:00Z";

@@ -2,7 +2,7 @@
 
 use kalends_accounts::oauth::Provider::Microsoft;
 use kalends_app::ports::{CalendarProviders as _, ProviderError, TheirBusy};
-use kalends_kernel::Span;
+use kalends_time::Span;
 use rstest::rstest;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use kalends_accounts::oauth::{Provider, TokenRequest};
 use kalends_app::ports::{CalendarProviders as _, ProviderError};
-use kalends_kernel::SignedDuration;
+use kalends_time::SignedDuration;
 use rstest::rstest;
 use serde_json::json;
 

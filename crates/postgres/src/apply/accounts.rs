@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 
 use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
 use kalends_app::ports::CommitError;
-use kalends_kernel::{KeyId, OrgId, Timestamp, Version};
+use kalends_kernel::{KeyId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 

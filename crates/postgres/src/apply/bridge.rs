@@ -1,8 +1,9 @@
 //! Connection links, connections, and what was read of their calendars.
 
 use kalends_bridge::{Change, Connection, ConnectionLink, ExternalCalendar, RefreshClaim, RefreshState};
-use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Timestamp, Version};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Version};
 use kalends_rows::{SealedBridge, SealedChangeSet};
+use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 

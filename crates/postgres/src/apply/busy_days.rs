@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_calendars::Event;
 use kalends_calendars::ports::{BUSY_DAY_MAX, LONG};
-use kalends_kernel::Timestamp;
 use kalends_rows::EventWrite;
+use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 

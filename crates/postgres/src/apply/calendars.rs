@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::Guard;
 use kalends_calendars::{Agent, AgentStatus, Calendar, Change, Event, Recurrence, calendars_revised};
-use kalends_kernel::{CalendarId, Revision, Timestamp};
+use kalends_kernel::{CalendarId, Revision};
 use kalends_rows::{AgentWrite, CalendarWrite, EventWrite, SealedChangeSet};
+use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 

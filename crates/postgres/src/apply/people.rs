@@ -5,7 +5,8 @@
 
 use kalends_accounts::oauth::KnownIdentity;
 use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash, User};
-use kalends_kernel::{OrgId, Timestamp, UserId, Version};
+use kalends_kernel::{OrgId, UserId, Version};
+use kalends_time::Timestamp;
 use sqlx::PgConnection;
 
 use crate::error::{ApplyError, all_written};

@@ -2,8 +2,9 @@
 
 use kalends_feeds::sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState};
 use kalends_feeds::{Change, HostHash, Origin, Remains, Subscription, SyncClaim};
-use kalends_kernel::{OrgId, SubscriptionId, Timestamp, Version};
+use kalends_kernel::{OrgId, SubscriptionId, Version};
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 

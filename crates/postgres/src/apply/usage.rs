@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use kalends_app::ports::CommitError;
 use kalends_app::{Charge, Guard};
-use kalends_kernel::{OrgId, Timestamp};
+use kalends_kernel::OrgId;
 use kalends_quotas::Metric;
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 

@@ -3,11 +3,12 @@
 //! These are rare and few, so each is a statement of its own. An endpoint's row is locked before its queue, and both
 //! before any counter.
 
-use kalends_kernel::{OrgId, Timestamp, Version, WebhookId};
+use kalends_kernel::{OrgId, Version, WebhookId};
 use kalends_notifications::{
     CLAIM_LASTS, Change, Deactivation, Delivery, DeliveryState, Message, Record, WebhookEndpoint,
 };
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_app::StoredAnswer;
 use kalends_app::ports::StoredAnswers;
-use kalends_kernel::{StoreError, Timestamp};
+use kalends_kernel::StoreError;
+use kalends_time::Timestamp;
 
 use crate::PostgresStore;
 use crate::error::store_error;

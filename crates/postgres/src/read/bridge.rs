@@ -5,8 +5,9 @@ use kalends_accounts::TokenHash;
 use kalends_bridge::ports::{ConnectionLinks, Connections, Grants, KnownCalendar};
 use kalends_bridge::{Connection, ConnectionLink, Fence, Grant, RefreshClaim};
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError, Timestamp,
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError,
 };
+use kalends_time::Timestamp;
 use uuid::Uuid;
 
 use super::listed;

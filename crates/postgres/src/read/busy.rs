@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG, LivingAgent};
-use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError};
+use kalends_time::Span;
 use uuid::Uuid;
 
 use crate::PostgresStore;

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_calendars::Calendar;
 use kalends_calendars::ports::{CalendarFilter, Calendars};
-use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError};
+use kalends_time::Timestamp;
 use uuid::Uuid;
 
 use super::listed;

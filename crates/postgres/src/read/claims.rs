@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_accounts::ports::Claims;
 use kalends_accounts::{AddressHash, Claim};
-use kalends_kernel::{ClaimId, Listed, OrgId, Page, StoreError, Timestamp, UserId};
+use kalends_kernel::{ClaimId, Listed, OrgId, Page, StoreError, UserId};
+use kalends_time::Timestamp;
 
 use super::listed;
 use crate::PostgresStore;

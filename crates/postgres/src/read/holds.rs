@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_calendars::Reservation;
 use kalends_calendars::ports::{CalendarHolds, Holds, OwnedEvent};
-use kalends_kernel::{AgentId, CalendarId, HoldSetId, OrgId, ProposalId, Revision, Span, StoreError, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, HoldSetId, OrgId, ProposalId, Revision, StoreError};
+use kalends_time::{Span, Timestamp};
 use uuid::Uuid;
 
 use crate::PostgresStore;

@@ -5,7 +5,8 @@ use kalends_app::ports::{HumanCalendars, HumanSeen};
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_calendars::HumanFor;
 use kalends_calendars::ports::{BusySource, LivingAgent};
-use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError};
+use kalends_time::{Span, Timestamp};
 use uuid::Uuid;
 
 use crate::PostgresStore;

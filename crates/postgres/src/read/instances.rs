@@ -7,7 +7,8 @@ use kalends_calendars::ports::{BlockingSeries, EventScope, InstanceFilter, Insta
 use kalends_calendars::{
     Entry, Event, EventSource, INSTANCES_MAX, Occurrence, Repeating, SingleInstance, page_of_instances,
 };
-use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, Span, StoreError, Timestamp};
+use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_time::{Span, Timestamp};
 use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_accounts::ports::PasswordResets;
 use kalends_accounts::{PasswordReset, TokenHash};
-use kalends_kernel::{StoreError, Timestamp, UserId};
+use kalends_kernel::{StoreError, UserId};
+use kalends_time::Timestamp;
 
 use crate::PostgresStore;
 use crate::error::store_error;

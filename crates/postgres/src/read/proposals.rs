@@ -1,9 +1,10 @@
 //! Reads proposals, each with its participants in one statement, so that both are consistent.
 
 use async_trait::async_trait;
-use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError, Timestamp};
+use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError};
 use kalends_proposals::Proposal;
 use kalends_proposals::ports::{ProposalFilter, Proposals};
+use kalends_time::Timestamp;
 
 use super::listed;
 use crate::PostgresStore;

@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use kalends_availability::Block;
 use kalends_calendars::ports::{BusySource, CalendarBlocks, LONG, RulesOfCalendars};
 use kalends_calendars::{AvailabilityRules, EventSource, EventStatus, block_kind};
-use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError};
+use kalends_time::{Span, Timestamp};
 
 use crate::PostgresStore;
 use crate::error::store_error;

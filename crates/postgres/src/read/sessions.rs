@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_accounts::Session;
 use kalends_accounts::ports::Sessions;
-use kalends_kernel::{SessionId, StoreError, Timestamp};
+use kalends_kernel::{SessionId, StoreError};
+use kalends_time::Timestamp;
 
 use crate::PostgresStore;
 use crate::error::store_error;

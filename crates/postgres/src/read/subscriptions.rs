@@ -7,7 +7,9 @@ use futures::TryStreamExt as _;
 use kalends_feeds::ports::{ImportedItems, Subscriptions};
 use kalends_feeds::sync::KnownItem;
 use kalends_feeds::{Fence, HostHash, LEFT_MAX, Neighbours, Origin, Subscription, SubscriptionStatus, SyncClaim};
-use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, SubscriptionId};
+use kalends_remote::RemoteUrl;
+use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use kalends_calendars::ports::{ClaimedTimer, TimerQueue, Timers};
 use kalends_calendars::{EmittedUntil, Event, Reminders, Timer};
-use kalends_kernel::{CalendarId, EventId, OrgId, StoreError, Timestamp, Version};
+use kalends_kernel::{CalendarId, EventId, OrgId, StoreError, Version};
+use kalends_time::Timestamp;
 use sqlx::{Connection as _, PgConnection};
 use uuid::Uuid;
 

@@ -4,8 +4,9 @@
 
 use async_trait::async_trait;
 use kalends_app::ports::{Debited, Metering};
-use kalends_kernel::{OrgId, StoreError, Timestamp};
+use kalends_kernel::{OrgId, StoreError};
 use kalends_quotas::{Debit, Metric, Period, Refund};
+use kalends_time::Timestamp;
 
 use crate::PostgresStore;
 use crate::counts::{count, counts, signed};

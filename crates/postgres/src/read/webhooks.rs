@@ -1,9 +1,10 @@
 //! Reads webhook endpoints and deliveries.
 
 use async_trait::async_trait;
-use kalends_kernel::{DeliveryId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, Timestamp, WebhookId};
+use kalends_kernel::{DeliveryId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, WebhookId};
 use kalends_notifications::ports::{Deliveries, DeliverySeen, DeliveryStats, Webhooks};
 use kalends_notifications::{Delivery, DeliveryStatus, WebhookEndpoint};
+use kalends_time::Timestamp;
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
 use super::listed;

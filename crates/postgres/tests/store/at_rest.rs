@@ -9,8 +9,9 @@ use kalends_bridge::ports::ConnectAttempts as _;
 use kalends_bridge::{ConnectAttempt, Purpose};
 use kalends_calendars::ports::{AgentFilter, Agents as _, CalendarFilter, Calendars as _};
 use kalends_calendars::{Agent, Calendar};
-use kalends_kernel::{Metadata, Page, SignedDuration, StoreError, UserId};
+use kalends_kernel::{Metadata, Page, StoreError, UserId};
 use kalends_testkit::fixtures::Compose as _;
+use kalends_time::SignedDuration;
 use sqlx::AssertSqlSafe;
 
 use crate::feed_tokens::everything;

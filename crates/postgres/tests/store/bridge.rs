@@ -12,9 +12,10 @@ use kalends_bridge::{
     NewLink, Purpose, Reading, TheirCalendar, Tokens, listing,
 };
 use kalends_calendars::Calendar;
-use kalends_kernel::{ExternalCalendarId, OrgId, Page, Timestamp, UserId};
+use kalends_kernel::{ExternalCalendarId, OrgId, Page, UserId};
 use kalends_postgres::PostgresStore;
 use kalends_testkit::fixtures::{Fixtures, span};
+use kalends_time::Timestamp;
 use tokio::task::JoinSet;
 
 use crate::rows::located;

@@ -7,11 +7,12 @@ use kalends_app::ports::{Commit as _, CommitError};
 use kalends_app::{ChangeSet, Guard};
 use kalends_calendars::ports::{Calendars as _, Events as _};
 use kalends_calendars::{Calendar, Event};
-use kalends_kernel::{OrgId, SignedDuration, Span, StoreError};
+use kalends_kernel::{OrgId, StoreError};
 use kalends_postgres::PostgresStore;
 use kalends_quotas::Metric;
 use kalends_testkit::Inspect as _;
 use kalends_testkit::fixtures::{Compose as _, Fixtures, span};
+use kalends_time::{SignedDuration, Span};
 use sqlx::Connection as _;
 use tokio::task::JoinSet;
 

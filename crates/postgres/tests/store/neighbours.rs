@@ -3,7 +3,8 @@
 use kalends_app::ports::{FieldCipher as _, Place};
 use kalends_feeds::ports::Subscriptions as _;
 use kalends_feeds::{Confidential, LEFT_MAX, Neighbour, NewSubscription, Placement, Subscription};
-use kalends_kernel::{AgentId, RemoteUrl};
+use kalends_kernel::AgentId;
+use kalends_remote::RemoteUrl;
 use sqlx::ConnectOptions as _;
 
 use crate::server::Bench;

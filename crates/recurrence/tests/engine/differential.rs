@@ -2,8 +2,8 @@
 //! generates, and nothing that the crate decides differently from RFC 5545 (see [`compared`]).
 
 use chrono::{DateTime, Utc};
-use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Frequency, HORIZON, Rule, Series};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 use rrule::{RRule, RRuleSet, Tz, Unvalidated};
 
@@ -43,10 +43,10 @@ fn compared(drawn: &Drawn) -> bool {
     let within_month = drawn.positions.iter().all(|position| position.abs() <= 31)
         && drawn.days.iter().all(|(ordinal, _)| *ordinal != -5);
     let by_frequency = match drawn.frequency {
-        Frequency::Daily => true,
         Frequency::Weekly => drawn.positions.is_empty(),
         Frequency::Monthly => within_month,
         Frequency::Yearly => drawn.days.iter().all(|(ordinal, _)| *ordinal != -53),
+        _ => true,
     };
     by_frequency && !drawn.mixes_ordinals()
 }
@@ -99,10 +99,10 @@ fn compare(drawn: &Drawn, anywhere: Timestamp, end: End, window: (i64, i64)) -> 
 
 fn period(frequency: Frequency, count: i64) -> SignedDuration {
     let days = match frequency {
-        Frequency::Daily => 1,
         Frequency::Weekly => 7,
         Frequency::Monthly => 28,
         Frequency::Yearly => 200,
+        _ => 1,
     };
     SignedDuration::days(days * count)
 }

@@ -1,7 +1,7 @@
 //! Laws that hold for every rule, in zones as well as in UTC.
 
-use kalends_kernel::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Exceptions, HORIZON, Length, Rule, Series, SeriesError};
+use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 
 use crate::drawn::{Drawn, drawn, first, hour};
@@ -139,7 +139,7 @@ proptest! {
         let mut removed: Vec<Timestamp> = (0..).zip(&all).filter(|(index, _)| pick(*index)).map(|(_, start)| *start).collect();
         let kept: Vec<Timestamp> = all.iter().copied().filter(|start| !removed.contains(start)).collect();
         // Times that are not starts have no effect, whether before, among or after the starts.
-        removed.extend(all.iter().map(|start| *start + SignedDuration::seconds(1)).chain([Timestamp::EARLIEST, HORIZON]));
+        removed.extend(all.iter().map(|start| *start + SignedDuration::seconds(1)).chain([Timestamp::EPOCH, HORIZON]));
         removed.reverse();
         let turned = turned.index(removed.len());
         removed.rotate_left(turned);
@@ -161,7 +161,7 @@ proptest! {
             0 => first,
             1 => first + SignedDuration::micros(1),
             2 => HORIZON + SignedDuration::days(until),
-            _ => Timestamp::EARLIEST + SignedDuration::days(until),
+            _ => Timestamp::EPOCH + SignedDuration::days(until),
         };
         let end = (first + SignedDuration::days(until)).to_string();
         let rule = format!("{drawn};UNTIL={}", end.split('T').next().unwrap_or_default().replace('-', ""));
@@ -195,7 +195,7 @@ proptest! {
     fn a_count_is_resolved_to_the_last_start((drawn, series) in series(), count in 1..=60u16, window in window()) {
         let counted = ended(&drawn, &series, &format!("COUNT={count}"));
         let expected: Vec<Timestamp> = series.starts(series.first_start()..HORIZON).take(count.into()).collect();
-        prop_assert_eq!(counted.starts(Timestamp::EARLIEST..HORIZON).collect::<Vec<_>>(), expected.clone());
+        prop_assert_eq!(counted.starts(Timestamp::EPOCH..HORIZON).collect::<Vec<_>>(), expected.clone());
         prop_assert_eq!(counted.last_start(), expected.last().copied());
         let rule = counted.rule().clone();
         let stored =

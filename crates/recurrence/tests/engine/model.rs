@@ -1,8 +1,8 @@
 //! A model that asks for each day whether RFC 5545 section 3.3.10 has the rule fall on it. It is slow, uses neither
-//! bit sets nor jumps, and is defined for everything in the subset.
+//! bit sets nor jumps, and is defined for the rules of `drawn`.
 
-use kalends_kernel::{CivilDate, Timestamp, Zone};
 use kalends_recurrence::{Frequency, HORIZON};
+use kalends_time::{CivilDate, Timestamp, Zone};
 use proptest::prelude::*;
 
 use crate::drawn::{Drawn, drawn, first};
@@ -33,23 +33,23 @@ impl Model<'_> {
     fn period(&self, day: i64) -> (i64, i64) {
         let (year, month, _) = CivilDate::from_days(day).year_month_day();
         match self.rule.frequency {
-            Frequency::Daily => (day, day + 1),
             Frequency::Weekly => {
                 let start = (0..7).map(|back| day - back).find(|day| weekday(*day) == self.rule.week_start).unwrap();
                 (start, start + 7)
             }
             Frequency::Monthly => month_of(year, month),
             Frequency::Yearly => (month_of(year, 1).0, month_of(year, 12).1),
+            _ => (day, day + 1),
         }
     }
 
     fn periods_between(&self, origin: i64, start: i64) -> i64 {
         let (from, to) = (CivilDate::from_days(origin).year_month_day(), CivilDate::from_days(start).year_month_day());
         match self.rule.frequency {
-            Frequency::Daily => start - origin,
             Frequency::Weekly => (start - origin) / 7,
             Frequency::Monthly => i64::from((to.0 - from.0) * 12) + i64::from(to.1) - i64::from(from.1),
             Frequency::Yearly => i64::from(to.0 - from.0),
+            _ => start - origin,
         }
     }
 
@@ -62,12 +62,12 @@ impl Model<'_> {
         let of_month: Vec<i64> = (bounds.0..bounds.1).collect();
         let silent = rule.month_days.is_empty() && rule.days.is_empty();
         let by_first_date = match rule.frequency {
-            Frequency::Daily => true,
             Frequency::Weekly => !rule.days.is_empty() || weekday(day) == weekday(self.origin),
             Frequency::Monthly => !silent || in_month == origin_day,
             Frequency::Yearly => {
                 !silent || in_month == origin_day && (!rule.months.is_empty() || month == origin_month)
             }
+            _ => true,
         };
         let counted: Vec<i64> = if rule.frequency == Frequency::Yearly && rule.months.is_empty() {
             (month_of(year, 1).0..month_of(year, 12).1).collect()

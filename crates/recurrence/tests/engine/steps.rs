@@ -1,7 +1,7 @@
 //! No rule costs more than the limit of steps, wherever the window is.
 
-use kalends_kernel::{SignedDuration, Span, Timestamp, Zone};
 use kalends_recurrence::{Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 use rstest::rstest;
 

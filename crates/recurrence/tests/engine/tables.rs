@@ -1,7 +1,7 @@
 //! The effect of each part of a rule, as tables of dates.
 
-use kalends_kernel::{SignedDuration, Timestamp, Zone};
-use kalends_recurrence::{HORIZON, Rule, Series, SeriesError};
+use kalends_recurrence::{EARLIEST_START, HORIZON, Rule, Series, SeriesError};
+use kalends_time::{SignedDuration, Timestamp, Zone};
 use rstest::rstest;
 
 use crate::drawn::hour;
@@ -117,7 +117,7 @@ fn invalid_series_are_refused() {
     assert_eq!(error.to_string(), "UNTIL must not be before the start (2026-03-02T09:00:00Z), got 20260302T085959Z");
     let fraction = first + SignedDuration::micros(1);
     assert_eq!(new("FREQ=DAILY", fraction), SeriesError::Fraction { first: fraction });
-    for first in [Timestamp::EARLIEST - SignedDuration::seconds(1), HORIZON] {
+    for first in [EARLIEST_START - SignedDuration::seconds(1), HORIZON] {
         assert_eq!(new("FREQ=DAILY", first), SeriesError::Range { first });
     }
 }
@@ -125,7 +125,7 @@ fn invalid_series_are_refused() {
 #[test]
 fn windows_are_half_open_and_include_occurrences_that_last_into_them() {
     let series = series("FREQ=DAILY;COUNT=3", "2026-03-02").unwrap();
-    let window = |from: Timestamp, to: Timestamp| kalends_kernel::Span::new(from, to).unwrap();
+    let window = |from: Timestamp, to: Timestamp| kalends_time::Span::new(from, to).unwrap();
     let first = at("2026-03-02");
     let count = |from: SignedDuration, to: SignedDuration| series.occurrences(window(first + from, first + to)).count();
     assert_eq!(count(SignedDuration::hours(-1), SignedDuration::ZERO), 0);

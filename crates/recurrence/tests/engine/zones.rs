@@ -1,8 +1,8 @@
 //! Wall-clock expansion across clock changes: half-hour zones, the southern hemisphere, zones that changed their
 //! rules, and one that skipped a day.
 
-use kalends_kernel::{Span, Timestamp, Zone};
 use kalends_recurrence::{HORIZON, Length, Rule, Series, SeriesError};
+use kalends_time::{Span, Timestamp, Zone};
 use rstest::rstest;
 
 use crate::drawn::hour;

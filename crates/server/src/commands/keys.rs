@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use async_trait::async_trait;
-use kalends_kernel::{Clock, Entropy};
+use kalends_kernel::Entropy;
+use kalends_time::Clock;
 use kalends_vault::{KeyRing, MasterKeys, Pause, RotationStep, SETTLE, rotate};
 use zeroize::Zeroizing;
 

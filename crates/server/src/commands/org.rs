@@ -2,7 +2,8 @@
 
 use kalends_accounts::{Organization, Waitlist};
 use kalends_app::operators::{self, NewOrganization};
-use kalends_kernel::{Timestamp, random_bytes};
+use kalends_kernel::random_bytes;
+use kalends_time::Timestamp;
 use serde::Serialize;
 
 use crate::{

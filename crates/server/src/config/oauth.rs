@@ -1,7 +1,7 @@
 //! The providers for sign-in and for human calendars.
 
 use kalends_accounts::oauth::Provider;
-use kalends_kernel::RemoteUrl;
+use kalends_remote::RemoteUrl;
 use secrecy::SecretString;
 use url::Url;
 

@@ -13,8 +13,8 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use ipnet::IpNet;
-use kalends_kernel::{CivilDate, SignedDuration};
 use kalends_quotas::Plan;
+use kalends_time::{CivilDate, SignedDuration};
 use secrecy::SecretString;
 use tracing_subscriber::EnvFilter;
 use url::Url;

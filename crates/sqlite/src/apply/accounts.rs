@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_accounts::{ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
 use kalends_app::{Guard, ports::CommitError};
-use kalends_kernel::{KeyId, OrgId, StoreError, Timestamp, Version};
+use kalends_kernel::{KeyId, OrgId, StoreError, Version};
 use kalends_quotas::{Metric, Period};
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use super::{claims, people};

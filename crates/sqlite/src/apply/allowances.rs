@@ -1,7 +1,7 @@
 //! The use of allowances.
 
 use kalends_accounts::{Allowance, Taken, Used};
-use kalends_kernel::Timestamp;
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 /// Takes several uses at once, all or none, in one statement, as [`Allowance::take_many`] does. If they are refused,

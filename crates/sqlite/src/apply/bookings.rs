@@ -1,8 +1,9 @@
 //! Booking pages and bookings.
 
 use kalends_bookings::{Booking, BookingPage, Change, SecretHash};
-use kalends_kernel::{Timestamp, Version};
+use kalends_kernel::Version;
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use crate::{

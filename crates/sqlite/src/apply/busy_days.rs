@@ -6,7 +6,8 @@ use kalends_calendars::{
     Event,
     ports::{BUSY_DAY_MAX, LONG},
 };
-use kalends_kernel::{CalendarId, OrgId, Timestamp};
+use kalends_kernel::{CalendarId, OrgId};
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use crate::busy_text::{BUSY_DIGITS, busy_text};

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Agent, Calendar, Change, Event, FeedTokenHash, Recurrence, Repeats, calendars_revised};
-use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, Timestamp, Version};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Version};
 use kalends_rows::{AgentWrite, CalendarWrite, EventWrite, SealedChangeSet};
+use kalends_time::{Span, Timestamp};
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 

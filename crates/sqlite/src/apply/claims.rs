@@ -2,7 +2,8 @@
 
 use kalends_accounts::Claim;
 use kalends_app::ports::CommitError;
-use kalends_kernel::{Timestamp, Version};
+use kalends_kernel::Version;
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use crate::error::{Failure, fresh, is_duplicate_of};

@@ -1,8 +1,9 @@
 //! Connections: their tokens, when they are refreshed, and what is known of their calendars.
 
 use kalends_bridge::{Connection, ExternalCalendar, RefreshClaim, RefreshState};
-use kalends_kernel::{ConnectionId, OrgId, Timestamp, Version};
+use kalends_kernel::{ConnectionId, OrgId, Version};
 use kalends_rows::SealedBridge;
+use kalends_time::Timestamp;
 use serde::Serialize;
 use sqlx::SqliteConnection;
 

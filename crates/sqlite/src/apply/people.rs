@@ -1,7 +1,8 @@
 //! Users, the organizations that they own, and their sessions.
 
 use kalends_accounts::{Ownership, PasswordReset, Session, SessionEnd, TokenHash, User, oauth::KnownIdentity};
-use kalends_kernel::{OrgId, Timestamp, UserId, Version};
+use kalends_kernel::{OrgId, UserId, Version};
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use crate::error::{Failure, email_taken, fresh};

@@ -5,8 +5,9 @@ use kalends_feeds::{
     Change, HostHash, Origin, Remains, Subscription, SyncClaim,
     sync::{CLAIM_LASTS, ItemKey, KnownItem, LEFT_KEPT, Memory, SyncState},
 };
-use kalends_kernel::{OrgId, SubscriptionId, Timestamp, Version};
+use kalends_kernel::{OrgId, SubscriptionId, Version};
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 use uuid::Uuid;
 

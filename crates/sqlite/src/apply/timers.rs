@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use kalends_calendars::{Advance, Calendar, Change, Event, Reminders, Timer};
-use kalends_kernel::{CalendarId, OrgId, Timestamp, Version};
+use kalends_kernel::{CalendarId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use crate::{

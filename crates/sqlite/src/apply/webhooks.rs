@@ -1,10 +1,11 @@
 //! Webhook endpoints, and changes of single deliveries.
 
-use kalends_kernel::{OrgId, Timestamp, Version, WebhookId};
+use kalends_kernel::{OrgId, Version, WebhookId};
 use kalends_notifications::{
     CLAIM_LASTS, Change, Deactivation, Delivery, DeliveryState, Message, Record, WebhookEndpoint,
 };
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use crate::{

@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{Acceptance, KeyLabel, KeyView, ports::AccountData};
-use kalends_kernel::{AgentId, KeyId, OrgId, StoreError, Timestamp};
+use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
 use kalends_quotas::{Metric, Period};
+use kalends_time::Timestamp;
 
 use crate::{
     SqliteStore,

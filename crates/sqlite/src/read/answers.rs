@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_app::{StoredAnswer, ports::StoredAnswers};
-use kalends_kernel::{StoreError, Timestamp};
+use kalends_kernel::StoreError;
+use kalends_time::Timestamp;
 
 use crate::{SqliteStore, error::store_error, rows::AnswerRow};
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kalends_calendars::ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LONG, LivingAgent};
-use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError};
+use kalends_time::Span;
 
 use crate::busy_text::busy_spans;
 use crate::{

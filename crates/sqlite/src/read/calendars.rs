@@ -5,7 +5,8 @@ use kalends_calendars::{
     Calendar,
     ports::{CalendarFilter, Calendars},
 };
-use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError};
+use kalends_time::Timestamp;
 use uuid::Uuid;
 
 use super::count;

@@ -5,7 +5,8 @@ use kalends_calendars::{
     CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesRead, ChangesSince, DatabaseId, Occurrence, Position,
     ports::ChangesOfCalendars,
 };
-use kalends_kernel::{CalendarId, EventId, OrgId, PAGE_BYTES_MAX, Revision, Span, StoreError, Timestamp};
+use kalends_kernel::{CalendarId, EventId, OrgId, PAGE_BYTES_MAX, Revision, StoreError};
+use kalends_time::{Span, Timestamp};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
 use crate::{

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_bridge::{ConnectionLink, ports::ConnectionLinks};
-use kalends_kernel::{CalendarId, ConnectionLinkId, OrgId, StoreError, Timestamp};
+use kalends_kernel::{CalendarId, ConnectionLinkId, OrgId, StoreError};
+use kalends_time::Timestamp;
 
 use crate::{SqliteStore, error::store_error, rows::LinkRow};
 

@@ -5,7 +5,8 @@ use kalends_bridge::{
     Connection, Fence, RefreshClaim,
     ports::{Connections, KnownCalendar},
 };
-use kalends_kernel::{ConnectionId, ExternalCalendarId, Listed, OrgId, Page, StoreError, Timestamp};
+use kalends_kernel::{ConnectionId, ExternalCalendarId, Listed, OrgId, Page, StoreError};
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use super::count;

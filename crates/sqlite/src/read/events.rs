@@ -5,7 +5,8 @@ use kalends_calendars::{
     ContextEvents, Event, EventSource, RECENT_MAX, UPCOMING_MAX,
     ports::{EventFilter, EventScope, Events, OwnedEvent},
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError};
+use kalends_time::Timestamp;
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
 use super::{count, owner};

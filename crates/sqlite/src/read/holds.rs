@@ -5,7 +5,8 @@ use kalends_calendars::{
     Reservation,
     ports::{CalendarHolds, Holds, OwnedEvent},
 };
-use kalends_kernel::{CalendarId, HoldSetId, OrgId, ProposalId, Revision, Span, StoreError, Timestamp};
+use kalends_kernel::{CalendarId, HoldSetId, OrgId, ProposalId, Revision, StoreError};
+use kalends_time::{Span, Timestamp};
 
 use super::owner;
 use crate::{

@@ -8,7 +8,8 @@ use kalends_calendars::{
     page_of_instances,
     ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG},
 };
-use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, Span, StoreError, Timestamp};
+use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_time::{Span, Timestamp};
 use sqlx::SqliteConnection;
 
 use crate::{

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{PasswordReset, TokenHash, ports::PasswordResets};
-use kalends_kernel::{StoreError, Timestamp, UserId};
+use kalends_kernel::{StoreError, UserId};
+use kalends_time::Timestamp;
 
 use crate::{SqliteStore, error::store_error, rows::row_id};
 

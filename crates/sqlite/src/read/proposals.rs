@@ -1,11 +1,12 @@
 //! Reads proposals.
 
 use async_trait::async_trait;
-use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError, Timestamp};
+use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError};
 use kalends_proposals::{
     Proposal,
     ports::{ProposalFilter, Proposals},
 };
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use super::count;

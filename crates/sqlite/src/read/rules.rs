@@ -6,7 +6,8 @@ use kalends_calendars::{
     AvailabilityRules, EventSource, EventStatus, block_kind,
     ports::{BusySource, CalendarBlocks, LONG, RulesOfCalendars},
 };
-use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, Span, StoreError, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError};
+use kalends_time::{Span, Timestamp};
 
 use crate::{
     SqliteStore,

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{Session, ports::Sessions};
-use kalends_kernel::{SessionId, StoreError, Timestamp};
+use kalends_kernel::{SessionId, StoreError};
+use kalends_time::Timestamp;
 
 use crate::{SqliteStore, error::store_error, rows::SessionRow};
 

@@ -7,7 +7,9 @@ use kalends_feeds::{
     ports::{ImportedItems, Subscriptions},
     sync::KnownItem,
 };
-use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, SubscriptionId};
+use kalends_remote::RemoteUrl;
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use super::count;

@@ -7,7 +7,8 @@ use kalends_calendars::{
     EmittedUntil, Event, Reminders, Timer,
     ports::{ClaimedTimer, TimerQueue, Timers},
 };
-use kalends_kernel::{CalendarId, EventId, OrgId, StoreError, Timestamp, Version};
+use kalends_kernel::{CalendarId, EventId, OrgId, StoreError, Version};
+use kalends_time::Timestamp;
 use sqlx::{Connection as _, SqliteConnection};
 use uuid::Uuid;
 

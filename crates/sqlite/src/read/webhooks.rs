@@ -1,11 +1,12 @@
 //! Reads webhook endpoints and deliveries.
 
 use async_trait::async_trait;
-use kalends_kernel::{DeliveryId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, Timestamp, WebhookId};
+use kalends_kernel::{DeliveryId, Listed, OrgId, PAGE_BYTES_MAX, Page, StoreError, WebhookId};
 use kalends_notifications::{
     Delivery, DeliveryStatus, WebhookEndpoint,
     ports::{Deliveries, DeliverySeen, DeliveryStats, Webhooks},
 };
+use kalends_time::Timestamp;
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
 use super::count;

@@ -15,9 +15,10 @@ use kalends_calendars::{
     Agent, Calendar,
     ports::{AgentFilter, Agents as _, CalendarFilter, Calendars as _},
 };
-use kalends_kernel::{Metadata, Page, SignedDuration, StoreError, UserId};
+use kalends_kernel::{Metadata, Page, StoreError, UserId};
 use kalends_sqlite::SqliteStore;
 use kalends_testkit::fixtures::Compose as _;
+use kalends_time::SignedDuration;
 use sqlx::{AssertSqlSafe, Row as _};
 
 use crate::scratch::Scratch;

@@ -12,8 +12,9 @@ use kalends_bridge::{
     ports::{ConnectionLinks as _, Connections as _, Grants as _},
 };
 use kalends_calendars::Calendar;
-use kalends_kernel::{SignedDuration, Span, UserId};
+use kalends_kernel::UserId;
 use kalends_sqlite::SqliteStore;
+use kalends_time::{SignedDuration, Span};
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::{corruption::place, scratch::Scratch};

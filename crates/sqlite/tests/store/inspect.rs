@@ -3,10 +3,11 @@
 use async_trait::async_trait;
 use kalends_accounts::{Action, AuditEntry};
 use kalends_app::ports::{FieldCipher as _, Place};
-use kalends_kernel::{AgentId, AuditId, MessageId, OrgId, RequestId, SignedDuration, Timestamp, Version, WebhookId};
+use kalends_kernel::{AgentId, AuditId, MessageId, OrgId, RequestId, Version, WebhookId};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::{Metric, Period};
 use kalends_testkit::{Inspect, TestCipher};
+use kalends_time::{SignedDuration, Timestamp};
 use sqlx::{Row as _, SqliteConnection};
 use tokio::sync::Mutex;
 use uuid::Uuid;

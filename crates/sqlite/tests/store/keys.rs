@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use kalends_app::ports::{Commit as _, DataKeyState, KeyTable as _, Reseal as _, StoredAnswers as _, WrappedDataKey};
 use kalends_calendars::{EventPatch, Patch, ports::Events as _};
-use kalends_kernel::{DataKeyId, StoreError, Zone};
+use kalends_kernel::{DataKeyId, StoreError};
 use kalends_testkit::{
     Inspect as _,
     fixtures::{Compose as _, Fixtures},
 };
+use kalends_time::Zone;
 
 use crate::{inspect::SqliteInspect, scratch::Scratch};
 

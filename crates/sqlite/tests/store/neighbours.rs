@@ -4,7 +4,8 @@ use kalends_app::ports::{FieldCipher as _, Place};
 use kalends_feeds::{
     Confidential, LEFT_MAX, Neighbour, NewSubscription, Placement, Subscription, ports::Subscriptions as _,
 };
-use kalends_kernel::{AgentId, RemoteUrl};
+use kalends_kernel::AgentId;
+use kalends_remote::RemoteUrl;
 use sqlx::Connection as _;
 
 use crate::scratch::Scratch;

@@ -2,8 +2,8 @@
 
 use kalends_app::{ChangeSet, ports::Commit as _};
 use kalends_calendars::{Event, EventSource};
-use kalends_kernel::Timestamp;
 use kalends_testkit::fixtures::Compose as _;
+use kalends_time::Timestamp;
 use sqlx::{AssertSqlSafe, Row as _, SqliteConnection};
 
 use crate::{plans::statements, scratch::Scratch};

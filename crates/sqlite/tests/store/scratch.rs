@@ -4,12 +4,12 @@ use std::{path::PathBuf, sync::Arc};
 
 use kalends_app::{ChangeSet, ports::Commit as _};
 use kalends_calendars::{Calendar, Event};
-use kalends_kernel::{SignedDuration, Span};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::{
     TestCipher,
     fixtures::{Compose as _, Fixtures},
 };
+use kalends_time::{SignedDuration, Span};
 use sqlx::{ConnectOptions as _, SqliteConnection, sqlite::SqliteConnectOptions};
 use tempfile::TempDir;
 

@@ -5,8 +5,9 @@ use kalends_accounts::{
     SignUpSource, VerificationCode, Waitlist, reach::CallerKind, sign_up,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
-use kalends_kernel::{OrgId, SignedDuration, Version};
+use kalends_kernel::{OrgId, Version};
 use kalends_quotas::{Limits, Metric, Plan};
+use kalends_time::SignedDuration;
 use serde_json::json;
 
 use super::{

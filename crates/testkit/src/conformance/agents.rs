@@ -2,7 +2,8 @@
 
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::{Agent, AgentPatch, AgentStatus, AgentType, Patch, ports::AgentFilter};
-use kalends_kernel::{AgentId, Metadata, Page, SignedDuration, Version};
+use kalends_kernel::{AgentId, Metadata, Page, Version};
+use kalends_time::SignedDuration;
 
 use super::{
     StoreUnderTest,

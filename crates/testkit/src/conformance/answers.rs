@@ -1,7 +1,8 @@
 //! Answers that are stored for a repetition of the request.
 
 use kalends_app::{Answer, StoredAnswer, ports::CommitError};
-use kalends_kernel::{SignedDuration, Version};
+use kalends_kernel::Version;
+use kalends_time::SignedDuration;
 
 use super::{
     StoreUnderTest,

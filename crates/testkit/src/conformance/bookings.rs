@@ -8,8 +8,9 @@ use kalends_bookings::{
     ports::FoundPage,
 };
 use kalends_calendars::{Calendar, Change as Write, Patch};
-use kalends_kernel::{EventId, Page, SignedDuration, Span};
+use kalends_kernel::{EventId, Page};
 use kalends_quotas::{Metric, Period, Used};
+use kalends_time::{SignedDuration, Span};
 use serde_json::json;
 
 use super::{

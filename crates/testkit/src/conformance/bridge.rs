@@ -16,7 +16,8 @@ use kalends_bridge::{
     PublicationPolicy, Reading, TheirCalendar, Tokens, listing, ports::KnownCalendar,
 };
 use kalends_calendars::{Agent, Calendar, ports::BusySource};
-use kalends_kernel::{Span, Timestamp, UserId};
+use kalends_kernel::UserId;
+use kalends_time::{Span, Timestamp};
 
 pub use self::{connections::*, grants::*, links::*, refreshes::*};
 use super::{

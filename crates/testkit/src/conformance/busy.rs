@@ -4,7 +4,8 @@ use kalends_calendars::{
     Calendar, Event, EventSource, EventStatus, Times,
     ports::{BUSY_DAY_MAX, BusySource, CalendarBusy},
 };
-use kalends_kernel::{AgentId, Revision, SignedDuration, Span, Timestamp};
+use kalends_kernel::{AgentId, Revision};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use super::{
     StoreUnderTest,
@@ -61,7 +62,7 @@ pub async fn long_events_block(store: &StoreUnderTest) {
     let calendar = scene.shared_calendar().await;
     let years = 24 * 365 * 20;
     let long = [
-        Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap(),
+        Span::new(Timestamp::EPOCH, Timestamp::HORIZON).unwrap(),
         hours(-years, 11),
         hours(-years, years),
         hours(11, years),

@@ -5,7 +5,8 @@ use kalends_calendars::{
     Agent, AgentActivity, AgentStatus, Calendar, CalendarPatch, ContextEvents, Event, Patch, Provider,
     ports::{AgentFilter, CalendarFilter, EventFilter, EventScope},
 };
-use kalends_kernel::{AgentId, CalendarId, Metadata, Page, Revision, SignedDuration, Version};
+use kalends_kernel::{AgentId, CalendarId, Metadata, Page, Revision, Version};
+use kalends_time::SignedDuration;
 
 use super::{
     StoreUnderTest,

@@ -13,7 +13,8 @@ use kalends_calendars::{
     Calendar, Changed, ChangedSince, ChangesRead, ChangesSince, ChangesToken, Event, EventPatch, EventStatus,
     Occurrence, Patch, Position,
 };
-use kalends_kernel::{CalendarId, Clock as _, EventId, Revision, SignedDuration, Span, Zone};
+use kalends_kernel::{CalendarId, EventId, Revision};
+use kalends_time::{Clock as _, SignedDuration, Span, Zone};
 
 use super::{
     StoreUnderTest,

@@ -4,7 +4,8 @@ use kalends_accounts::{
     AddressHash, Change, Claim, ClaimError, ClaimState, Code, Ownership, RevocationToken, Revoked, Rivals, TokenHash,
 };
 use kalends_app::{ChangeSet, ports::CommitError};
-use kalends_kernel::{ClaimId, OrgId, Page, SignedDuration, Timestamp, UserId, Version};
+use kalends_kernel::{ClaimId, OrgId, Page, UserId, Version};
+use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
     StoreUnderTest,

@@ -5,9 +5,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use kalends_accounts::{Action, AuditEntry, Change, Organization, VerificationCode};
 use kalends_app::{ChangeSet, Guard, StoredAnswer, ports::CommitError};
 use kalends_calendars::{Agent, Calendar, Event};
-use kalends_kernel::{Revision, SignedDuration, Version};
+use kalends_kernel::{Revision, Version};
 use kalends_notifications::{EventType, Message};
 use kalends_quotas::Metric;
+use kalends_time::SignedDuration;
 
 use super::{
     StoreUnderTest,

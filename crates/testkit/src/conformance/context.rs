@@ -2,7 +2,8 @@
 //! from noon.
 
 use kalends_calendars::{ContextEvents, Event, EventSource, EventStatus};
-use kalends_kernel::{CalendarId, SignedDuration, Timestamp};
+use kalends_kernel::CalendarId;
+use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
     StoreUnderTest,

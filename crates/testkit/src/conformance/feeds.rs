@@ -2,7 +2,8 @@
 //! of the fixtures.
 
 use kalends_calendars::{Calendar, CalendarPatch, Event, EventSource, EventStatus, FeedToken, Patch};
-use kalends_kernel::{OrgId, Revision, SignedDuration};
+use kalends_kernel::{OrgId, Revision};
+use kalends_time::SignedDuration;
 
 use super::{
     StoreUnderTest,

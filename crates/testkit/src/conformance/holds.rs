@@ -5,7 +5,8 @@ use kalends_calendars::{
     Agent, AgentStatus, Event, EventStatus, Hold, HoldScope,
     ports::{EventFilter, EventScope, InstanceFilter, StatusAt},
 };
-use kalends_kernel::{HoldSetId, SignedDuration, Timestamp, Version};
+use kalends_kernel::{HoldSetId, Version};
+use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
     StoreUnderTest,

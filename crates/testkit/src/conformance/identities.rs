@@ -5,7 +5,8 @@ use kalends_accounts::{
     oauth::{Attempt, Client, KnownIdentity, Provider},
 };
 use kalends_app::ports::CommitError;
-use kalends_kernel::{SignedDuration, UserId};
+use kalends_kernel::UserId;
+use kalends_time::SignedDuration;
 use url::Url;
 
 use super::{

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use kalends_accounts::{Allowance, Change, Limited, Taken};
 use kalends_app::{ChangeSet, Use, ports::CommitError};
-use kalends_kernel::{EventId, SignedDuration, Timestamp};
+use kalends_kernel::EventId;
 use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
+use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
     StoreUnderTest,

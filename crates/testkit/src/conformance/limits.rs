@@ -2,8 +2,8 @@
 
 use kalends_app::{Charge, Guard, ports::CommitError};
 use kalends_calendars::{Agent, AgentStatus};
-use kalends_kernel::SignedDuration;
 use kalends_quotas::{Counted, Metric, Period};
+use kalends_time::SignedDuration;
 
 use super::{
     StoreUnderTest,

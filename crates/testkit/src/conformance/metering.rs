@@ -1,8 +1,8 @@
 //! The counters from which nodes debit blocks.
 
 use kalends_app::ports::{CommitError, Debited};
-use kalends_kernel::Timestamp;
 use kalends_quotas::{Counted, Debit, Lease, Metric, Period, Refund, Take};
+use kalends_time::Timestamp;
 
 use super::{
     StoreUnderTest,
@@ -127,7 +127,7 @@ pub async fn usage_combines_counters_and_existing_things(store: &StoreUnderTest)
         (Metric::ApiCalls, 7),
     ];
     exists.sort_unstable();
-    let later = scene.make.tick() + kalends_kernel::SignedDuration::hours(24 * 5);
+    let later = scene.make.tick() + kalends_time::SignedDuration::hours(24 * 5);
     assert_eq!(usage(&scene, period, later).await, exists);
     assert_eq!(usage(&other, period, later).await, nothing);
     let next = usage(&scene, Period::of(period.end()), later).await;

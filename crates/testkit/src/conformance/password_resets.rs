@@ -2,7 +2,8 @@
 
 use kalends_accounts::{Change, PasswordReset, ResetToken, SessionEnd};
 use kalends_app::ports::CommitError;
-use kalends_kernel::{SignedDuration, UserId};
+use kalends_kernel::UserId;
+use kalends_time::SignedDuration;
 
 use super::{
     StoreUnderTest,

@@ -2,7 +2,8 @@
 
 use kalends_accounts::{Change, Email, Ownership, PasswordHash, SESSION_LASTS, Session, SessionEnd, User, UserName};
 use kalends_app::{ChangeSet, ports::CommitError};
-use kalends_kernel::{OrgId, SessionId, SignedDuration, Timestamp, UserId, Version};
+use kalends_kernel::{OrgId, SessionId, UserId, Version};
+use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
     StoreUnderTest,

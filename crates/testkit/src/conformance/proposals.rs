@@ -2,11 +2,12 @@
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Calendar, Change as Scheduled, Reservation};
-use kalends_kernel::{AgentId, EventId, Page, ProposalId, SignedDuration, Timestamp};
+use kalends_kernel::{AgentId, EventId, Page, ProposalId};
 use kalends_proposals::{
     CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, State, Status, Weight,
     ports::{ProposalFilter, StatusAt},
 };
+use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
     StoreUnderTest,
@@ -285,7 +286,7 @@ pub async fn reservations_are_read_with_holds(store: &StoreUnderTest) {
         reservations: reservations.to_vec(),
     };
     scene.schedule(vec![reserve(&calendar, &[&inside[..], &outside[..]].concat())]).await.unwrap();
-    let other = Reservation { expires_at: Timestamp::EARLIEST, ..scene.reservation((10, 12)) };
+    let other = Reservation { expires_at: Timestamp::EPOCH, ..scene.reservation((10, 12)) };
     scene.schedule(vec![reserve(&calendar, &[other])]).await.unwrap();
     assert!(held(&calendar).await && !held(&aside).await);
     assert_eq!(scene.revision(&calendar).await.0, seen.0 + 2);
@@ -311,9 +312,9 @@ pub async fn reservations_are_read_with_holds(store: &StoreUnderTest) {
     scene.schedule(vec![ended.clone()]).await.unwrap();
     assert_eq!(reservations().await, [other]);
     assert_eq!(scene.revision(&calendar).await.0, seen.0 + 3);
-    assert_eq!(scene.store.forget_reservations(Timestamp::EARLIEST, 10).await.unwrap(), 1);
+    assert_eq!(scene.store.forget_reservations(Timestamp::EPOCH, 10).await.unwrap(), 1);
     assert!(!held(&calendar).await && reservations().await.is_empty());
-    assert_eq!(scene.store.forget_reservations(Timestamp::EARLIEST, 10).await.unwrap(), 0);
+    assert_eq!(scene.store.forget_reservations(Timestamp::EPOCH, 10).await.unwrap(), 0);
 
     scene.delete(&calendar).await;
     assert_refused!(scene.schedule(vec![ended]).await, CommitError::Stale);

@@ -8,8 +8,9 @@ use kalends_calendars::{
     Agent, Calendar, Event,
     ports::{CalendarBusy, EventFilter, EventScope},
 };
-use kalends_kernel::{Revision, SignedDuration, Version};
+use kalends_kernel::{Revision, Version};
 use kalends_quotas::Metric;
+use kalends_time::SignedDuration;
 
 use super::{
     StoreUnderTest,

@@ -6,7 +6,8 @@ use kalends_calendars::{
     AvailabilityRules, Calendar, Event, EventSource, EventStatus,
     ports::{BusySource, CalendarBlocks},
 };
-use kalends_kernel::{Revision, SignedDuration, Span, Timestamp, Version};
+use kalends_kernel::{Revision, Version};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use super::{
     StoreUnderTest,

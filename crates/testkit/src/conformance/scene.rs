@@ -11,9 +11,10 @@ use kalends_calendars::{
     Agent, Calendar, Event,
     ports::{AgentFilter, CalendarFilter, EventFilter, EventScope},
 };
-use kalends_kernel::{CalendarId, OrgId, Page, Revision, SignedDuration, Span};
+use kalends_kernel::{CalendarId, OrgId, Page, Revision};
 use kalends_notifications::Message;
 use kalends_quotas::Metric;
+use kalends_time::{SignedDuration, Span};
 use tokio::sync::Barrier;
 
 use super::StoreUnderTest;

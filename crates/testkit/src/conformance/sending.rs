@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use kalends_accounts::Organization;
 use kalends_app::{ChangeSet, ports::CommitError};
-use kalends_kernel::{Page, SignedDuration, Timestamp, WebhookId};
+use kalends_kernel::{Page, WebhookId};
 use kalends_notifications::{
     CLAIM_LASTS, Change, Claim, Delivery, DeliveryState, DeliveryStatus, EventType, HealthChange, Message, Outcome,
     Places, Record, Recorded, WebhookEndpoint,
     ports::{DeliveryStats, FannedOut},
 };
 use kalends_quotas::Metric;
+use kalends_time::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::{

@@ -6,8 +6,9 @@ use kalends_calendars::{
     Calendar, Event, EventPatch, EventStatus, Occurrence, Patch, Times,
     ports::{BlockingSeries, CalendarBusy, EventScope, InstanceFilter, StatusAt},
 };
-use kalends_kernel::{CalendarId, EventId, Listed, Page, Revision, SignedDuration, Span, Timestamp, Zone};
+use kalends_kernel::{CalendarId, EventId, Listed, Page, Revision};
 use kalends_quotas::Metric;
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use super::{
     StoreUnderTest,

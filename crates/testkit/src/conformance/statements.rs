@@ -9,7 +9,8 @@ use kalends_availability::SlotQuery;
 use kalends_bookings::BookingPage;
 use kalends_bridge::{Audience, Change};
 use kalends_calendars::ports::{EventScope, InstanceFilter};
-use kalends_kernel::{Clock as _, KeyId, Page, RequestId, SignedDuration, Span};
+use kalends_kernel::{KeyId, Page, RequestId};
+use kalends_time::{Clock as _, SignedDuration, Span};
 use kalends_wire::{Across, SlotsOfPage, SlotsRequest};
 
 use super::{

@@ -11,8 +11,10 @@ use kalends_feeds::{
         CLAIM_LASTS, Ended, Fingerprint, ItemKey, KnownItem, LEFT_KEPT, Memory, Report, Seen, SyncState, Validators,
     },
 };
-use kalends_kernel::{EventId, Page, RemoteUrl, SignedDuration, Timestamp, Zone};
+use kalends_kernel::{EventId, Page};
 use kalends_quotas::Metric;
+use kalends_remote::RemoteUrl;
+use kalends_time::{SignedDuration, Timestamp, Zone};
 
 use super::{
     StoreUnderTest,

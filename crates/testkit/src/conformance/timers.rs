@@ -7,7 +7,8 @@ use kalends_calendars::{
     Advance, Calendar, Change, EmittedUntil, Event, EventStatus, Reminders,
     ports::{ClaimedTimer, TimerQueue},
 };
-use kalends_kernel::{EventId, SignedDuration, Timestamp, Version};
+use kalends_kernel::{EventId, Version};
+use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
     StoreUnderTest,
@@ -28,7 +29,7 @@ fn minutes(minutes: &[i64]) -> Option<Reminders> {
 
 /// The timers of the queue that are due at `now`, claimed for no time, so that they stay free.
 async fn due(scene: &Scene, queue: TimerQueue, now: Timestamp) -> Vec<ClaimedTimer> {
-    scene.store.claim_timers(queue, now, Timestamp::EARLIEST, 1_000).await.unwrap()
+    scene.store.claim_timers(queue, now, Timestamp::EPOCH, 1_000).await.unwrap()
 }
 
 /// When the event's timer is due, searched in the far future.
@@ -170,7 +171,7 @@ pub async fn timers_are_claimed_when_due(store: &StoreUnderTest) {
     let seen: Vec<_> = found.iter().map(|timer| timer.seen.as_ref()).collect();
     assert_eq!(seen, [Some(&first), None, Some(&second)]);
     assert_eq!(ids(&due(&scene, TimerQueue::Events, hour(5) - SignedDuration::micros(1)).await), [first.id, unseen.id]);
-    let one = scene.store.claim_timers(TimerQueue::Events, hour(5), Timestamp::EARLIEST, 1).await.unwrap();
+    let one = scene.store.claim_timers(TimerQueue::Events, hour(5), Timestamp::EPOCH, 1).await.unwrap();
     assert_eq!(ids(&one), [first.id]);
 
     let expires_at = hold.hold.unwrap().expires_at;

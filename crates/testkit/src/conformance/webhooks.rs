@@ -2,9 +2,10 @@
 
 use kalends_accounts::Change as AccountChange;
 use kalends_app::{Guard, ports::CommitError};
-use kalends_kernel::{Page, RemoteUrl, WebhookId};
+use kalends_kernel::{Page, WebhookId};
 use kalends_notifications::{Deactivation, EndpointPatch, Places, Subscription, WebhookEndpoint};
 use kalends_quotas::Metric;
+use kalends_remote::RemoteUrl;
 
 use super::{
     StoreUnderTest,

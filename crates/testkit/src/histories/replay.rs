@@ -11,7 +11,8 @@ use kalends_calendars::{
     Event, EventPatch, HoldError, Patch,
     ports::{EventFilter, StatusAt},
 };
-use kalends_kernel::{MessageId, Page, Timestamp};
+use kalends_kernel::{MessageId, Page};
+use kalends_time::Timestamp;
 use kalends_wire::{self as wire, Listing, NewHoldSet, SlotsRequest};
 use serde::Deserialize;
 use serde_json::Value;
@@ -422,7 +423,7 @@ impl Replay {
                 }
                 got.sort_unstable();
                 agree!(conflicts, &got, "the conflicts differ");
-                let free = |span: &kalends_kernel::Span| (span.start().as_micros(), span.end().as_micros());
+                let free = |span: &kalends_time::Span| (span.start().as_micros(), span.end().as_micros());
                 let got: Vec<_> = obstacles.nearest_free.iter().map(free).collect();
                 if self.model.offers(calendars, *wanted, &got) {
                     return Ok(());

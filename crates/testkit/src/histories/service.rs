@@ -19,9 +19,8 @@ use kalends_calendars::{
     EventPatch, EventStatus, Hold, HoldScope, Moment, NewEvent, NewHold, Patch,
     ports::{BusySource, LivingAgent},
 };
-use kalends_kernel::{
-    CalendarId, Clock as _, KeyId, Metadata, OrgId, RequestId, SignedDuration, Span, StoreError, Timestamp,
-};
+use kalends_kernel::{CalendarId, KeyId, Metadata, OrgId, RequestId, StoreError};
+use kalends_time::{Clock as _, SignedDuration, Span, Timestamp};
 use kalends_wire::{Event, HoldSet, NewHoldSet};
 
 use super::{

@@ -5,8 +5,9 @@ use kalends_accounts::{
     Acceptance, Allowance, AuditEntry, AuditSearch, KeyView, Taken,
     ports::{AccountData, Allowances, AuditLog, Deletions},
 };
-use kalends_kernel::{OrgId, StoreError, Timestamp};
+use kalends_kernel::{OrgId, StoreError};
 use kalends_quotas::{Metric, Period, Plan};
+use kalends_time::Timestamp;
 
 use super::{MemoryStore, state::State};
 

@@ -5,8 +5,9 @@ use std::collections::btree_map::Entry;
 use kalends_accounts::{Claim, ClaimState, EndedKey, Organization, Taken};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, Use, ports::CommitError};
 use kalends_calendars::{Calendar, Event, EventSource, Reservation, calendars_revised};
-use kalends_kernel::{CalendarId, OrgId, StoreError, Timestamp, Version};
+use kalends_kernel::{CalendarId, OrgId, StoreError, Version};
 use kalends_quotas::Metric;
+use kalends_time::Timestamp;
 
 use super::state::{LetterRow, ReservationRow, State};
 

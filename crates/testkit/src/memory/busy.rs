@@ -8,7 +8,8 @@ use kalends_calendars::{
     AvailabilityRules, Calendar, Event, EventStatus,
     ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LivingAgent, RulesOfCalendars},
 };
-use kalends_kernel::{AgentId, CalendarId, OrgId, Span, StoreError};
+use kalends_kernel::{AgentId, CalendarId, OrgId, StoreError};
+use kalends_time::Span;
 
 use super::{MemoryStore, state::State};
 

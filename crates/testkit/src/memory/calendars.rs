@@ -5,7 +5,8 @@ use kalends_calendars::{
     Agent, Calendar, ContextEvents, Event,
     ports::{AgentFilter, Agents, CalendarFilter, Calendars, EventFilter, EventScope, Events, OwnedEvent},
 };
-use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, Page, StoreError, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, EventId, Listed, OrgId, Page, StoreError};
+use kalends_time::Timestamp;
 
 use super::{
     MemoryStore,

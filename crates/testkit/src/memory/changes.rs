@@ -5,7 +5,8 @@ use kalends_calendars::{
     CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesRead, ChangesSince, Event, EventStatus, Position,
     ports::ChangesOfCalendars,
 };
-use kalends_kernel::{CalendarId, OrgId, Revision, Span, StoreError};
+use kalends_kernel::{CalendarId, OrgId, Revision, StoreError};
+use kalends_time::Span;
 
 use super::{
     MemoryStore,

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_accounts::{AddressHash, Claim, ClaimState, ports::Claims};
-use kalends_kernel::{ClaimId, Listed, OrgId, Page, StoreError, Timestamp, UserId};
+use kalends_kernel::{ClaimId, Listed, OrgId, Page, StoreError, UserId};
+use kalends_time::Timestamp;
 
 use super::{MemoryStore, account_data::remove, state::page_of};
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use kalends_calendars::{ContextEvents, Event, EventStatus, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
-use kalends_kernel::Timestamp;
+use kalends_time::Timestamp;
 
 use super::instances::name;
 

@@ -5,7 +5,8 @@ use kalends_calendars::{
     EventStatus,
     ports::{CalendarHolds, Holds, OwnedEvent},
 };
-use kalends_kernel::{CalendarId, HoldSetId, OrgId, Span, StoreError};
+use kalends_kernel::{CalendarId, HoldSetId, OrgId, StoreError};
+use kalends_time::Span;
 
 use super::MemoryStore;
 

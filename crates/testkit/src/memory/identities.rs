@@ -6,7 +6,8 @@ use kalends_accounts::{
     oauth::{Attempt, KnownIdentity, Provider},
     ports::{Identities, OauthAttempts},
 };
-use kalends_kernel::{StoreError, Timestamp, UserId};
+use kalends_kernel::{StoreError, UserId};
+use kalends_time::Timestamp;
 
 use super::{MemoryStore, account_data::remove};
 

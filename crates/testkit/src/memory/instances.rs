@@ -5,7 +5,8 @@ use kalends_calendars::{
     Calendar, Event, INSTANCES_MAX, Occurrence,
     ports::{BlockingSeries, EventScope, InstanceFilter, Instances},
 };
-use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, SignedDuration, Span, StoreError, Timestamp};
+use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, StoreError};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use super::{
     MemoryStore,

@@ -1,8 +1,9 @@
 //! Letters (outgoing mail).
 
 use async_trait::async_trait;
-use kalends_kernel::{LetterId, OrgId, StoreError, Timestamp};
+use kalends_kernel::{LetterId, OrgId, StoreError};
 use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
+use kalends_time::Timestamp;
 
 use super::MemoryStore;
 

@@ -7,7 +7,8 @@ use kalends_accounts::{
     ports::{PasswordResets, People, Sessions},
 };
 use kalends_app::ports::CommitError;
-use kalends_kernel::{OrgId, SessionId, StoreError, Timestamp, UserId, Version};
+use kalends_kernel::{OrgId, SessionId, StoreError, UserId, Version};
+use kalends_time::Timestamp;
 
 use super::{
     MemoryStore,

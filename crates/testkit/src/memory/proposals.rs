@@ -2,11 +2,12 @@
 
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
-use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError, Timestamp};
+use kalends_kernel::{Listed, OrgId, Page, ProposalId, StoreError};
 use kalends_proposals::{
     Change, Proposal, Status,
     ports::{ProposalFilter, Proposals},
 };
+use kalends_time::Timestamp;
 
 use super::{
     MemoryStore,

@@ -23,11 +23,12 @@ use kalends_feeds::{
 use kalends_kernel::{
     AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DeliveryId,
     EventId, ExternalCalendarId, GrantId, KeyId, LetterId, Listed, MessageId, OrgId, PAGE_BYTES_MAX, Page, ProposalId,
-    Revision, SessionId, SubscriptionId, Timestamp, UserId, Version, WebhookId,
+    Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
 use kalends_notifications::{Delivery, Health, Letter, Message, Queue, WebhookEndpoint};
 use kalends_proposals::Proposal;
 use kalends_quotas::{Metric, Period};
+use kalends_time::Timestamp;
 use uuid::Uuid;
 
 /// The whole state, one collection per table.

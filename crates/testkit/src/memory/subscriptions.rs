@@ -10,7 +10,9 @@ use kalends_feeds::{
     ports::{ImportedItems, Subscriptions},
     sync::{CLAIM_LASTS, KnownItem, LEFT_KEPT, SyncState},
 };
-use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, RemoteUrl, StoreError, SubscriptionId, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, Listed, OrgId, Page, StoreError, SubscriptionId};
+use kalends_remote::RemoteUrl;
+use kalends_time::Timestamp;
 
 use super::{
     MemoryStore,

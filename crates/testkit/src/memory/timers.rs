@@ -8,7 +8,8 @@ use kalends_calendars::{
     Advance, Calendar, EmittedUntil, Event,
     ports::{ClaimedTimer, TimerQueue, Timers},
 };
-use kalends_kernel::{StoreError, Timestamp, Version};
+use kalends_kernel::{StoreError, Version};
+use kalends_time::Timestamp;
 
 use super::{
     MemoryStore,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
-use kalends_kernel::{DeliveryId, Listed, OrgId, Page, StoreError, Timestamp, WebhookId};
+use kalends_kernel::{DeliveryId, Listed, OrgId, Page, StoreError, WebhookId};
 use kalends_notifications::{
     Change, Claim, Delivery, DeliveryStatus, Health, Listener, Message, Places, Queue, Record, Waiting,
     WebhookEndpoint, address, charged, over_quota,
@@ -12,6 +12,7 @@ use kalends_notifications::{
     skip,
 };
 use kalends_quotas::{Metric, Period};
+use kalends_time::Timestamp;
 
 use super::{
     MemoryStore,

@@ -1,6 +1,7 @@
 //! Every page in every state, with texts chosen by the test.
 
-use kalends_kernel::{FieldError, FieldErrors, SignedDuration, Span, Timestamp, Zone};
+use kalends_kernel::{FieldError, FieldErrors};
+use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::markdown::Guide;
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kalends_kernel::{SignedDuration, Span, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -155,7 +155,7 @@ proptest! {
             page: page(&path, "Call"),
             shown: DisplaySettings { zone, clock: Clock::Twelve },
             now: start,
-            bookable: Span::new(Timestamp::EARLIEST, Timestamp::HORIZON).unwrap(),
+            bookable: Span::new(Timestamp::EPOCH, Timestamp::HORIZON).unwrap(),
             month,
             day: None,
             offers: &offers,

@@ -1,7 +1,8 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
 use kalends_accounts::{self as accounts, Action, AuditCursor, NewKey};
-use kalends_kernel::{FieldError, FieldErrors, Page, Timestamp};
+use kalends_kernel::{FieldError, FieldErrors, Page};
+use kalends_time::Timestamp;
 
 use super::{AuditEntry, ListAudit};
 use crate::fields::instant;

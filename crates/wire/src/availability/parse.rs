@@ -5,7 +5,8 @@ use std::io::Write as _;
 
 use kalends_availability::{self as availability, BusySet, SlotLength, SlotQuery, TooManySlots, Warning};
 use kalends_calendars::AsOf;
-use kalends_kernel::{AgentId, CalendarId, Code, FieldError, FieldErrors, Span, Timestamp};
+use kalends_kernel::{AgentId, CalendarId, Code, FieldError, FieldErrors};
+use kalends_time::{Span, Timestamp};
 
 use super::{AcrossAgents, AvailabilityOf, AvailabilityState};
 use crate::fields::instant;

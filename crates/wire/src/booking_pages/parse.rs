@@ -7,7 +7,8 @@ use kalends_bookings::{
     WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS,
 };
 use kalends_calendars::Patch;
-use kalends_kernel::{Code, FieldError, FieldErrors, Zone, bounded_text, optional_text};
+use kalends_kernel::{Code, FieldError, FieldErrors, bounded_text, optional_text};
+use kalends_time::Zone;
 
 use super::{BookingPage, CreateBookingPage, UpdateBookingPage};
 use crate::{
@@ -73,7 +74,7 @@ fn notice(minutes: i64) -> Result<u32, FieldError> {
 }
 
 fn zone(name: &str) -> Result<Zone, FieldError> {
-    name.parse().map_err(|error: kalends_kernel::ZoneError| {
+    name.parse().map_err(|error: kalends_time::ZoneError| {
         FieldError::new("timezone", error.to_string()).with_code(Code::InvalidTimezone)
     })
 }

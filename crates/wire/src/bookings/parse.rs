@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use kalends_bookings::{self as domain, Guest};
 use kalends_calendars as calendars;
-use kalends_kernel::{CivilDate, Code, FieldError, FieldErrors, Span, Timestamp, Zone};
+use kalends_kernel::{Code, FieldError, FieldErrors};
+use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
 use super::{
     Booked, BookingLinks, BookingSlots, GuestBooking, GuestEvent, MoveBooking, OpenPage, PageNotice, SlotsOfPage,
@@ -48,8 +49,8 @@ impl SlotsOfPage {
 fn range_end(param: &str, text: &str) -> Result<RangeEnd, FieldError> {
     match text.parse::<CivilDate>() {
         Ok(date) => {
-            let years = Timestamp::EARLIEST.utc_date()..Timestamp::HORIZON.utc_date();
-            let message = || format!("must lie in the years 1970 to 2099, got {date}");
+            let years = Timestamp::EPOCH.utc_date()..Timestamp::HORIZON.utc_date();
+            let message = || format!("must be in the years 1970 to 2099, got {date}");
             years.contains(&date).then_some(RangeEnd::On(date)).ok_or_else(|| FieldError::new(param, message()))
         }
         Err(_) => instant(param, text).map(RangeEnd::At),
@@ -63,7 +64,7 @@ impl SlotRange {
     /// `end_before_start` if the end is not after the start.
     pub fn by_clocks_of(self, zone: Zone) -> Result<Option<Span>, FieldError> {
         // Limits that cover every possible slot and that arithmetic cannot exceed.
-        let (first, last) = (Timestamp::EARLIEST, Timestamp::HORIZON);
+        let (first, last) = (Timestamp::EPOCH, Timestamp::HORIZON);
         let midnight = |date: CivilDate| zone.to_timestamp(date.midnight());
         let from = self.from.map_or(Some(first), |end| match end {
             RangeEnd::At(instant) => Some(instant),
@@ -224,7 +225,8 @@ impl GuestBooking {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{CalendarId, Entropy, OrgId, SignedDuration};
+    use kalends_kernel::{CalendarId, Entropy, OrgId};
+    use kalends_time::SignedDuration;
     use rstest::rstest;
     use serde_json::{Value, json};
 
@@ -242,7 +244,7 @@ mod tests {
     fn page(zone: &str) -> domain::BookingPage {
         let body = json!({ "calendar_id": "cal_1", "title": "Intro \"call\"", "timezone": zone });
         let (_, new) = serde_json::from_value::<CreateBookingPage>(body).unwrap().parse().unwrap();
-        let now = Timestamp::EARLIEST;
+        let now = Timestamp::EPOCH;
         let of = (OrgId::new(now, &Zeros), CalendarId::new(now, &Zeros), None);
         domain::BookingPage::create(of, new, now, &Zeros)
     }

@@ -1,7 +1,8 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
 use kalends_calendars as domain;
-use kalends_kernel::{FieldErrors, Page, Zone};
+use kalends_kernel::{FieldErrors, Page};
+use kalends_time::Zone;
 
 use super::{Change, Changes, Deleted, ListChanges};
 use crate::Event;

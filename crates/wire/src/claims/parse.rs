@@ -1,7 +1,8 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
 use kalends_accounts::{Claim, ClaimState, Code, Email};
-use kalends_kernel::{ClaimId, FieldError, FieldErrors, Timestamp, bounded_text};
+use kalends_kernel::{ClaimId, FieldError, FieldErrors, bounded_text};
+use kalends_time::Timestamp;
 
 use super::{AccountClaim, ExportedClaim, InitiateClaim, RevokeClaim, VerifyClaim};
 

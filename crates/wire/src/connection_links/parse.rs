@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use kalends_bridge::{self as domain, NewLink, PublicationPolicy};
 use kalends_calendars::{Agent, Calendar};
-use kalends_kernel::{FieldError, FieldErrors, Timestamp};
+use kalends_kernel::{FieldError, FieldErrors};
+use kalends_time::Timestamp;
 
 use super::{ConnectionLink, CreateConnectionLink, FollowedLink, OpenConnectionLink};
 use crate::names::{AVAILABILITY, PUBLISHING};

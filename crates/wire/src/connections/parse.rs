@@ -3,7 +3,8 @@
 use kalends_accounts::oauth::Provider;
 use kalends_availability::{STALE_AFTER, UNAVAILABLE_AFTER};
 use kalends_bridge::{self as domain, AGENTS_MAX, Audience, LABEL_MAX, SOURCES_MAX, ports::KnownCalendar};
-use kalends_kernel::{FieldError, FieldErrors, Timestamp, bounded_text};
+use kalends_kernel::{FieldError, FieldErrors, bounded_text};
+use kalends_time::Timestamp;
 
 use super::{AvailabilityGrant, CalendarConnection, CreateGrant, ExternalCalendar, UpdateConnection};
 use crate::{
@@ -137,7 +138,7 @@ pub fn provider_names(offered: impl Fn(Provider) -> bool) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::SignedDuration;
+    use kalends_time::SignedDuration;
     use rstest::rstest;
 
     use super::*;

@@ -4,8 +4,9 @@ use kalends_calendars::{
     self as domain, DESCRIPTION_MAX, EXPANDED_MAX, Moment, Reminders, TITLE_MAX, cannot_recur,
     ports::{EventFilter, InstanceFilter, StatusAt},
 };
-use kalends_kernel::{FieldError, FieldErrors, Metadata, Page, Span, Timestamp, Zone, bounded_text, optional_text};
-use kalends_recurrence::{Rule, RuleError};
+use kalends_kernel::{FieldError, FieldErrors, Metadata, Page, bounded_text, optional_text};
+use kalends_recurrence::Rule;
+use kalends_time::{Span, Timestamp, Zone};
 
 use super::{CreateEvent, CreateEventBatch, DeleteEvent, Event, ExternalSync, ListEvents, UpdateEvent};
 use crate::{
@@ -131,7 +132,7 @@ impl CreateEvent {
 }
 
 fn rule(text: &str) -> Result<Rule, FieldError> {
-    text.parse().map_err(|error: RuleError| FieldError::new("recurrence_rule", error.to_string()))
+    Rule::parse_as(text, &domain::REQUEST_RULES).map_err(|error| FieldError::new("recurrence_rule", error.to_string()))
 }
 
 fn recurrence_zone(text: &str) -> Result<Zone, FieldError> {

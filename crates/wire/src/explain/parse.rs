@@ -1,7 +1,8 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
 use kalends_availability::{self as availability, Warning};
-use kalends_kernel::{FieldError, FieldErrors, SignedDuration, Span};
+use kalends_kernel::{FieldError, FieldErrors};
+use kalends_time::{SignedDuration, Span};
 
 use super::{ExplainAvailability, Explanation, Reason, ReasonKind};
 use crate::{availability::range, fields::instant};

@@ -2,7 +2,8 @@
 
 use kalends_availability::Block;
 use kalends_calendars::{self as domain, AsOf, HOLD_PRIORITY_MAX, HOLD_SET_MAX, NewHold, TITLE_MAX};
-use kalends_kernel::{CalendarId, FieldError, FieldErrors, Span, bounded_text};
+use kalends_kernel::{CalendarId, FieldError, FieldErrors, bounded_text};
+use kalends_time::Span;
 
 use super::{Conflict, CreateHoldSet};
 use crate::{EventStatus, HoldScope, Slot, fields::instant};

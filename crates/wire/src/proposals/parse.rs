@@ -1,12 +1,11 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_kernel::{
-    Code, EventId, FieldError, FieldErrors, Metadata, Page, Span, Timestamp, bounded_text, optional_text,
-};
+use kalends_kernel::{Code, EventId, FieldError, FieldErrors, Metadata, Page, bounded_text, optional_text};
 use kalends_proposals::{
     self as domain, COUNTER_SLOTS_MAX, CancelReason, DESCRIPTION_MAX, MESSAGE_MAX, NewResponse, PARTICIPANTS_MAX,
     ResponseKind, SLOTS_MAX, State, Status, TITLE_MAX, Weight,
 };
+use kalends_time::{Span, Timestamp};
 
 use super::{
     CounterSlot, CreateProposal, ListProposals, OfferedCounterSlot, OfferedSlot, Proposal, ProposalCancelled,

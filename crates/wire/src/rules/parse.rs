@@ -2,7 +2,8 @@
 
 use kalends_availability as availability;
 use kalends_calendars::{self as domain, NewRules};
-use kalends_kernel::{FieldErrors, Zone};
+use kalends_kernel::FieldErrors;
+use kalends_time::Zone;
 
 use super::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 
@@ -87,7 +88,8 @@ weekdays! { mon tue wed thu fri sat sun }
 
 #[cfg(test)]
 mod tests {
-    use kalends_kernel::{OrgId, Timestamp, Version};
+    use kalends_kernel::{OrgId, Version};
+    use kalends_time::Timestamp;
     use serde_json::{Value, json};
 
     use super::*;
@@ -103,8 +105,8 @@ mod tests {
             calendar: "cal_00000000000000000000000001".parse().unwrap(),
             rules: new.rules,
             version: Version::FIRST,
-            created_at: Timestamp::EARLIEST,
-            updated_at: Timestamp::EARLIEST,
+            created_at: Timestamp::EPOCH,
+            updated_at: Timestamp::EPOCH,
         };
         serde_json::to_value(AvailabilityRules::from(row)).unwrap()
     }

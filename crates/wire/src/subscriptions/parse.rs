@@ -4,7 +4,8 @@ use kalends_feeds::{
     self as domain, LABEL_MAX, NewSubscription, Remains, SubscriptionPatch, SubscriptionStatus,
     sync::{Counts, SyncDetails},
 };
-use kalends_kernel::{FieldError, FieldErrors, Page, RemoteUrl, bounded_text};
+use kalends_kernel::{FieldError, FieldErrors, Page, bounded_text};
+use kalends_remote::RemoteUrl;
 
 use super::{
     CreateSubscription, DELETE, DeleteSubscription, ImportReport, KEEP, ListSubscriptions, SkippedEvent, Subscription,

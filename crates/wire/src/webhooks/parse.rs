@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{FieldErrors, Page, RemoteUrl};
+use kalends_kernel::{FieldErrors, Page};
 use kalends_notifications::{
     self as domain, Deactivation, EndpointPatch, NewEndpoint, Subscription, WebhookEndpoint, ports::DeliverySeen,
 };
+use kalends_remote::RemoteUrl;
 use serde_json::value::RawValue;
 
 use super::{

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use kalends_app::ChangeSet;
 use kalends_app::ports::Commit as _;
-use kalends_kernel::{SignedDuration, Span};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::TestCipher;
 use kalends_testkit::fixtures::{Compose as _, Fixtures};
+use kalends_time::{SignedDuration, Span};
 use tokio::sync::Mutex;
 
 use crate::figures::median;

@@ -10,7 +10,7 @@
 //! leaves 1,110 free slots.
 
 use anyhow::{Context as _, Result};
-use kalends_kernel::{SignedDuration, Timestamp};
+use kalends_time::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::connection::{Connection, get, post};

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, ensure};
 use calcard::{Entry, Parser};
 use kalends_feeds::read::{Context, Feed, read};
-use kalends_kernel::Zone;
+use kalends_time::Zone;
 use serde_json::{Value, json};
 
 use super::Verdicts;
@@ -19,7 +19,7 @@ use crate::json;
 /// The maximum factor compared with parsing alone.
 const TIMES: f64 = 3.0;
 /// The time of reading: 10 March 2026, 12:00 UTC.
-const NOW: kalends_kernel::Timestamp = kalends_kernel::Timestamp::from_micros(1_773_144_000_000_000);
+const NOW: kalends_time::Timestamp = kalends_time::Timestamp::from_micros(1_773_144_000_000_000);
 
 /// Options of a process that reads a file once and reports its memory.
 #[derive(Debug, clap::Args)]

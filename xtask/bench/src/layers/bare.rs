@@ -6,12 +6,12 @@ use std::time::{Duration, SystemTime};
 use anyhow::Result;
 use kalends_app::ports::Commit as _;
 use kalends_app::{App, ChangeSet, MemoryRateLimiter, Parts};
-use kalends_kernel::{Clock, SignedDuration, Span, Timestamp};
 use kalends_sqlite::{Database, OpenOptions, SqliteStore};
 use kalends_testkit::fixtures::{Compose as _, Fixtures, settings};
 use kalends_testkit::{
     Mailbox, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestCipher, TestPasswords, TestTokens,
 };
+use kalends_time::{Clock, SignedDuration, Span, Timestamp};
 use serde_json::json;
 use tokio::net::TcpListener;
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use kalends_egress::{Allowed, Egress, Exchange, HeaderValue, Method, Settings, SystemResolver, header};
-use kalends_kernel::RemoteUrl;
+use kalends_remote::RemoteUrl;
 use tokio::task::JoinSet;
 
 use self::receiver::{HANGING, Receiver};

@@ -7,7 +7,8 @@ use axum::{
 use http::{HeaderMap, StatusCode};
 use kalends_app::{App, Refusal};
 use kalends_bookings::BookingPage;
-use kalends_kernel::{FieldErrors, Timestamp};
+use kalends_kernel::{FieldErrors, request_time};
+use kalends_time::Timestamp;
 use kalends_web::{Booked, DisplaySettings, Form, Given, HONEYPOT, Taken};
 use kalends_wire as wire;
 
@@ -108,7 +109,7 @@ async fn book_by_form(
 impl Filled<'_> {
     /// Shows the form again with its errors. If `start` is invalid, which the form cannot fix, shows an error page.
     fn again(&self, start: &str, now: Timestamp, errors: &FieldErrors) -> Result<Response, ApiError> {
-        let start = start.parse::<Timestamp>().ok();
+        let start = request_time(start).ok();
         let Some(slot) = start.and_then(|start| self.page.slot(start, now).ok()) else {
             return nonsense(self.page);
         };

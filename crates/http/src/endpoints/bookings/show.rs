@@ -4,7 +4,8 @@ use axum::{extract::RawQuery, response::Response};
 use http::{HeaderMap, StatusCode};
 use kalends_app::{Offers, OpenPage};
 use kalends_bookings::BookingPage;
-use kalends_kernel::{FieldErrors, Span, Timestamp};
+use kalends_kernel::FieldErrors;
+use kalends_time::{Span, Timestamp};
 use kalends_web::{
     ChosenSlot, DisplaySettings, Form, Given, Href, Notice, Page, PageQuery, Picker, Taken, headers, markdown,
 };

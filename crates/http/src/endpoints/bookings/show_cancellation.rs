@@ -4,7 +4,7 @@ use axum::{extract::RawQuery, response::Response};
 use http::{HeaderMap, StatusCode};
 use kalends_app::{BookingSeen, Missing, Refusal};
 use kalends_bookings::Purpose;
-use kalends_kernel::Span;
+use kalends_time::Span;
 use kalends_web::{Booking, BookingState, DisplaySettings};
 
 use super::view::{booking_path, display_settings, page as facts, page_query, path};

@@ -4,7 +4,7 @@ use axum::{extract::RawQuery, response::Response};
 use http::{HeaderMap, StatusCode};
 use kalends_app::{BookingSeen, Missing, Refusal};
 use kalends_bookings::Purpose;
-use kalends_kernel::{Span, Timestamp};
+use kalends_time::{Span, Timestamp};
 use kalends_web::{BookingState, ChosenSlot, DisplaySettings, Moving, Taken};
 
 use super::{

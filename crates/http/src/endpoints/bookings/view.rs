@@ -3,7 +3,7 @@
 use http::{HeaderMap, header};
 use kalends_accounts::EMAIL_MAX;
 use kalends_bookings::{BookingPage, NAME_MAX, NOTES_MAX};
-use kalends_kernel::{Span, Zone};
+use kalends_time::{Span, Zone};
 use kalends_web::{Clock, DisplaySettings, Href, Limits, Page, PageQuery, Path};
 use kalends_wire as wire;
 use url::form_urlencoded;

@@ -1,8 +1,8 @@
 //! An agent asks a user to connect a calendar, and the user does.
 
 use kalends_app::operations as op;
-use kalends_kernel::Span;
 use kalends_testkit::fixtures::at;
+use kalends_time::Span;
 use serde_json::{Value, json};
 
 use super::{

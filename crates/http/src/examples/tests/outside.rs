@@ -15,9 +15,11 @@ use kalends_app::ports::{
 use kalends_availability::{HumanBusy, HumanSource};
 use kalends_calendars::ports::{BusySource, LivingAgent};
 use kalends_feeds::sync::Validators;
-use kalends_kernel::{Entropy, OrgId, RemoteUrl, Span, StoreError, base64url};
+use kalends_kernel::{Entropy, OrgId, StoreError, base64url};
 use kalends_notifications::Outcome;
+use kalends_remote::RemoteUrl;
 use kalends_testkit::SeededEntropy;
+use kalends_time::Span;
 use sha2::{Digest as _, Sha256};
 
 /// Random bytes that are derived from the request for which they are drawn. A request that is added to the scenario

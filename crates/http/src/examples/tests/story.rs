@@ -12,11 +12,11 @@ use kalends_app::{
     operations::{self, Operation},
     ports::{HumanCalendars, Store},
 };
-use kalends_kernel::SignedDuration;
 use kalends_testkit::{
     Mailbox, ManualClock, MemoryStore, NoProviders, TestCalendarProviders, TestPasswords,
     fixtures::{at, settings},
 };
+use kalends_time::SignedDuration;
 use serde_json::Value;
 use tower::ServiceExt as _;
 

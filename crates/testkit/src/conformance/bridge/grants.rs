@@ -6,7 +6,8 @@ use kalends_app::ports::{CommitError, HumanSeen};
 use kalends_availability::{BusySet, HumanBusy, HumanSource};
 use kalends_bridge::{Audience, Change, ConnectionPatch, Grant};
 use kalends_calendars::{Agent, HumanFor, ports::LivingAgent};
-use kalends_kernel::{CalendarId, ExternalCalendarId, Page, Revision, Span};
+use kalends_kernel::{CalendarId, ExternalCalendarId, Page, Revision};
+use kalends_time::Span;
 
 use super::{TASKS, covered, reading, sources};
 use crate::conformance::{

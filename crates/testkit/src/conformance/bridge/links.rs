@@ -6,7 +6,8 @@ use kalends_accounts::{
 };
 use kalends_app::ports::CommitError;
 use kalends_bridge::{Audience, Change, ConnectAttempt, Grant, LinkStatus, NewLink, PublicationPolicy, Purpose};
-use kalends_kernel::{ConnectionId, ConnectionLinkId, SignedDuration};
+use kalends_kernel::{ConnectionId, ConnectionLinkId};
+use kalends_time::SignedDuration;
 use url::Url;
 
 use super::TASKS;

@@ -7,7 +7,8 @@ use kalends_bridge::{
     Audience, CLAIM_LASTS, Change, Connection, ConnectionPatch, Ended, ExternalCalendar, Grant, RefreshClaim,
     RefreshState, Tokens, ports::KnownCalendar,
 };
-use kalends_kernel::{ConnectionId, ExternalCalendarId, SignedDuration, Timestamp};
+use kalends_kernel::{ConnectionId, ExternalCalendarId};
+use kalends_time::{SignedDuration, Timestamp};
 
 use super::{TASKS, covered, reading, tokens};
 use crate::conformance::{

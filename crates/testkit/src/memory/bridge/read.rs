@@ -15,9 +15,9 @@ use kalends_calendars::{
     ports::{BusySource, LivingAgent},
 };
 use kalends_kernel::{
-    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, Span, StoreError,
-    Timestamp,
+    CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError,
 };
+use kalends_time::{Span, Timestamp};
 
 use crate::memory::{
     MemoryStore,

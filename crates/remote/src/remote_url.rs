@@ -4,7 +4,9 @@ use std::fmt;
 
 use url::{Host, Url};
 
-use crate::{FieldError, not_public};
+use kalends_kernel::FieldError;
+
+use crate::not_public;
 
 /// A URL whose text passed the checks of [`RemoteUrl::parse`]. The address that its name resolves to is checked with
 /// [`not_public`] when the server connects.

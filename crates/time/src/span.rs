@@ -74,8 +74,8 @@ impl TryFrom<[u8; 16]> for Span {
 
     fn try_from(bytes: [u8; 16]) -> Result<Self, SpanError> {
         let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = bytes;
-        let instant = |bytes| Timestamp::from_micros(i64::from_be_bytes(bytes));
-        Self::new(instant([a, b, c, d, e, f, g, h]), instant([i, j, k, l, m, n, o, p]))
+        let timestamp = |bytes| Timestamp::from_micros(i64::from_be_bytes(bytes));
+        Self::new(timestamp([a, b, c, d, e, f, g, h]), timestamp([i, j, k, l, m, n, o, p]))
     }
 }
 
