@@ -72,11 +72,12 @@ impl<'a> Cursor<'a> {
     fn date_from(&mut self, from: i64, last: i64) -> Option<i64> {
         let mut period = self.pattern.first_period(from.div_euclid(SECONDS_A_DAY));
         loop {
-            self.load(period);
             self.steps += 1;
-            if self.base > last || self.is_exhausted() {
+            // A long interval leads to years that are far beyond the calendar.
+            if self.pattern.first_day(period) > last || self.is_exhausted() {
                 return None;
             }
+            self.load(period);
             let found = if self.pattern.chooses_times { self.chosen_from(from) } else { self.in_period_from(from) };
             if found.is_some() {
                 return found;

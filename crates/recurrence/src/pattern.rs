@@ -67,6 +67,7 @@ pub(crate) struct Pattern {
     pub(crate) times: Times,
     /// The periods, if they are shorter than a day.
     pub(crate) units: Option<Units>,
+    of_dates: bool,
     /// Bit *n* for every *n* that is a multiple of the interval.
     stride: u64,
     /// The candidates of any week, if the rule names no months.
@@ -151,6 +152,10 @@ impl Pattern {
             chooses_times: has_positions && !by_day_or_less && times.product.count() > 1,
             times,
             units,
+            of_dates: units.is_none()
+                && times.positions.is_none()
+                && times.product.count() == 1
+                && times.product.nth(0) == Some(time),
             stride: (0..64).filter(|bit| bit % interval == 0).fold(0, |stride, bit| stride | 1 << bit),
             week: 0,
         };
@@ -432,9 +437,18 @@ impl Pattern {
         self.times.from(0).is_none() || self.units.is_some_and(|units| !units.can_count())
     }
 
-    /// Whether every date of the rule has one time, so that dates are enough to expand it.
-    pub(crate) fn is_of_dates(&self) -> bool {
-        self.units.is_none() && self.times.positions.is_none() && self.times.product.count() == 1
+    /// Whether every date of the rule has one time, that of the first start, so that dates are enough to expand it.
+    pub(crate) const fn is_of_dates(&self) -> bool {
+        self.of_dates
+    }
+
+    /// The first day of a period.
+    pub(crate) fn first_day(&self, period: i64) -> i64 {
+        match self.periods {
+            Periods::Weeks => period,
+            Periods::MonthsOfDays | Periods::Months => Month::new(period).first,
+            Periods::Years => first_of_year(period),
+        }
     }
 
     /// The first day of a period and the days of the period on which the rule falls; bit 0 is the first day.
