@@ -214,7 +214,7 @@ mod tests {
                 }
             }
         }
-        // Of the 11 parts besides FREQ, BYWEEKNO is for one frequency, BYYEARDAY for four and BYMONTHDAY for six.
+        // Apart from FREQ there are 11 parts: BYWEEKNO is for one frequency, BYYEARDAY for four and BYMONTHDAY for six.
         assert_eq!(seen.len(), 7 + 7 * 8 + 1 + 4 + 6);
     }
 
