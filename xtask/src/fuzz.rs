@@ -35,7 +35,7 @@ struct Target {
     flags: &'static [&'static str],
 }
 
-const TARGETS: [Target; 3] = [
+const TARGETS: [Target; 6] = [
     Target { name: "rule", longest: 320, seeds: &[], flags: &[] },
     Target {
         name: "feed",
@@ -46,6 +46,9 @@ const TARGETS: [Target; 3] = [
         flags: &["-entropic_scale_per_exec_time=1"],
     },
     Target { name: "time", longest: 96, seeds: &[], flags: &[] },
+    Target { name: "lenient", longest: 320, seeds: &["fuzz/corpus/rule"], flags: &[] },
+    Target { name: "built", longest: 128, seeds: &[], flags: &[] },
+    Target { name: "set", longest: 512, seeds: &[], flags: &[] },
 ];
 
 /// When a target stops.
@@ -163,7 +166,10 @@ mod tests {
         assert_eq!(options("--inputs 1000000 rule"), Ok((Some("rule".into()), Until::Inputs(1_000_000))));
         assert_eq!(options("rule --inputs"), Err("--inputs needs a whole number greater than 0".into()));
         assert_eq!(options("--seconds 0"), Err("--seconds needs a whole number greater than 0".into()));
-        assert_eq!(options("rules"), Err("there is no target `rules`; there are rule, feed, time".into()));
+        assert_eq!(
+            options("rules"),
+            Err("there is no target `rules`; there are rule, feed, time, lenient, built, set".into())
+        );
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Length {
             Lasts::Days(days) => {
                 // If a date is skipped, its occurrence is that of the next date.
                 let date = local_start.div_euclid(MICROS_A_DAY);
-                clock.instant((date + i64::from(days)) * MICROS_A_DAY)
+                clock.instant((date + i64::from(days)).saturating_mul(MICROS_A_DAY))
             }
             Lasts::Nominal(days, micros) => {
                 let nominal = clock.instant(local_start.saturating_add(i64::from(days) * MICROS_A_DAY));

@@ -25,7 +25,7 @@ pub struct LenientRule {
 #[non_exhaustive]
 pub enum RuleWarning {
     /// A part that RFC 5545 does not define. It is ignored.
-    #[error("{name} is unknown and was ignored")]
+    #[error("{name:?} is unknown and was ignored")]
     Unknown {
         /// The first characters of its name.
         name: String,
@@ -73,7 +73,7 @@ impl Rule {
     /// assert_eq!(read.rule.to_string(), "FREQ=WEEKLY;BYDAY=MO,WE");
     /// let warnings: Vec<String> = read.warnings.iter().map(ToString::to_string).collect();
     /// assert_eq!(warnings, [
-    ///     "X-NOTE is unknown and was ignored",
+    ///     r#""X-NOTE" is unknown and was ignored"#,
     ///     "the ordinal of 1MO in BYDAY has no meaning here; the weekday counts without it",
     /// ]);
     /// # Ok::<(), kalends_recurrence::RuleError>(())

@@ -229,6 +229,11 @@ impl Series {
         Occurrences { starts: self.between(earliest, to), ends: Clock::new(self.zone), after: from }
     }
 
+    /// The occurrences that start in a range, in order.
+    pub(crate) fn occurrences_from(&self, range: Range<Timestamp>) -> Occurrences<'_> {
+        Occurrences { starts: self.starts(range), ends: Clock::new(self.zone), after: i64::MIN }
+    }
+
     /// The starts with `range.start <= start < range.end`, in order.
     pub fn starts(&self, range: Range<Timestamp>) -> Starts<'_> {
         self.between(range.start.as_micros(), range.end.as_micros())
@@ -397,8 +402,11 @@ impl<'a> Starts<'a> {
 
     /// The last start between `after` and `end`.
     fn searched_back(&mut self) -> Option<i64> {
-        let (least, end) = (self.after.div_euclid(MICROS_A_SECOND) + 1, self.end);
-        let to = (end - 1).div_euclid(MICROS_A_SECOND);
+        if self.end <= self.after {
+            return None;
+        }
+        let least = self.after.div_euclid(MICROS_A_SECOND) + 1;
+        let to = (self.end - 1).div_euclid(MICROS_A_SECOND);
         let series = self.series;
         let start = self.instants.get_or_insert_with(|| series.instants()).at_or_before(to, least)?;
         Some(start * MICROS_A_SECOND)

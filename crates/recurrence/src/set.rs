@@ -118,21 +118,37 @@ impl RecurrenceSet {
 
     /// The occurrences that overlap a window, unclipped, in order of their starts. They can be read from either end.
     pub fn between(&self, window: Span) -> Between<'_> {
+        let rules = self.rules.iter().map(|series| Ends::new(series.occurrences(window))).collect();
+        self.selected(window, rules, |span| span.overlaps(window))
+    }
+
+    /// The occurrences that start in a window.
+    fn starting(&self, window: Span) -> Between<'_> {
+        let range = window.start()..window.end();
+        let rules = self.rules.iter().map(|series| Ends::new(series.occurrences_from(range.clone()))).collect();
+        self.selected(window, rules, |span| range.contains(&span.start()))
+    }
+
+    fn selected<'a>(
+        &'a self,
+        window: Span,
+        rules: Vec<Ends<Occurrences<'a>>>,
+        is_selected: impl Fn(Span) -> bool,
+    ) -> Between<'a> {
         // A rule and a date give the first start too.
         let is_given =
             !self.rules.is_empty() || self.dates.binary_search_by_key(&self.first, |span| span.start()).is_ok();
         let first = (!is_given).then(|| self.length.span_from(self.first, self.zone)).flatten();
-        let dates = self.dates.iter().copied().filter(|span| span.overlaps(window));
-        let mut once: Vec<Span> = dates.chain(first.filter(|span| span.overlaps(window))).collect();
+        let dates = self.dates.iter().copied().filter(|span| is_selected(*span));
+        let mut once: Vec<Span> = dates.chain(first.filter(|span| is_selected(*span))).collect();
         once.sort_unstable();
         let mut replaced: Vec<Occurrence> = self
             .overrides
             .iter()
-            .filter(|(_, span)| span.overlaps(window))
+            .filter(|(_, span)| is_selected(*span))
             .map(|(start, span)| Occurrence { span: *span, original_start: *start, is_override: true })
             .collect();
         replaced.sort_unstable_by_key(|one| (one.span.start(), one.original_start));
-        let rules = self.rules.iter().map(|series| Ends::new(series.occurrences(window))).collect();
         Between {
             set: self,
             window,
@@ -142,18 +158,16 @@ impl RecurrenceSet {
         }
     }
 
-    /// The occurrences that start at `from` or later, in order. They end with the year 2099.
+    /// The occurrences that start at `from` or later, in order. Those of rules end with the year 2099.
     pub fn after(&self, from: Timestamp) -> impl Iterator<Item = Occurrence> + '_ {
-        let window = Span::new(from, HORIZON.max(self.latest()));
-        let between = window.ok().map(|window| self.between(window));
-        between.into_iter().flatten().filter(move |one| one.span.start() >= from)
+        let window = Span::new(from, HORIZON.max(self.latest() + SignedDuration::micros(1)));
+        window.ok().map(|window| self.starting(window)).into_iter().flatten()
     }
 
     /// The occurrences that start before `end`, the latest first.
     pub fn before(&self, end: Timestamp) -> impl Iterator<Item = Occurrence> + '_ {
         let window = Span::new(self.earliest().min(end), end);
-        let between = window.ok().map(|window| self.between(window));
-        between.into_iter().flat_map(|between| between.rev())
+        window.ok().map(|window| self.starting(window)).into_iter().flat_map(|between| between.rev())
     }
 
     /// The earliest start after `instant`.
@@ -172,10 +186,10 @@ impl RecurrenceSet {
         self.dates.iter().map(|span| span.start()).chain(overrides).fold(self.first, Timestamp::min)
     }
 
-    /// A time that no date or override ends after.
+    /// A time that no date or override starts after.
     fn latest(&self) -> Timestamp {
-        let overrides = self.overrides.iter().map(|(_, span)| span.end());
-        self.dates.iter().map(|span| span.end()).chain(overrides).fold(self.first, Timestamp::max)
+        let overrides = self.overrides.iter().map(|(_, span)| span.start());
+        self.dates.iter().map(|span| span.start()).chain(overrides).fold(self.first, Timestamp::max)
     }
 
     /// Whether an occurrence that rules or dates give takes place as they give it.

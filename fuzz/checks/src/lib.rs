@@ -4,9 +4,14 @@
 //! libFuzzer (`cargo xtask fuzz`). The test of this crate calls it with every file of the corpus, so that fixed
 //! problems stay fixed.
 
+pub mod built;
 pub mod feed;
+pub mod lenient;
 pub mod rule;
+pub mod set;
 pub mod time;
+
+mod bytes;
 
 use kalends_time::Zone;
 

@@ -37,3 +37,19 @@ fn feeds_of_known_producers_pass() {
 fn times_of_the_corpus_pass() {
     replay("../corpus/time", 20, kalends_fuzz_checks::time::check);
 }
+
+#[test]
+fn rules_of_other_programs_in_the_corpus_pass() {
+    replay("../corpus/lenient", 7, kalends_fuzz_checks::lenient::check);
+    replay("../corpus/rule", 20, kalends_fuzz_checks::lenient::check);
+}
+
+#[test]
+fn built_rules_of_the_corpus_pass() {
+    replay("../corpus/built", 4, kalends_fuzz_checks::built::check);
+}
+
+#[test]
+fn sets_of_the_corpus_pass() {
+    replay("../corpus/set", 4, kalends_fuzz_checks::set::check);
+}

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The number of attacks on each operation, unless `PROPTEST_CASES` sets another. `cargo xtask full` sets more.
-const CASES: u32 = 16;
+const CASES: u32 = 8;
 /// The number of cases that proptest uses by default.
 const PROPTEST_CASES_DEFAULT: u32 = 256;
 /// The seed, unless `PROPTEST_RNG_SEED` sets another. With a fixed seed, a failure can be reproduced.

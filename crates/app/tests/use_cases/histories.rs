@@ -15,7 +15,7 @@ async fn empty_store() -> StoreUnderTest {
 
 /// Runs half of the histories. The other half runs in parallel.
 fn half() {
-    check(count(1_000).div_ceil(2), Stores::OneEach, empty_store);
+    check(count(500).div_ceil(2), Stores::OneEach, empty_store);
 }
 
 #[test]

@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn rules_are_allowed() {
         let mut next = source(88_172_645_463_325_252);
-        for _ in 0..50_000 {
+        for _ in 0..5_000 {
             let rule = draw(&mut next);
             let coarse = rule.frequency <= Freq::Monthly;
             assert!(rule.interval >= 1, "{rule}");
@@ -228,7 +228,7 @@ mod tests {
         let mut next = source(11);
         let first = 1_709_209_496;
         let mut some = 0;
-        for _ in 0..2_000 {
+        for _ in 0..300 {
             let rule = draw(&mut next);
             let length = match rule.frequency {
                 Freq::Hourly => 20 * 86_400,
@@ -240,6 +240,6 @@ mod tests {
                 some += 1;
             }
         }
-        assert!(some > 1_000, "{some}");
+        assert!(some > 150, "{some}");
     }
 }
