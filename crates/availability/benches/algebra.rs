@@ -80,7 +80,7 @@ fn cases(count: u32) -> Vec<Case> {
         case("from_unsorted of the same", apart_too, Vec::len, BusySet::from_unsorted).compared_with(SWEEP_APART),
         case("from_runs of two sorted halves", runs, Vec::len, BusySet::from_runs),
         case("union of two halves", pairs, |pair| pair[0].len() + pair[1].len(), |pair| pair[0].union(&pair[1])),
-        case("free_in of everything", set, |busy| busy.len(), move |busy| busy.free_in(everything)),
+        case("complement of everything", set, |busy| busy.len(), move |busy| busy.complement(everything)),
         case(
             "free_slots of everything",
             set_too,

@@ -21,7 +21,7 @@ use kalends_time::{SignedDuration, Span, Timestamp};
 /// assert_eq!(busy.spans(), [minutes(0, 20)?, minutes(40, 50)?]);
 /// assert_eq!(busy.total(), SignedDuration::minutes(30));
 /// assert!(!busy.overlaps(minutes(20, 40)?));
-/// assert_eq!(busy.free_in(minutes(15, 60)?).spans(), [minutes(20, 40)?, minutes(50, 60)?]);
+/// assert_eq!(busy.complement(minutes(15, 60)?).spans(), [minutes(20, 40)?, minutes(50, 60)?]);
 /// # Ok::<(), kalends_time::SpanError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -107,9 +107,9 @@ impl BusySet {
         Self(spans)
     }
 
-    /// The free time inside `window`, as a set. *O*(log *n* + *k*).
+    /// The time of `window` that the set does not contain: its free time. *O*(log *n* + *k*).
     #[must_use]
-    pub fn free_in(&self, window: Span) -> Self {
+    pub fn complement(&self, window: Span) -> Self {
         let mut free = Vec::with_capacity(self.overlapping(window).len() + 1);
         free.extend(self.gaps(window));
         Self(free)
@@ -120,43 +120,21 @@ impl BusySet {
         Gaps { from: window.start(), until: window.end(), busy: self.overlapping(window).iter() }
     }
 
-    /// The time that is busy in this set or in `other`. One linear merge.
+    /// The time that is in this set or in `other`. One linear merge.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        let (ours, theirs) = (self.0.as_slice(), other.0.as_slice());
-        let (Some(our_first), Some(their_first)) = (ours.first(), theirs.first()) else {
-            return if ours.is_empty() { other.clone() } else { self.clone() };
-        };
-        let first = *our_first.min(their_first);
-        let mut merging = Merging::at(0, first);
-        let mut union = vec![first; ours.len() + theirs.len()];
-        let (mut our, mut their) = (0, 0);
-        while let (Some(our_next), Some(their_next)) = (ours.get(our), theirs.get(their)) {
-            let is_ours = our_next.start() <= their_next.start();
-            our += usize::from(is_ours);
-            their += usize::from(!is_ours);
-            merging.add(select_unpredictable(is_ours, *our_next, *their_next), &mut union);
-        }
-        for next in ours.iter().skip(our).chain(theirs.iter().skip(their)) {
-            merging.add(*next, &mut union);
-        }
-        union.truncate(merging.at + 1);
-        Self(union)
+        Self(merge(&self.0, &other.0))
     }
 
-    /// The time that is busy in any of `sets`. *O*(*n* log *m*) for *m* sets with *n* spans in total.
+    /// The time that is in any of `sets`. *O*(*n* log *m*) for *m* sets with *n* spans in total.
     #[must_use]
     pub fn union_all<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut spans = Vec::new();
-        for set in sets {
-            spans.extend_from_slice(&set.0);
-        }
-        Self::from_runs(spans)
+        Self(merge_all(sets.into_iter().map(Self::spans)))
     }
 
-    /// The time that is busy both in this set and in `other`. One linear merge.
+    /// The time that is both in this set and in `other`. One linear merge.
     #[must_use]
-    pub fn intersect(&self, other: &Self) -> Self {
+    pub fn intersection(&self, other: &Self) -> Self {
         let (mut ours, mut theirs) = (self.0.as_slice(), other.0.as_slice());
         let mut shared = Vec::with_capacity(ours.len().min(theirs.len()));
         while let (Some((our, our_rest)), Some((their, their_rest))) = (ours.split_first(), theirs.split_first()) {
@@ -168,6 +146,103 @@ impl BusySet {
             }
         }
         Self(shared)
+    }
+
+    /// The time that is in this set and not in `other`. One linear merge.
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, SignedDuration, Span, Timestamp};
+    ///
+    /// let hours = |start, end| {
+    ///     let at = |hour| Timestamp::EPOCH + SignedDuration::hours(hour);
+    ///     Span::new(at(start), at(end))
+    /// };
+    /// let open = BusySet::from(hours(9, 17)?);
+    /// let lunch = BusySet::from(hours(12, 13)?);
+    /// assert_eq!(open.difference(&lunch).spans(), [hours(9, 12)?, hours(13, 17)?]);
+    /// # Ok::<(), kalends_availability::SpanError>(())
+    /// ```
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Self {
+        let mut left = Vec::with_capacity(self.0.len());
+        let mut theirs = other.0.as_slice();
+        for our in &self.0 {
+            let mut from = our.start();
+            while let Some((their, rest)) = theirs.split_first()
+                && their.start() < our.end()
+            {
+                left.extend(Span::new(from, their.start()).ok());
+                from = from.max(their.end());
+                if their.end() > our.end() {
+                    // It may reach into the next span too.
+                    break;
+                }
+                theirs = rest;
+            }
+            left.extend(Span::new(from, our.end()).ok());
+        }
+        Self(left)
+    }
+
+    /// The time of `window` that is in none of `sets`: when everybody is free. Without sets, it is all of `window`.
+    ///
+    /// Only the spans that overlap `window` are merged. Takes *O*(*m* log *n* + *k* log *m*) for *m* sets of up to *n*
+    /// spans, of which *k* in total overlap the window.
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, SignedDuration, Span, Timestamp};
+    ///
+    /// let hours = |start, end| {
+    ///     let at = |hour| Timestamp::EPOCH + SignedDuration::hours(hour);
+    ///     Span::new(at(start), at(end))
+    /// };
+    /// let (ada, ben) = (BusySet::from(hours(8, 10)?), BusySet::from(hours(11, 12)?));
+    /// let (sets, window) = ([&ada, &ben], hours(9, 13)?);
+    /// assert_eq!(BusySet::common_free(sets, window).spans(), [hours(10, 11)?, hours(12, 13)?]);
+    /// assert_eq!(BusySet::at_least_free(1, sets, window).spans(), [window]);
+    /// # Ok::<(), kalends_availability::SpanError>(())
+    /// ```
+    #[must_use]
+    pub fn common_free<'a>(sets: impl IntoIterator<Item = &'a Self>, window: Span) -> Self {
+        // The first and the last span of a set may reach beyond the window. The complement leaves that out.
+        Self(merge_all(sets.into_iter().map(|set| set.overlapping(window)))).complement(window)
+    }
+
+    /// The time of `window` that at least `k` of `sets` do not contain: when `k` of *m* people are free.
+    ///
+    /// All of `window` if `k` is 0, and nothing if `k` is more than the number of sets. If `k` is the number of sets,
+    /// the result is that of [`common_free`](Self::common_free). Takes as long, for the same reasons.
+    #[must_use]
+    pub fn at_least_free<'a>(k: usize, sets: impl IntoIterator<Item = &'a Self>, window: Span) -> Self {
+        let inside: Vec<&[Span]> = sets.into_iter().map(|set| set.overlapping(window)).collect();
+        let Some(busy_most) = inside.len().checked_sub(k) else { return Self::EMPTY };
+        if busy_most == 0 {
+            return Self(merge_all(inside)).complement(window);
+        }
+        let spans = || inside.iter().copied().flatten();
+        // A stable sort finds the sorted runs, one for each set.
+        let mut starts: Vec<Timestamp> = spans().map(|span| span.start().max(window.start())).collect();
+        let mut ends: Vec<Timestamp> = spans().map(|span| span.end().min(window.end())).collect();
+        starts.sort();
+        ends.sort();
+        let mut free = Vec::new();
+        // The start of the free time that has not ended yet.
+        let mut since = Some(window.start());
+        let (mut started, mut ended) = (0, 0);
+        // Every span ends, so nothing is left when the ends are used up.
+        while let Some(end) = ends.get(ended) {
+            let at = starts.get(started).map_or(*end, |start| *start.min(end));
+            started += count_equal(starts.get(started..), at);
+            ended += count_equal(ends.get(ended..), at);
+            // Not negative: no span ends before it starts.
+            if started - ended <= busy_most {
+                since = since.or(Some(at));
+            } else if let Some(since) = since.take() {
+                free.extend(Span::new(since, at).ok());
+            }
+        }
+        free.extend(since.and_then(|since| Span::new(since, window.end()).ok()));
+        Self(free)
     }
 
     /// Moves every start earlier by `before` and every end later by `after`, and merges spans that now meet.
@@ -193,6 +268,53 @@ impl FromIterator<Span> for BusySet {
     fn from_iter<I: IntoIterator<Item = Span>>(spans: I) -> Self {
         Self::from_unsorted(spans.into_iter().collect())
     }
+}
+
+/// The number of `times` that equal `at`, at the front.
+fn count_equal(times: Option<&[Timestamp]>, at: Timestamp) -> usize {
+    times.unwrap_or_default().iter().take_while(|time| **time == at).count()
+}
+
+/// The union of two sets. One linear pass.
+fn merge(ours: &[Span], theirs: &[Span]) -> Vec<Span> {
+    let (Some(our_first), Some(their_first)) = (ours.first(), theirs.first()) else {
+        return [ours, theirs].concat();
+    };
+    let first = *our_first.min(their_first);
+    let mut merging = Merging::at(0, first);
+    let mut union = vec![first; ours.len() + theirs.len()];
+    let (mut our, mut their) = (0, 0);
+    while let (Some(our_next), Some(their_next)) = (ours.get(our), theirs.get(their)) {
+        let is_ours = our_next.start() <= their_next.start();
+        our += usize::from(is_ours);
+        their += usize::from(!is_ours);
+        merging.add(select_unpredictable(is_ours, *our_next, *their_next), &mut union);
+    }
+    for next in ours.iter().skip(our).chain(theirs.iter().skip(their)) {
+        merging.add(*next, &mut union);
+    }
+    union.truncate(merging.at + 1);
+    union
+}
+
+/// The union of sets, merged in pairs, then in pairs of pairs, and so on. What overlaps is merged early and costs
+/// nothing in later rounds.
+fn merge_all<'a>(sets: impl IntoIterator<Item = &'a [Span]>) -> Vec<Span> {
+    let mut sets = sets.into_iter();
+    let mut merged = Vec::new();
+    while let Some(first) = sets.next() {
+        merged.push(sets.next().map_or_else(|| first.to_vec(), |second| merge(first, second)));
+    }
+    while merged.len() > 1 {
+        let mut pairs = std::mem::take(&mut merged).into_iter();
+        while let Some(first) = pairs.next() {
+            merged.push(match pairs.next() {
+                Some(second) => merge(&first, &second),
+                None => first,
+            });
+        }
+    }
+    merged.pop().unwrap_or_default()
 }
 
 /// How far [`sweep`] got.
@@ -330,7 +452,7 @@ mod tests {
     fn windows(#[case] (start, end): (i64, i64), #[case] busy: &[(i64, i64)], #[case] free: &[(i64, i64)]) {
         let window = minutes(start, end);
         assert_eq!(set(&[(10, 20), (30, 40)]).clip(window), set(busy));
-        assert_eq!(set(&[(10, 20), (30, 40)]).free_in(window), set(free));
+        assert_eq!(set(&[(10, 20), (30, 40)]).complement(window), set(free));
     }
 
     #[rstest]
@@ -349,8 +471,50 @@ mod tests {
     #[test]
     fn intersects() {
         let ours = set(&[(0, 10), (20, 30), (40, 50)]);
-        assert_eq!(ours.intersect(&set(&[(5, 25), (30, 40), (45, 60)])), set(&[(5, 10), (20, 25), (45, 50)]));
-        assert_eq!(ours.intersect(&set(&[(10, 20), (30, 40)])), BusySet::EMPTY);
+        assert_eq!(ours.intersection(&set(&[(5, 25), (30, 40), (45, 60)])), set(&[(5, 10), (20, 25), (45, 50)]));
+        assert_eq!(ours.intersection(&set(&[(10, 20), (30, 40)])), BusySet::EMPTY);
+    }
+
+    #[rstest]
+    #[case::nothing(&[], &[(0, 5)], &[])]
+    #[case::from_nothing(&[(0, 5)], &[], &[(0, 5)])]
+    #[case::itself(&[(0, 5), (7, 9)], &[(0, 5), (7, 9)], &[])]
+    #[case::a_hole(&[(0, 9)], &[(3, 5)], &[(0, 3), (5, 9)])]
+    #[case::several_holes(&[(0, 9)], &[(-2, 1), (3, 5), (8, 12)], &[(1, 3), (5, 8)])]
+    #[case::over_several(&[(0, 2), (4, 6), (8, 10)], &[(1, 9)], &[(0, 1), (9, 10)])]
+    #[case::touching(&[(2, 4)], &[(0, 2), (4, 6)], &[(2, 4)])]
+    #[case::the_start_and_the_end(&[(0, 9)], &[(0, 1), (8, 9)], &[(1, 8)])]
+    fn subtracts(#[case] from: &[(i64, i64)], #[case] other: &[(i64, i64)], #[case] left: &[(i64, i64)]) {
+        assert_eq!(set(from).difference(&set(other)), set(left));
+    }
+
+    /// Three sets and the window of minutes 0 to 60.
+    #[rstest]
+    #[case::nobody(0, &[(0, 60)])]
+    #[case::any(1, &[(0, 20), (30, 60)])]
+    #[case::a_majority(2, &[(0, 10), (40, 60)])]
+    #[case::all(3, &[(0, 5), (50, 60)])]
+    #[case::more_than_there_are(4, &[])]
+    #[case::far_more(usize::MAX, &[])]
+    fn at_least_some_of_three(#[case] k: usize, #[case] free: &[(i64, i64)]) {
+        let sets = [set(&[(10, 40)]), set(&[(5, 30), (-50, -40)]), set(&[(20, 50), (60, 70)])];
+        assert_eq!(BusySet::at_least_free(k, &sets, minutes(0, 60)), set(free));
+    }
+
+    #[test]
+    fn one_ends_when_the_other_begins() {
+        let sets = [set(&[(0, 30)]), set(&[(30, 60)])];
+        assert_eq!(BusySet::at_least_free(1, &sets, minutes(0, 60)), minutes(0, 60).into());
+        assert_eq!(BusySet::at_least_free(2, &sets, minutes(0, 60)), BusySet::EMPTY);
+    }
+
+    #[test]
+    fn without_sets_everything_is_free() {
+        let window = minutes(0, 60);
+        assert_eq!(BusySet::common_free([], window), window.into());
+        assert_eq!(BusySet::at_least_free(0, [], window), window.into());
+        assert_eq!(BusySet::at_least_free(1, [], window), BusySet::EMPTY);
+        assert_eq!(BusySet::union_all([]), BusySet::EMPTY);
     }
 
     #[test]
@@ -366,9 +530,16 @@ mod tests {
         let (first, last) = (Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX));
         let always = Span::new(first, last).unwrap();
         let busy = set(&[(10, 20)]);
-        assert_eq!(busy.free_in(always).free_in(always), busy);
+        assert_eq!(busy.complement(always).complement(always), busy);
         assert_eq!(BusySet::from(always).widen(SignedDuration::hours(1), SignedDuration::hours(1)), always.into());
-        assert_eq!(busy.free_in(always).total(), SignedDuration::micros(i64::MAX));
+        assert_eq!(busy.complement(always).total(), SignedDuration::micros(i64::MAX));
+        let sets = [busy.clone(), BusySet::from(always), BusySet::EMPTY];
+        assert_eq!(BusySet::common_free(&sets, always), BusySet::EMPTY);
+        assert_eq!(BusySet::at_least_free(2, &sets, always), busy.complement(always));
+        assert_eq!(BusySet::at_least_free(1, &sets, always), always.into());
+        assert_eq!(BusySet::from(always).difference(&busy), busy.complement(always));
+        let longest = SignedDuration::micros(i64::MAX);
+        assert_eq!(busy.widen(longest, longest), Span::new(at(10) - longest, last).unwrap().into());
     }
 
     proptest! {
@@ -389,10 +560,10 @@ mod tests {
 
         #[test]
         fn free_and_busy_partition_the_window(busy in busy_set(), window in span()) {
-            let free = busy.free_in(window);
+            let free = busy.complement(window);
             prop_assert_eq!(busy.clip(window).union(&free), BusySet::from(window));
-            prop_assert!(busy.intersect(&free).is_empty());
-            prop_assert_eq!(free.free_in(window), busy.clip(window));
+            prop_assert!(busy.intersection(&free).is_empty());
+            prop_assert_eq!(free.complement(window), busy.clip(window));
             prop_assert_eq!(SignedDuration::micros(free.total().as_micros() + busy.clip(window).total().as_micros()), window.length());
         }
 
@@ -411,14 +582,45 @@ mod tests {
             let either: Vec<bool> = ours.iter().zip(&theirs).map(|(our, their)| *our || *their).collect();
             let both: Vec<bool> = ours.iter().zip(&theirs).map(|(our, their)| *our && *their).collect();
             prop_assert_eq!(busy_minutes(&a.union(&b)), either);
-            prop_assert_eq!(busy_minutes(&a.intersect(&b)), both);
-            prop_assert_eq!(a.intersect(&b), b.intersect(&a));
-            prop_assert_eq!(a.union(&b).intersect(&a), a);
+            prop_assert_eq!(busy_minutes(&a.intersection(&b)), both);
+            prop_assert_eq!(a.intersection(&b), b.intersection(&a));
+            prop_assert_eq!(a.union(&b).intersection(&a), a);
+        }
+
+        #[test]
+        fn difference_agrees_with_marking_minutes(a in busy_set(), b in busy_set(), window in span()) {
+            let (ours, theirs) = (busy_minutes(&a), busy_minutes(&b));
+            let left: Vec<bool> = ours.iter().zip(&theirs).map(|(our, their)| *our && !*their).collect();
+            prop_assert_eq!(busy_minutes(&a.difference(&b)), left);
+            prop_assert_eq!(a.difference(&b).union(&a.intersection(&b)), a.clone());
+            prop_assert_eq!(BusySet::from(window).difference(&a), a.complement(window));
+        }
+
+        #[test]
+        fn free_of_several_agrees_with_counting_minutes(
+            sets in prop::collection::vec(busy_set(), 0..6), window in span(), k in 0..8usize,
+        ) {
+            let marked: Vec<Vec<bool>> = sets.iter().map(busy_minutes).collect();
+            let free = |minute: usize| marked.iter().filter(|busy| !busy[minute]).count();
+            let counted = |least: usize| {
+                let minutes = (0..MINUTES).zip(0..);
+                minutes.map(|(minute, index)| window.contains(at(minute)) && free(index) >= least).collect::<Vec<_>>()
+            };
+            let (common, some) = (BusySet::common_free(&sets, window), BusySet::at_least_free(k, &sets, window));
+            prop_assert_eq!(busy_minutes(&common), counted(sets.len()));
+            prop_assert_eq!(busy_minutes(&some), counted(k));
+            for free in [&common, &some] {
+                prop_assert_eq!(&BusySet::from_unsorted(free.spans().to_vec()), free);
+                prop_assert_eq!(&free.clip(window), free);
+            }
+            prop_assert_eq!(BusySet::at_least_free(sets.len(), &sets, window), common);
+            let union = BusySet::union_all(&sets);
+            prop_assert_eq!(BusySet::common_free([&union], window), BusySet::common_free(&sets, window));
         }
 
         #[test]
         fn clipping_is_intersection_with_the_window(busy in busy_set(), window in span()) {
-            prop_assert_eq!(busy.clip(window), busy.intersect(&window.into()));
+            prop_assert_eq!(busy.clip(window), busy.intersection(&window.into()));
         }
 
         #[test]

@@ -148,7 +148,7 @@ pub struct Reason {
 /// ```
 pub fn explain(calendars: &[CalendarTime<'_>], query: Span, allowed: Span) -> Vec<Reason> {
     let mut reasons: Vec<Reason> =
-        reasons(None, ReasonKind::OutsideRange, &BusySet::from(allowed).free_in(query)).collect();
+        reasons(None, ReasonKind::OutsideRange, &BusySet::from(allowed).complement(query)).collect();
     for time in calendars {
         for block in time.blocks {
             reasons.extend(time.because_of(*block, query));

@@ -192,7 +192,7 @@ impl Look {
             Self::Usable { stale, .. } if allow_stale || !stale => {
                 let known = source.covers.clip(window);
                 let busy = known.map_or(BusySet::EMPTY, |known| source.spans.clip(known));
-                if allow_stale { busy } else { busy.union(&BusySet::from(source.covers).free_in(window)) }
+                if allow_stale { busy } else { busy.union(&BusySet::from(source.covers).complement(window)) }
             }
             _ if allow_stale => BusySet::EMPTY,
             _ => window.into(),

@@ -40,6 +40,9 @@ mod slots;
 #[cfg(test)]
 mod strategies;
 
+/// What the interface takes and returns of other crates.
+pub use kalends_time::{CivilDate, CivilTime, SignedDuration, Span, SpanError, Timestamp, Zone};
+
 pub use busy::BusySet;
 pub use cached::CachedBusy;
 pub use explain::{Block, BlockKind, CalendarTime, Reason, ReasonKind, explain};

@@ -116,7 +116,7 @@ pub struct Override {
 /// let event = span("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z")?;
 /// let taken = rules.apply(&event.into(), monday);
 /// assert_eq!(
-///     taken.free_in(monday).spans(),
+///     taken.complement(monday).spans(),
 ///     [
 ///         span("2026-03-02T08:00:00Z", "2026-03-02T08:55:00Z")?,
 ///         span("2026-03-02T10:15:00Z", "2026-03-02T11:00:00Z")?,
@@ -215,8 +215,8 @@ impl Rules {
         let by_weekday = self.outside_with(&[], window);
         let outside = self.outside(window);
         Outside {
-            by_override: outside.intersect(&by_weekday.free_in(window)),
-            by_weekday: outside.intersect(&by_weekday),
+            by_override: outside.intersection(&by_weekday.complement(window)),
+            by_weekday: outside.intersection(&by_weekday),
         }
     }
 
@@ -231,7 +231,7 @@ impl Rules {
                 };
                 let dates = (first.as_days()..=last.as_days()).map(CivilDate::from_days);
                 let open = dates.filter_map(|date| hours(date)?.on(date, self.zone));
-                open.collect::<BusySet>().free_in(window)
+                open.collect::<BusySet>().complement(window)
             }
             None => overrides.iter().flat_map(|given| self.closed_on(*given)).collect::<BusySet>().clip(window),
         }
@@ -319,7 +319,7 @@ mod tests {
             "2026-03-06T08:00:00Z 2026-03-06T16:00:00Z",
             "2026-03-07T09:00:00Z 2026-03-07T11:00:00Z",
         ];
-        assert_eq!(office().outside(week).free_in(week), set(&open));
+        assert_eq!(office().outside(week).complement(week), set(&open));
     }
 
     #[test]
@@ -430,12 +430,12 @@ mod tests {
         #[test]
         fn inside_and_outside_partition_the_window((rules, window, _) in rules_window_blocks()) {
             let outside = rules.outside(window);
-            let inside = outside.free_in(window);
+            let inside = outside.complement(window);
             prop_assert_eq!(outside.union(&inside), window.into());
-            prop_assert_eq!(outside.intersect(&inside), BusySet::EMPTY);
+            prop_assert_eq!(outside.intersection(&inside), BusySet::EMPTY);
             let Outside { by_weekday, by_override } = rules.outside_by_cause(window);
             prop_assert_eq!(by_weekday.union(&by_override), outside);
-            prop_assert_eq!(by_weekday.intersect(&by_override), BusySet::EMPTY);
+            prop_assert_eq!(by_weekday.intersection(&by_override), BusySet::EMPTY);
         }
 
         #[test]

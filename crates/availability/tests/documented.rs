@@ -58,7 +58,7 @@ fn working_hours_and_overrides() {
     let week = span("02T00:00-09T00:00");
     let days =
         ["02T08:00-02T16:00", "03T08:00-03T16:00", "04T08:00-04T16:00", "06T08:00-06T16:00", "07T09:00-07T11:00"];
-    assert_eq!(berlin().outside(week).free_in(week), set(&days));
+    assert_eq!(berlin().outside(week).complement(week), set(&days));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn several_calendars() {
     let day = span("02T00:00-03T00:00");
     let ours = rules(0, 15, "UTC", Some(("09:00", "17:00")), "").apply(&set(&["10:00-11:00"]), day);
     let theirs = rules(0, 0, "UTC", Some(("08:00", "12:00")), "").apply(&set(&["11:30-11:45"]), day);
-    assert_eq!(ours.union(&theirs).free_in(day), set(&["09:00-10:00", "11:15-11:30", "11:45-12:00"]));
+    assert_eq!(ours.union(&theirs).complement(day), set(&["09:00-10:00", "11:15-11:30", "11:45-12:00"]));
 }
 
 #[test]
