@@ -7,8 +7,8 @@ use kalends_accounts::{
     reach::{self, Passage, Subject},
 };
 use kalends_kernel::{AgentId, OrgId, RequestId, SessionId, UserId, Version};
+use kalends_plans::{Feature, Metric};
 use kalends_proposals::Proposal;
-use kalends_quotas::{Feature, Metric};
 use kalends_time::Timestamp;
 
 use crate::{Refusal, operations::Operation};

@@ -7,11 +7,11 @@ use kalends_calendars::{
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, Listed, Metadata, Page, ProposalId};
 use kalends_notifications::EventType;
+use kalends_plans::{Feature, Metric};
 use kalends_proposals::{
     CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ProposalError, Response, Slot, Verdict,
     ports::ProposalFilter,
 };
-use kalends_quotas::{Feature, Metric};
 use kalends_time::Timestamp;
 use kalends_wire::{self as wire, PROPOSAL_ID, WantedProposal, WantedProposals};
 use serde_json::Value;

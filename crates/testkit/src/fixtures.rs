@@ -35,8 +35,9 @@ use kalends_kernel::{
     base64url, random_bytes,
 };
 use kalends_notifications::{EventType, Letter, Message, NewEndpoint, Subscription, WebhookEndpoint};
+use kalends_plans::{IpLimits, MailLimits, Metric, Plan, TrustedProxies};
 use kalends_proposals::{NewProposal, NewSlot, Proposal, Weight};
-use kalends_quotas::{IpLimits, MailLimits, Metric, Period, Plan, TrustedProxies};
+use kalends_quotas::Period;
 use kalends_remote::RemoteUrl;
 use kalends_time::{Clock, SignedDuration, Span, Timestamp, Zone};
 
