@@ -418,6 +418,7 @@ impl Lease {
 
     /// Records that the debit was written and that the counter is now at `used`. Call [`Self::take`] again. Units
     /// that can no longer be spent are returned as a refund. [`Lease`] has an example.
+    #[expect(clippy::needless_pass_by_value, reason = "a debit must be reported once")]
     pub fn granted(&mut self, debit: Debit, used: u64) -> Option<Refund> {
         match &mut self.held {
             Some(held) if held.period > debit.period => Some(Refund { period: debit.period, amount: debit.amount }),
@@ -444,7 +445,7 @@ impl Lease {
 
     /// Records that the debit would have exceeded its ceiling, with the counter at `used` at `now`. Call
     /// [`Self::take`] again: it asks for fewer units, or reports that the limit is reached. [`Take`] has an example.
-    #[expect(clippy::needless_pass_by_value, reason = "a debit that was refused must not be reported as granted too")]
+    #[expect(clippy::needless_pass_by_value, reason = "a debit must be reported once")]
     pub fn refused(&mut self, debit: Debit, used: u64, now: Timestamp) {
         let Some(held) = self.held.as_mut().filter(|held| held.period == debit.period) else { return };
         held.used = used;
@@ -453,6 +454,7 @@ impl Lease {
 
     /// Takes back one unit that was spent, for a request that turned out not to count. A unit of another month, or of a
     /// lease that was given back, can no longer be spent and is returned as a refund. [`Unit`] has an example.
+    #[expect(clippy::needless_pass_by_value, reason = "a unit must be taken back once")]
     pub fn unspend(&mut self, unit: Unit) -> Option<Refund> {
         let Unit { period } = unit;
         match self.held.as_mut().filter(|held| held.period == period) {
