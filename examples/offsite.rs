@@ -6,8 +6,8 @@
 
 use std::{collections::BTreeMap, error::Error, sync::Mutex, sync::PoisonError};
 
-use kalends_kernel::{AgentId, Entropy, EventId, Metadata, ProposalId, Version};
-use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, Status, Verdict, Weight};
+use kalends_kernel::{AgentId, Entropy, EventId, ProposalId, Version};
+use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, Status, Verdict};
 use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// The program's table of proposals.
@@ -22,10 +22,10 @@ impl Table {
     /// Stores `next` if the stored version is still `seen`. `None` is for a new proposal.
     fn store(&self, next: Proposal, seen: Option<Version>) -> Result<(), &'static str> {
         let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if rows.get(&next.id).map(|row| row.version) != seen {
+        if rows.get(&next.id()).map(Proposal::version) != seen {
             return Err("somebody else changed it first; read it again and decide again");
         }
-        rows.insert(next.id, next);
+        rows.insert(next.id(), next);
         Ok(())
     }
 }
@@ -48,7 +48,7 @@ fn respond(
 ) -> Result<(), Box<dyn Error>> {
     let stored = table.find(id).ok_or("no such proposal")?;
     let next = stored.respond(who, response, now, entropy)?;
-    Ok(table.store(next, Some(stored.version))?)
+    Ok(table.store(next, Some(stored.version()))?)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -56,31 +56,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     let now: Timestamp = "2027-03-01T08:00:00Z".parse()?;
     let day = |days| -> Result<NewSlot, Box<dyn Error>> {
         let start = now + SignedDuration::days(days);
-        Ok(NewSlot { span: Span::new(start, start + SignedDuration::hours(8))?, weight: Weight::ONE, calendar: None })
+        Ok(NewSlot::new(Span::new(start, start + SignedDuration::hours(8))?))
     };
     let [ada, ben, eve]: [AgentId; 3] = [
         "agt_00000000000000000000000001".parse()?,
         "agt_00000000000000000000000002".parse()?,
         "agt_00000000000000000000000003".parse()?,
     ];
-    let new = NewProposal {
-        title: "Offsite".to_owned(),
-        description: None,
-        organizer: ada,
-        participants: vec![ben, eve],
-        calendar: "cal_00000000000000000000000001".parse()?,
-        slots: vec![day(7)?, day(8)?, day(9)?],
-        expires_at: Some(now + SignedDuration::days(2)),
-        hold_slots: false,
-        skip_taken: false,
-        metadata: Metadata::default(),
-    };
+    let desk = "cal_00000000000000000000000001".parse()?;
+    let new = NewProposal::new("Offsite", ada, vec![ben, eve], desk, vec![day(7)?, day(8)?, day(9)?])
+        .with_expiry(now + SignedDuration::days(2));
     let org = "org_00000000000000000000000001".parse()?;
-    let proposal = Proposal::create(org, new, now, &entropy).map_err(|errors| errors.first().message)?;
-    let (id, second) = (proposal.id, proposal.slots[1].id);
+    let proposal = Proposal::create(org, new, now, &entropy)?;
+    let (id, second) = (proposal.id(), proposal.slots()[1].id());
     table.store(proposal, None)?;
 
-    let accept = || NewResponse { kind: ResponseKind::Accept, selected: Some(second), ..NewResponse::default() };
+    let accept = || NewResponse::accept(second);
     respond(&table, id, ben, accept(), (now, &entropy))?;
     respond(&table, id, eve, accept(), (now, &entropy))?;
     if respond(&table, id, eve, accept(), (now, &entropy)).is_ok() {
@@ -90,11 +81,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let stored = table.find(id).ok_or("no such proposal")?;
     let Verdict::Ranked(ranking) = stored.verdict(now)? else { return Err("nobody declined".into()) };
     let best = ranking.best();
-    println!("the offsite begins at {}", best.span.start());
-    let confirmed = stored.confirmed(best.id, EventId::new(now, &entropy), now)?;
-    table.store(confirmed, Some(stored.version))?;
+    println!("the offsite begins at {}", best.span().start());
+    let confirmed = stored.confirmed(best.id(), EventId::new(now, &entropy), now)?;
+    table.store(confirmed, Some(stored.version()))?;
     let end = table.find(id).ok_or("no such proposal")?;
-    if best.id == second && end.state_at(now).status() == Status::Confirmed {
+    if best.id() == second && end.state_at(now).status() == Status::Confirmed {
         Ok(())
     } else {
         Err("another slot won".into())

@@ -259,7 +259,7 @@ impl App {
         let mut offset = 0;
         while let Some(proposals) = self.some_proposals(org, &mut offset).await? {
             for proposal in &proposals {
-                for slot in &proposal.slots {
+                for slot in proposal.slots() {
                     to.entry(&wire::ExportedSlot::of(proposal, slot)).await?;
                 }
             }
@@ -269,7 +269,7 @@ impl App {
         offset = 0;
         while let Some(proposals) = self.some_proposals(org, &mut offset).await? {
             for proposal in &proposals {
-                for response in &proposal.responses {
+                for response in proposal.responses() {
                     to.entry(&wire::ExportedResponse::of(proposal, response)).await?;
                 }
             }

@@ -67,8 +67,8 @@ async fn a_corrupt_row_is_located() {
         ("content", "UPDATE proposals SET status = 'pending', content = 'plain'"),
     ] {
         behind.run(corrupt).await;
-        located(store.find_proposal(org, proposal.id).await, "proposals", column, &proposal.id);
-        assert_eq!(store.overdue_proposals(proposal.expires_at, 9).await.unwrap(), [], "the corrupt row is skipped");
+        located(store.find_proposal(org, proposal.id()).await, "proposals", column, &proposal.id());
+        assert_eq!(store.overdue_proposals(proposal.expires_at(), 9).await.unwrap(), [], "the corrupt row is skipped");
     }
 
     let window = span("1970-01-01T00:00:00Z", "2099-01-01T00:00:00Z");

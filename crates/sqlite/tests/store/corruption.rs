@@ -90,14 +90,14 @@ async fn a_corrupt_value_is_a_located_error() {
     let mut changes = ChangeSet::new(calendar.org);
     changes.proposals.push(kalends_proposals::Change::Create(Box::new(proposal.clone())));
     store.commit(changes).await.unwrap();
-    let slots = kalends_proposals::write_slots(&proposal.slots);
+    let slots = kalends_proposals::write_slots(proposal.slots());
     for (column, value) in [("slots", "'[{}]'"), ("status", "'settled'"), ("reason", "'tired'"), ("content", "'plain'")]
     {
         let statement = AssertSqlSafe(format!("update proposals set {column} = {value}"));
         sqlx::query(statement).execute(&mut plain).await.unwrap();
-        let found = place(store.find_proposal(calendar.org, proposal.id).await);
-        assert_eq!(found, ("proposals", column, proposal.id.to_string()));
-        assert_eq!(store.overdue_proposals(proposal.expires_at, 9).await.unwrap(), [], "the corrupt row is skipped");
+        let found = place(store.find_proposal(calendar.org, proposal.id()).await);
+        assert_eq!(found, ("proposals", column, proposal.id().to_string()));
+        assert_eq!(store.overdue_proposals(proposal.expires_at(), 9).await.unwrap(), [], "the corrupt row is skipped");
         let restored = "update proposals set slots = ?1, status = 'pending', reason = null";
         sqlx::query(restored).bind(&slots).execute(&mut plain).await.unwrap();
     }
