@@ -23,8 +23,8 @@ use crate::{
 /// | pending | [`Self::cancelled`] | cancelled |
 /// | pending | [`Self::expired`] | expired |
 ///
-/// A proposal is pending until its expiry. After any other state there is none. A store reads a proposal with
-/// [`Self::from_stored`], which accepts only what the transitions return.
+/// No transition leaves the other states. From its expiry on, a pending proposal can only expire. A store reads a
+/// proposal with [`Self::from_stored`], which accepts only what the transitions return.
 ///
 /// ```
 #[doc = include_str!("offered.txt")]

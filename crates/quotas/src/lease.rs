@@ -485,14 +485,14 @@ impl Lease {
     }
 
     /// The units of the month of `now` that are debited and not spent. A usage report subtracts them from the
-    /// counter.
+    /// counter. [`Lease`] has an example.
     pub fn unspent(&self, now: Timestamp) -> u64 {
         let period = Period::of(now);
         self.held.as_ref().filter(|held| held.period == period).map_or(0, |held| held.left)
     }
 
     /// The part of `limit` that is left in the month of `now`, as far as this process knows. `None` is
-    /// unlimited.
+    /// unlimited. [`Lease`] has an example.
     pub fn remaining(&self, now: Timestamp, limit: Option<u64>) -> Option<u64> {
         let period = Period::of(now);
         let held = self.held.as_ref().filter(|held| held.period == period);

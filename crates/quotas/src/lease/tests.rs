@@ -32,7 +32,7 @@ impl Counter {
     }
 
     fn refund(&mut self, refund: Option<Refund>) {
-        if let Some(Refund { period, amount }) = refund {
+        for Refund { period, amount } in refund.into_iter() {
             *self.used.entry(period).or_default() -= amount;
         }
     }

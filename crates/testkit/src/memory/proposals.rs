@@ -24,10 +24,9 @@ impl State {
             Change::Update { proposal, seen, response, .. } => {
                 let row = self.proposals.get_mut(&(proposal.org(), proposal.id())).ok_or(CommitError::Stale)?;
                 unchanged(row.version(), *seen)?;
-                if let Some(response) = response {
-                    if row.responses().iter().any(|other| other.agent() == response.agent()) {
-                        return Err(CommitError::Stale);
-                    }
+                let responded = |by| row.responses().iter().any(|other| other.agent() == by);
+                if response.as_ref().is_some_and(|response| responded(response.agent())) {
+                    return Err(CommitError::Stale);
                 }
                 row.clone_from(proposal);
                 Ok(())
