@@ -115,6 +115,14 @@ const CHECKS: &[Check] = &[
         postgres: false,
     },
     Check {
+        name: "rules",
+        packages: Packages::Python(&["python-dateutil==2.9.0.post0"]),
+        emit: Emit::Example("kalends-recurrence", "random_rules"),
+        file: "rules.tsv",
+        tool: &["python", "xtask/interop/rules.py"],
+        postgres: false,
+    },
+    Check {
         name: "tools",
         packages: Packages::Python(&["mcp==2.3.0"]),
         emit: Emit::Server(&["openapi"]),

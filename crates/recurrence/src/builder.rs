@@ -68,7 +68,7 @@ impl Rule {
 impl RuleBuilder {
     /// `INTERVAL`: 1 to [`MAX_INTERVAL`].
     pub fn interval(mut self, interval: u32) -> Self {
-        self.require((1..=MAX_INTERVAL).contains(&interval), Part::Interval, interval, || whole(MAX_INTERVAL));
+        self.require((1..=MAX_INTERVAL).contains(&interval), Part::Interval, &interval, || whole(MAX_INTERVAL));
         self.rule.interval = interval;
         self
     }
@@ -76,7 +76,7 @@ impl RuleBuilder {
     /// `BYMONTH`: 1 to 12.
     pub fn by_month(mut self, months: impl IntoIterator<Item = u8>) -> Self {
         for month in months {
-            if self.require((1..=12).contains(&month), Part::ByMonth, month, || MONTHS.to_owned()) {
+            if self.require((1..=12).contains(&month), Part::ByMonth, &month, || MONTHS.to_owned()) {
                 self.rule.months |= 1 << (month - 1);
             }
         }
@@ -121,7 +121,7 @@ impl RuleBuilder {
             };
             let place = Place::numbered(ordinal.into()).filter(|place| place.number <= YEARS_WEEKS);
             let (got, frequency) = (WeekdayNum::nth(ordinal, weekday), self.rule.frequency);
-            if self.require(place.is_some(), Part::ByDay, got, || ordinals(&weekdays(frequency)))
+            if self.require(place.is_some(), Part::ByDay, &got, || ordinals(&weekdays(frequency)))
                 && let (Some(place), Some(places)) =
                     (place, self.rule.days.ordinals.get_mut(usize::from(weekday.number())))
             {
@@ -135,7 +135,7 @@ impl RuleBuilder {
     /// `BYHOUR`: 0 to 23.
     pub fn by_hour(mut self, hours: impl IntoIterator<Item = u8>) -> Self {
         for hour in hours {
-            if self.require(hour <= 23, Part::ByHour, hour, || up_to("hours", 23)) {
+            if self.require(hour <= 23, Part::ByHour, &hour, || up_to("hours", 23)) {
                 self.rule.hours |= 1 << hour;
             }
         }
@@ -145,7 +145,7 @@ impl RuleBuilder {
     /// `BYMINUTE`: 0 to 59.
     pub fn by_minute(mut self, minutes: impl IntoIterator<Item = u8>) -> Self {
         for minute in minutes {
-            if self.require(minute <= 59, Part::ByMinute, minute, || up_to("minutes", 59)) {
+            if self.require(minute <= 59, Part::ByMinute, &minute, || up_to("minutes", 59)) {
                 self.rule.minutes |= 1 << minute;
             }
         }
@@ -155,7 +155,7 @@ impl RuleBuilder {
     /// `BYSECOND`: 0 to 60. A leap second (60) is the second 59 (section 3.3.12).
     pub fn by_second(mut self, seconds: impl IntoIterator<Item = u8>) -> Self {
         for second in seconds {
-            if self.require(second <= 60, Part::BySecond, second, || up_to("seconds", 60)) {
+            if self.require(second <= 60, Part::BySecond, &second, || up_to("seconds", 60)) {
                 self.rule.seconds |= 1 << second.min(59);
             }
         }
@@ -179,7 +179,7 @@ impl RuleBuilder {
 
     /// `COUNT`: the number of occurrences, including the first; 1 to [`MAX_COUNT`]. Not together with `UNTIL`.
     pub fn count(mut self, count: u32) -> Self {
-        self.require((1..=MAX_COUNT).contains(&count), Part::Count, count, || whole(MAX_COUNT));
+        self.require((1..=MAX_COUNT).contains(&count), Part::Count, &count, || whole(MAX_COUNT));
         self.count = Some(count);
         self
     }
@@ -192,7 +192,7 @@ impl RuleBuilder {
             Until::Timestamp(until) => until.utc_date().year_month_day(),
             Until::Date(date) | Until::Local(CivilDateTime { date, .. }) => date.year_month_day(),
         };
-        self.require((0..=9_999).contains(&year), Part::Until, year, || "in the years 0 to 9999".to_owned());
+        self.require((0..=9_999).contains(&year), Part::Until, &year, || "in the years 0 to 9999".to_owned());
         self.until = Some(until);
         self
     }
@@ -223,7 +223,7 @@ impl RuleBuilder {
     }
 
     /// Whether the value is in the range of its part. If it is the first that is not, it is remembered.
-    fn require(&mut self, holds: bool, part: Part, got: impl ToString, allowed: impl FnOnce() -> String) -> bool {
+    fn require(&mut self, holds: bool, part: Part, got: &dyn ToString, allowed: impl FnOnce() -> String) -> bool {
         if !holds && self.refused.is_none() {
             self.refused = Some(RuleError::Value { part, allowed: allowed(), got: got.to_string() });
         }
@@ -232,7 +232,7 @@ impl RuleBuilder {
 
     fn place(&mut self, part: Part, number: impl Into<i64> + Copy, most: u16) -> Option<Place> {
         let place = Place::numbered(number.into()).filter(|place| place.number <= most);
-        self.require(place.is_some(), part, number.into(), || places(most));
+        self.require(place.is_some(), part, &number.into(), || places(most));
         place
     }
 }

@@ -1,7 +1,7 @@
 //! Converts wall-clock times to timestamps and back, and reuses the last offset for times at which it cannot have
 //! changed.
 
-use kalends_time::{CivilDate, CivilDateTime, CivilTime, Timestamp, Zone};
+use kalends_time::{CivilDateTime, Timestamp, Zone};
 
 pub(crate) const MICROS_A_DAY: i64 = 86_400_000_000;
 
@@ -41,14 +41,16 @@ impl Clock {
 
     #[cold]
     fn look_up(&mut self, local: i64) -> i64 {
-        let instant = instant_of(self.zone, local);
-        let period = self.zone.offset_period_at(Timestamp::from_micros(instant));
+        // Dates that a timestamp cannot hold are far outside the reach of a series.
+        let Some((instant, period)) = self.zone.to_timestamp_in_period(CivilDateTime::from_micros(local)) else {
+            return local;
+        };
         self.offset = period.offset.as_micros();
-        // In a gap, and in the second half of an overlap, the offset before the change counts.
+        // The first half of an overlap belongs to the period before, and so does a gap.
         let first_ahead = self.offset.max(period.offset_before.as_micros());
         self.from = period.start.map_or(i64::MIN, |start| start.as_micros().saturating_add(first_ahead));
         self.until = period.end.map_or(i64::MAX, |end| end.as_micros().saturating_add(self.offset));
-        instant
+        instant.as_micros()
     }
 }
 
@@ -58,11 +60,4 @@ pub(crate) fn local_of(zone: Zone, instant: i64) -> i64 {
         return instant;
     }
     instant.saturating_add(zone.offset_at(Timestamp::from_micros(instant)).as_micros())
-}
-
-fn instant_of(zone: Zone, local: i64) -> i64 {
-    let date = CivilDate::from_days(local.div_euclid(MICROS_A_DAY));
-    let time = CivilTime::from_micros(local.rem_euclid(MICROS_A_DAY)).unwrap_or(CivilTime::MIDNIGHT);
-    // Dates that chrono does not support are far outside the reach of a series.
-    zone.to_timestamp(CivilDateTime { date, time }).map_or(local, Timestamp::as_micros)
 }

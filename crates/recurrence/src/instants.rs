@@ -68,6 +68,21 @@ impl<'a> Instants<'a> {
         self.period
     }
 
+    /// The first start after `last`, which this search returned, up to but not including `end`.
+    #[inline]
+    pub(crate) fn after(&mut self, last: i64, end: i64) -> Option<i64> {
+        let period = self.period;
+        // At the start of a period, times that the clocks skipped or repeat need the whole search.
+        let plain_from = period.start.saturating_add((period.ahead - period.ahead_before).abs());
+        if last >= plain_from
+            && let Some(local) = self.cursor.following(last + period.ahead)
+            && local - period.ahead < period.end
+        {
+            return Some(local - period.ahead).filter(|start| *start < end);
+        }
+        self.at_or_after(last + 1, end)
+    }
+
     /// The first start from `from` on, up to but not including `end`.
     pub(crate) fn at_or_after(&mut self, from: i64, end: i64) -> Option<i64> {
         let last = (end + MARGIN).div_euclid(SECONDS_A_DAY);

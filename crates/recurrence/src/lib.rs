@@ -1,12 +1,14 @@
 //! Computes when something that repeats takes place.
 //!
-//! A [`Rule`] is a subset of RFC 5545's `RRULE`. It is parsed with errors that name the part at fault, and written as
-//! one canonical text. A [`Series`] ties it to a first start, a zone and a length. A series is validated once, when
-//! it is created ([`Series::new`]), and rebuilt from a store without counting its occurrences again
-//! ([`Series::from_stored`]).
+//! A [`Rule`] is any `RRULE` of RFC 5545. It is built from values ([`Rule::builder`]), parsed with errors that name the
+//! part at fault, or read leniently with warnings ([`Rule::parse_lenient`]), and written as one canonical text. A
+//! [`Series`] ties it to a first start, a zone and a length. A series is validated once, when it is created
+//! ([`Series::new`]), and rebuilt from a store without counting its occurrences again ([`Series::from_stored`]). A
+//! [`RecurrenceSet`] adds single dates, exceptions and overrides to series. A [`FloatingSeries`] has no zone.
 //!
 //! Expansion works on bit sets of days and begins at the window. Its cost depends on the occurrences inside the window,
-//! not on their distance from the first start. The iterators [`Occurrences`] and [`Starts`] do not allocate.
+//! not on their distance from the first start. The iterators [`Occurrences`] and [`Starts`] run in both directions.
+//! Forwards, they do not allocate for rules with one time a day.
 //!
 //! Everything is pure and synchronous. `docs/use/recurrence.md` describes what is supported and how each edge case is
 //! decided.

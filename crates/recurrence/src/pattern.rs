@@ -67,6 +67,7 @@ pub(crate) struct Pattern {
     pub(crate) times: Times,
     /// The periods, if they are shorter than a day.
     pub(crate) units: Option<Units>,
+    of_dates: bool,
     /// Bit *n* for every *n* that is a multiple of the interval.
     stride: u64,
     /// The candidates of any week, if the rule names no months.
@@ -87,6 +88,26 @@ pub(crate) struct Units {
 }
 
 impl Units {
+    /// The times of a day, if they are the same every day and combine parts. Most rules that are shorter than a day are
+    /// of this kind, and dates are found faster than periods.
+    fn of_every_day(&self, times: &Times) -> Option<Product> {
+        let Product { hours, minutes, seconds } = self.within;
+        if times.positions.is_some() {
+            return None;
+        }
+        let aligned = |parts: i64, set: u64| {
+            // Every unit above has the same number of parts, so the same parts count in each of them.
+            let divides = parts % self.interval == 0;
+            let counts = |bit: &u32| i64::from(*bit) % self.interval == self.origin.rem_euclid(self.interval);
+            divides.then(|| bits(set).filter(counts).fold(0, |set, bit| set | 1 << bit)).filter(|set| *set != 0)
+        };
+        Some(match self.size {
+            3_600 => Product { hours: aligned(24, hours)?, ..times.product },
+            60 => Product { hours, minutes: aligned(60, minutes)?, ..times.product },
+            _ => Product { hours, minutes, seconds: aligned(60, seconds)? },
+        })
+    }
+
     /// Whether any period can count, whatever its day.
     fn can_count(&self) -> bool {
         // Days shift the remainder of a period by multiples of this.
@@ -116,11 +137,14 @@ impl Pattern {
     pub(crate) fn new(rule: &Rule, origin: i64, time: i64) -> Self {
         let first = CivilDate::from_days(origin);
         let (_, month, day) = first.year_month_day();
-        let units = units(rule, origin, time);
-        let times = times(rule, time);
+        let mut units = units(rule, origin, time);
+        let mut times = times(rule, time);
+        if let Some(product) = units.and_then(|units| units.of_every_day(&times)) {
+            (units, times) = (None, Times { product, positions: None });
+        }
         let has_positions = !rule.positions.is_empty();
         let by_day_or_less = rule.frequency <= Frequency::Daily;
-        let interval = if units.is_some() { 1 } else { i64::from(rule.interval) };
+        let interval = if rule.frequency.is_shorter_than_a_day() { 1 } else { i64::from(rule.interval) };
         let mut pattern = Self {
             periods: match rule.frequency {
                 Frequency::Secondly | Frequency::Minutely | Frequency::Hourly | Frequency::Daily => {
@@ -151,6 +175,10 @@ impl Pattern {
             chooses_times: has_positions && !by_day_or_less && times.product.count() > 1,
             times,
             units,
+            of_dates: units.is_none()
+                && times.positions.is_none()
+                && times.product.count() == 1
+                && times.product.nth(0) == Some(time),
             stride: (0..64).filter(|bit| bit % interval == 0).fold(0, |stride, bit| stride | 1 << bit),
             week: 0,
         };
@@ -181,9 +209,7 @@ impl Pattern {
             }
             pattern.only = pattern.only_numbered();
         }
-        // Bit 0 of a week is the day on which weeks begin.
-        let twice = u64::from(pattern.every) * (1 | 1 << 7);
-        pattern.week = pattern.positioned(twice >> pattern.week_start & 0x7F);
+        pattern.week = pattern.positioned(pattern.weekdays_of_week().into());
         pattern
     }
 
@@ -221,8 +247,14 @@ impl Pattern {
         let this = if until_next >= 7 { 0x7F } else { (1 << until_next) - 1 };
         let next = if self.looks_at(month.after(1)) { 0x7F & !this } else { 0 };
         let let_through = next | if self.looks_at(month) { this } else { 0 };
-        let twice = u64::from(self.every) * (1 | 1 << 7);
-        self.positioned(twice >> self.week_start & 0x7F & let_through)
+        self.positioned(u64::from(self.weekdays_of_week()) & let_through)
+    }
+
+    /// The weekdays without an ordinal; bit 0 is the day on which weeks begin.
+    fn weekdays_of_week(&self) -> u8 {
+        let twice = u16::from(self.every) * (1 | 1 << 7);
+        // Seven bits fit in a byte.
+        u8::try_from(twice >> self.week_start & 0x7F).unwrap_or(0)
     }
 
     /// The candidates of a month under a monthly rule.
@@ -247,6 +279,13 @@ impl Pattern {
     /// The candidates of the year that begins on `first`.
     #[inline]
     pub(crate) fn year(&self, year: i64, first: i64) -> YearSet {
+        if self.names_weeks && !self.names_months && !self.names_month_days && !self.names_year_days {
+            let mut set = self.weeks(year, first, self.weekdays_of_week());
+            if self.chooses_days {
+                self.choose(&mut set);
+            }
+            return set;
+        }
         let numbered_in_year = self.numbered != 0 && !self.names_months;
         let mut set = if numbered_in_year {
             let mut days = self.numbered_in_year(year, first);
@@ -268,7 +307,7 @@ impl Pattern {
             set.iter_mut().zip(self.year_days(year)).for_each(|(days, named)| *days &= named);
         }
         if self.names_weeks {
-            set.iter_mut().zip(self.weeks(year, first)).for_each(|(days, named)| *days &= named);
+            set.iter_mut().zip(self.weeks(year, first, 0x7F)).for_each(|(days, named)| *days &= named);
         }
         if self.chooses_days {
             self.choose(&mut set);
@@ -303,38 +342,38 @@ impl Pattern {
         u64::try_from(wide & u128::from(u64::MAX)).unwrap_or(0) & month.all()
     }
 
-    /// The days of a year that are in a week of `BYWEEKNO`. Week 1 is the first with at least four days in the year
-    /// (ISO 8601), and weeks begin on `WKST`. The first and the last days of a year can be in a week of another year.
-    fn weeks(&self, year: i64, first: i64) -> YearSet {
+    /// The days of a year that are in a week of `BYWEEKNO`, on these weekdays; bit 0 is the day on which weeks begin. Week
+    /// 1 is the first with at least four days in the year (ISO 8601). The first and the last days of a year can be in a
+    /// week of another year.
+    fn weeks(&self, year: i64, first: i64, weekdays: u8) -> YearSet {
         let (previous, length) = (i64::from(year_length(year - 1)), i64::from(year_length(year)));
         let begins = self.first_week(first);
-        let (before, after) = (self.first_week(first - previous) - previous, self.first_week(first + length) + length);
+        let after = self.first_week(first + length) + length;
         let mut set = [0; 6];
-        // The first day of each week, its number, and the number of weeks of the year that it belongs to.
-        let weeks_between = |from: i64, to: i64| (to - from) / 7;
-        let mut day = begins;
-        let (mut number, mut count) = (0, weeks_between(begins, after));
-        if begins > 0 {
-            day = begins - 7;
-            count = weeks_between(before, begins);
-            number = count - 1;
+        let mut insert = |week: i64| insert_week(&mut set, week, weekdays);
+        let count = (after - begins) / 7;
+        for number in bits(self.weeks.forward()).map(i64::from).filter(|number| *number < count) {
+            insert(begins + 7 * number);
         }
-        while day < length {
-            if day == begins {
-                (number, count) = (0, weeks_between(begins, after));
-            } else if day == after {
-                // Week 1 of the next year. Where that year ends does not show here, but it has 52 or 53 weeks.
-                (number, count) = (0, self.weeks_of(year + 1, first + length));
-            }
+        for number in bits(self.weeks.backward()).map(i64::from).filter(|number| *number < count) {
+            insert(begins + 7 * (count - 1 - number));
+        }
+        let holds = |before: i64, after: i64| {
             let place = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
-            if self.weeks.holds(place(number), place(count - 1 - number)) {
-                (day.max(0)..(day + 7).min(length))
-                    .filter_map(|day| u32::try_from(day).ok())
-                    .for_each(|day| insert_day(&mut set, day));
+            self.weeks.holds(place(before), place(after))
+        };
+        if begins > 0 {
+            // The last week of the year before.
+            let count = (begins - self.first_week(first - previous) + previous) / 7;
+            if holds(count - 1, 0) {
+                insert(begins - 7);
             }
-            number += 1;
-            day += 7;
         }
+        // Week 1 of the next year, which is also its last but 51 or 52.
+        if after < length && holds(0, self.weeks_of(year + 1, first + length) - 1) {
+            insert(after);
+        }
+        keep_before(&mut set, year_length(year));
         set
     }
 
@@ -432,9 +471,18 @@ impl Pattern {
         self.times.from(0).is_none() || self.units.is_some_and(|units| !units.can_count())
     }
 
-    /// Whether every date of the rule has one time, so that dates are enough to expand it.
-    pub(crate) fn is_of_dates(&self) -> bool {
-        self.units.is_none() && self.times.positions.is_none() && self.times.product.count() == 1
+    /// Whether every date of the rule has one time, that of the first start, so that dates are enough to expand it.
+    pub(crate) const fn is_of_dates(&self) -> bool {
+        self.of_dates
+    }
+
+    /// The first day of a period.
+    pub(crate) fn first_day(&self, period: i64) -> i64 {
+        match self.periods {
+            Periods::Weeks => period,
+            Periods::MonthsOfDays | Periods::Months => Month::new(period).first,
+            Periods::Years => first_of_year(period),
+        }
     }
 
     /// The first day of a period and the days of the period on which the rule falls; bit 0 is the first day.
@@ -591,6 +639,18 @@ fn times(rule: &Rule, time: i64) -> Times {
     };
     let chosen = rule.frequency <= Frequency::Daily && !rule.positions.is_empty();
     Times { product, positions: chosen.then_some(rule.positions) }
+}
+
+/// Adds days of the week that begins on `week`, in days from 1 January. Days before the year are left out.
+fn insert_week(set: &mut YearSet, week: i64, weekdays: u8) {
+    let (week, weekdays) = if week < 0 {
+        (0, weekdays.checked_shr(u32::try_from(-week).unwrap_or(8)).unwrap_or(0))
+    } else {
+        (week, weekdays)
+    };
+    // A day of the year is less than 6 × 64.
+    let start = u32::try_from(week).unwrap_or(0);
+    insert(set, weekdays.into(), start);
 }
 
 /// Adds a day of the year, which is less than 6 × 64.

@@ -268,8 +268,9 @@ impl Series {
         Ok(last)
     }
 
-    fn instants(&self) -> Instants<'_> {
-        Instants::new(&self.pattern, self.zone)
+    fn instants(&self) -> Box<Instants<'_>> {
+        // On the heap, so that the iterators of most series stay small.
+        Box::new(Instants::new(&self.pattern, self.zone))
     }
 
     fn between(&self, from: i64, to: i64) -> Starts<'_> {
@@ -284,7 +285,7 @@ impl Series {
             series: self,
             dates: Dates::new(&self.pattern, earliest, latest),
             clock: Clock::new(self.zone),
-            instants: (!by_dates).then(|| self.instants()),
+            instants: if by_dates { None } else { Some(self.instants()) },
             by_dates,
             first,
             after: (from - 1).max(self.first),
@@ -335,7 +336,7 @@ fn latest_day(end: i64, zone: Zone) -> i64 {
     local_of(zone, end - 1).div_euclid(MICROS_A_DAY) + margin
 }
 
-/// The starts of a series in a range, from [`Series::starts`]. It does not allocate.
+/// The starts of a series in a range, from [`Series::starts`]. Forwards, a rule with one time a day allocates nothing.
 #[derive(Debug, Clone)]
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Starts<'a> {
@@ -343,7 +344,7 @@ pub struct Starts<'a> {
     dates: Dates<'a>,
     clock: Clock,
     /// The search for starts that dates do not give: those of rules with several times a day, and from the end.
-    instants: Option<Instants<'a>>,
+    instants: Option<Box<Instants<'a>>>,
     /// Whether dates give the starts.
     by_dates: bool,
     /// The first start, if it is in the range and not yet returned.
@@ -364,7 +365,7 @@ impl<'a> Starts<'a> {
     /// The number of steps that the iterator has taken: periods computed and dates examined. In a range of 366 days,
     /// [`MAX_STEPS_IN_366_DAYS`](crate::MAX_STEPS_IN_366_DAYS) limits them for the rules that it names.
     pub fn steps(&self) -> u64 {
-        self.dates.steps() + self.instants.as_ref().map_or(0, Instants::steps)
+        self.dates.steps() + self.instants.as_ref().map_or(0, |instants| instants.steps())
     }
 
     #[inline]
@@ -405,9 +406,9 @@ impl<'a> Starts<'a> {
 
     #[inline(never)]
     fn searched(&mut self) -> Option<i64> {
-        let from = self.after.div_euclid(MICROS_A_SECOND) + 1;
+        let after = self.after.div_euclid(MICROS_A_SECOND);
         let end = self.end.saturating_add(MICROS_A_SECOND - 1).div_euclid(MICROS_A_SECOND);
-        let start = self.instants.as_mut()?.at_or_after(from, end)? * MICROS_A_SECOND;
+        let start = self.instants.as_mut()?.after(after, end)? * MICROS_A_SECOND;
         self.after = start;
         Some(start)
     }
@@ -455,7 +456,7 @@ impl DoubleEndedIterator for Starts<'_> {
     }
 }
 
-/// The occurrences of a series in a window, from [`Series::occurrences`]. It does not allocate.
+/// The occurrences of a series in a window, from [`Series::occurrences`]. It allocates as [`Starts`] does.
 #[derive(Debug, Clone)]
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Occurrences<'a> {

@@ -118,7 +118,10 @@ impl RecurrenceSet {
 
     /// The occurrences that overlap a window, unclipped, in order of their starts. They can be read from either end.
     pub fn between(&self, window: Span) -> Between<'_> {
-        let first = self.rules.is_empty().then(|| self.length.span_from(self.first, self.zone)).flatten();
+        // A rule and a date give the first start too.
+        let is_given =
+            !self.rules.is_empty() || self.dates.binary_search_by_key(&self.first, |span| span.start()).is_ok();
+        let first = (!is_given).then(|| self.length.span_from(self.first, self.zone)).flatten();
         let dates = self.dates.iter().copied().filter(|span| span.overlaps(window));
         let mut once: Vec<Span> = dates.chain(first.filter(|span| span.overlaps(window))).collect();
         once.sort_unstable();

@@ -207,7 +207,8 @@ mod tests {
             for at in 0..400 {
                 assert_eq!(next_bit(words, at), set.iter().copied().find(|bit| *bit >= at));
                 assert_eq!(last_bit(words, at), set.iter().copied().rfind(|bit| *bit <= at));
-                assert_eq!(bits_before(words, at), set.iter().filter(|bit| **bit < at).count() as u32);
+                let before = set.iter().filter(|bit| **bit < at).count();
+                assert_eq!(usize::try_from(bits_before(words, at)).unwrap(), before);
                 assert_eq!(nth_bit(words, at), set.get(at as usize).copied());
             }
         }

@@ -181,7 +181,7 @@ mod tests {
                 assert_eq!(times.to(time), chosen.iter().copied().rfind(|other| *other <= time));
             }
             for (index, time) in all.iter().enumerate() {
-                assert_eq!(product.nth(index as u32), Some(*time));
+                assert_eq!(product.nth(u32::try_from(index).unwrap()), Some(*time));
             }
             assert_eq!(product.nth(product.count()), None);
         }

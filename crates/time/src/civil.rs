@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{SignedDuration, Timestamp};
+use crate::SignedDuration;
 
 const MICROS_A_DAY: i64 = SignedDuration::days(1).as_micros();
 
@@ -228,11 +228,6 @@ impl fmt::Debug for CivilDateTime {
 }
 
 impl CivilDateTime {
-    /// What a clock that is `ahead` of UTC shows at `timestamp`.
-    pub fn ahead_of_utc(timestamp: Timestamp, ahead: SignedDuration) -> Self {
-        Self::from_micros((timestamp + ahead).as_micros())
-    }
-
     /// What a clock shows that many microseconds after it showed 1970-01-01T00:00.
     pub fn from_micros(micros: i64) -> Self {
         let date = CivilDate::from_days(micros.div_euclid(MICROS_A_DAY));

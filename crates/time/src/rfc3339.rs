@@ -1,6 +1,6 @@
 //! Reads and writes timestamps as RFC 3339 text.
 
-use crate::{CivilDate, CivilTime, MissingDay, SignedDuration, Timestamp};
+use crate::{CivilDate, CivilDateTime, CivilTime, MissingDay, SignedDuration};
 
 /// The longest text that is read: a date, a time, a long fraction and an offset.
 const LENGTH_MAX: usize = 64;
@@ -29,13 +29,13 @@ pub enum ParseTimestampError {
     },
 }
 
-/// Reads an RFC 3339 time with an offset (section 5.6). Digits beyond microseconds are cut off. A leap second counts as
-/// the second after it.
-pub(crate) fn read(text: &str) -> Result<Timestamp, ParseTimestampError> {
+/// Reads an RFC 3339 time with an offset (section 5.6), as microseconds since the epoch. Digits beyond microseconds are
+/// cut off. A leap second counts as the second after it.
+pub(crate) fn read(text: &str) -> Result<i64, ParseTimestampError> {
     parsed(text.as_bytes()).ok_or_else(|| what_is_wrong(text))
 }
 
-fn parsed(text: &[u8]) -> Option<Timestamp> {
+fn parsed(text: &[u8]) -> Option<i64> {
     if text.len() > LENGTH_MAX {
         return None;
     }
@@ -72,8 +72,7 @@ fn parsed(text: &[u8]) -> Option<Timestamp> {
     let leap = i64::from(second == 60);
     let date = CivilDate::new(i32::try_from(year).ok()?, month, day)?;
     let time = CivilTime::new(hour, minute, if leap == 1 { 59 } else { second })?;
-    let shown = Timestamp::from_micros(date.at(time).as_micros()? + fraction);
-    Some(shown + SignedDuration::seconds(leap - ahead))
+    Some(date.at(time).as_micros()? + fraction + SignedDuration::seconds(leap - ahead).as_micros())
 }
 
 /// Reads the numbers at these places, each as a first digit and a number of digits.
@@ -104,14 +103,13 @@ fn what_is_wrong(text: &str) -> ParseTimestampError {
 /// The longest text that is written: a year with a sign and six digits, and a fraction.
 pub(crate) const WRITTEN_MAX: usize = 30;
 
-/// Appends a timestamp in UTC: `Z`, seconds, and a fraction only if it is not zero. Digits go straight into the buffer,
-/// because timestamps are the bulk of a long response.
-pub(crate) fn write(timestamp: Timestamp, out: &mut Vec<u8>) {
-    const MICROS_A_DAY: i64 = SignedDuration::days(1).as_micros();
-    let micros = timestamp.as_micros().rem_euclid(MICROS_A_DAY);
-    let (year, month, day) = timestamp.utc_date().year_month_day();
-    let seconds = micros / 1_000_000;
-    let fraction = micros % 1_000_000;
+/// Appends a time in UTC, given as microseconds since the epoch: `Z`, seconds, and a fraction only if it is not zero.
+/// Digits go straight into the buffer, because timestamps are the bulk of a long response.
+pub(crate) fn write(micros: i64, out: &mut Vec<u8>) {
+    let CivilDateTime { date, time } = CivilDateTime::from_micros(micros);
+    let (year, month, day) = date.year_month_day();
+    let (hour, minute, second) = time.hour_minute_second();
+    let fraction = time.as_micros() % 1_000_000;
     let mut text = *b"0000-00-00T00:00:00.000000Z";
     if (0..=9_999).contains(&year) {
         put(&mut text[0..4], i64::from(year));
@@ -127,9 +125,9 @@ pub(crate) fn write(timestamp: Timestamp, out: &mut Vec<u8>) {
     }
     put(&mut text[5..7], i64::from(month));
     put(&mut text[8..10], i64::from(day));
-    put(&mut text[11..13], seconds / 3_600);
-    put(&mut text[14..16], seconds / 60 % 60);
-    put(&mut text[17..19], seconds % 60);
+    put(&mut text[11..13], hour.into());
+    put(&mut text[14..16], minute.into());
+    put(&mut text[17..19], second.into());
     if fraction == 0 {
         text[19] = b'Z';
         out.extend_from_slice(&text[..20]);
@@ -156,6 +154,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::Timestamp;
 
     #[rstest]
     #[case("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z")]

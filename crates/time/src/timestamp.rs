@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    CivilDate, ParseTimestampError, SignedDuration,
+    CivilDate, CivilDateTime, ParseTimestampError, SignedDuration,
     rfc3339::{self, WRITTEN_MAX},
 };
 
@@ -56,7 +56,14 @@ impl Timestamp {
     /// Appends the timestamp as RFC 3339 text: UTC, `Z`, seconds, and a fraction only if it is not zero. Years outside 0
     /// to 9999 have a sign and six digits (ISO 8601).
     pub fn write_iso(self, out: &mut Vec<u8>) {
-        rfc3339::write(self, out);
+        rfc3339::write(self.0, out);
+    }
+}
+
+impl CivilDateTime {
+    /// What a clock that is `ahead` of UTC shows at `timestamp`.
+    pub fn ahead_of_utc(timestamp: Timestamp, ahead: SignedDuration) -> Self {
+        Self::from_micros((timestamp + ahead).as_micros())
     }
 }
 
@@ -80,7 +87,7 @@ impl FromStr for Timestamp {
     /// Reads an RFC 3339 time with an offset, in the years 0 to 9999. Digits beyond microseconds are cut off. A leap
     /// second counts as the second after it.
     fn from_str(text: &str) -> Result<Self, ParseTimestampError> {
-        rfc3339::read(text)
+        rfc3339::read(text).map(Self)
     }
 }
 

@@ -34,7 +34,8 @@ pub struct Zone(u16);
 #[error("must be an IANA time zone such as Europe/Berlin or UTC, got {0:?}")]
 pub struct ZoneError(pub String);
 
-/// A period in which the clocks of a zone keep their offset from UTC, from [`Zone::offset_period_at`].
+/// A period in which the clocks of a zone keep their offset from UTC, their abbreviation and whether they save daylight,
+/// from [`Zone::offset_period_at`].
 ///
 /// ```
 /// use kalends_time::{SignedDuration, Zone};
@@ -68,6 +69,13 @@ struct Period {
     saves_daylight: bool,
     /// The abbreviation, if the database has one.
     abbreviation: Option<Box<str>>,
+}
+
+impl Period {
+    fn shows_the_same(&self, other: &Self) -> bool {
+        (self.ahead, self.saves_daylight, &self.abbreviation)
+            == (other.ahead, other.saves_daylight, &other.abbreviation)
+    }
 }
 
 /// The database's entry for one zone.
@@ -130,7 +138,11 @@ impl Clock {
         let end = jiff::civil::date(LAST_YEAR + 1, 1, 1)
             .to_zoned(TimeZone::UTC)
             .map_or(i64::MAX, |end| end.timestamp().as_second());
-        std::iter::once(first).chain(changes.take_while(|period| period.from < end)).collect()
+        let mut periods: Vec<Period> =
+            std::iter::once(first).chain(changes.take_while(|period| period.from < end)).collect();
+        // Some changes of the database change only the rules that a zone follows.
+        periods.dedup_by(|later, earlier| later.shows_the_same(earlier));
+        periods.into_boxed_slice()
     }
 }
 
@@ -180,16 +192,7 @@ impl Zone {
     /// The period around `timestamp` in which this zone's clocks keep their offset.
     pub fn offset_period_at(self, timestamp: Timestamp) -> OffsetPeriod {
         let periods = self.clock().periods();
-        let at = Self::at(periods, seconds(timestamp.as_micros()));
-        let start = |period: &Period| Timestamp::EPOCH + SignedDuration::seconds(period.from);
-        let offset = |period: &Period| SignedDuration::seconds(period.ahead.into());
-        let before = at.checked_sub(1).and_then(|before| periods.get(before));
-        OffsetPeriod {
-            start: before.map(|_| start(&periods[at])),
-            end: periods.get(at + 1).map(start),
-            offset: offset(&periods[at]),
-            offset_before: offset(before.unwrap_or(&periods[at])),
-        }
+        OffsetPeriod::new(periods, Self::at(periods, seconds(timestamp.as_micros())))
     }
 
     /// How far a wall clock in this zone is ahead of UTC at `timestamp`. It is negative if the clock is behind.
@@ -218,6 +221,16 @@ impl Zone {
     /// moves forward by the length of the gap (RFC 5545 section 3.3.5). Returns `None` only for dates outside the
     /// supported calendar.
     pub fn to_timestamp(self, civil: CivilDateTime) -> Option<Timestamp> {
+        self.placed(civil).map(|(timestamp, _)| timestamp)
+    }
+
+    /// The same as [`Zone::to_timestamp`], with the period whose offset `civil` was read with.
+    pub fn to_timestamp_in_period(self, civil: CivilDateTime) -> Option<(Timestamp, OffsetPeriod)> {
+        self.placed(civil).map(|(timestamp, at)| (timestamp, OffsetPeriod::new(self.clock().periods(), at)))
+    }
+
+    /// The timestamp of a civil time, and the index of the period whose offset it was read with.
+    fn placed(self, civil: CivilDateTime) -> Option<(Timestamp, usize)> {
         let local = civil.as_micros()?;
         let periods = self.clock().periods();
         let (earliest, latest) = (seconds(local).checked_sub(APART_MAX)?, seconds(local).checked_add(APART_MAX)?);
@@ -228,9 +241,23 @@ impl Zone {
             let timestamp = local.checked_sub(i64::from(periods[at].ahead) * 1_000_000)?;
             let next = periods.get(at + 1).filter(|_| at < last);
             if next.is_none_or(|next| seconds(timestamp) < next.from || skips(&periods[at], next, seconds(local))) {
-                return Some(Timestamp::from_micros(timestamp));
+                return Some((Timestamp::from_micros(timestamp), at));
             }
             at += 1;
+        }
+    }
+}
+
+impl OffsetPeriod {
+    fn new(periods: &[Period], at: usize) -> Self {
+        let start = |period: &Period| Timestamp::EPOCH + SignedDuration::seconds(period.from);
+        let offset = |period: &Period| SignedDuration::seconds(period.ahead.into());
+        let before = at.checked_sub(1).and_then(|before| periods.get(before));
+        Self {
+            start: before.map(|_| start(&periods[at])),
+            end: periods.get(at + 1).map(start),
+            offset: offset(&periods[at]),
+            offset_before: offset(before.unwrap_or(&periods[at])),
         }
     }
 }
@@ -337,8 +364,9 @@ mod tests {
     #[test]
     fn zone_changes_are_further_apart_than_between_changes() {
         for zone in Zone::all() {
-            let since_1970 = |period: &&Period| period.from >= -Zone::BETWEEN_CHANGES.as_seconds();
-            let starts: Vec<i64> = zone.clock().periods().iter().filter(since_1970).map(|period| period.from).collect();
+            let changes = zone.clock().periods().windows(2).filter(|pair| pair[0].ahead != pair[1].ahead);
+            let since_1970 = changes.filter(|pair| pair[1].from >= -Zone::BETWEEN_CHANGES.as_seconds());
+            let starts: Vec<i64> = since_1970.map(|pair| pair[1].from).collect();
             for pair in starts.windows(2) {
                 let apart = SignedDuration::seconds(pair[1] - pair[0]);
                 let at = Timestamp::EPOCH + SignedDuration::seconds(pair[1]);
