@@ -12,7 +12,7 @@
 //! confirms the proposal.
 //!
 //! ```
-//! use kalends_kernel::{Entropy, Metadata};
+//! use kalends_kernel::Entropy;
 //! use kalends_time::{SignedDuration, Timestamp, Span};
 //! use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, State, Verdict};
 //!

@@ -61,6 +61,7 @@ async fn a_corrupt_row_is_located() {
     bench.commit(changes).await;
     for (column, corrupt) in [
         ("slots", "UPDATE proposals SET slots = '[{}]'"),
+        ("slots", "UPDATE proposals SET slots = '[]'"),
         ("status", "UPDATE proposals SET slots = '[]', status = 'settled'"),
         ("reason", "UPDATE proposals SET status = 'cancelled', reason = 'tired'"),
         ("status", "UPDATE proposals SET status = 'cancelled', reason = NULL"),
