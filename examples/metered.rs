@@ -22,9 +22,9 @@ impl Counter {
     /// Adds the debit if the sum stays at or below its ceiling. Returns whether it did, and the charged units.
     fn debit(&self, debit: &Debit) -> (bool, u64) {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fits = debit.ceiling.is_none_or(|ceiling| *used + debit.amount <= ceiling);
+        let fits = debit.fits(*used);
         if fits {
-            *used += debit.amount;
+            *used += debit.amount();
         }
         (fits, *used)
     }
@@ -46,17 +46,17 @@ impl Node {
     fn admit(&mut self, counter: &Counter, now: Timestamp) -> bool {
         loop {
             match self.lease.take(now, Some(LIMIT)) {
-                Take::Spent => return true,
+                Take::Spent(_) => return true,
                 Take::Exhausted => return false,
                 Take::Need { debit, refund } => {
                     if let Some(refund) = refund {
-                        counter.give_back(refund.amount);
+                        counter.give_back(refund.amount());
                     }
                     let (fits, used) = counter.debit(&debit);
                     if !fits {
-                        self.lease.refused(&debit, used, now);
-                    } else if let Some(refund) = self.lease.granted(&debit, used) {
-                        counter.give_back(refund.amount);
+                        self.lease.refused(debit, used, now);
+                    } else if let Some(refund) = self.lease.granted(debit, used) {
+                        counter.give_back(refund.amount());
                     }
                 }
             }

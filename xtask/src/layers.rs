@@ -56,6 +56,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "notifications",
             "availability",
             "recurrence",
+            "plans",
             "quotas",
         ],
     ),

@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 
 use kalends_kernel::{AgentId, AuditId, FieldError, OrgId, RequestId, base64url, from_base64url};
-use kalends_quotas::{Plan, Rate};
+use kalends_plans::Plan;
+use kalends_quotas::Rate;
 use kalends_time::{SignedDuration, Timestamp};
 
 macro_rules! actions {

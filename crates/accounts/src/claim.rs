@@ -560,7 +560,7 @@ mod tests {
 
     #[test]
     fn only_unowned_organizations_of_agents_and_operators_are_claimable() {
-        use kalends_quotas::Plan;
+        use kalends_plans::Plan;
 
         use crate::{OrgName, Waitlist};
         let organization = Organization {

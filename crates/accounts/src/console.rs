@@ -1,7 +1,7 @@
 //! A user signs up in the console.
 
 use kalends_kernel::{Entropy, OrgId, UserId, Version};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_time::Timestamp;
 
 use crate::{

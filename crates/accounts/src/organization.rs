@@ -1,7 +1,7 @@
 //! Organizations, which own agents, calendars and keys.
 
 use kalends_kernel::{FieldError, OrgId, Version, bounded_text};
-use kalends_quotas::{Limits, LimitsError, Plan};
+use kalends_plans::{Limits, LimitsError, Plan};
 use kalends_time::Timestamp;
 use serde_json::{Value, json};
 
@@ -201,7 +201,7 @@ impl Terms {
 
 #[cfg(test)]
 mod tests {
-    use kalends_quotas::Metric;
+    use kalends_plans::Metric;
 
     use super::*;
 

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_kernel::{AgentId, ClaimId, KeyId, Listed, OrgId, Page, SessionId, StoreError, UserId};
-use kalends_quotas::{Metric, Period, Plan};
+use kalends_plans::{Metric, Plan};
+use kalends_quotas::Period;
 use kalends_time::Timestamp;
 
 use crate::{

@@ -1,7 +1,7 @@
 //! Principals: the owners of keys and sessions, and their reach.
 
 use kalends_kernel::{KeyId, OrgId, SessionId, UserId};
-use kalends_quotas::{Limits, LimitsError, Plan};
+use kalends_plans::{Limits, LimitsError, Plan};
 
 use crate::{
     NewKey, Organization, Session, Waitlist,

@@ -1,7 +1,7 @@
 //! An agent signs itself up, and proves its mail address with a code.
 
 use kalends_kernel::{Entropy, OrgId, Version};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_time::Timestamp;
 
 use crate::{

@@ -83,7 +83,7 @@ impl Terms {
 #[cfg(test)]
 mod tests {
     use kalends_kernel::{Entropy, Version};
-    use kalends_quotas::Plan;
+    use kalends_plans::Plan;
     use rstest::rstest;
 
     use super::*;

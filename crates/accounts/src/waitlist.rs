@@ -1,7 +1,7 @@
 //! The waiting list: people who have asked for an account and wait to be let in.
 
 use kalends_kernel::{FieldError, OrgId, Version, bounded_text};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_time::Timestamp;
 
 use crate::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};

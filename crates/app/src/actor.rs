@@ -7,8 +7,8 @@ use kalends_accounts::{
     reach::{self, Passage, Subject},
 };
 use kalends_kernel::{AgentId, OrgId, RequestId, SessionId, UserId, Version};
+use kalends_plans::{Feature, Metric};
 use kalends_proposals::Proposal;
-use kalends_quotas::{Feature, Metric};
 use kalends_time::Timestamp;
 
 use crate::{Refusal, operations::Operation};
@@ -102,8 +102,8 @@ impl Actor {
     /// # Errors
     /// [`Refusal::OutOfReach`] for the key of an agent that does not have the required role in the proposal.
     pub fn for_proposal(&self, proposal: &Proposal) -> Result<(), Refusal> {
-        let Proposal { organizer, participants, .. } = proposal;
-        Ok(self.passage.covers(Subject::Proposal { organizer: *organizer, participants })?)
+        let (organizer, participants) = (proposal.organizer(), proposal.participants());
+        Ok(self.passage.covers(Subject::Proposal { organizer, participants })?)
     }
 
     /// Allows a response to a proposal on behalf of `by`.
@@ -111,7 +111,7 @@ impl Actor {
     /// # Errors
     /// [`Refusal::OutOfReach`] for the key of another agent, or of an agent that does not participate.
     pub fn for_response(&self, by: AgentId, proposal: &Proposal) -> Result<(), Refusal> {
-        Ok(self.passage.covers(Subject::Response { by, participants: &proposal.participants })?)
+        Ok(self.passage.covers(Subject::Response { by, participants: proposal.participants() })?)
     }
 
     /// The agent that lists are restricted to; `None` if they show everything in the organization.

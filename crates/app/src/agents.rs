@@ -3,7 +3,7 @@
 use kalends_calendars::{Agent, AgentPatch, AgentStatus, Change, NewAgent, ports::AgentFilter};
 use kalends_kernel::{AgentId, Listed, Page};
 use kalends_notifications::EventType;
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 
 use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};
 

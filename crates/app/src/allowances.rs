@@ -1,7 +1,7 @@
 //! Allowances: limits that do not depend on the plan.
 
 use kalends_accounts::{Allowance, Email, Taken};
-use kalends_quotas::headers::retry_after_seconds;
+use kalends_quotas::retry_after_seconds;
 
 use crate::{App, Refusal, Request};
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kalends_accounts::{AdminToken, PublicMailDomains, Terms, origin_of};
 use kalends_kernel::Entropy;
-use kalends_quotas::{IpLimits, MailLimits, Plan, TrustedProxies};
+use kalends_plans::{IpLimits, MailLimits, Plan, TrustedProxies};
 use kalends_time::{Clock, Timestamp};
 use tokio::sync::Semaphore;
 

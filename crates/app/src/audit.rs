@@ -6,7 +6,7 @@ use kalends_accounts::{
     Action, AuditCursor, AuditEntry, AuditRange, AuditSearch, KeyForm, KeyHash, Principal, Reach, audit_kept_since,
 };
 use kalends_kernel::{AgentId, AuditId, OrgId, RequestId};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_time::{SignedDuration, Timestamp};
 use kalends_wire::{AuditLog, AuditPagination, AuditQuery};
 use tracing::Instrument as _;

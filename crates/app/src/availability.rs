@@ -9,7 +9,7 @@ use kalends_calendars::{
     ports::{BusySource, CalendarBusy, LivingAgent},
 };
 use kalends_kernel::{AgentId, CalendarId, FieldError, OrgId};
-use kalends_quotas::Feature;
+use kalends_plans::Feature;
 use kalends_time::{CivilDate, SignedDuration, Span, Timestamp, Zone};
 use kalends_wire::{Across, Found, Of, SlotsRequest, render};
 

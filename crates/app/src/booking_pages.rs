@@ -2,7 +2,7 @@
 
 use kalends_bookings::{BookingPage, BookingPagePatch, Change, NewBookingPage};
 use kalends_kernel::{BookingPageId, Listed, Page};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_wire as wire;
 
 use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};

@@ -16,7 +16,8 @@ use kalends_calendars::{
 };
 use kalends_kernel::{EventId, FieldError, Metadata, StoreError};
 use kalends_notifications::EventType;
-use kalends_quotas::{Metric, Period};
+use kalends_plans::Metric;
+use kalends_quotas::Period;
 use kalends_time::{Span, Timestamp};
 use kalends_wire as wire;
 

@@ -5,7 +5,7 @@ use kalends_calendars::{
     ports::{CalendarFilter, EventFilter, EventScope},
 };
 use kalends_kernel::{AgentId, CalendarId, Listed, Page};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 
 use crate::{
     Actor, Answered, App, ChangeSet, Guard, IfMatch, Missing, Refusal,

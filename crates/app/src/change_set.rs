@@ -3,7 +3,8 @@
 use kalends_accounts::{Allowance, AuditEntry};
 use kalends_kernel::{AgentId, CalendarId, OrgId, RequestId, Revision, Version};
 use kalends_notifications::{Letter, Message};
-use kalends_quotas::{Metric, Period};
+use kalends_plans::Metric;
+use kalends_quotas::Period;
 use kalends_time::{Span, Timestamp};
 
 /// Everything that one request changes, with the conditions that must hold when the changes are committed.
@@ -77,7 +78,7 @@ pub enum Guard {
         /// How many it owned.
         count: u64,
     },
-    /// After the change, at most `limit` things of a metric exist ([`kalends_quotas::Counted::Existing`]). The store
+    /// After the change, at most `limit` things of a metric exist ([`kalends_plans::Counted::Existing`]). The store
     /// locks the organization's row, then counts.
     AtMost {
         /// What is counted.

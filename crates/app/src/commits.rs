@@ -5,7 +5,8 @@ use std::time::Duration;
 use kalends_accounts::Action;
 use kalends_kernel::{AgentId, MessageId, OrgId, StoreError, Version};
 use kalends_notifications::{EventType, Message};
-use kalends_quotas::{Counted, Metric, Period, headers::retry_after_seconds};
+use kalends_plans::{Counted, Metric};
+use kalends_quotas::{Period, retry_after_seconds};
 use kalends_time::{SignedDuration, Timestamp};
 use serde::Serialize;
 

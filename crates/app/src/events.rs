@@ -6,7 +6,7 @@ use kalends_calendars::{
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page};
 use kalends_notifications::EventType;
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_time::Timestamp;
 use kalends_wire::Listing;
 

@@ -7,8 +7,9 @@ use futures::future::BoxFuture;
 use kalends_accounts::{Allowance, Organization, Waitlist};
 use kalends_calendars::{Calendar, Changed, ChangesSince, Position, ports::AgentFilter};
 use kalends_kernel::{CalendarId, Listed, OrgId, Page, Revision, StoreError, UserId};
+use kalends_plans::{Counted, Metric};
 use kalends_proposals::{Proposal, ports::ProposalFilter};
-use kalends_quotas::{Counted, Metric, Period};
+use kalends_quotas::Period;
 use kalends_time::Timestamp;
 use kalends_wire as wire;
 use serde::Serialize;
@@ -258,7 +259,7 @@ impl App {
         let mut offset = 0;
         while let Some(proposals) = self.some_proposals(org, &mut offset).await? {
             for proposal in &proposals {
-                for slot in &proposal.slots {
+                for slot in proposal.slots() {
                     to.entry(&wire::ExportedSlot::of(proposal, slot)).await?;
                 }
             }
@@ -268,7 +269,7 @@ impl App {
         offset = 0;
         while let Some(proposals) = self.some_proposals(org, &mut offset).await? {
             for proposal in &proposals {
-                for response in &proposal.responses {
+                for response in proposal.responses() {
                     to.entry(&wire::ExportedResponse::of(proposal, response)).await?;
                 }
             }

@@ -11,7 +11,7 @@ use kalends_calendars::{
 };
 use kalends_kernel::{CalendarId, EventId, FieldError, HoldSetId, Metadata, OrgId, ProposalId};
 use kalends_notifications::EventType;
-use kalends_quotas::{Feature, Metric};
+use kalends_plans::{Feature, Metric};
 use kalends_time::{SignedDuration, Span, Timestamp};
 use kalends_wire::NewHoldSet;
 

@@ -15,7 +15,7 @@ use kalends_feeds::{
 };
 use kalends_kernel::{EventId, FieldError, Version};
 use kalends_notifications::EventType;
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_time::Timestamp;
 use kalends_wire as wire;
 

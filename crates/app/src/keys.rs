@@ -2,7 +2,7 @@
 
 use kalends_accounts::{Change, KeyLabel, NewKey, NewScopedKey, ScopedKey};
 use kalends_kernel::KeyId;
-use kalends_quotas::{Feature, Metric};
+use kalends_plans::{Feature, Metric};
 
 use crate::{Actor, Answered, App, ChangeSet, Missing, Refusal, attempt::retry_stale, commits::limit};
 

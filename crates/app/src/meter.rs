@@ -12,7 +12,8 @@ use std::{
 };
 
 use kalends_kernel::OrgId;
-use kalends_quotas::{Lease, Metric, Period, Refund, Take};
+use kalends_plans::Metric;
+use kalends_quotas::{Lease, Period, Refund, Take, Unit};
 use kalends_time::Timestamp;
 
 use crate::{
@@ -149,7 +150,7 @@ impl Meter {
     }
 }
 
-/// Fills the lease and spends one unit of it; `false` if the limit is reached.
+/// Fills the lease and spends one unit of it; `None` if the limit is reached.
 pub(crate) async fn exchange(
     store: Arc<dyn Store>,
     slot: Arc<Slot>,
@@ -157,7 +158,7 @@ pub(crate) async fn exchange(
     limit: Option<u64>,
     at: Timestamp,
     refund: Option<Refund>,
-) -> Result<bool, Refusal> {
+) -> Result<Option<Unit>, Refusal> {
     if let Some(refund) = refund {
         give_back(&*store, of, refund).await;
     }
@@ -165,17 +166,17 @@ pub(crate) async fn exchange(
     for _ in 0..ATTEMPTS {
         let taken = slot.lease().take(at, limit);
         let (debit, refund) = match taken {
-            Take::Spent => return Ok(true),
-            Take::Exhausted => return Ok(false),
+            Take::Spent(unit) => return Ok(Some(unit)),
+            Take::Exhausted => return Ok(None),
             Take::Need { debit, refund } => (debit, refund),
         };
         if let Some(refund) = refund {
             give_back(&*store, of, refund).await;
         }
         let outdated = match store.debit(of.0, of.1, &debit).await? {
-            Debited::Granted { used } => slot.lease().granted(&debit, used),
+            Debited::Granted { used } => slot.lease().granted(debit, used),
             Debited::Refused { used } => {
-                slot.lease().refused(&debit, used, at);
+                slot.lease().refused(debit, used, at);
                 None
             }
         };
@@ -193,12 +194,12 @@ pub(crate) async fn refill(store: Arc<dyn Store>, slot: Arc<Slot>, of: Of, limit
     if let Some(debit) = debit {
         match store.debit(of.0, of.1, &debit).await {
             Ok(Debited::Granted { used }) => {
-                let outdated = slot.lease().granted(&debit, used);
+                let outdated = slot.lease().granted(debit, used);
                 if let Some(refund) = outdated {
                     give_back(&*store, of, refund).await;
                 }
             }
-            Ok(Debited::Refused { used }) => slot.lease().refused(&debit, used, at),
+            Ok(Debited::Refused { used }) => slot.lease().refused(debit, used, at),
             Err(error) => tracing::debug!(%error, "the next block could not be debited in advance"),
         }
     }
@@ -208,8 +209,9 @@ pub(crate) async fn refill(store: Arc<dyn Store>, slot: Arc<Slot>, of: Of, limit
 /// Returns units to the counter. Units whose refund cannot be written stay charged: the counter may show too much, but
 /// never too little.
 pub(crate) async fn give_back(store: &dyn Store, (org, metric): Of, refund: Refund) {
+    let amount = refund.amount();
     if let Err(error) = store.refund(org, metric, refund).await {
-        let (metric, amount) = (metric.as_str(), refund.amount);
+        let metric = metric.as_str();
         tracing::warn!(%org, metric, amount, %error, "leased units could not be given back and stay charged");
     }
 }

@@ -4,7 +4,8 @@ use std::sync::{Arc, atomic::Ordering};
 
 use futures::future::join_all;
 use kalends_kernel::{OrgId, StoreError};
-use kalends_quotas::{Period, Refund, Take, UsageReport};
+use kalends_plans::UsageReport;
+use kalends_quotas::{Period, Refund, Take, Unit};
 use kalends_time::{SignedDuration, Timestamp};
 use tracing::Instrument as _;
 
@@ -22,7 +23,7 @@ const REFUNDS_AT_ONCE: usize = 16;
 pub struct Counted {
     slot: Arc<Slot>,
     of: Of,
-    period: Period,
+    unit: Unit,
     left: Option<u64>,
 }
 
@@ -54,8 +55,8 @@ impl App {
             tokio::spawn(refill.instrument(tracing::error_span!("refill")));
         }
         let spent = match taken {
-            Take::Spent => true,
-            Take::Exhausted => false,
+            Take::Spent(unit) => Some(unit),
+            Take::Exhausted => None,
             Take::Need { refund, .. } => {
                 // In its own task, so that a dropped caller does not lose the debited block.
                 let exchange = exchange(Arc::clone(&self.parts.store), Arc::clone(&slot), of, limit, at, refund);
@@ -65,9 +66,9 @@ impl App {
                 spent
             }
         };
-        match (spent, limit) {
-            (true, _) => Ok(Counted { slot, of, period: Period::of(at), left }),
-            (false, limit) => Err(Refusal::LimitReached {
+        match spent {
+            Some(unit) => Ok(Counted { slot, of, unit, left }),
+            None => Err(Refusal::LimitReached {
                 metric: of.1,
                 limit: limit.unwrap_or(u64::MAX),
                 retry_after: Period::of(at).seconds_left(at),
@@ -77,7 +78,7 @@ impl App {
 
     /// Takes back a unit that should not have counted.
     pub async fn count_back(&self, counted: Counted) {
-        let refund = counted.slot.lease().unspend(counted.period);
+        let refund = counted.slot.lease().unspend(counted.unit);
         if let Some(refund) = refund {
             give_back(&*self.parts.store, counted.of, refund).await;
         }
@@ -98,8 +99,13 @@ impl App {
     }
 
     async fn give_all_back(&self, refunds: Vec<(Of, Refund)>) {
-        for batch in refunds.chunks(REFUNDS_AT_ONCE) {
-            join_all(batch.iter().map(|(of, refund)| give_back(&*self.parts.store, *of, *refund))).await;
+        let mut refunds = refunds.into_iter();
+        loop {
+            let batch: Vec<_> = refunds.by_ref().take(REFUNDS_AT_ONCE).collect();
+            if batch.is_empty() {
+                break;
+            }
+            join_all(batch.into_iter().map(|(of, refund)| give_back(&*self.parts.store, of, refund))).await;
         }
     }
 

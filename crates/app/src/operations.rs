@@ -2,7 +2,7 @@
 //! table or checked against it.
 
 use kalends_accounts::{Action, reach::Touch};
-use kalends_quotas::IpLane;
+use kalends_plans::IpLane;
 
 /// One operation.
 #[derive(Debug, PartialEq, Eq)]

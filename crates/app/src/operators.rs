@@ -7,7 +7,7 @@ use kalends_accounts::{
     limits_of_operators_own,
 };
 use kalends_kernel::{FieldError, OrgId, Version};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use serde_json::Value;
 
 use crate::{

@@ -3,7 +3,8 @@
 use std::{net::IpAddr, sync::Arc};
 
 use kalends_accounts::{Credential, Email, Principal};
-use kalends_quotas::{IpKey, IpLane, Rate, SIGN_IN_FAILURES, headers::retry_after_seconds};
+use kalends_plans::{IpLane, SIGN_IN_FAILURES};
+use kalends_quotas::{IpKey, Rate, retry_after_seconds};
 use kalends_time::Timestamp;
 
 use crate::{

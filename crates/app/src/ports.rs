@@ -16,7 +16,8 @@ use kalends_calendars::{
 use kalends_feeds::sync::Validators;
 use kalends_kernel::{DataKeyId, KeyId, OrgId, Revision, StoreError, UserId};
 use kalends_notifications::Outcome;
-use kalends_quotas::{Debit, IpKey, IpLane, Metric, Period, Rate, Refund};
+use kalends_plans::{IpLane, Metric};
+use kalends_quotas::{Debit, IpKey, Period, Rate, Refund};
 use kalends_remote::RemoteUrl;
 use kalends_time::{SignedDuration, Span, Timestamp};
 use serde::{Deserialize, Serialize};

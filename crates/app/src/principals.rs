@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use kalends_accounts::{Credential, KeyForm, KeyHash, Principal};
-use kalends_quotas::{Metric, headers::monthly_policy};
+use kalends_plans::{Metric, headers::monthly_policy};
 use kalends_time::SignedDuration;
 
 use crate::{App, Caller, Refusal, ports::RateKey, principal_cache::Entry};

@@ -7,11 +7,11 @@ use kalends_calendars::{
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, Listed, Metadata, Page, ProposalId};
 use kalends_notifications::EventType;
+use kalends_plans::{Feature, Metric};
 use kalends_proposals::{
-    CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ProposalError, Response, Slot, Verdict,
+    CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ProposalError, Slot, Verdict,
     ports::ProposalFilter,
 };
-use kalends_quotas::{Feature, Metric};
 use kalends_time::Timestamp;
 use kalends_wire::{self as wire, PROPOSAL_ID, WantedProposal, WantedProposals};
 use serde_json::Value;
@@ -54,7 +54,7 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             self.reserve(&proposal, now, &mut changes).await?;
             limit(actor, &mut changes, Metric::Proposals, 1, now);
-            let (id, organizer, version) = (proposal.id.to_string(), proposal.organizer, proposal.version);
+            let (id, organizer, version) = (proposal.id().to_string(), proposal.organizer(), proposal.version());
             let resource = wire::Proposal::of(&proposal, now);
             changes.messages.push(self.message(actor.org(), EventType::ProposalCreated, &resource, version, now));
             changes.proposals.push(Change::Create(Box::new(proposal)));
@@ -80,20 +80,14 @@ impl App {
                 Some(id) => Some(self.calendar_of_organizer(actor, id).await?),
                 None => None,
             };
-            slots.push(NewSlot { span: slot.span, weight: slot.weight, calendar });
+            slots.push(NewSlot::new(slot.span).with_weight(slot.weight).with_calendar(calendar));
         }
-        Ok(NewProposal {
-            title: wanted.title,
-            description: wanted.description,
-            organizer,
-            participants,
-            calendar,
-            slots,
-            expires_at: wanted.expires_at,
-            hold_slots: wanted.hold_slots,
-            skip_taken: wanted.skip_taken,
-            metadata: wanted.metadata,
-        })
+        Ok(NewProposal::new(wanted.title, organizer, participants, calendar, slots)
+            .with_description(wanted.description)
+            .with_expiry(wanted.expires_at)
+            .with_held_slots(wanted.hold_slots)
+            .with_taken_skipped(wanted.skip_taken)
+            .with_metadata(wanted.metadata))
     }
 
     /// An agent of the organization that is not decommissioned.
@@ -117,7 +111,7 @@ impl App {
 
     /// Reserves the times of a proposal if it asks for that, like a hold of the lowest priority.
     async fn reserve(&self, proposal: &Proposal, now: Timestamp, changes: &mut ChangeSet) -> Result<(), Attempt> {
-        let (org, owner, expires_at) = (proposal.org, proposal.id, proposal.expires_at);
+        let (org, owner, expires_at) = (proposal.org(), proposal.id(), proposal.expires_at());
         let mut ended = BTreeSet::new();
         for (calendar, spans) in proposal.reserves() {
             for span in spans.iter().copied() {
@@ -144,7 +138,7 @@ impl App {
     /// The writes that end the reservations of a proposal. Reservations on a calendar that is no longer visible need
     /// not be ended.
     pub(crate) async fn unreserve(&self, proposal: &Proposal) -> Result<Vec<Scheduled>, Refusal> {
-        let (org, owner) = (proposal.org, proposal.id);
+        let (org, owner) = (proposal.org(), proposal.id());
         let mut ended = Vec::new();
         for calendar in proposal.reserves().into_keys() {
             if self.parts.store.source_of_calendar(org, calendar).await?.is_some() {
@@ -219,11 +213,11 @@ impl App {
             actor.for_response(agent, &seen)?;
             let now = self.now();
             let mut proposal = seen.respond(agent, new.clone(), now, self.entropy())?;
-            let response = proposal.responses.last().cloned();
             let mut changes = ChangeSet::new(actor.org());
-            if let Some(response) = &response {
+            if let Some(response) = proposal.responses().last() {
                 let payload = wire::ProposalResponded::of(&proposal, response);
-                let message = self.message(actor.org(), EventType::ProposalResponded, &payload, proposal.version, now);
+                let version = proposal.version();
+                let message = self.message(actor.org(), EventType::ProposalResponded, &payload, version, now);
                 changes.messages.push(message);
             }
             if proposal.is_answered() {
@@ -239,7 +233,7 @@ impl App {
                 }
             }
             let resource = wire::Proposal::of(&proposal, now);
-            self.commit_proposal(actor, Some(agent), (&seen, proposal, response), resource, changes).await
+            self.commit_proposal(actor, Some(agent), (&seen, proposal), resource, changes).await
         })
         .await;
         drop(turn);
@@ -263,7 +257,7 @@ impl App {
                 Resolved::Confirmed(slot) => wire::Resolution::confirmed(&proposal, &slot),
                 Resolved::AllDeclined => wire::Resolution::all_declined(),
             };
-            self.commit_proposal(actor, Some(seen.organizer), (&seen, proposal, None), resource, changes).await
+            self.commit_proposal(actor, Some(seen.organizer()), (&seen, proposal), resource, changes).await
         })
         .await;
         drop(turn);
@@ -282,7 +276,7 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             let proposal = self.add_cancellation(&seen, CancelReason::OrganizerCancelled, now, &mut changes).await?;
             let resource = wire::Resolution::cancelled();
-            self.commit_proposal(actor, Some(seen.organizer), (&seen, proposal, None), resource, changes).await
+            self.commit_proposal(actor, Some(seen.organizer()), (&seen, proposal), resource, changes).await
         })
         .await
     }
@@ -295,7 +289,7 @@ impl App {
         id: &str,
     ) -> Result<Vec<tokio::sync::MutexGuard<'_, ()>>, Refusal> {
         let proposal = self.found_proposal(actor, id).await?;
-        let calendars: BTreeSet<CalendarId> = proposal.slots.iter().map(|slot| proposal.calendar_of(slot)).collect();
+        let calendars: BTreeSet<CalendarId> = proposal.slots().iter().map(|slot| proposal.calendar_of(slot)).collect();
         Ok(self.holding.lock(calendars).await)
     }
 
@@ -304,13 +298,13 @@ impl App {
         &self,
         actor: &Actor,
         agent: Option<AgentId>,
-        (seen, proposal, response): (&Proposal, Proposal, Option<Response>),
+        (seen, proposal): (&Proposal, Proposal),
         resource: T,
         mut changes: ChangeSet,
     ) -> Result<Answered<T>, Attempt> {
         let answer = Answered::shows(&actor.request, resource, None);
-        let (id, seen) = (proposal.id.to_string(), seen.version);
-        changes.proposals.push(Change::Update { proposal: Box::new(proposal), seen, response });
+        let id = proposal.id().to_string();
+        changes.proposals.push(Change::update(seen, proposal).map_err(|_| Attempt::Stale)?);
         self.commit_for(actor, agent, id, changes, answer).await
     }
 
@@ -339,14 +333,14 @@ impl App {
                 }
             };
             let event = Event::create(EventId::new(now, self.entropy()), &calendar, event_of(seen, slot), now)?;
-            let proposal = seen.confirmed(slot.id, event.id, now)?;
+            let proposal = seen.confirmed(slot.id(), event.id, now)?;
             changes.calendars.push(Scheduled::CreateEvent(event.clone()));
             changes.calendars.extend(self.unreserve(seen).await?);
             limit(actor, changes, Metric::Events, 1, now);
             let (org, version) = (actor.org(), event.version);
             changes.messages.push(self.message(org, EventType::EventCreated, &wire::Event::from(event), version, now));
             let confirmed = wire::ProposalConfirmed::of(&proposal, slot);
-            changes.messages.push(self.message(org, EventType::ProposalConfirmed, &confirmed, proposal.version, now));
+            changes.messages.push(self.message(org, EventType::ProposalConfirmed, &confirmed, proposal.version(), now));
             return Ok((proposal, Resolved::Confirmed(*slot)));
         }
         // If nothing blocks, the calendars are gone.
@@ -368,19 +362,20 @@ impl App {
         let Some(calendar) = self.parts.store.find_calendar(org, id).await? else {
             return Ok(Err(None));
         };
-        if !proposal.skip_taken {
+        if !proposal.skip_taken() {
             return Ok(Ok(calendar));
         }
-        let CalendarBusy { source, blocks, holds } = self.calendar_busy(org, id, slot.span, Some(proposal.id)).await?;
-        match place(slot.span, 0, &blocks, &holds, now) {
+        let CalendarBusy { source, blocks, holds } =
+            self.calendar_busy(org, id, slot.span(), Some(proposal.id())).await?;
+        match place(slot.span(), 0, &blocks, &holds, now) {
             Ok(over) => {
-                changes.guards.push(Guard::CalendarTime { calendar: id, seen: source.revision, window: slot.span });
+                changes.guards.push(Guard::CalendarTime { calendar: id, seen: source.revision, window: slot.span() });
                 over.into_iter().for_each(|over| self.end_hold(over, now, changes));
                 Ok(Ok(calendar))
             }
             Err(Taken(blocks)) => {
                 let conflicts = blocks.into_iter().map(|block| (id, block)).collect();
-                Ok(Err(Some(obstacles(slot.span, conflicts, vec![source]))))
+                Ok(Err(Some(obstacles(slot.span(), conflicts, vec![source]))))
             }
         }
     }
@@ -396,7 +391,7 @@ impl App {
         let proposal = seen.cancelled(reason, now)?;
         changes.calendars.extend(self.unreserve(seen).await?);
         let cancelled = wire::ProposalCancelled::of(&proposal, reason);
-        let message = self.message(seen.org, EventType::ProposalCancelled, &cancelled, proposal.version, now);
+        let message = self.message(seen.org(), EventType::ProposalCancelled, &cancelled, proposal.version(), now);
         changes.messages.push(message);
         Ok(proposal)
     }
@@ -405,10 +400,10 @@ impl App {
 /// The event that a slot becomes.
 fn event_of(proposal: &Proposal, slot: &Slot) -> NewEvent {
     NewEvent {
-        title: proposal.title.clone(),
-        description: proposal.description.clone(),
-        start: Moment::At(slot.span.start()),
-        end: Moment::At(slot.span.end()),
+        title: proposal.title().to_owned(),
+        description: proposal.description().map(str::to_owned),
+        start: Moment::At(slot.span().start()),
+        end: Moment::At(slot.span().end()),
         all_day: false,
         status: EventStatus::Confirmed,
         metadata: metadata_of(proposal),
@@ -421,10 +416,10 @@ fn event_of(proposal: &Proposal, slot: &Slot) -> NewEvent {
 /// The proposal's metadata with its identifier, or only the identifier if both together exceed the limit for events.
 fn metadata_of(proposal: &Proposal) -> Metadata {
     let with = |mut map: serde_json::Map<String, Value>| {
-        map.insert(PROPOSAL_ID.to_owned(), Value::String(proposal.id.to_string()));
+        map.insert(PROPOSAL_ID.to_owned(), Value::String(proposal.id().to_string()));
         Metadata::parse("metadata", Value::Object(map))
     };
-    with(proposal.metadata.as_map().clone()).or_else(|_: FieldError| with(serde_json::Map::new())).unwrap_or_default()
+    with(proposal.metadata().as_map().clone()).or_else(|_: FieldError| with(serde_json::Map::new())).unwrap_or_default()
 }
 
 impl From<ProposalError> for Refusal {

@@ -94,9 +94,12 @@ impl Gate for MemoryGate {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use kalends_accounts::Email;
     use kalends_kernel::{Entropy, KeyId, UserId};
-    use kalends_quotas::{IpKey, IpLane};
+    use kalends_plans::IpLane;
+    use kalends_quotas::IpKey;
     use kalends_time::SignedDuration;
 
     use super::*;
@@ -118,7 +121,7 @@ mod tests {
         let limiter = MemoryRateLimiter::default();
         let (rate, now) = (Rate::per_second(10), Timestamp::from_micros(1_000_000));
         let user = |number| RateKey::User(UserId::new(Timestamp::from_micros(0), &Fixed(number)));
-        let address = RateKey::Address(IpLane::Plans, IpKey::V4(1));
+        let address = RateKey::Address(IpLane::Plans, IpKey::from(IpAddr::from([0, 0, 0, 1])));
         for who in [key(1), key(2), user(1), user(2), address] {
             for _ in 0..10 {
                 assert_eq!(limiter.gate(who, rate).admit(now).await, Admission::Admitted);

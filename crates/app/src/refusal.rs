@@ -8,7 +8,8 @@ use kalends_bridge::ConnectionStatus;
 use kalends_calendars::ports::BusySource;
 use kalends_feeds::AlreadySubscribed;
 use kalends_kernel::{CalendarId, FieldErrors, StoreError};
-use kalends_quotas::{Feature, Metric, Rate};
+use kalends_plans::{Feature, Metric};
+use kalends_quotas::Rate;
 use kalends_time::Span;
 
 use crate::ports::CredentialsError;

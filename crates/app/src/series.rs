@@ -3,7 +3,7 @@
 use kalends_calendars::{CancelError, Change, Event, EventPatch, Occurrence, ports::OwnedEvent};
 use kalends_kernel::{EventId, FieldError};
 use kalends_notifications::EventType;
-use kalends_quotas::{Feature, Metric};
+use kalends_plans::{Feature, Metric};
 use kalends_time::Timestamp;
 
 use crate::{

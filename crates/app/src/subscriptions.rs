@@ -2,7 +2,7 @@
 
 use kalends_feeds::{Change, NewSubscription, Placement, Remains, Subscription, SubscriptionPatch, SubscriptionStatus};
 use kalends_kernel::{Listed, Page, SubscriptionId};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_wire as wire;
 
 use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};

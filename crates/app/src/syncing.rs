@@ -17,7 +17,7 @@ use kalends_feeds::{
     },
 };
 use kalends_kernel::{EventId, StoreError, random_bytes};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use tracing::Span;
 
 use crate::{

@@ -145,11 +145,11 @@ impl App {
         let found = overdue.len();
         let mut steps = Vec::with_capacity(found);
         for seen in overdue {
-            let Some(proposal) = seen.expired(now) else { continue };
-            let expired = kalends_wire::ProposalExpired { proposal_id: proposal.id };
-            let (org, version) = (proposal.org, proposal.version);
-            let due = vec![proposal.expires_at];
-            let change = ProposalChange::Update { proposal: Box::new(proposal), seen: seen.version, response: None };
+            let Ok(proposal) = seen.expired(now) else { continue };
+            let expired = kalends_wire::ProposalExpired { proposal_id: proposal.id() };
+            let (org, version) = (proposal.org(), proposal.version());
+            let due = vec![proposal.expires_at()];
+            let Ok(change) = ProposalChange::update(&seen, proposal) else { continue };
             steps.push(Step {
                 org,
                 calendars: self.unreserve(&seen).await?,

@@ -6,7 +6,8 @@ use kalends_kernel::{DeliveryId, Listed, MessageId, Page, WebhookId};
 use kalends_notifications::{
     Change, Delivery, DeliveryState, DeliveryStatus, EndpointPatch, EventType, Message, NewEndpoint, WebhookEndpoint,
 };
-use kalends_quotas::{Debit, Metric, Period};
+use kalends_plans::Metric;
+use kalends_quotas::{Debit, Period};
 use kalends_wire as wire;
 
 use crate::{
@@ -173,7 +174,7 @@ impl App {
     async fn charge_delivery(&self, actor: &Actor) -> Result<(), Refusal> {
         let (now, metric) = (self.now(), Metric::WebhookDeliveries);
         let limit = actor.limit(metric);
-        let debit = Debit { period: Period::of(now), amount: 1, ceiling: limit, limit };
+        let debit = Debit::one(Period::of(now), limit);
         match (self.parts.store.debit(actor.org(), metric, &debit).await?, limit) {
             (Debited::Refused { .. }, Some(limit)) => {
                 let retry_after = Period::of(now).seconds_left(now);

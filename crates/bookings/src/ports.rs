@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_calendars::ports::BusySource;
 use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
-use kalends_quotas::{Period, Used};
+use kalends_plans::Used;
+use kalends_quotas::Period;
 
 use crate::{booking::Booking, page::BookingPage, secret::SecretHash};
 

@@ -15,7 +15,7 @@ use kalends_app::{
     operations::{self, Operation},
 };
 use kalends_kernel::{FieldError, OrgId};
-use kalends_quotas::{Metric, headers};
+use kalends_plans::{Metric, headers};
 use kalends_time::Timestamp;
 use url::form_urlencoded;
 

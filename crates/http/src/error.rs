@@ -163,7 +163,10 @@ impl ApiError {
                     ProposalError::NotPending(_)
                     | ProposalError::Duplicate(_)
                     | ProposalError::NoResponses
-                    | ProposalError::NoSlotLeft,
+                    | ProposalError::NoSlotLeft
+                    | ProposalError::AllDeclined
+                    | ProposalError::NotAllDeclined
+                    | ProposalError::NotExpired(_),
                 )
                 | Refusal::SlotTaken(_)
                 | Refusal::BookingTaken { .. }
@@ -443,10 +446,16 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Hold(error) => coded(ErrorType::Conflict, hold_code(error)),
         Refusal::HoldSet(error) => coded(ErrorType::Conflict, hold_code(&error.error)),
         Refusal::Proposal(ProposalError::NotParticipant) => coded(ErrorType::Forbidden, ErrorCode::NotAParticipant),
-        Refusal::Proposal(ProposalError::NotPending(_)) => coded(ErrorType::Conflict, ErrorCode::ProposalNotPending),
+        Refusal::Proposal(
+            ProposalError::NotPending(_) | ProposalError::NotAllDeclined | ProposalError::NotExpired(_),
+        ) => coded(ErrorType::Conflict, ErrorCode::ProposalNotPending),
         Refusal::Proposal(ProposalError::Duplicate(_)) => coded(ErrorType::Conflict, ErrorCode::DuplicateResponse),
         Refusal::Proposal(ProposalError::NoResponses) => coded(ErrorType::Conflict, ErrorCode::NoResponses),
-        Refusal::Proposal(ProposalError::NoSlotLeft) => coded(ErrorType::Conflict, ErrorCode::NoSlotLeft),
+        // The use cases end a proposal as its verdict says, so no request ends in `AllDeclined`, `NotAllDeclined` or
+        // `NotExpired`.
+        Refusal::Proposal(ProposalError::NoSlotLeft | ProposalError::AllDeclined) => {
+            coded(ErrorType::Conflict, ErrorCode::NoSlotLeft)
+        }
         Refusal::SlotTaken(obstacles) => obstructed(coded(ErrorType::Conflict, ErrorCode::SlotTaken), obstacles),
         Refusal::BookingTaken { nearest, .. } => ErrorBody {
             param: Some("start".to_owned()),

@@ -20,7 +20,7 @@ use kalends_app::{
     ports::{Commit as _, CredentialsError},
 };
 use kalends_kernel::StoreError;
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},

@@ -5,9 +5,19 @@ use kalends_time::{Span, SpanError, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Proposal, Response, Slot, Weight};
+use crate::{NewSlot, Proposal, Response, Slot, Weight};
 
 /// The text and metadata of a proposal, which stores seal.
+///
+/// ```
+#[doc = include_str!("offered.txt")]
+/// use kalends_kernel::Metadata;
+/// use kalends_proposals::Confidential;
+///
+/// let document = Confidential::write(&proposal);
+/// assert_eq!(Confidential::read(&document)?, ("Kick-off".to_owned(), None, Metadata::default()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Confidential {
     title: String,
@@ -16,7 +26,7 @@ pub struct Confidential {
 }
 
 impl Confidential {
-    /// Writes the document of a proposal.
+    /// Writes the document of a proposal. [`Confidential`] has an example.
     pub fn write(proposal: &Proposal) -> Vec<u8> {
         let document = Self {
             title: proposal.title.clone(),
@@ -26,7 +36,7 @@ impl Confidential {
         bytes(&document)
     }
 
-    /// Reads the title, the description and the metadata.
+    /// Reads the title, the description and the metadata. [`Confidential`] has an example.
     ///
     /// # Errors
     /// If the bytes are not such a document.
@@ -38,6 +48,17 @@ impl Confidential {
 }
 
 /// The message and the counter-proposals of a response, which stores seal.
+///
+/// ```
+#[doc = include_str!("offered.txt")]
+/// use kalends_proposals::{NewResponse, Remark};
+///
+/// let counter = NewResponse::counter(None).with_message("Earlier?".to_owned());
+/// let answered = proposal.respond(ben, counter, now, &entropy)?;
+/// let document = Remark::write(&answered.responses()[0]);
+/// assert_eq!(Remark::read(&document)?, (Some("Earlier?".to_owned()), Vec::new()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
     message: Option<String>,
@@ -46,14 +67,14 @@ pub struct Remark {
 }
 
 impl Remark {
-    /// Writes the document of a response.
+    /// Writes the document of a response. [`Remark`] has an example.
     pub fn write(response: &Response) -> Vec<u8> {
         let ends = |span: &Span| (span.start().as_micros(), span.end().as_micros());
-        let counter_slots = response.counter_slots.iter().map(ends).collect();
-        bytes(&Self { message: response.message.clone(), counter_slots })
+        let counter_slots = response.counter_slots().iter().map(ends).collect();
+        bytes(&Self { message: response.message().map(str::to_owned), counter_slots })
     }
 
-    /// Reads the message and the counter-proposals.
+    /// Reads the message and the counter-proposals. [`Remark`] has an example.
     ///
     /// # Errors
     /// If the bytes are not such a document.
@@ -65,6 +86,13 @@ impl Remark {
 }
 
 /// Why a stored document is invalid.
+///
+/// ```
+/// use kalends_proposals::{DocumentError, Remark};
+///
+/// let backwards = br#"{"message":null,"counter_slots":[[2,1]]}"#;
+/// assert!(matches!(Remark::read(backwards), Err(DocumentError::Span(_))));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// It does not have the expected shape.
@@ -92,6 +120,15 @@ struct StoredSlot {
 }
 
 /// The slots of a proposal as JSON text.
+///
+/// ```
+#[doc = include_str!("offered.txt")]
+/// use kalends_proposals::{read_slots, write_slots};
+///
+/// let text = write_slots(proposal.slots());
+/// assert_eq!(read_slots(&text)?, proposal.slots());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn write_slots(slots: &[Slot]) -> String {
     let stored: Vec<StoredSlot> = slots
         .iter()
@@ -107,19 +144,16 @@ pub fn write_slots(slots: &[Slot]) -> String {
     serde_json::to_string(&stored).unwrap_or_default()
 }
 
-/// Reads the slots from JSON text.
+/// Reads the slots from JSON text. [`write_slots`] has an example.
 ///
 /// # Errors
 /// If the text is not such a document.
 pub fn read_slots(text: &str) -> Result<Vec<Slot>, DocumentError> {
     let stored: Vec<StoredSlot> = serde_json::from_str(text)?;
     let read = stored.into_iter().map(|slot| {
-        Ok(Slot {
-            id: slot.id.parse()?,
-            span: span((slot.start, slot.end))?,
-            weight: slot.weight,
-            calendar: slot.calendar.as_deref().map(str::parse).transpose()?,
-        })
+        let calendar = slot.calendar.as_deref().map(str::parse).transpose()?;
+        let fields = NewSlot::new(span((slot.start, slot.end))?).with_weight(slot.weight).with_calendar(calendar);
+        Ok(Slot::from_stored(slot.id.parse()?, fields))
     });
     read.collect()
 }

@@ -4,14 +4,17 @@
 //! participant responds once. The responses are combined into the [`Ranking`] of the slots, best first. The score of a
 //! slot is its weight plus the points of each response that selects it.
 //!
+//! No value can be made that the rules do not allow: the fields are private, every transition checks the rules, and
+//! [`Proposal::from_stored`] refuses what no transition returns.
+//!
 //! Everything is pure: the current time and the source of identifiers are arguments. The crate knows events and
 //! calendars only by their identifiers. The caller makes the event of the best slot, in the transaction that
 //! confirms the proposal.
 //!
 //! ```
-//! use kalends_kernel::{Entropy, Metadata};
+//! use kalends_kernel::Entropy;
 //! use kalends_time::{SignedDuration, Timestamp, Span};
-//! use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, State, Verdict, Weight};
+//! use kalends_proposals::{NewProposal, NewResponse, NewSlot, Proposal, State, Verdict};
 //!
 //! struct Counting(std::sync::atomic::AtomicU8);
 //! impl Entropy for Counting {
@@ -23,52 +26,46 @@
 //! let now: Timestamp = "2026-03-02T08:00:00Z".parse()?;
 //! let slot = |hour| -> Result<NewSlot, Box<dyn std::error::Error>> {
 //!     let start = now + SignedDuration::hours(hour);
-//!     Ok(NewSlot { span: Span::new(start, start + SignedDuration::hours(1))?, weight: Weight::ONE, calendar: None })
+//!     Ok(NewSlot::new(Span::new(start, start + SignedDuration::hours(1))?))
 //! };
 //! let ada = "agt_00000000000000000000000001".parse()?;
 //! let ben = "agt_00000000000000000000000002".parse()?;
-//! let new = NewProposal {
-//!     title: "Kick-off".to_owned(),
-//!     description: None,
-//!     organizer: ada,
-//!     participants: vec![ben],
-//!     calendar: "cal_00000000000000000000000001".parse()?,
-//!     slots: vec![slot(2)?, slot(4)?],
-//!     expires_at: None,
-//!     hold_slots: false,
-//!     skip_taken: false,
-//!     metadata: Metadata::default(),
-//! };
+//! let desk = "cal_00000000000000000000000001".parse()?;
+//! let new = NewProposal::new("Kick-off", ada, vec![ben], desk, vec![slot(2)?, slot(4)?]);
 //! let org = "org_00000000000000000000000001".parse()?;
-//! let proposal = Proposal::create(org, new, now, &entropy).map_err(|errors| errors.first().message)?;
+//! let proposal = Proposal::create(org, new, now, &entropy)?;
 //!
-//! let later = proposal.slots[1].id;
-//! let accepts = NewResponse { kind: ResponseKind::Accept, selected: Some(later), ..NewResponse::default() };
-//! let responded = proposal.respond(ben, accepts, now, &entropy)?;
+//! let later = proposal.slots()[1].id();
+//! let responded = proposal.respond(ben, NewResponse::accept(later), now, &entropy)?;
 //! assert_eq!(responded.state_at(now), State::Pending);
 //! assert!(responded.is_answered());
 //! let Verdict::Ranked(ranking) = responded.verdict(now)? else { panic!("nobody declined") };
-//! assert_eq!(ranking.best().id, later);
+//! assert_eq!(ranking.best().id(), later);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bounds;
 mod change;
 mod document;
 mod error;
 #[cfg(test)]
 mod laws;
+mod new;
 pub mod ports;
 mod proposal;
 mod response;
 mod score;
 mod slot;
 mod state;
+mod stored;
 
-pub use change::Change;
-pub use document::{Confidential, Remark, read_slots, write_slots};
-pub use error::ProposalError;
-pub use proposal::{DESCRIPTION_MAX, NewProposal, PARTICIPANTS_MAX, Proposal, TITLE_MAX, TakenSpans};
+pub use change::{Change, NotNext};
+pub use document::{Confidential, DocumentError, Remark, read_slots, write_slots};
+pub use error::{ProposalError, StoredError};
+pub use new::{DESCRIPTION_MAX, NewProposal, PARTICIPANTS_MAX, TITLE_MAX};
+pub use proposal::{Proposal, TakenSpans};
 pub use response::{COUNTER_SLOTS_MAX, MESSAGE_MAX, NewResponse, Response, ResponseKind};
 pub use score::{Ranking, Score, Verdict};
-pub use slot::{NewSlot, SLOTS_MAX, Slot, Weight};
+pub use slot::{NewSlot, SLOTS_MAX, Slot, Weight, WeightError};
 pub use state::{CancelReason, State, Status};
+pub use stored::StoredProposal;

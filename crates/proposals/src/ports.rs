@@ -8,6 +8,15 @@ use crate::{Proposal, Status};
 
 /// A status at an instant. A pending proposal whose expiry has passed by then counts as expired
 /// ([`Proposal::state_at`]).
+///
+/// ```
+/// use kalends_proposals::{Status, ports::{ProposalFilter, StatusAt}};
+///
+/// let open = StatusAt { status: Status::Pending, now: "2027-03-01T08:00:00Z".parse()? };
+/// let filter = ProposalFilter { status: Some(open), ..ProposalFilter::default() };
+/// assert_eq!(filter.organizer, None);
+/// # Ok::<(), kalends_time::ParseTimestampError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusAt {
     /// The status.
@@ -16,7 +25,7 @@ pub struct StatusAt {
     pub now: Timestamp,
 }
 
-/// Selects the proposals of a list.
+/// Selects the proposals of a list. By default, it selects all. [`StatusAt`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProposalFilter {
     /// Only proposals with this status.

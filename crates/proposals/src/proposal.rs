@@ -4,126 +4,86 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_kernel::{
     AgentId, CalendarId, Entropy, EventId, FieldError, FieldErrors, Metadata, OrgId, ProposalId, ResponseId, SlotId,
-    Version, bounded_text, optional_text,
+    Version,
 };
 use kalends_time::{Span, Timestamp};
 
 use crate::{
-    COUNTER_SLOTS_MAX, CancelReason, MESSAGE_MAX, NewResponse, NewSlot, ProposalError, Response, ResponseKind,
-    SLOTS_MAX, Slot, State,
+    CancelReason, NewProposal, NewResponse, NewSlot, ProposalError, Response, ResponseKind, Slot, State, bounds::Bounds,
 };
 
-/// The maximum number of characters of a title.
-pub const TITLE_MAX: usize = 500;
-/// The maximum number of characters of a description.
-pub const DESCRIPTION_MAX: usize = 5_000;
-/// The maximum number of participants of a proposal.
-pub const PARTICIPANTS_MAX: usize = 50;
-
-/// A proposal as stored.
+/// A proposal.
+///
+/// [`Self::create`] makes a pending one. Every transition returns the next proposal, with the next version:
+///
+/// | from | transition | to |
+/// |---|---|---|
+/// | pending | [`Self::respond`] | pending |
+/// | pending | [`Self::confirmed`] | confirmed |
+/// | pending | [`Self::cancelled`] | cancelled |
+/// | pending | [`Self::expired`] | expired |
+///
+/// No transition leaves the other states. From its expiry on, a pending proposal can only expire. A store reads a
+/// proposal with [`Self::from_stored`], which accepts only what the transitions return.
+///
+/// ```
+#[doc = include_str!("offered.txt")]
+/// use kalends_kernel::EventId;
+/// use kalends_proposals::{NewResponse, State, Verdict};
+///
+/// // `proposal` is of Ada, who asks Ben whether ten or noon suits him.
+/// assert_eq!((proposal.organizer(), proposal.participants()), (ada, &[ben][..]));
+/// let at_noon = proposal.slots()[1];
+/// let answered = proposal.respond(ben, NewResponse::accept(at_noon.id()), now, &entropy)?;
+/// let Verdict::Ranked(ranking) = answered.verdict(now)? else { return Err("Ben accepts".into()) };
+/// assert_eq!(ranking.best(), &at_noon);
+/// let event = EventId::new(now, &entropy);
+/// let confirmed = answered.confirmed(at_noon.id(), event, now)?;
+/// assert_eq!(confirmed.state(), State::Confirmed { slot: at_noon.id(), event });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
-    /// The identifier.
-    pub id: ProposalId,
-    /// The organization.
-    pub org: OrgId,
-    /// The title, 1-500 characters. The event gets it too.
-    pub title: String,
-    /// The description, at most 5,000 characters. The event gets it too.
-    pub description: Option<String>,
-    /// The agent that organizes the proposal.
-    pub organizer: AgentId,
-    /// The agents that are asked, in the order given, each once.
-    pub participants: Vec<AgentId>,
-    /// The calendar for the event, unless the slot names another.
-    pub calendar: CalendarId,
-    /// The offered slots, at least one.
-    pub slots: Vec<Slot>,
-    /// The responses, at most one of each participant, in the order in which they were given.
-    pub responses: Vec<Response>,
-    /// The stored state. [`Self::state_at`] returns the state at an instant.
-    pub state: State,
-    /// From this instant on, it is expired unless it was settled before.
-    pub expires_at: Timestamp,
-    /// Whether its slots are reserved while it is pending.
-    pub hold_slots: bool,
-    /// Whether resolving skips slots that are taken.
-    pub skip_taken: bool,
-    /// The caller's own data.
-    pub metadata: Metadata,
-    /// The row's version.
-    pub version: Version,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it last changed.
-    pub updated_at: Timestamp,
+    pub(crate) id: ProposalId,
+    pub(crate) org: OrgId,
+    pub(crate) title: String,
+    pub(crate) description: Option<String>,
+    pub(crate) organizer: AgentId,
+    pub(crate) participants: Vec<AgentId>,
+    pub(crate) calendar: CalendarId,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) responses: Vec<Response>,
+    pub(crate) state: State,
+    pub(crate) expires_at: Timestamp,
+    pub(crate) hold_slots: bool,
+    pub(crate) skip_taken: bool,
+    pub(crate) metadata: Metadata,
+    pub(crate) version: Version,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
 }
 
-/// The fields of a new proposal. [`Proposal::create`] checks every bound.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewProposal {
-    /// The title: 1 to [`TITLE_MAX`] characters, not blank.
-    pub title: String,
-    /// The description, at most [`DESCRIPTION_MAX`] characters.
-    pub description: Option<String>,
-    /// The agent that organizes the proposal.
-    pub organizer: AgentId,
-    /// The agents that are asked: 1 to [`PARTICIPANTS_MAX`], each once.
-    pub participants: Vec<AgentId>,
-    /// The calendar for the event, unless the slot names another.
-    pub calendar: CalendarId,
-    /// The offered slots: 1 to [`SLOTS_MAX`].
-    pub slots: Vec<NewSlot>,
-    /// When it expires; by default when its last slot starts.
-    pub expires_at: Option<Timestamp>,
-    /// Whether its slots are reserved while it is pending.
-    pub hold_slots: bool,
-    /// Whether resolving skips slots that are taken.
-    pub skip_taken: bool,
-    /// The caller's own data.
-    pub metadata: Metadata,
-}
-
-/// The times that a proposal reserves, by calendar.
+/// The times that a proposal reserves, by calendar. [`Proposal::reserves`] has an example.
 pub type TakenSpans = BTreeMap<CalendarId, Vec<Span>>;
 
 impl Proposal {
-    /// A new, pending proposal.
+    /// A new, pending proposal. [`Proposal`] has an example.
     ///
     /// # Errors
     /// Every field of [`NewProposal`] that exceeds its bounds, every slot that has begun at `now`, and an expiry that
-    /// is not after `now`.
+    /// is not after `now`. Also `slots` if `entropy` repeats itself, so that two slots get the same identifier.
     pub fn create(org: OrgId, new: NewProposal, now: Timestamp, entropy: &dyn Entropy) -> Result<Self, FieldErrors> {
-        let mut errors = FieldErrors::default();
-        errors.take(bounded_text("title", &new.title, 1, TITLE_MAX));
-        errors.take(optional_text("description", new.description.as_deref(), DESCRIPTION_MAX));
-        if !(1..=PARTICIPANTS_MAX).contains(&new.participants.len()) {
-            let message = format!("must name 1 to {PARTICIPANTS_MAX} agents, got {}", new.participants.len());
-            errors.push(FieldError::new("participant_agent_ids", message));
-        }
-        let mut named = BTreeSet::new();
-        for (index, agent) in new.participants.iter().enumerate().filter(|(_, agent)| !named.insert(**agent)) {
-            let message = format!("names {agent} a second time");
-            errors.push(FieldError::new(format!("participant_agent_ids[{index}]"), message));
-        }
-        if !(1..=SLOTS_MAX).contains(&new.slots.len()) {
-            let message = format!("must hold 1 to {SLOTS_MAX} slots, got {}", new.slots.len());
-            errors.push(FieldError::new("slots", message));
-        }
-        for (index, slot) in new.slots.iter().enumerate().filter(|(_, slot)| slot.span.start() <= now) {
-            let message = format!("must be in the future, after {now}; got {}", slot.span.start());
-            errors.push(FieldError::new(format!("slots[{index}].start_time"), message));
-        }
-        if let Some(at) = new.expires_at.filter(|at| *at <= now) {
-            errors.push(FieldError::new("expires_at", format!("must be in the future, after {now}; got {at}")));
-        }
-        errors.finish()?;
-        let last_start = new.slots.iter().map(|slot| slot.span.start()).max();
-        let slot = |new: NewSlot| {
-            let NewSlot { span, weight, calendar } = new;
-            Slot { id: SlotId::new(now, entropy), span, weight, calendar }
+        let bounds = Bounds {
+            title: &new.title,
+            description: new.description.as_deref(),
+            participants: &new.participants,
+            slots: new.slots.iter().map(|slot| slot.span).collect(),
+            expires_at: new.expires_at,
         };
-        Ok(Self {
+        bounds.check(now)?;
+        let last_start = new.slots.iter().map(|slot| slot.span.start()).max();
+        let slot = |new: NewSlot| Slot::from_stored(SlotId::new(now, entropy), new);
+        let proposal = Self {
             id: ProposalId::new(now, entropy),
             org,
             title: new.title,
@@ -141,16 +101,123 @@ impl Proposal {
             version: Version::FIRST,
             created_at: now,
             updated_at: now,
-        })
+        };
+        match proposal.repeated_slot() {
+            None => Ok(proposal),
+            Some(id) => Err(FieldError::new("slots", format!("got the identifier {id} for two of them")).into()),
+        }
+    }
+
+    /// The identifier.
+    pub const fn id(&self) -> ProposalId {
+        self.id
+    }
+
+    /// The organization.
+    pub const fn org(&self) -> OrgId {
+        self.org
+    }
+
+    /// The title, 1 to [`TITLE_MAX`](crate::TITLE_MAX) characters. The event gets it too.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// The description, at most [`DESCRIPTION_MAX`](crate::DESCRIPTION_MAX) characters. The event gets it too.
+    pub fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
+    /// The agent that organizes the proposal.
+    pub const fn organizer(&self) -> AgentId {
+        self.organizer
+    }
+
+    /// The agents that are asked, 1 to [`PARTICIPANTS_MAX`](crate::PARTICIPANTS_MAX), in the order given, each once.
+    pub fn participants(&self) -> &[AgentId] {
+        &self.participants
+    }
+
+    /// The calendar for the event, unless the slot names another.
+    pub const fn calendar(&self) -> CalendarId {
+        self.calendar
+    }
+
+    /// The offered slots, 1 to [`SLOTS_MAX`](crate::SLOTS_MAX), each with an identifier of its own.
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// The responses, at most one of each participant, in the order in which they were given.
+    pub fn responses(&self) -> &[Response] {
+        &self.responses
+    }
+
+    /// The stored state. [`Self::state_at`] returns the state at an instant.
+    pub const fn state(&self) -> State {
+        self.state
+    }
+
+    /// From this instant on, it is expired unless it was settled before.
+    pub const fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
+
+    /// Whether its slots are reserved while it is pending.
+    pub const fn hold_slots(&self) -> bool {
+        self.hold_slots
+    }
+
+    /// Whether resolving skips slots that are taken.
+    pub const fn skip_taken(&self) -> bool {
+        self.skip_taken
+    }
+
+    /// The caller's own data.
+    pub const fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
+    /// The row's version. Every transition increments it.
+    pub const fn version(&self) -> Version {
+        self.version
+    }
+
+    /// When it was made.
+    pub const fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    /// When it last changed.
+    pub const fn updated_at(&self) -> Timestamp {
+        self.updated_at
     }
 
     /// The state at `now`. A pending proposal whose expiry has passed counts as expired, even if that has not been
     /// written yet.
+    ///
+    /// ```
+    #[doc = include_str!("offered.txt")]
+    /// use kalends_proposals::State;
+    ///
+    /// assert_eq!(proposal.state_at(now), State::Pending);
+    /// assert_eq!(proposal.state_at(proposal.expires_at()), State::Expired);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn state_at(&self, now: Timestamp) -> State {
         if self.state == State::Pending && self.expires_at <= now { State::Expired } else { self.state }
     }
 
     /// Whether every participant has responded.
+    ///
+    /// ```
+    #[doc = include_str!("offered.txt")]
+    /// use kalends_proposals::NewResponse;
+    ///
+    /// assert!(!proposal.is_answered());
+    /// assert!(proposal.respond(ben, NewResponse::decline(), now, &entropy)?.is_answered());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_answered(&self) -> bool {
         self.participants.iter().all(|agent| self.has_responded(*agent))
     }
@@ -159,7 +226,21 @@ impl Proposal {
         self.responses.iter().any(|response| response.agent == agent)
     }
 
+    /// The identifier that two slots have, if any.
+    pub(crate) fn repeated_slot(&self) -> Option<SlotId> {
+        let mut ids = BTreeSet::new();
+        self.slots.iter().map(|slot| slot.id).find(|id| !ids.insert(*id))
+    }
+
     /// The slot with that identifier.
+    ///
+    /// ```
+    #[doc = include_str!("offered.txt")]
+    /// let [at_ten, _] = proposal.slots() else { unreachable!() };
+    /// assert_eq!(proposal.slot(at_ten.id()), Some(at_ten));
+    /// assert_eq!(proposal.slot("slt_00000000000000000000000001".parse()?), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn slot(&self, id: SlotId) -> Option<&Slot> {
         self.slots.iter().find(|slot| slot.id == id)
     }
@@ -171,11 +252,28 @@ impl Proposal {
     }
 
     /// The calendar for the event of a slot.
+    ///
+    /// ```
+    #[doc = include_str!("offered.txt")]
+    /// assert_eq!(proposal.calendar_of(&proposal.slots()[0]), desk);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn calendar_of(&self, slot: &Slot) -> CalendarId {
         slot.calendar.unwrap_or(self.calendar)
     }
 
     /// The times that it reserves while it is pending, by calendar. Empty unless `hold_slots` is set.
+    ///
+    /// ```
+    #[doc = include_str!("offered.txt")]
+    /// use kalends_proposals::{NewProposal, NewSlot, Proposal};
+    ///
+    /// assert!(proposal.reserves().is_empty());
+    /// let new = NewProposal::new("Kick-off", ada, vec![ben], desk, vec![NewSlot::new(ten)]).with_held_slots(true);
+    /// let proposal = Proposal::create(org, new, now, &entropy)?;
+    /// assert_eq!(proposal.reserves()[&desk], [ten]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reserves(&self) -> TakenSpans {
         let mut reserved = TakenSpans::new();
         for slot in self.slots.iter().filter(|_| self.hold_slots) {
@@ -185,7 +283,7 @@ impl Proposal {
     }
 
     /// The proposal with a participant's response, still pending. If [`Self::is_answered`] is then true, the caller
-    /// resolves the proposal.
+    /// resolves the proposal. [`Proposal`] has an example.
     ///
     /// # Errors
     /// In this order: [`ProposalError::NotParticipant`], [`ProposalError::NotPending`], [`ProposalError::Duplicate`],
@@ -206,53 +304,102 @@ impl Proposal {
             return Err(ProposalError::Duplicate(agent));
         }
         let mut errors = FieldErrors::default();
-        match new.selected {
-            Some(selected) => drop(errors.take(self.own("selected_slot_id", selected))),
-            None if new.kind == ResponseKind::Accept => {
-                let message = "is required to accept: a slot of this proposal";
-                errors.push(FieldError::new("selected_slot_id", message));
-            }
-            None => {}
-        }
-        if new.counter_slots.len() > COUNTER_SLOTS_MAX {
-            let message = format!("must hold at most {COUNTER_SLOTS_MAX} slots, got {}", new.counter_slots.len());
-            errors.push(FieldError::new("counter_slots", message));
-        }
-        errors.take(optional_text("message", new.message.as_deref(), MESSAGE_MAX));
+        self.check_response(&new, &mut errors);
         errors.finish()?;
-        let NewResponse { kind, selected, counter_slots, message } = new;
-        let id = ResponseId::new(now, entropy);
+        let response = Response { id: ResponseId::new(now, entropy), agent, created_at: now, fields: new };
         let mut changed = self.changed(State::Pending, now);
-        changed.responses.push(Response { id, agent, kind, selected, counter_slots, message, created_at: now });
+        changed.responses.push(response);
         Ok(changed)
     }
 
-    /// The proposal after `slot` became `event`.
+    /// The errors of a response to this proposal.
+    pub(crate) fn check_response(&self, response: &NewResponse, errors: &mut FieldErrors) {
+        if let Some(selected) = response.selected {
+            errors.take(self.own("selected_slot_id", selected));
+        }
+        response.check(errors);
+    }
+
+    /// The proposal after `slot` became `event`. [`Proposal`] has an example.
     ///
     /// # Errors
-    /// [`ProposalError::NotPending`], [`ProposalError::Invalid`] for a slot of another proposal, and
-    /// [`ProposalError::NoSlotLeft`] for a slot that does not start after `now`.
+    /// In this order: [`ProposalError::NotPending`], [`ProposalError::Invalid`] for a slot of another proposal,
+    /// [`ProposalError::NoSlotLeft`] for a slot that does not start after `now`, [`ProposalError::NoResponses`], and
+    /// [`ProposalError::AllDeclined`].
     pub fn confirmed(&self, slot: SlotId, event: EventId, now: Timestamp) -> Result<Self, ProposalError> {
         self.pending(now)?;
         if self.own("slot_id", slot).map_err(FieldErrors::from)?.span.start() <= now {
             return Err(ProposalError::NoSlotLeft);
         }
+        self.answered()?;
+        if self.all_declined() {
+            return Err(ProposalError::AllDeclined);
+        }
         Ok(self.changed(State::Confirmed { slot, event }, now))
     }
 
-    /// The cancelled proposal.
+    /// The cancelled proposal. The organizer may cancel it at any time while it is pending.
     ///
     /// # Errors
-    /// [`ProposalError::NotPending`].
+    /// [`ProposalError::NotPending`]. With [`CancelReason::AllDeclined`] also [`ProposalError::NoResponses`] and
+    /// [`ProposalError::NotAllDeclined`].
+    ///
+    /// ```
+    #[doc = include_str!("offered.txt")]
+    /// use kalends_proposals::{CancelReason, NewResponse, ProposalError};
+    ///
+    /// assert!(proposal.cancelled(CancelReason::OrganizerCancelled, now).is_ok());
+    /// assert_eq!(proposal.cancelled(CancelReason::AllDeclined, now), Err(ProposalError::NoResponses));
+    /// let declined = proposal.respond(ben, NewResponse::decline(), now, &entropy)?;
+    /// assert!(declined.cancelled(CancelReason::AllDeclined, now).is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn cancelled(&self, reason: CancelReason, now: Timestamp) -> Result<Self, ProposalError> {
         self.pending(now)?;
+        if reason == CancelReason::AllDeclined {
+            self.answered()?;
+            if !self.all_declined() {
+                return Err(ProposalError::NotAllDeclined);
+            }
+        }
         Ok(self.changed(State::Cancelled(reason), now))
     }
 
-    /// The expired proposal; `None` if its expiry has not passed at `now`, or if it has ended before.
-    pub fn expired(&self, now: Timestamp) -> Option<Self> {
-        let over = self.state == State::Pending && self.expires_at <= now;
-        over.then(|| self.changed(State::Expired, now))
+    /// The expired proposal.
+    ///
+    /// # Errors
+    /// [`ProposalError::NotPending`] if it has ended before, and [`ProposalError::NotExpired`] if its expiry has not
+    /// passed at `now`.
+    ///
+    /// ```
+    #[doc = include_str!("offered.txt")]
+    /// use kalends_proposals::{ProposalError, State, Status};
+    ///
+    /// let at = proposal.expires_at();
+    /// assert_eq!(proposal.expired(now), Err(ProposalError::NotExpired(at)));
+    /// let expired = proposal.expired(at)?;
+    /// assert_eq!(expired.state(), State::Expired);
+    /// assert_eq!(expired.expired(at), Err(ProposalError::NotPending(Status::Expired)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn expired(&self, now: Timestamp) -> Result<Self, ProposalError> {
+        if self.state != State::Pending {
+            return Err(ProposalError::NotPending(self.state.status()));
+        }
+        if now < self.expires_at {
+            return Err(ProposalError::NotExpired(self.expires_at));
+        }
+        Ok(self.changed(State::Expired, now))
+    }
+
+    /// Refuses a proposal to which nobody has responded.
+    pub(crate) const fn answered(&self) -> Result<(), ProposalError> {
+        if self.responses.is_empty() { Err(ProposalError::NoResponses) } else { Ok(()) }
+    }
+
+    /// Whether nobody responded with anything but a decline.
+    pub(crate) fn all_declined(&self) -> bool {
+        self.responses.iter().all(|response| response.kind() == ResponseKind::Decline)
     }
 
     /// Refuses a proposal that has ended.
@@ -264,6 +411,8 @@ impl Proposal {
     }
 
     fn changed(&self, state: State, now: Timestamp) -> Self {
-        Self { state, version: self.version.next(), updated_at: now, ..self.clone() }
+        // A version that was counted up cannot reach the end. A stored one may be any number.
+        let version = Version(self.version.0.saturating_add(1));
+        Self { state, version, updated_at: now, ..self.clone() }
     }
 }

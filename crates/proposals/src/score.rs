@@ -7,9 +7,9 @@ use kalends_time::Timestamp;
 use crate::{Proposal, ProposalError, ResponseKind, Slot, Weight};
 
 /// The score of a slot, in millionths: its weight, plus 1.0 for each acceptance and 0.3 for each counter-proposal that
-/// selects it. It is an integer, so that the order of addition makes no difference.
+/// selects it. It is an integer, so that the order of addition makes no difference. [`Proposal::score`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Score(pub u64);
+pub struct Score(u64);
 
 impl Score {
     const ACCEPT: u64 = 1_000_000;
@@ -24,6 +24,11 @@ impl Score {
         }
     }
 
+    /// The score in millionths.
+    pub const fn millionths(self) -> u64 {
+        self.0
+    }
+
     /// The score as a number.
     #[expect(clippy::cast_precision_loss, reason = "scores stay far below 2^53: a weight of 10 and 50 acceptances")]
     pub fn as_f64(self) -> f64 {
@@ -32,7 +37,7 @@ impl Score {
 }
 
 /// The slots of a proposal that have not begun, best first: by score, then by start, then by end, then in the order in
-/// which they were offered.
+/// which they were offered. [`Proposal::verdict`] has an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ranking {
     best: Slot,
@@ -45,13 +50,13 @@ impl Ranking {
         &self.best
     }
 
-    /// All slots, best first. A caller that skips taken slots confirms the first one that is free.
+    /// All slots, best first, at least one. A caller that skips taken slots confirms the first one that is free.
     pub fn slots(&self) -> impl Iterator<Item = &Slot> {
         std::iter::once(&self.best).chain(&self.others)
     }
 }
 
-/// The result of resolving a proposal.
+/// The result of resolving a proposal. [`Proposal::verdict`] has an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// One of these slots is to be confirmed.
@@ -62,9 +67,20 @@ pub enum Verdict {
 
 impl Proposal {
     /// The score of a slot.
+    ///
+    /// ```
+    #[doc = include_str!("offered.txt")]
+    /// use kalends_proposals::NewResponse;
+    ///
+    /// let [at_ten, at_noon] = proposal.slots() else { unreachable!() };
+    /// let answered = proposal.respond(ben, NewResponse::accept(at_noon.id()), now, &entropy)?;
+    /// assert_eq!(answered.score(at_ten).millionths(), 1_000_000);
+    /// assert_eq!(answered.score(at_noon).as_f64(), 2.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn score(&self, slot: &Slot) -> Score {
-        let selecting = self.responses.iter().filter(|response| response.selected == Some(slot.id));
-        Score(u64::from(slot.weight.millionths()) + selecting.map(|response| Score::of(response.kind)).sum::<u64>())
+        let selecting = self.responses.iter().filter(|response| response.selected() == Some(slot.id));
+        Score(u64::from(slot.weight.millionths()) + selecting.map(|response| Score::of(response.kind())).sum::<u64>())
     }
 
     /// The result of resolving the proposal at `now`. Only slots that start after `now` are ranked.
@@ -72,12 +88,25 @@ impl Proposal {
     /// # Errors
     /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`], and [`ProposalError::NoSlotLeft`] if not all
     /// responses decline but every slot has begun.
+    ///
+    /// ```
+    #[doc = include_str!("offered.txt")]
+    /// use kalends_proposals::{NewResponse, ProposalError, Verdict};
+    ///
+    /// assert_eq!(proposal.verdict(now), Err(ProposalError::NoResponses));
+    /// let at_noon = proposal.slots()[1];
+    /// let answered = proposal.respond(ben, NewResponse::counter(at_noon.id().into()), now, &entropy)?;
+    /// let Verdict::Ranked(ranking) = answered.verdict(now)? else { return Err("Ben does not decline".into()) };
+    /// assert_eq!(ranking.best(), &at_noon);
+    /// assert_eq!(ranking.slots().count(), 2);
+    /// let declined = proposal.respond(ben, NewResponse::decline(), now, &entropy)?;
+    /// assert_eq!(declined.verdict(now), Ok(Verdict::AllDeclined));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn verdict(&self, now: Timestamp) -> Result<Verdict, ProposalError> {
         self.pending(now)?;
-        if self.responses.is_empty() {
-            return Err(ProposalError::NoResponses);
-        }
-        if self.responses.iter().all(|response| response.kind == ResponseKind::Decline) {
+        self.answered()?;
+        if self.all_declined() {
             return Ok(Verdict::AllDeclined);
         }
         self.ranking(now).map(Verdict::Ranked).ok_or(ProposalError::NoSlotLeft)

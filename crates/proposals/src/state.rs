@@ -17,7 +17,7 @@ macro_rules! named {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// The value with that name.
+            /// The value with that name. The type has an example.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name { $($text => Some(Self::$name),)* _ => None }
             }
@@ -27,6 +27,13 @@ macro_rules! named {
 
 named! {
     /// The status of a proposal.
+    ///
+    /// ```
+    /// use kalends_proposals::Status;
+    ///
+    /// assert_eq!(Status::from_name("expired"), Some(Status::Expired));
+    /// assert_eq!(Status::Expired.as_str(), "expired");
+    /// ```
     Status {
         /// It awaits responses.
         Pending = "pending",
@@ -41,6 +48,13 @@ named! {
 
 named! {
     /// Why a proposal was cancelled.
+    ///
+    /// ```
+    /// use kalends_proposals::CancelReason;
+    ///
+    /// assert_eq!(CancelReason::from_name("all_declined"), Some(CancelReason::AllDeclined));
+    /// assert_eq!(CancelReason::AllDeclined.as_str(), "all_declined");
+    /// ```
     CancelReason {
         /// Every participant that responded declined.
         AllDeclined = "all_declined",
@@ -50,6 +64,16 @@ named! {
 }
 
 /// The status of a proposal, with its outcome.
+///
+/// ```
+/// use kalends_proposals::{CancelReason, State, Status};
+///
+/// let state = State::Cancelled(CancelReason::AllDeclined);
+/// let (won, reason) = state.details();
+/// assert_eq!((state.status(), won, reason), (Status::Cancelled, None, Some(CancelReason::AllDeclined)));
+/// assert_eq!(State::of(Status::Cancelled, won, reason), Some(state));
+/// assert_eq!(State::of(Status::Cancelled, None, None), None);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
     /// It awaits responses.
@@ -89,6 +113,7 @@ impl State {
     }
 
     /// The state with that status and these [`details`](Self::details); `None` if they do not fit together.
+    /// [`State`] has an example.
     pub const fn of(status: Status, won: Option<(SlotId, EventId)>, reason: Option<CancelReason>) -> Option<Self> {
         match (status, won, reason) {
             (Status::Pending, None, None) => Some(Self::Pending),

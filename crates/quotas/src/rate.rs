@@ -3,14 +3,32 @@
 //! The state of one key is one number, which fits in an atomic integer or a column. A limiter keeps one [`RateState`]
 //! per key, calls [`Rate::decide`], and stores the returned state. A compare-and-swap loop suffices, because the
 //! decision is pure. A refusal changes nothing.
+//!
+//! States are nanoseconds in 64 bits. Times before 1677 or after 2262 do not fit: they count as the nearest time that
+//! does, and no request after 2262 is refused.
 
 use kalends_time::{SignedDuration, Timestamp};
 
 const NANOS_A_MICRO: i64 = 1_000;
 const NANOS_A_SECOND: i64 = 1_000_000_000;
 
-/// A number of requests per window of time, all of which may come at once. The window is one second for keys, and one
-/// minute for limits by IP address.
+/// A number of requests per window of time, all of which may come at once.
+///
+/// ```
+/// use kalends_quotas::{Rate, RateDecision, RateState};
+/// use kalends_time::{SignedDuration, Timestamp};
+///
+/// let rate = Rate::new(2, 10);
+/// let now: Timestamp = "2027-03-15T12:00:00Z".parse()?;
+/// let RateDecision::Admitted { state, remaining: 1 } = rate.decide(RateState::FRESH, now) else {
+///     return Err("a new caller is admitted".into());
+/// };
+/// let RateDecision::Admitted { state, remaining: 0 } = rate.decide(state, now) else {
+///     return Err("two may come at once".into());
+/// };
+/// assert_eq!(rate.decide(state, now), RateDecision::Refused { retry_after: SignedDuration::seconds(5) });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     count: u32,
@@ -20,18 +38,26 @@ pub struct Rate {
     interval: i64,
 }
 
-/// How often a wrong password may be tried for one account, over all addresses together.
-///
-/// An attacker with many addresses gets past every limit by address. This limit is by account.
-pub const SIGN_IN_FAILURES: Rate = Rate::per_minute(10);
-
 /// The time at which a key has regained its full burst, in nanoseconds since the epoch.
 ///
 /// Microseconds would be too coarse: at high rates, the interval per request is not a whole number of them.
+///
+/// ```
+/// use kalends_quotas::{Rate, RateDecision, RateState};
+///
+/// let now = "2027-03-15T12:00:00Z".parse()?;
+/// let RateDecision::Admitted { state, .. } = Rate::per_second(10).decide(RateState::FRESH, now) else {
+///     return Err("a new caller is admitted".into());
+/// };
+/// let stored: i64 = state.as_i64();
+/// assert_eq!(RateState::from_i64(stored), state);
+/// assert!(!state.is_idle(now) && RateState::FRESH.is_idle(now));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RateState(i64);
 
-/// The decision about one request.
+/// The decision about one request. [`Rate`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RateDecision {
     /// The request may pass.
@@ -52,7 +78,8 @@ impl RateState {
     /// The state of a key that has not been seen.
     pub const FRESH: Self = Self(i64::MIN);
 
-    /// The state from the number that a store or an atomic integer kept.
+    /// The state from the number that a store or an atomic integer kept. Any number is a state. [`RateState`] has an
+    /// example.
     pub const fn from_i64(state: i64) -> Self {
         Self(state)
     }
@@ -62,7 +89,7 @@ impl RateState {
         self.0
     }
 
-    /// Whether the state is equivalent to [`Self::FRESH`], so that it may be forgotten.
+    /// Whether the state is equivalent to [`Self::FRESH`], so that it may be forgotten. [`RateState`] has an example.
     pub const fn is_idle(self, now: Timestamp) -> bool {
         self.0 <= nanos(now)
     }
@@ -70,7 +97,7 @@ impl RateState {
 
 impl Rate {
     /// A number of requests in a number of seconds. Zero counts as one, because a limit that admits nothing is not a
-    /// rate.
+    /// rate. [`Rate`] has an example.
     pub const fn new(count: u32, seconds: u32) -> Self {
         let count = if count == 0 { 1 } else { count };
         let seconds = if seconds == 0 { 1 } else { seconds };
@@ -80,16 +107,32 @@ impl Rate {
     }
 
     /// A number of requests per second.
+    ///
+    /// ```
+    /// # use kalends_quotas::Rate;
+    /// assert_eq!(Rate::per_second(10), Rate::new(10, 1));
+    /// assert_eq!(Rate::per_second(0), Rate::per_second(1));
+    /// ```
     pub const fn per_second(count: u32) -> Self {
         Self::new(count, 1)
     }
 
     /// A number of requests per minute.
+    ///
+    /// ```
+    /// # use kalends_quotas::Rate;
+    /// assert_eq!(Rate::per_minute(10), Rate::new(10, 60));
+    /// ```
     pub const fn per_minute(count: u32) -> Self {
         Self::new(count, 60)
     }
 
     /// A number of requests per hour.
+    ///
+    /// ```
+    /// # use kalends_quotas::Rate;
+    /// assert_eq!(Rate::per_hour(10), Rate::new(10, 3_600));
+    /// ```
     pub const fn per_hour(count: u32) -> Self {
         Self::new(count, 3_600)
     }
@@ -104,34 +147,61 @@ impl Rate {
         self.seconds
     }
 
-    /// Whether a request at `now` may pass.
+    /// Whether a request at `now` may pass. [`Rate`] has an example.
     ///
     /// If the state is more than two windows ahead of `now`, the clock was set back. The key is then treated as fresh,
     /// because one more burst is better than hours of refusals.
     pub const fn decide(self, state: RateState, now: Timestamp) -> RateDecision {
         let now = nanos(now);
-        let burst = self.interval * self.count as i64;
+        // At most 2^32 seconds and 2^32 nanoseconds, which fits.
+        let burst = self.interval.saturating_mul(self.count as i64);
         // A state is at most one burst ahead of the request that created it. So it is at most two bursts ahead of a
         // request that arrived up to a window earlier and is decided later.
         let set_back = state.0 > now.saturating_add(burst.saturating_mul(2));
         let busy_until = if set_back || state.0 < now { now } else { state.0 };
         let next = busy_until.saturating_add(self.interval);
-        let room = burst - (next - now);
+        let room = burst.saturating_sub(next.saturating_sub(now));
         if room >= 0 {
             // The quotient is at most the count, because the room is at most the burst.
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to count, which is a u32")]
             let remaining = (room / self.interval) as u32;
             RateDecision::Admitted { state: RateState(next), remaining }
         } else {
-            RateDecision::Refused { retry_after: SignedDuration::micros((-room + NANOS_A_MICRO - 1) / NANOS_A_MICRO) }
+            let wait = room.saturating_neg().saturating_add(NANOS_A_MICRO - 1) / NANOS_A_MICRO;
+            RateDecision::Refused { retry_after: SignedDuration::micros(wait) }
         }
     }
 
     /// The state after taking back one admitted request, as if it had never come.
+    ///
+    /// ```
+    /// use kalends_quotas::{Rate, RateDecision, RateState};
+    ///
+    /// let (rate, now) = (Rate::per_minute(1), "2027-03-15T12:00:00Z".parse()?);
+    /// let RateDecision::Admitted { state, .. } = rate.decide(RateState::FRESH, now) else {
+    ///     return Err("a new caller is admitted".into());
+    /// };
+    /// assert!(matches!(rate.decide(state, now), RateDecision::Refused { .. }));
+    /// assert!(matches!(rate.decide(rate.give_back(state), now), RateDecision::Admitted { .. }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub const fn give_back(self, state: RateState) -> RateState {
         RateState(state.0.saturating_sub(self.interval))
     }
+}
+
+/// A wait as `Retry-After` shows it (RFC 9110): whole seconds, rounded up, at least one.
+///
+/// ```
+/// use kalends_quotas::retry_after_seconds;
+/// use kalends_time::SignedDuration;
+///
+/// assert_eq!(retry_after_seconds(SignedDuration::micros(1_000_001)), 2);
+/// assert_eq!(retry_after_seconds(SignedDuration::ZERO), 1);
+/// ```
+pub fn retry_after_seconds(wait: SignedDuration) -> i64 {
+    wait.as_micros().saturating_add(999_999).div_euclid(1_000_000).max(1)
 }
 
 const fn nanos(at: Timestamp) -> i64 {
@@ -234,6 +304,24 @@ mod tests {
         assert_eq!(RateState::from_i64(state.as_i64()), state);
     }
 
+    #[rstest]
+    #[case(SignedDuration::ZERO, 1)]
+    #[case(SignedDuration::micros(1), 1)]
+    #[case(SignedDuration::seconds(1), 1)]
+    #[case(SignedDuration::micros(1_000_001), 2)]
+    #[case(SignedDuration::seconds(-5), 1)]
+    fn waits_are_rounded_up(#[case] wait: SignedDuration, #[case] seconds: i64) {
+        assert_eq!(retry_after_seconds(wait), seconds);
+    }
+
+    fn any_i64() -> impl Strategy<Value = i64> {
+        prop_oneof![Just(i64::MIN), Just(i64::MAX), Just(0), Just(1_800_000_000_000_000), any::<i64>()]
+    }
+
+    fn any_u32() -> impl Strategy<Value = u32> {
+        prop_oneof![Just(0), Just(1), Just(u32::MAX), any::<u32>()]
+    }
+
     fn rates() -> impl Strategy<Value = Rate> {
         let count = prop_oneof![1u32..100, 1u32..=1_000_000];
         (count, prop_oneof![Just(1u32), Just(60), Just(3_600)]).prop_map(|(count, seconds)| Rate::new(count, seconds))
@@ -254,6 +342,24 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn no_argument_makes_a_rate_panic(
+            (count, seconds) in (any_u32(), any_u32()), state in any_i64(), micros in any_i64(),
+        ) {
+            let (rate, state, now) = (Rate::new(count, seconds), RateState(state), Timestamp::from_micros(micros));
+            prop_assert!(rate.count() >= 1 && rate.seconds() >= 1);
+            match rate.decide(state, now) {
+                RateDecision::Admitted { remaining, .. } => prop_assert!(remaining <= rate.count()),
+                RateDecision::Refused { retry_after } => {
+                    prop_assert!(retry_after > SignedDuration::ZERO);
+                    retry_after_seconds(retry_after);
+                }
+            }
+            let fresh = rate.decide(RateState::FRESH, now);
+            prop_assert!(matches!(fresh, RateDecision::Admitted { .. }), "a new caller is admitted");
+            let _ = (state.is_idle(now), rate.give_back(state), retry_after_seconds(SignedDuration::micros(micros)));
+        }
+
         #[test]
         fn agrees_with_a_token_bucket((rate, steps) in calls()) {
             let mut state = RateState::FRESH;

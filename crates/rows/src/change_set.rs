@@ -263,11 +263,11 @@ fn proposal(change: &kalends_proposals::Change, cipher: &dyn FieldCipher) -> Opt
     use kalends_proposals::{Change, Confidential, Remark};
     match change {
         Change::Create(proposal) => {
-            Some(cipher.seal(places::proposal_content(proposal.id), &Confidential::write(proposal)))
+            Some(cipher.seal(places::proposal_content(proposal.id()), &Confidential::write(proposal)))
         }
         Change::Update { response, .. } => response
             .as_ref()
-            .map(|response| cipher.seal(places::response_remark(response.id), &Remark::write(response))),
+            .map(|response| cipher.seal(places::response_remark(response.id()), &Remark::write(response))),
     }
 }
 

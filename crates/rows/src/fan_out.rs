@@ -7,7 +7,8 @@ use kalends_kernel::{MessageId, OrgId, StoreError, WebhookId};
 use kalends_notifications::{
     Delivery, EventType, Listener, Subscription, Waiting, address, charged, over_quota, ports::FannedOut, skip,
 };
-use kalends_quotas::{Metric, Period};
+use kalends_plans::Metric;
+use kalends_quotas::Period;
 use kalends_time::Timestamp;
 
 use crate::{Key, Located, row_id};

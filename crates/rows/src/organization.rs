@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use kalends_accounts::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};
 use kalends_kernel::{OrgId, StoreError, Version};
-use kalends_quotas::{Limits, Plan};
+use kalends_plans::{Limits, Plan};
 use kalends_time::Timestamp;
 use serde_json::Value;
 

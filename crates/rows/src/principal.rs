@@ -6,7 +6,7 @@ use kalends_accounts::{
 };
 use kalends_calendars::AgentStatus;
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 
 use crate::organization::overridden;
 use crate::{Key, Located, row_id};

@@ -3,7 +3,8 @@
 use kalends_app::ports::FieldCipher;
 use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, ProposalId, ResponseId, SlotId, StoreError, Version};
 use kalends_proposals::{
-    CancelReason, Confidential, Proposal, Remark, Response, ResponseKind, State, Status, read_slots,
+    CancelReason, Confidential, NewResponse, Proposal, Remark, Response, ResponseKind, State, Status, StoredError,
+    StoredProposal, read_slots,
 };
 use kalends_time::Timestamp;
 use serde::Deserialize;
@@ -59,8 +60,8 @@ impl<K: Key> ProposalRow<K> {
             asked.push(agent);
             responses.extend(response);
         }
-        responses.sort_by_key(|response: &Response| (response.created_at, response.id));
-        Ok(Proposal {
+        responses.sort_by_key(|response: &Response| (response.created_at(), response.id()));
+        let stored = StoredProposal {
             id,
             org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
             title,
@@ -78,6 +79,10 @@ impl<K: Key> ProposalRow<K> {
             version: Version(self.version),
             created_at: Timestamp::from_micros(self.created_at),
             updated_at: Timestamp::from_micros(self.updated_at),
+        };
+        Proposal::from_stored(stored).map_err(|error| {
+            let (table, column) = place_of(&error);
+            Located { table, id }.corrupt(column, error)
         })
     }
 
@@ -94,6 +99,24 @@ impl<K: Key> ProposalRow<K> {
             self.reason.as_deref().map(|name| row.named("reason", name, CancelReason::from_name)).transpose()?;
         State::of(status, won, reason)
             .ok_or_else(|| row.corrupt("status", "does not match the outcome of the proposal"))
+    }
+}
+
+/// The table and the column that show why a proposal cannot be read.
+fn place_of(error: &StoredError) -> (&'static str, &'static str) {
+    match error {
+        StoredError::Field(field) => match field.param.split('[').next() {
+            Some("slots") => ("proposals", "slots"),
+            Some("expires_at") => ("proposals", "expires_at"),
+            Some("participant_agent_ids") => ("proposal_participants", "agent_id"),
+            _ => ("proposals", "content"),
+        },
+        StoredError::SlotTwice(_) => ("proposals", "slots"),
+        StoredError::Response(..) | StoredError::NotParticipant(_) | StoredError::RespondedTwice(_) => {
+            ("proposal_participants", "response")
+        }
+        StoredError::State(_) => ("proposals", "status"),
+        StoredError::Version(_) => ("proposals", "version"),
     }
 }
 
@@ -124,15 +147,11 @@ impl<K: Key> ParticipantRow<K> {
         let selected = row.uuid_if_any("slot_id", self.slot_id.as_ref())?;
         let plain = row.open(places::response_remark(id), remark, cipher)?;
         let (message, counter_slots) = row.read("remark", Remark::read(&plain))?;
-        let response = Response {
-            id,
-            agent,
-            kind: row.named("response", kind, ResponseKind::from_name)?,
-            selected: selected.map(SlotId::from_uuid),
-            counter_slots,
-            message,
-            created_at: Timestamp::from_micros(at),
-        };
-        Ok((agent, Some(response)))
+        let kind = row.named("response", kind, ResponseKind::from_name)?;
+        let fields = NewResponse::new(kind, selected.map(SlotId::from_uuid))
+            .with_counter_slots(counter_slots)
+            .with_message(message);
+        let response = Response::from_stored(id, agent, Timestamp::from_micros(at), fields);
+        Ok((agent, Some(row.read("response", response)?)))
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use kalends_kernel::OrgId;
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use serde_json::Value;
 
 use crate::config::keys;

@@ -15,7 +15,7 @@ use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 use ipnet::IpNet;
 use kalends_accounts::PublicMailDomains;
 use kalends_mail::MailTransport;
-use kalends_quotas::{IpLimits, MailLimits, Plan};
+use kalends_plans::{IpLimits, MailLimits, Plan};
 use kalends_time::{CivilDate, SignedDuration};
 use kalends_vault::MasterKeys;
 use secrecy::SecretString;

@@ -23,7 +23,7 @@ use hyper_util::{
 };
 use kalends_http::{RequestLine, RequestLog};
 use kalends_kernel::RequestId;
-use kalends_quotas::TrustedProxies;
+use kalends_plans::TrustedProxies;
 use kalends_time::{Clock as _, SignedDuration};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},

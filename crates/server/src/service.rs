@@ -10,7 +10,7 @@ use kalends_human_calendars::CalendarAccounts;
 use kalends_ical_fetch::EgressFetcher;
 use kalends_kernel::Entropy;
 use kalends_mail::Letterhead;
-use kalends_quotas::TrustedProxies;
+use kalends_plans::TrustedProxies;
 use kalends_sign_in::{ProviderSettings, Providers};
 use kalends_time::Clock;
 use kalends_vault::KeyRing;

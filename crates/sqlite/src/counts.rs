@@ -1,7 +1,8 @@
 //! Counts what an organization uses, in one statement for both display and limits.
 
 use kalends_kernel::OrgId;
-use kalends_quotas::{Metric, Period};
+use kalends_plans::Metric;
+use kalends_quotas::Period;
 use kalends_time::Timestamp;
 use sqlx::{Executor, Sqlite};
 

@@ -13,7 +13,8 @@ use kalends_notifications::{
     CLAIM_LASTS, Claim, Delivery, Fence, Listener, Message, Places, Waiting,
     ports::{Backlog, DeliveryQueue, DueDelivery, FannedOut},
 };
-use kalends_quotas::{Metric, Period};
+use kalends_plans::Metric;
+use kalends_quotas::Period;
 use kalends_rows::{FanOut, fan_out};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;

@@ -35,8 +35,9 @@ use kalends_kernel::{
     base64url, random_bytes,
 };
 use kalends_notifications::{EventType, Letter, Message, NewEndpoint, Subscription, WebhookEndpoint};
-use kalends_proposals::{NewProposal, NewSlot, Proposal, Weight};
-use kalends_quotas::{IpLimits, MailLimits, Metric, Period, Plan, TrustedProxies};
+use kalends_plans::{IpLimits, MailLimits, Metric, Plan, TrustedProxies};
+use kalends_proposals::{NewProposal, NewSlot, Proposal};
+use kalends_quotas::Period;
 use kalends_remote::RemoteUrl;
 use kalends_time::{Clock, SignedDuration, Span, Timestamp, Zone};
 
@@ -298,22 +299,8 @@ impl Fixtures {
     pub fn proposal(&self, calendar: &Calendar, organizer: AgentId) -> Proposal {
         let now = self.tick();
         let start = Self::BEGINNING + SignedDuration::days(1);
-        let new = NewProposal {
-            title: "Kick-off".into(),
-            description: None,
-            organizer,
-            participants: vec![organizer],
-            calendar: calendar.id,
-            slots: vec![NewSlot {
-                span: Span::new(start, start + SignedDuration::hours(1)).expect("an hour"),
-                weight: Weight::ONE,
-                calendar: None,
-            }],
-            expires_at: None,
-            hold_slots: false,
-            skip_taken: false,
-            metadata: Metadata::default(),
-        };
+        let slot = NewSlot::new(Span::new(start, start + SignedDuration::hours(1)).expect("an hour"));
+        let new = NewProposal::new("Kick-off", organizer, vec![organizer], calendar.id, vec![slot]);
         Proposal::create(calendar.org, new, now, &self.entropy).expect("a proposal")
     }
 

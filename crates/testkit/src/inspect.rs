@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use kalends_accounts::AuditEntry;
 use kalends_kernel::OrgId;
 use kalends_notifications::Message;
-use kalends_quotas::{Metric, Period};
+use kalends_plans::Metric;
+use kalends_quotas::Period;
 
 /// Looks behind the ports of a store. An adapter implements it in its tests, with plain SQL. The methods panic if they
 /// fail.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kalends_kernel::Code;
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 #[cfg(feature = "schema")]
 use utoipa::{
     PartialSchema, ToSchema,

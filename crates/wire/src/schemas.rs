@@ -8,8 +8,8 @@ use kalends_bridge::{Audience, ConnectionStatus, LinkStatus, PublicationPolicy};
 use kalends_calendars as calendars;
 use kalends_feeds::SubscriptionStatus;
 use kalends_notifications::{Deactivation, EventType};
+use kalends_plans::{Feature, Metric, Plan};
 use kalends_proposals::{CancelReason, ResponseKind, Status};
-use kalends_quotas::{Feature, Metric, Plan};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{

@@ -21,7 +21,7 @@ use kalends_notifications::{
     CLAIM_LASTS, Change, Delivery, DeliveryStatus, EndpointPatch, FAILING_LASTS, Outcome, Places, WebhookEndpoint,
     ports::{Deliveries as _, DeliveryQueue as _, Webhooks as _},
 };
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},

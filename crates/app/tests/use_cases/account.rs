@@ -13,7 +13,7 @@ use kalends_app::{
 };
 use kalends_calendars::{AgentType, Calendar, NewAgent};
 use kalends_kernel::{KeyId, Metadata, RequestId, SessionId, UserId};
-use kalends_quotas::{Metric, Plan};
+use kalends_plans::{Metric, Plan};
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, metadata, settings},

@@ -17,7 +17,7 @@ use kalends_availability::{BusySet, HumanSource};
 use kalends_bridge::{LinkError, LinkStatus, NewLink, PublicationPolicy};
 use kalends_calendars::{Agent, Calendar, ports::BusyTimes as _};
 use kalends_kernel::{KeyId, OrgId, Page, RequestId, SessionId, UserId};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_testkit::{
     Failing, Mailbox, MemoryStore, NoFetcher, NoProviders, NoSender, TestCalendarProviders, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},

@@ -9,7 +9,7 @@ use kalends_app::{
     ports::Commit as _,
 };
 use kalends_kernel::RequestId;
-use kalends_quotas::SIGN_IN_FAILURES;
+use kalends_plans::SIGN_IN_FAILURES;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
     TestTokens,

@@ -10,7 +10,7 @@ use kalends_app::{
 };
 use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, Timetable};
 use kalends_kernel::RequestId;
-use kalends_quotas::MailLimits;
+use kalends_plans::MailLimits;
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, settings},

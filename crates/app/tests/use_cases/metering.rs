@@ -5,7 +5,8 @@ use std::sync::Arc;
 use kalends_accounts::{Credential, Organization, Principal, Reach, reach::CallerKind};
 use kalends_app::{App, Caller, ChangeSet, Leased, MemoryRateLimiter, Parts, Refusal, ports::Commit as _};
 use kalends_kernel::KeyId;
-use kalends_quotas::{Limits, Metric, Period};
+use kalends_plans::{Limits, Metric};
+use kalends_quotas::Period;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords,
     TestTokens,

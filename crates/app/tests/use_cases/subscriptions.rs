@@ -19,7 +19,7 @@ use kalends_feeds::{
     sync::{CLAIM_LASTS, Counts, LEFT_KEPT, Validators},
 };
 use kalends_kernel::{KeyId, Page, RequestId, Revision};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_remote::RemoteUrl;
 use kalends_testkit::{
     Inspect as _, Mailbox, MemoryStore, NoCalendarProviders, NoProviders, NoSender, TestPasswords, TestTokens,

@@ -7,7 +7,7 @@ use std::{
 
 use kalends_accounts::reach::{Allowed, CallerKind, Touch, allowed};
 use kalends_app::operations::{self, Operation};
-use kalends_quotas::IpLane;
+use kalends_plans::IpLane;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ use futures::stream;
 use http::StatusCode;
 use http_body_util::BodyExt as _;
 use kalends_app::{App, ChangeSet, ports::Commit as _};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_testkit::{
     MemoryStore,
     fixtures::{Compose as _, Fixtures},

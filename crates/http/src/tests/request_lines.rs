@@ -8,7 +8,7 @@ use http::{HeaderValue, Method, StatusCode, request::Builder};
 use http_body_util::BodyExt as _;
 use kalends_app::{ChangeSet, operations, ports::Commit as _};
 use kalends_kernel::{KeyId, OrgId};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_testkit::{
     MemoryStore,
     fixtures::{Compose as _, Fixtures},

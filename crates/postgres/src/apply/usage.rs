@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kalends_app::ports::CommitError;
 use kalends_app::{Charge, Guard};
 use kalends_kernel::OrgId;
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_rows::SealedChangeSet;
 use kalends_time::Timestamp;
 use sqlx::PgConnection;

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kalends_accounts::ports::AuditLog;
 use kalends_accounts::{Action, AuditEntry, AuditSearch};
 use kalends_kernel::{OrgId, StoreError};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_time::Timestamp;
 use uuid::Uuid;
 

@@ -5,7 +5,8 @@ use kalends_bookings::ports::{BookingPages, FoundPage};
 use kalends_bookings::{Booking, BookingPage, SecretHash};
 use kalends_calendars::ports::BusySource;
 use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
-use kalends_quotas::{Metric, Period, Used};
+use kalends_plans::{Metric, Used};
+use kalends_quotas::Period;
 
 use super::listed;
 use crate::PostgresStore;

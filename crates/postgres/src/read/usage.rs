@@ -5,7 +5,8 @@
 use async_trait::async_trait;
 use kalends_app::ports::{Debited, Metering};
 use kalends_kernel::{OrgId, StoreError};
-use kalends_quotas::{Debit, Metric, Period, Refund};
+use kalends_plans::Metric;
+use kalends_quotas::{Debit, Period, Refund};
 use kalends_time::Timestamp;
 
 use crate::PostgresStore;
@@ -26,9 +27,9 @@ impl Metering for PostgresStore {
              RETURNING used"#,
             org.uuid(),
             metric.as_str(),
-            debit.period.number(),
-            signed(debit.amount),
-            debit.ceiling.map_or(i64::MAX, signed),
+            debit.period().number(),
+            signed(debit.amount()),
+            debit.ceiling().map_or(i64::MAX, signed),
         );
         if let Some(used) = granted.fetch_optional(&self.connections).await.map_err(store_error)? {
             return Ok(Debited::Granted { used: count(used) });
@@ -37,7 +38,7 @@ impl Metering for PostgresStore {
             "SELECT used FROM usage_counters WHERE org_id = $1 AND metric = $2 AND period = $3",
             org.uuid(),
             metric.as_str(),
-            debit.period.number(),
+            debit.period().number(),
         );
         let used = used.fetch_optional(&self.connections).await.map_err(store_error)?;
         Ok(Debited::Refused { used: used.map_or(0, count) })
@@ -49,8 +50,8 @@ impl Metering for PostgresStore {
              WHERE org_id = $1 AND metric = $2 AND period = $3",
             org.uuid(),
             metric.as_str(),
-            refund.period.number(),
-            signed(refund.amount),
+            refund.period().number(),
+            signed(refund.amount()),
         );
         given_back.execute(&self.connections).await.map_err(store_error)?;
         Ok(())

@@ -61,14 +61,15 @@ async fn a_corrupt_row_is_located() {
     bench.commit(changes).await;
     for (column, corrupt) in [
         ("slots", "UPDATE proposals SET slots = '[{}]'"),
+        ("slots", "UPDATE proposals SET slots = '[]'"),
         ("status", "UPDATE proposals SET slots = '[]', status = 'settled'"),
         ("reason", "UPDATE proposals SET status = 'cancelled', reason = 'tired'"),
         ("status", "UPDATE proposals SET status = 'cancelled', reason = NULL"),
         ("content", "UPDATE proposals SET status = 'pending', content = 'plain'"),
     ] {
         behind.run(corrupt).await;
-        located(store.find_proposal(org, proposal.id).await, "proposals", column, &proposal.id);
-        assert_eq!(store.overdue_proposals(proposal.expires_at, 9).await.unwrap(), [], "the corrupt row is skipped");
+        located(store.find_proposal(org, proposal.id()).await, "proposals", column, &proposal.id());
+        assert_eq!(store.overdue_proposals(proposal.expires_at(), 9).await.unwrap(), [], "the corrupt row is skipped");
     }
 
     let window = span("1970-01-01T00:00:00Z", "2099-01-01T00:00:00Z");

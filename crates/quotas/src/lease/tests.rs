@@ -23,7 +23,7 @@ struct Counter {
 impl Counter {
     fn debit(&mut self, debit: &Debit) -> Result<u64, u64> {
         let used = self.used.entry(debit.period).or_default();
-        if debit.ceiling.is_some_and(|ceiling| *used + debit.amount > ceiling) {
+        if !debit.fits(*used) {
             return Err(*used);
         }
         *used += debit.amount;
@@ -32,7 +32,7 @@ impl Counter {
     }
 
     fn refund(&mut self, refund: Option<Refund>) {
-        if let Some(Refund { period, amount }) = refund {
+        for Refund { period, amount } in refund.into_iter() {
             *self.used.entry(period).or_default() -= amount;
         }
     }
@@ -42,13 +42,13 @@ impl Counter {
 fn spend(lease: &mut Lease, counter: &mut Counter, now: Timestamp, limit: Option<u64>) -> bool {
     for _ in 0..8 {
         match lease.take(now, limit) {
-            Take::Spent => return true,
+            Take::Spent(_) => return true,
             Take::Exhausted => return false,
             Take::Need { debit, refund } => {
                 counter.refund(refund);
                 match counter.debit(&debit) {
-                    Ok(used) => counter.refund(lease.granted(&debit, used)),
-                    Err(used) => lease.refused(&debit, used, now),
+                    Ok(used) => counter.refund(lease.granted(debit, used)),
+                    Err(used) => lease.refused(debit, used, now),
                 }
             }
         }
@@ -93,8 +93,9 @@ fn the_next_block_is_debited_before_the_last_one_is_used_up(#[case] limit: Optio
         assert_eq!(lease.ahead(month(1), limit), None, "in another month");
         assert_eq!(lease.ahead(now, Some(7)), None, "under another limit");
         let used = counter.debit(&debit).unwrap();
-        assert_eq!(lease.granted(&debit, used), None);
-        assert_eq!(lease.unspent(now), early + debit.amount);
+        let amount = debit.amount;
+        assert_eq!(lease.granted(debit, used), None);
+        assert_eq!(lease.unspent(now), early + amount);
         assert!(lease.unspent(now) <= HELD_MAX);
         assert_eq!(lease.ahead(now, limit), None);
     }
@@ -110,7 +111,7 @@ fn an_unspent_unit_can_be_spent_again(#[case] limit: Option<u64>) {
     }
     let left = lease.remaining(now, limit);
     for _ in 0..5 {
-        assert_eq!(lease.unspend(Period::of(now)), None);
+        assert_eq!(lease.unspend(Unit { period: Period::of(now) }), None);
         assert_eq!(lease.remaining(now, limit), left.map(|left| left + 1));
         assert!(spend(&mut lease, &mut counter, now, limit));
         assert_eq!(lease.remaining(now, limit), left);
@@ -124,10 +125,10 @@ fn a_unit_unspent_in_another_month_is_refunded() {
     let spent_in = Period::of(month(0));
     assert!(spend(&mut lease, &mut counter, month(0), Some(9)));
     assert!(spend(&mut lease, &mut counter, month(1), Some(9)));
-    assert_eq!(lease.unspend(spent_in), Some(Refund { period: spent_in, amount: 1 }));
-    lease.give_back();
+    assert_eq!(lease.unspend(Unit { period: spent_in }), Some(Refund { period: spent_in, amount: 1 }));
+    assert_eq!(lease.give_back(), None, "so near the limit, units are debited one by one");
     let later = Period::of(month(1));
-    assert_eq!(lease.unspend(later), Some(Refund { period: later, amount: 1 }));
+    assert_eq!(lease.unspend(Unit { period: later }), Some(Refund { period: later, amount: 1 }));
 }
 
 #[rstest]
@@ -163,9 +164,10 @@ fn a_debit_granted_late_is_refunded() {
     let mut lease = Lease::new();
     let Take::Need { debit: old, .. } = lease.take(month(0), Some(5_000)) else { panic!("empty") };
     let Take::Need { debit: new, .. } = lease.take(month(1), Some(5_000)) else { panic!("empty") };
-    assert_eq!(lease.granted(&new, new.amount), None);
-    assert_eq!(lease.granted(&old, old.amount), Some(Refund { period: old.period, amount: old.amount }));
-    assert_eq!(lease.unspent(month(1)), new.amount);
+    let (new_amount, late) = (new.amount, Refund { period: old.period, amount: old.amount });
+    assert_eq!(lease.granted(new, new_amount), None);
+    assert_eq!(lease.granted(old, late.amount), Some(late));
+    assert_eq!(lease.unspent(month(1)), new_amount);
     // If a node's clock goes back a month, the newer units are outdated, not spendable.
     assert!(matches!(lease.take(month(0), Some(5_000)), Take::Need { refund: Some(_), .. }));
 }
@@ -174,7 +176,7 @@ fn a_debit_granted_late_is_refunded() {
 fn a_lowered_limit_refunds_units_and_a_raised_one_does_not() {
     let (mut lease, mut counter) = (Lease::new(), Counter::default());
     assert!(spend(&mut lease, &mut counter, month(0), Some(50_000)));
-    assert_eq!(lease.take(month(0), None), Take::Spent);
+    assert!(matches!(lease.take(month(0), None), Take::Spent(_)));
     assert!(!spend(&mut lease, &mut counter, month(0), Some(2)), "two are spent already");
     assert_eq!(counter.used[&Period::of(month(0))], 2);
     assert!(spend(&mut lease, &mut counter, month(0), Some(3)));
@@ -259,7 +261,7 @@ proptest! {
         for step in steps {
             match step {
                 Step::Request(at) => match nodes[at].lease.take(now, limit) {
-                    Take::Spent => *spent.entry(Period::of(now)).or_default() += 1,
+                    Take::Spent(_) => *spent.entry(Period::of(now)).or_default() += 1,
                     Take::Need { debit, refund } => {
                         counter.refund(refund);
                         prop_assert_eq!(debit.period, Period::of(now));
@@ -283,8 +285,8 @@ proptest! {
                     if !nodes[at].answers.is_empty() {
                         let (debit, counted) = nodes[at].answers.remove(0);
                         match counted {
-                            Ok(used) => counter.refund(nodes[at].lease.granted(&debit, used)),
-                            Err(used) => nodes[at].lease.refused(&debit, used, now),
+                            Ok(used) => counter.refund(nodes[at].lease.granted(debit, used)),
+                            Err(used) => nodes[at].lease.refused(debit, used, now),
                         }
                     }
                 }
@@ -331,7 +333,7 @@ proptest! {
             }
             for (debit, counted) in std::mem::take(&mut node.answers) {
                 if let Ok(used) = counted {
-                    counter.refund(node.lease.granted(&debit, used));
+                    counter.refund(node.lease.granted(debit, used));
                 }
             }
             counter.refund(node.lease.give_back());
@@ -356,7 +358,7 @@ proptest! {
     #[test]
     fn nodes_that_retry_spend_exactly_the_limit(limit in 0u64..5_000, order in prop::collection::vec(0usize..4, 1..400)) {
         let mut counter = Counter::default();
-        let mut nodes = [Lease::new(); 4];
+        let mut nodes: [Lease; 4] = Default::default();
         let mut now = month(0);
         let mut spent = 0;
         for at in order {
@@ -371,5 +373,73 @@ proptest! {
             }
         }
         prop_assert_eq!(spent, limit);
+    }
+}
+
+/// Any arguments, also those that no counter returns.
+fn any_time() -> impl Strategy<Value = Timestamp> {
+    let edge = prop::sample::select(vec![i64::MIN, -1, 0, 1_800_000_000_000_000, i64::MAX]);
+    prop_oneof![edge, any::<i64>()].prop_map(Timestamp::from_micros)
+}
+
+fn any_number() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), Just(1), Just(u64::MAX), Just(u64::MAX - 1), 0u64..2_000, any::<u64>()]
+}
+
+#[test]
+fn an_unlimited_counter_ends_at_the_end_of_its_type() {
+    let (mut lease, mut counter, now) = (Lease::new(), Counter::default(), month(0));
+    counter.used.insert(Period::of(now), u64::MAX - 1_500);
+    for _ in 0..1_500 {
+        assert!(spend(&mut lease, &mut counter, now, None));
+    }
+    assert!(!spend(&mut lease, &mut counter, now, None));
+    assert_eq!(counter.used[&Period::of(now)], u64::MAX);
+}
+
+#[rstest]
+#[case(0, false)]
+#[case(1, true)]
+#[case(BLOCK_MAX, true)]
+#[case(BLOCK_MAX + 1, false)]
+#[case(u64::MAX, false)]
+fn a_debit_is_at_most_a_block(#[case] amount: u64, #[case] made: bool) {
+    assert_eq!(Debit::new(Period::of(month(0)), amount, Some(5)).is_ok(), made);
+}
+
+proptest! {
+    #[test]
+    fn no_argument_makes_a_lease_panic(
+        calls in prop::collection::vec((0u8..7, any_time(), prop::option::of(any_number()), any_number()), 1..60),
+    ) {
+        let (mut lease, mut debits, mut units) = (Lease::new(), Vec::new(), Vec::new());
+        for (call, now, limit, used) in calls {
+            match call {
+                0 | 1 => match lease.take(now, limit) {
+                    Take::Spent(unit) => units.push(unit),
+                    Take::Need { debit, .. } => {
+                        prop_assert!((1..=BLOCK_MAX).contains(&debit.amount()));
+                        prop_assert!(debit.ceiling() <= debit.limit());
+                        debits.push(debit);
+                    }
+                    Take::Exhausted => {}
+                },
+                2 => if let Some(debit) = debits.pop() {
+                    let _ = lease.granted(debit, used);
+                },
+                3 => if let Some(debit) = debits.pop() {
+                    lease.refused(debit, used, now);
+                },
+                4 => if let Some(unit) = units.pop() {
+                    let _ = lease.unspend(unit);
+                },
+                5 => debits.extend(lease.ahead(now, limit)),
+                _ => {
+                    let _ = lease.give_back();
+                }
+            }
+            prop_assert!(lease.remaining(now, limit).is_none_or(|left| Some(left) <= limit));
+            lease.unspent(now);
+        }
     }
 }

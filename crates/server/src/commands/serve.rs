@@ -4,7 +4,7 @@ use std::{fs::File, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use kalends_http::RequestLog;
-use kalends_quotas::TrustedProxies;
+use kalends_plans::TrustedProxies;
 use tokio::{net::TcpListener, time::timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 

@@ -13,7 +13,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use ipnet::IpNet;
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_time::{CivilDate, SignedDuration};
 use secrecy::SecretString;
 use tracing_subscriber::EnvFilter;

@@ -6,7 +6,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use kalends_quotas::{IpKey, TrustedProxies};
+use kalends_plans::TrustedProxies;
+use kalends_quotas::IpKey;
 
 use crate::config::ConnectionLimits;
 

@@ -15,7 +15,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
     for (change, sealed) in sealed.proposals() {
         match change {
             Change::Create(proposal) => create(connection, proposal, sealed).await?,
-            Change::Update { proposal, seen, response } => {
+            Change::Update { proposal, seen, response, .. } => {
                 update(connection, proposal, *seen).await?;
                 if let Some(response) = response {
                     respond(connection, proposal, response, sealed).await?;
@@ -27,10 +27,10 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
 }
 
 async fn create(connection: &mut SqliteConnection, proposal: &Proposal, content: &str) -> Result<(), Failure> {
-    let (org_id, id) = (proposal.org.uuid(), proposal.id.uuid());
-    let (organizer_id, calendar_id) = (proposal.organizer.uuid(), proposal.calendar.uuid());
-    let (slots, status) = (write_slots(&proposal.slots), proposal.state.status().as_str());
-    let (expires_at, created_at) = (proposal.expires_at.as_micros(), proposal.created_at.as_micros());
+    let (org_id, id) = (proposal.org().uuid(), proposal.id().uuid());
+    let (organizer_id, calendar_id) = (proposal.organizer().uuid(), proposal.calendar().uuid());
+    let (slots, status) = (write_slots(proposal.slots()), proposal.state().status().as_str());
+    let (expires_at, created_at) = (proposal.expires_at().as_micros(), proposal.created_at().as_micros());
     sqlx::query!(
         "insert into proposals (org_id, id, content, organizer_id, calendar_id, slots, status, expires_at, hold_slots,
             skip_taken, version, created_at, updated_at)
@@ -43,14 +43,14 @@ async fn create(connection: &mut SqliteConnection, proposal: &Proposal, content:
         slots,
         status,
         expires_at,
-        proposal.hold_slots,
-        proposal.skip_taken,
-        proposal.version.0,
+        proposal.hold_slots(),
+        proposal.skip_taken(),
+        proposal.version().0,
         created_at
     )
     .execute(&mut *connection)
     .await?;
-    let participants: Vec<Hex> = proposal.participants.iter().map(|agent| Hex(agent.uuid())).collect();
+    let participants: Vec<Hex> = proposal.participants().iter().map(|agent| Hex(agent.uuid())).collect();
     let participants = json::rows(&participants)?;
     sqlx::query!(
         "insert into proposal_participants (org_id, proposal_id, agent_id, place)
@@ -65,10 +65,10 @@ async fn create(connection: &mut SqliteConnection, proposal: &Proposal, content:
 }
 
 async fn update(connection: &mut SqliteConnection, proposal: &Proposal, Version(seen): Version) -> Result<(), Failure> {
-    let (org_id, id, status) = (proposal.org.uuid(), proposal.id.uuid(), proposal.state.status().as_str());
-    let (won, reason) = proposal.state.details();
+    let (org_id, id, status) = (proposal.org().uuid(), proposal.id().uuid(), proposal.state().status().as_str());
+    let (won, reason) = proposal.state().details();
     let (slot_id, event_id) = won.map(|(slot, event)| (slot.uuid(), event.uuid())).unzip();
-    let (reason, updated_at) = (reason.map(|reason| reason.as_str()), proposal.updated_at.as_micros());
+    let (reason, updated_at) = (reason.map(|reason| reason.as_str()), proposal.updated_at().as_micros());
     let updated = sqlx::query!(
         "update proposals set status = ?4, slot_id = ?5, event_id = ?6, reason = ?7, version = ?8, updated_at = ?9
          where org_id = ?1 and id = ?2 and version = ?3",
@@ -79,7 +79,7 @@ async fn update(connection: &mut SqliteConnection, proposal: &Proposal, Version(
         slot_id,
         event_id,
         reason,
-        proposal.version.0,
+        proposal.version().0,
         updated_at
     )
     .execute(connection)
@@ -93,9 +93,10 @@ async fn respond(
     response: &Response,
     remark: &str,
 ) -> Result<(), Failure> {
-    let (org_id, proposal_id, agent_id) = (proposal.org.uuid(), proposal.id.uuid(), response.agent.uuid());
-    let (id, kind, slot_id) = (response.id.uuid(), response.kind.as_str(), response.selected.map(|slot| slot.uuid()));
-    let at = response.created_at.as_micros();
+    let (org_id, proposal_id, agent_id) = (proposal.org().uuid(), proposal.id().uuid(), response.agent().uuid());
+    let (id, kind, slot_id) =
+        (response.id().uuid(), response.kind().as_str(), response.selected().map(|slot| slot.uuid()));
+    let at = response.created_at().as_micros();
     let responded = sqlx::query!(
         "update proposal_participants set response_id = ?4, response = ?5, slot_id = ?6, remark = ?7, responded_at = ?8
          where org_id = ?1 and proposal_id = ?2 and agent_id = ?3 and response_id is null",

@@ -3,7 +3,8 @@
 use async_trait::async_trait;
 use kalends_accounts::{Acceptance, KeyLabel, KeyView, ports::AccountData};
 use kalends_kernel::{AgentId, KeyId, OrgId, StoreError};
-use kalends_quotas::{Metric, Period};
+use kalends_plans::Metric;
+use kalends_quotas::Period;
 use kalends_time::Timestamp;
 
 use crate::{

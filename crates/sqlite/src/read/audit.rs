@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_accounts::{Action, AuditEntry, AuditSearch, ports::AuditLog};
 use kalends_kernel::{OrgId, StoreError};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use kalends_time::Timestamp;
 
 use crate::{SqliteStore, error::store_error, rows::AuditRow};

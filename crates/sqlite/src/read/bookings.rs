@@ -7,7 +7,8 @@ use kalends_bookings::{
 };
 use kalends_calendars::ports::BusySource;
 use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
-use kalends_quotas::{Metric, Period, Used};
+use kalends_plans::{Metric, Used};
+use kalends_quotas::Period;
 
 use super::count;
 use crate::{

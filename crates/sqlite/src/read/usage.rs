@@ -5,7 +5,8 @@
 use async_trait::async_trait;
 use kalends_app::ports::{Debited, Metering};
 use kalends_kernel::{OrgId, StoreError};
-use kalends_quotas::{Debit, Metric, Period, Refund};
+use kalends_plans::Metric;
+use kalends_quotas::{Debit, Period, Refund};
 use kalends_time::Timestamp;
 
 use super::count;
@@ -14,8 +15,8 @@ use crate::{SqliteStore, counts::counts, error::store_error, rows::Located};
 #[async_trait]
 impl Metering for SqliteStore {
     async fn debit(&self, org: OrgId, metric: Metric, debit: &Debit) -> Result<Debited, StoreError> {
-        let (org_id, metric, period) = (org.uuid(), metric.as_str(), debit.period.number());
-        let (amount, ceiling) = (signed(debit.amount), debit.ceiling.map_or(i64::MAX, signed));
+        let (org_id, metric, period) = (org.uuid(), metric.as_str(), debit.period().number());
+        let (amount, ceiling) = (signed(debit.amount()), debit.ceiling().map_or(i64::MAX, signed));
         let mut writing = self.database.writer.take().await?;
         // The first debit has no row to compare with the limit, so the insert compares it.
         let granted = sqlx::query_scalar!(
@@ -55,8 +56,8 @@ impl Metering for SqliteStore {
     }
 
     async fn refund(&self, org: OrgId, metric: Metric, refund: Refund) -> Result<(), StoreError> {
-        let (org_id, metric, period) = (org.uuid(), metric.as_str(), refund.period.number());
-        let amount = signed(refund.amount);
+        let (org_id, metric, period) = (org.uuid(), metric.as_str(), refund.period().number());
+        let amount = signed(refund.amount());
         let mut writing = self.database.writer.take().await?;
         let given_back = sqlx::query!(
             "update usage_counters set used = max(used - ?4, 0) where org_id = ?1 and metric = ?2 and period = ?3",

@@ -9,7 +9,7 @@ use kalends_app::{
 };
 use kalends_calendars::ports::{Calendars as _, Events as _};
 use kalends_kernel::StoreError;
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_sqlite::{OpenOptions, SqliteStore};
 use kalends_testkit::{Inspect as _, fixtures::Compose as _};
 use sqlx::{Connection as _, SqliteConnection};

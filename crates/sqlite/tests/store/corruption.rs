@@ -90,15 +90,21 @@ async fn a_corrupt_value_is_a_located_error() {
     let mut changes = ChangeSet::new(calendar.org);
     changes.proposals.push(kalends_proposals::Change::Create(Box::new(proposal.clone())));
     store.commit(changes).await.unwrap();
-    let slots = kalends_proposals::write_slots(&proposal.slots);
-    for (column, value) in [("slots", "'[{}]'"), ("status", "'settled'"), ("reason", "'tired'"), ("content", "'plain'")]
-    {
+    let slots = kalends_proposals::write_slots(proposal.slots());
+    for (column, value) in [
+        ("slots", "'[{}]'"),
+        ("slots", "'[]'"),
+        ("status", "'settled'"),
+        ("reason", "'tired'"),
+        ("version", "0"),
+        ("content", "'plain'"),
+    ] {
         let statement = AssertSqlSafe(format!("update proposals set {column} = {value}"));
         sqlx::query(statement).execute(&mut plain).await.unwrap();
-        let found = place(store.find_proposal(calendar.org, proposal.id).await);
-        assert_eq!(found, ("proposals", column, proposal.id.to_string()));
-        assert_eq!(store.overdue_proposals(proposal.expires_at, 9).await.unwrap(), [], "the corrupt row is skipped");
-        let restored = "update proposals set slots = ?1, status = 'pending', reason = null";
+        let found = place(store.find_proposal(calendar.org, proposal.id()).await);
+        assert_eq!(found, ("proposals", column, proposal.id().to_string()));
+        assert_eq!(store.overdue_proposals(proposal.expires_at(), 9).await.unwrap(), [], "the corrupt row is skipped");
+        let restored = "update proposals set slots = ?1, status = 'pending', reason = null, version = 1";
         sqlx::query(restored).bind(&slots).execute(&mut plain).await.unwrap();
     }
 

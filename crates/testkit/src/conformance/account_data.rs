@@ -9,7 +9,7 @@ use kalends_accounts::{
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::Event;
 use kalends_kernel::Version;
-use kalends_quotas::{Metric, Plan};
+use kalends_plans::{Metric, Plan};
 use kalends_time::{SignedDuration, Timestamp};
 
 use super::{

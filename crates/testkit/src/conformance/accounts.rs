@@ -6,7 +6,7 @@ use kalends_accounts::{
 };
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_kernel::{OrgId, Version};
-use kalends_quotas::{Limits, Metric, Plan};
+use kalends_plans::{Limits, Metric, Plan};
 use kalends_time::SignedDuration;
 use serde_json::json;
 

@@ -9,7 +9,8 @@ use kalends_bookings::{
 };
 use kalends_calendars::{Calendar, Change as Write, Patch};
 use kalends_kernel::{EventId, Page};
-use kalends_quotas::{Metric, Period, Used};
+use kalends_plans::{Metric, Used};
+use kalends_quotas::Period;
 use kalends_time::{SignedDuration, Span};
 use serde_json::json;
 

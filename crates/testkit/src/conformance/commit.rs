@@ -7,7 +7,7 @@ use kalends_app::{ChangeSet, Guard, StoredAnswer, ports::CommitError};
 use kalends_calendars::{Agent, Calendar, Event};
 use kalends_kernel::{Revision, Version};
 use kalends_notifications::{EventType, Message};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_time::SignedDuration;
 
 use super::{

@@ -2,7 +2,8 @@
 
 use kalends_app::{Charge, Guard, ports::CommitError};
 use kalends_calendars::{Agent, AgentStatus};
-use kalends_quotas::{Counted, Metric, Period};
+use kalends_plans::{Counted, Metric};
+use kalends_quotas::Period;
 use kalends_time::SignedDuration;
 
 use super::{

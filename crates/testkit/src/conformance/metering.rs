@@ -1,7 +1,10 @@
 //! The counters from which nodes debit blocks.
 
+use std::num::NonZeroU64;
+
 use kalends_app::ports::{CommitError, Debited};
-use kalends_quotas::{Counted, Debit, Lease, Metric, Period, Refund, Take};
+use kalends_plans::{Counted, Metric};
+use kalends_quotas::{Debit, Lease, Period, Refund, Take};
 use kalends_time::Timestamp;
 
 use super::{
@@ -14,7 +17,7 @@ use crate::fixtures::Compose;
 const NODES: usize = 8;
 
 fn debit(period: Period, amount: u64, ceiling: Option<u64>) -> Debit {
-    Debit { period, amount, ceiling, limit: ceiling }
+    Debit::new(period, amount, ceiling).unwrap()
 }
 
 impl Scene {
@@ -72,7 +75,11 @@ pub async fn refunds_stop_at_zero(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let period = scene.make.period();
     let refund = async |amount| {
-        scene.store.refund(scene.org, Metric::ApiCalls, Refund { period, amount }).await.unwrap();
+        scene
+            .store
+            .refund(scene.org, Metric::ApiCalls, Refund::new(period, NonZeroU64::new(amount).unwrap()))
+            .await
+            .unwrap();
         scene.used(Metric::ApiCalls).await
     };
     assert_eq!(refund(3).await, 0);
@@ -146,16 +153,16 @@ pub async fn racing_nodes_never_exceed_the_limit(store: &StoreUnderTest) {
             let (mut lease, mut admitted) = (Lease::new(), 0);
             loop {
                 match lease.take(now, Some(LIMIT)) {
-                    Take::Spent => admitted += 1,
+                    Take::Spent(_) => admitted += 1,
                     Take::Exhausted => break,
                     Take::Need { debit, refund } => {
                         assert_eq!(refund, None);
                         match scene.debit(Metric::ApiCalls, &debit).await {
                             Debited::Granted { used } => {
                                 assert!(used <= LIMIT);
-                                assert_eq!(lease.granted(&debit, used), None);
+                                assert_eq!(lease.granted(debit, used), None);
                             }
-                            Debited::Refused { used } => lease.refused(&debit, used, now),
+                            Debited::Refused { used } => lease.refused(debit, used, now),
                         }
                     }
                 }

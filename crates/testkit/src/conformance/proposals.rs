@@ -4,7 +4,8 @@ use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Calendar, Change as Scheduled, Reservation};
 use kalends_kernel::{AgentId, EventId, Page, ProposalId};
 use kalends_proposals::{
-    CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, State, Status, Weight,
+    CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, State, Status, StoredProposal,
+    Weight,
     ports::{ProposalFilter, StatusAt},
 };
 use kalends_time::{SignedDuration, Timestamp};
@@ -20,27 +21,27 @@ const TASKS: usize = 8;
 
 impl Scene {
     /// A proposal with two slots, the second on another calendar.
-    fn proposed(&self, (organizer, participants): (AgentId, Vec<AgentId>), calendar: &Calendar) -> Proposal {
+    fn proposed(
+        &self,
+        (organizer, participants): (AgentId, Vec<AgentId>),
+        calendar: &Calendar,
+        expires_at: Option<Timestamp>,
+    ) -> Proposal {
         let now = self.make.tick();
-        let slot = |span, weight, calendar| NewSlot { span, weight: Weight::parse("", weight).unwrap(), calendar };
-        let new = NewProposal {
-            title: "Auftakt: „früh“ 🗓".into(),
-            description: Some("Two\nlines".into()),
-            organizer,
-            participants,
-            calendar: calendar.id,
-            slots: vec![slot(hours(30, 31), 0.3, None), slot(hours(30, 40), 10.0, Some(calendar.id))],
-            expires_at: None,
-            hold_slots: true,
-            skip_taken: true,
-            metadata: metadata(serde_json::json!({ "project": { "id": 7 } })),
-        };
+        let slot = |span, weight| NewSlot::new(span).with_weight(Weight::parse("", weight).unwrap());
+        let slots = vec![slot(hours(30, 31), 0.3), slot(hours(30, 40), 10.0).with_calendar(calendar.id)];
+        let new = NewProposal::new("Auftakt: „früh“ 🗓", organizer, participants, calendar.id, slots)
+            .with_description("Two\nlines".to_owned())
+            .with_expiry(expires_at)
+            .with_held_slots(true)
+            .with_taken_skipped(true)
+            .with_metadata(metadata(serde_json::json!({ "project": { "id": 7 } })));
         Proposal::create(self.org, new, now, &self.make.entropy).unwrap()
     }
 
     async fn proposal(&self, calendar: &Calendar) -> Proposal {
         let (organizer, first, second) = (self.agent().await, self.agent().await, self.agent().await);
-        let made = self.proposed((organizer.id, vec![second.id, first.id]), calendar);
+        let made = self.proposed((organizer.id, vec![second.id, first.id]), calendar, None);
         self.propose(vec![Change::Create(Box::new(made.clone()))]).await.unwrap();
         made
     }
@@ -57,7 +58,7 @@ impl Scene {
 
     async fn proposals(&self, filter: ProposalFilter, page: Page) -> (Vec<ProposalId>, u64) {
         let listed = self.store.list_proposals(self.org, filter, page).await.unwrap();
-        (listed.data.iter().map(|proposal| proposal.id).collect(), listed.total)
+        (listed.data.iter().map(|proposal| proposal.id()).collect(), listed.total)
     }
 
     async fn schedule(&self, calendars: Vec<Scheduled>) -> Result<(), CommitError> {
@@ -73,17 +74,13 @@ impl Scene {
 }
 
 fn response(kind: ResponseKind, proposal: &Proposal) -> NewResponse {
-    NewResponse {
-        kind,
-        selected: Some(proposal.slots[1].id),
-        counter_slots: vec![hours(50, 51), hours(60, 61)],
-        message: Some("lieber „später“".into()),
-    }
+    NewResponse::new(kind, Some(proposal.slots()[1].id()))
+        .with_counter_slots(vec![hours(50, 51), hours(60, 61)])
+        .with_message("lieber „später“".to_owned())
 }
 
 fn update(seen: &Proposal, proposal: &Proposal) -> Change {
-    let response = proposal.responses.get(seen.responses.len()).cloned();
-    Change::Update { proposal: Box::new(proposal.clone()), seen: seen.version, response }
+    Change::update(seen, proposal.clone()).unwrap()
 }
 
 /// Every field survives, including responses and the outcome.
@@ -91,43 +88,40 @@ pub async fn proposals_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.shared_calendar().await;
     let made = scene.proposal(&calendar).await;
-    assert_eq!(scene.proposal_now(made.id).await, Some(made.clone()));
+    assert_eq!(scene.proposal_now(made.id()).await, Some(made.clone()));
     let other = scene.other_organization().await;
-    assert_eq!(other.proposal_now(made.id).await, None);
+    assert_eq!(other.proposal_now(made.id()).await, None);
 
     let mut now = made;
-    for (agent, kind) in [(now.participants[1], ResponseKind::Counter), (now.participants[0], ResponseKind::Accept)] {
+    for (agent, kind) in [(now.participants()[1], ResponseKind::Counter), (now.participants()[0], ResponseKind::Accept)]
+    {
         let next = now.respond(agent, response(kind, &now), scene.make.tick(), &scene.make.entropy).unwrap();
         scene.propose(vec![update(&now, &next)]).await.unwrap();
-        assert_eq!(scene.proposal_now(now.id).await, Some(next.clone()));
+        assert_eq!(scene.proposal_now(now.id()).await, Some(next.clone()));
         now = next;
     }
     let event = EventId::new(scene.make.tick(), &scene.make.entropy);
-    let confirmed = now.confirmed(now.slots[1].id, event, scene.make.tick()).unwrap();
+    let confirmed = now.confirmed(now.slots()[1].id(), event, scene.make.tick()).unwrap();
     scene.propose(vec![update(&now, &confirmed)]).await.unwrap();
-    assert_eq!(scene.proposal_now(now.id).await, Some(confirmed));
+    assert_eq!(scene.proposal_now(now.id()).await, Some(confirmed));
 
     for reason in CancelReason::ALL {
         let made = scene.proposal(&calendar).await;
-        let cancelled = made.cancelled(*reason, scene.make.tick()).unwrap();
-        scene.propose(vec![update(&made, &cancelled)]).await.unwrap();
-        assert_eq!(scene.proposal_now(made.id).await, Some(cancelled));
+        let now = scene.make.tick();
+        let decline = NewResponse::decline();
+        let declined = made.respond(made.participants()[0], decline, now, &scene.make.entropy).unwrap();
+        scene.propose(vec![update(&made, &declined)]).await.unwrap();
+        let cancelled = declined.cancelled(*reason, scene.make.tick()).unwrap();
+        scene.propose(vec![update(&declined, &cancelled)]).await.unwrap();
+        assert_eq!(scene.proposal_now(made.id()).await, Some(cancelled));
     }
-    let bare = NewProposal {
-        title: "Bare".into(),
-        description: None,
-        organizer: scene.agent().await.id,
-        participants: vec![scene.agent().await.id],
-        calendar: calendar.id,
-        slots: vec![NewSlot { span: hours(30, 31), weight: Weight::ONE, calendar: None }],
-        expires_at: Some(hours(29, 30).start()),
-        hold_slots: false,
-        skip_taken: false,
-        metadata: metadata(serde_json::json!({})),
-    };
+    let (organizer, participant) = (scene.agent().await.id, scene.agent().await.id);
+    let slots = vec![NewSlot::new(hours(30, 31))];
+    let bare =
+        NewProposal::new("Bare", organizer, vec![participant], calendar.id, slots).with_expiry(hours(29, 30).start());
     let bare = Proposal::create(scene.org, bare, scene.make.tick(), &scene.make.entropy).unwrap();
     scene.propose(vec![Change::Create(Box::new(bare.clone()))]).await.unwrap();
-    assert_eq!(scene.proposal_now(bare.id).await, Some(bare));
+    assert_eq!(scene.proposal_now(bare.id()).await, Some(bare));
 }
 
 /// Lists return what the filter names, by creation, in pages. Other organizations see nothing.
@@ -140,7 +134,7 @@ pub async fn proposals_are_listed(store: &StoreUnderTest) {
     for _ in 0..5 {
         made.push(scene.proposal(&calendar).await);
     }
-    let ids: Vec<ProposalId> = made.iter().map(|proposal| proposal.id).collect();
+    let ids: Vec<ProposalId> = made.iter().map(|proposal| proposal.id()).collect();
     let all = ProposalFilter::default();
     assert_eq!(scene.proposals(all, LARGEST_PAGE).await, (ids.clone(), 5));
     for (limit, offset) in [(2, 0), (2, 2), (2, 4), (5, 0), (3, 5), (3, 9)] {
@@ -150,18 +144,18 @@ pub async fn proposals_are_listed(store: &StoreUnderTest) {
     }
 
     let of = |organizer| ProposalFilter { organizer: Some(organizer), ..all };
-    assert_eq!(scene.proposals(of(made[2].organizer), LARGEST_PAGE).await, (vec![ids[2]], 1));
-    assert_eq!(scene.proposals(of(made[2].participants[0]), LARGEST_PAGE).await, (vec![], 0));
+    assert_eq!(scene.proposals(of(made[2].organizer()), LARGEST_PAGE).await, (vec![ids[2]], 1));
+    assert_eq!(scene.proposals(of(made[2].participants()[0]), LARGEST_PAGE).await, (vec![], 0));
     let party = |party| ProposalFilter { party: Some(party), ..all };
-    assert_eq!(scene.proposals(party(made[2].organizer), LARGEST_PAGE).await, (vec![ids[2]], 1));
-    assert_eq!(scene.proposals(party(made[3].participants[0]), LARGEST_PAGE).await, (vec![ids[3]], 1));
+    assert_eq!(scene.proposals(party(made[2].organizer()), LARGEST_PAGE).await, (vec![ids[2]], 1));
+    assert_eq!(scene.proposals(party(made[3].participants()[0]), LARGEST_PAGE).await, (vec![ids[3]], 1));
     assert_eq!(scene.proposals(party(other.agent().await.id), LARGEST_PAGE).await, (vec![], 0));
 
     let now = scene.make.tick();
     let cancelled = made[0].cancelled(CancelReason::OrganizerCancelled, now).unwrap();
     scene.propose(vec![update(&made[0], &cancelled)]).await.unwrap();
     let status = |status, now| ProposalFilter { status: Some(StatusAt { status, now }), ..all };
-    let over = made[1].expires_at;
+    let over = made[1].expires_at();
     let before = over - SignedDuration::micros(1);
     assert_eq!(scene.proposals(status(Status::Pending, before), LARGEST_PAGE).await, (ids[1..].to_vec(), 4));
     assert_eq!(scene.proposals(status(Status::Expired, before), LARGEST_PAGE).await, (vec![], 0));
@@ -175,7 +169,7 @@ pub async fn proposals_are_listed(store: &StoreUnderTest) {
 pub async fn proposals_are_settled_only_at_the_version_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let made = scene.proposal(&scene.shared_calendar().await).await;
-    let (first, second) = (made.participants[0], made.participants[1]);
+    let (first, second) = (made.participants()[0], made.participants()[1]);
     let now = scene.make.tick();
     let accepted = made.respond(first, response(ResponseKind::Accept, &made), now, &scene.make.entropy).unwrap();
     scene.propose(vec![update(&made, &accepted)]).await.unwrap();
@@ -184,18 +178,19 @@ pub async fn proposals_are_settled_only_at_the_version_seen(store: &StoreUnderTe
     assert_refused!(scene.propose(vec![update(&made, &declined)]).await, CommitError::Stale);
     let cancelled = made.cancelled(CancelReason::OrganizerCancelled, now).unwrap();
     assert_refused!(scene.propose(vec![update(&made, &cancelled)]).await, CommitError::Stale);
-    let again = made.respond(first, response(ResponseKind::Decline, &made), now, &scene.make.entropy).unwrap();
-    let again = Change::Update {
-        proposal: Box::new(Proposal { version: accepted.version.next(), ..again.clone() }),
-        seen: accepted.version,
-        response: again.responses.last().cloned(),
-    };
+    // A decision that read the new version, but not the response.
+    let unread = StoredProposal { version: accepted.version(), ..made.clone().into_stored() };
+    let unread = Proposal::from_stored(unread).unwrap();
+    let again = unread.respond(first, response(ResponseKind::Decline, &made), now, &scene.make.entropy).unwrap();
+    let again = update(&unread, &again);
     assert_refused!(scene.propose(vec![again]).await, CommitError::Stale);
-    assert_eq!(scene.proposal_now(made.id).await, Some(accepted.clone()));
+    assert_eq!(scene.proposal_now(made.id()).await, Some(accepted.clone()));
 
     let other = scene.other_organization().await;
-    let theirs = Proposal { org: other.org, ..cancelled };
-    assert_refused!(other.propose(vec![update(&accepted, &theirs)]).await, CommitError::Stale);
+    let theirs = StoredProposal { org: other.org, ..accepted.into_stored() };
+    let theirs = Proposal::from_stored(theirs).unwrap();
+    let cancelled = theirs.cancelled(CancelReason::OrganizerCancelled, now).unwrap();
+    assert_refused!(other.propose(vec![update(&theirs, &cancelled)]).await, CommitError::Stale);
 }
 
 /// If several callers end a proposal at once, each in its own way, one succeeds.
@@ -204,7 +199,7 @@ pub async fn a_proposal_ends_once(store: &StoreUnderTest) {
     let calendar = scene.shared_calendar().await;
     for _ in 0..6 {
         let made = scene.proposal(&calendar).await;
-        let (agent, now) = (made.participants[0], scene.make.tick());
+        let (agent, now) = (made.participants()[0], scene.make.tick());
         let responded = made.respond(agent, response(ResponseKind::Accept, &made), now, &scene.make.entropy).unwrap();
         scene.propose(vec![update(&made, &responded)]).await.unwrap();
         let outcomes = race(TASKS, |task| {
@@ -213,18 +208,18 @@ pub async fn a_proposal_ends_once(store: &StoreUnderTest) {
                 let now = scene.make.tick();
                 let event = EventId::new(now, &scene.make.entropy);
                 let next = match task % 3 {
-                    0 => seen.confirmed(seen.slots[0].id, event, now).unwrap(),
+                    0 => seen.confirmed(seen.slots()[0].id(), event, now).unwrap(),
                     1 => seen.cancelled(CancelReason::OrganizerCancelled, now).unwrap(),
-                    _ => seen.expired(seen.expires_at).unwrap(),
+                    _ => seen.expired(seen.expires_at()).unwrap(),
                 };
                 let ended = scene.propose(vec![update(&seen, &next)]).await;
-                ended.map(|()| next.state)
+                ended.map(|()| next.state())
             }
         })
         .await;
         assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
         let won = outcomes.into_iter().find_map(Result::ok);
-        assert_eq!(scene.proposal_now(made.id).await.map(|proposal| proposal.state), won);
+        assert_eq!(scene.proposal_now(made.id()).await.map(|proposal| proposal.state()), won);
     }
 }
 
@@ -238,7 +233,7 @@ pub async fn overdue_proposals_are_found(store: &StoreUnderTest) {
         let organizer = scene.agent().await.id;
         let participant = scene.agent().await.id;
         let expires_at = hours(10, 11).start() + SignedDuration::minutes(minutes);
-        let proposal = Proposal { expires_at, ..scene.proposed((organizer, vec![participant]), &calendar) };
+        let proposal = scene.proposed((organizer, vec![participant]), &calendar, Some(expires_at));
         scene.propose(vec![Change::Create(Box::new(proposal.clone()))]).await.unwrap();
         made.push(proposal);
     }
@@ -252,8 +247,8 @@ pub async fn overdue_proposals_are_found(store: &StoreUnderTest) {
     assert_eq!(overdue(10, 10).await, [made[1].clone()]);
     assert_eq!(overdue(30, 10).await, [made[1].clone(), made[2].clone(), made[0].clone()]);
     assert_eq!(overdue(90, 2).await, [made[1].clone(), made[2].clone()]);
-    let expired = made[1].expired(made[1].expires_at).unwrap();
-    assert_eq!(expired.state, State::Expired);
+    let expired = made[1].expired(made[1].expires_at()).unwrap();
+    assert_eq!(expired.state(), State::Expired);
     other.propose(vec![update(&made[1], &expired)]).await.unwrap();
     assert_eq!(overdue(90, 1).await, [made[2].clone()]);
 }

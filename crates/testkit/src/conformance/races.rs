@@ -9,7 +9,7 @@ use kalends_calendars::{
     ports::{CalendarBusy, EventFilter, EventScope},
 };
 use kalends_kernel::{Revision, Version};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_time::SignedDuration;
 
 use super::{

@@ -13,7 +13,7 @@ use kalends_calendars::{
 };
 use kalends_kernel::{CalendarId, OrgId, Page, Revision};
 use kalends_notifications::Message;
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_time::{SignedDuration, Span};
 use tokio::sync::Barrier;
 

@@ -7,7 +7,7 @@ use kalends_accounts::{
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{Agent, AgentPatch, AgentStatus, Patch};
 use kalends_kernel::KeyId;
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 
 use super::{
     StoreUnderTest,

@@ -10,7 +10,7 @@ use kalends_notifications::{
     Places, Record, Recorded, WebhookEndpoint,
     ports::{DeliveryStats, FannedOut},
 };
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_time::{SignedDuration, Timestamp};
 use serde_json::json;
 

@@ -7,7 +7,7 @@ use kalends_calendars::{
     ports::{BlockingSeries, CalendarBusy, EventScope, InstanceFilter, StatusAt},
 };
 use kalends_kernel::{CalendarId, EventId, Listed, Page, Revision};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use super::{

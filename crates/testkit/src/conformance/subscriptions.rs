@@ -12,7 +12,7 @@ use kalends_feeds::{
     },
 };
 use kalends_kernel::{EventId, Page};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_remote::RemoteUrl;
 use kalends_time::{SignedDuration, Timestamp, Zone};
 

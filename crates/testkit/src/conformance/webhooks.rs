@@ -4,7 +4,7 @@ use kalends_accounts::Change as AccountChange;
 use kalends_app::{Guard, ports::CommitError};
 use kalends_kernel::{Page, WebhookId};
 use kalends_notifications::{Deactivation, EndpointPatch, Places, Subscription, WebhookEndpoint};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_remote::RemoteUrl;
 
 use super::{

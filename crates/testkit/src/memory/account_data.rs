@@ -6,7 +6,8 @@ use kalends_accounts::{
     ports::{AccountData, Allowances, AuditLog, Deletions},
 };
 use kalends_kernel::{OrgId, StoreError};
-use kalends_quotas::{Metric, Period, Plan};
+use kalends_plans::{Metric, Plan};
+use kalends_quotas::Period;
 use kalends_time::Timestamp;
 
 use super::{MemoryStore, state::State};

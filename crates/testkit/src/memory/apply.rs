@@ -6,7 +6,7 @@ use kalends_accounts::{Claim, ClaimState, EndedKey, Organization, Taken};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, Use, ports::CommitError};
 use kalends_calendars::{Calendar, Event, EventSource, Reservation, calendars_revised};
 use kalends_kernel::{CalendarId, OrgId, StoreError, Version};
-use kalends_quotas::Metric;
+use kalends_plans::Metric;
 use kalends_time::Timestamp;
 
 use super::state::{LetterRow, ReservationRow, State};

@@ -7,7 +7,8 @@ use kalends_bookings::{
     ports::{BookingPages, FoundPage},
 };
 use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
-use kalends_quotas::{Metric, Period, Used};
+use kalends_plans::{Metric, Used};
+use kalends_quotas::Period;
 
 use super::{
     MemoryStore,

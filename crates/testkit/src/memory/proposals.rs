@@ -19,18 +19,16 @@ impl State {
     pub(super) fn apply_to_proposals(&mut self, change: &Change) -> Result<(), CommitError> {
         match change {
             Change::Create(proposal) => {
-                create(self.proposals.entry((proposal.org, proposal.id)), &Proposal::clone(proposal))
+                create(self.proposals.entry((proposal.org(), proposal.id())), &Proposal::clone(proposal))
             }
-            Change::Update { proposal, seen, response } => {
-                let row = self.proposals.get_mut(&(proposal.org, proposal.id)).ok_or(CommitError::Stale)?;
-                unchanged(row.version, *seen)?;
-                if let Some(response) = response {
-                    if row.responses.iter().any(|other| other.agent == response.agent) {
-                        return Err(CommitError::Stale);
-                    }
-                    row.responses.push(response.clone());
+            Change::Update { proposal, seen, response, .. } => {
+                let row = self.proposals.get_mut(&(proposal.org(), proposal.id())).ok_or(CommitError::Stale)?;
+                unchanged(row.version(), *seen)?;
+                let responded = |by| row.responses().iter().any(|other| other.agent() == by);
+                if response.as_ref().is_some_and(|response| responded(response.agent())) {
+                    return Err(CommitError::Stale);
                 }
-                (row.state, row.version, row.updated_at) = (proposal.state, proposal.version, proposal.updated_at);
+                row.clone_from(proposal);
                 Ok(())
             }
         }
@@ -53,14 +51,14 @@ impl Proposals for MemoryStore {
         let matching = state
             .proposals
             .values()
-            .filter(|proposal| proposal.org == org)
+            .filter(|proposal| proposal.org() == org)
             .filter(|proposal| filter.status.is_none_or(|at| proposal.state_at(at.now).status() == at.status))
-            .filter(|proposal| filter.organizer.is_none_or(|agent| proposal.organizer == agent))
+            .filter(|proposal| filter.organizer.is_none_or(|agent| proposal.organizer() == agent))
             .filter(|proposal| {
-                let is_party = |agent| proposal.organizer == agent || proposal.participants.contains(&agent);
+                let is_party = |agent| proposal.organizer() == agent || proposal.participants().contains(&agent);
                 filter.party.is_none_or(is_party)
             });
-        Ok(page_of(matching, |proposal| (proposal.created_at, proposal.id), page))
+        Ok(page_of(matching, |proposal| (proposal.created_at(), proposal.id()), page))
     }
 
     async fn overdue_proposals(&self, now: Timestamp, limit: u32) -> Result<Vec<Proposal>, StoreError> {
@@ -68,10 +66,10 @@ impl Proposals for MemoryStore {
         let mut overdue: Vec<Proposal> = state
             .proposals
             .values()
-            .filter(|proposal| proposal.state.status() == Status::Pending && proposal.expires_at <= now)
+            .filter(|proposal| proposal.state().status() == Status::Pending && proposal.expires_at() <= now)
             .cloned()
             .collect();
-        overdue.sort_by_key(|proposal| (proposal.expires_at, proposal.id));
+        overdue.sort_by_key(|proposal| (proposal.expires_at(), proposal.id()));
         overdue.truncate(limit as usize);
         Ok(overdue)
     }

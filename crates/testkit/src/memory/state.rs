@@ -26,8 +26,9 @@ use kalends_kernel::{
     Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
 use kalends_notifications::{Delivery, Health, Letter, Message, Queue, WebhookEndpoint};
+use kalends_plans::Metric;
 use kalends_proposals::Proposal;
-use kalends_quotas::{Metric, Period};
+use kalends_quotas::Period;
 use kalends_time::Timestamp;
 use uuid::Uuid;
 

@@ -11,7 +11,8 @@ use kalends_notifications::{
     ports::{Backlog, Deliveries, DeliveryQueue, DeliverySeen, DeliveryStats, DueDelivery, FannedOut, Webhooks},
     skip,
 };
-use kalends_quotas::{Metric, Period};
+use kalends_plans::Metric;
+use kalends_quotas::Period;
 use kalends_time::Timestamp;
 
 use super::{

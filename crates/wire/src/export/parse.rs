@@ -7,14 +7,14 @@ use super::{ExportedAcceptance, ExportedKey, ExportedResponse, ExportedSlot};
 impl ExportedSlot {
     /// Builds the exported form of a slot.
     pub fn of(proposal: &kalends_proposals::Proposal, slot: &kalends_proposals::Slot) -> Self {
-        Self { proposal_id: proposal.id, slot: slot.into() }
+        Self { proposal_id: proposal.id(), slot: slot.into() }
     }
 }
 
 impl ExportedResponse {
     /// Builds the exported form of a response.
     pub fn of(proposal: &kalends_proposals::Proposal, response: &kalends_proposals::Response) -> Self {
-        Self { proposal_id: proposal.id, response: response.into() }
+        Self { proposal_id: proposal.id(), response: response.into() }
     }
 }
 

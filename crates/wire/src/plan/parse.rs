@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kalends_quotas::{Plan as Domain, PublicPlan};
+use kalends_plans::{Plan as Domain, PublicPlan};
 
 use super::{Plan, PlanLimits, Plans};
 

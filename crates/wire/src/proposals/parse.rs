@@ -24,22 +24,22 @@ impl ProposalSummary {
         let (won, reason) = state.details();
         let (resolved_slot_id, created_event_id) = won.unzip();
         Self {
-            id: proposal.id,
-            title: proposal.title.clone(),
-            description: proposal.description.clone(),
-            organizer_agent_id: proposal.organizer,
-            participant_agent_ids: proposal.participants.clone(),
-            calendar_id: proposal.calendar,
+            id: proposal.id(),
+            title: proposal.title().to_owned(),
+            description: proposal.description().map(str::to_owned),
+            organizer_agent_id: proposal.organizer(),
+            participant_agent_ids: proposal.participants().to_vec(),
+            calendar_id: proposal.calendar(),
             status: state.status().as_str().into(),
-            expires_at: proposal.expires_at,
-            hold_slots: proposal.hold_slots,
-            skip_taken: proposal.skip_taken,
+            expires_at: proposal.expires_at(),
+            hold_slots: proposal.hold_slots(),
+            skip_taken: proposal.skip_taken(),
             resolved_slot_id,
             created_event_id,
             reason: reason.map(|reason| reason.as_str().into()),
-            metadata: proposal.metadata.as_map().clone(),
-            created_at: proposal.created_at,
-            updated_at: proposal.updated_at,
+            metadata: proposal.metadata().as_map().clone(),
+            created_at: proposal.created_at(),
+            updated_at: proposal.updated_at(),
         }
     }
 }
@@ -49,8 +49,8 @@ impl Proposal {
     pub fn of(proposal: &domain::Proposal, now: Timestamp) -> Self {
         Self {
             summary: ProposalSummary::of(proposal, now),
-            slots: proposal.slots.iter().map(ProposalSlot::from).collect(),
-            responses: proposal.responses.iter().map(ProposalResponse::from).collect(),
+            slots: proposal.slots().iter().map(ProposalSlot::from).collect(),
+            responses: proposal.responses().iter().map(ProposalResponse::from).collect(),
         }
     }
 }
@@ -58,11 +58,11 @@ impl Proposal {
 impl From<&domain::Slot> for ProposalSlot {
     fn from(slot: &domain::Slot) -> Self {
         Self {
-            id: slot.id,
-            start_time: slot.span.start(),
-            end_time: slot.span.end(),
-            weight: slot.weight.as_f64(),
-            calendar_id: slot.calendar,
+            id: slot.id(),
+            start_time: slot.span().start(),
+            end_time: slot.span().end(),
+            weight: slot.weight().as_f64(),
+            calendar_id: slot.calendar(),
         }
     }
 }
@@ -70,13 +70,13 @@ impl From<&domain::Slot> for ProposalSlot {
 impl From<&domain::Response> for ProposalResponse {
     fn from(response: &domain::Response) -> Self {
         Self {
-            id: response.id,
-            agent_id: response.agent,
-            response: response.kind.as_str().into(),
-            selected_slot_id: response.selected,
-            counter_slots: response.counter_slots.iter().map(CounterSlot::from).collect(),
-            message: response.message.clone(),
-            created_at: response.created_at,
+            id: response.id(),
+            agent_id: response.agent(),
+            response: response.kind().as_str().into(),
+            selected_slot_id: response.selected(),
+            counter_slots: response.counter_slots().iter().map(CounterSlot::from).collect(),
+            message: response.message().map(str::to_owned),
+            created_at: response.created_at(),
         }
     }
 }
@@ -110,7 +110,7 @@ impl Resolution {
 }
 
 fn created_event(proposal: &domain::Proposal) -> Option<EventId> {
-    match proposal.state {
+    match proposal.state() {
         State::Confirmed { event, .. } => Some(event),
         State::Pending | State::Cancelled(_) | State::Expired => None,
     }
@@ -119,21 +119,21 @@ fn created_event(proposal: &domain::Proposal) -> Option<EventId> {
 impl ProposalResponded {
     /// Builds the payload for a response.
     pub fn of(proposal: &domain::Proposal, response: &domain::Response) -> Self {
-        Self { proposal_id: proposal.id, agent_id: response.agent, response: response.kind.as_str().into() }
+        Self { proposal_id: proposal.id(), agent_id: response.agent(), response: response.kind().as_str().into() }
     }
 }
 
 impl ProposalConfirmed {
     /// Builds the payload for a proposal that `slot` won.
     pub fn of(proposal: &domain::Proposal, slot: &domain::Slot) -> Self {
-        Self { proposal_id: proposal.id, resolved_slot: slot.into(), created_event_id: created_event(proposal) }
+        Self { proposal_id: proposal.id(), resolved_slot: slot.into(), created_event_id: created_event(proposal) }
     }
 }
 
 impl ProposalCancelled {
     /// Builds the payload for a cancelled proposal.
     pub fn of(proposal: &domain::Proposal, reason: CancelReason) -> Self {
-        Self { proposal_id: proposal.id, reason: reason.as_str().into() }
+        Self { proposal_id: proposal.id(), reason: reason.as_str().into() }
     }
 }
 
@@ -304,7 +304,8 @@ impl RespondToProposal {
         let message = errors.take(optional_text("message", self.message.as_deref(), MESSAGE_MAX));
         match (kind, selected, counter_slots, message) {
             (Some(kind), Some(selected), Some(counter_slots), Some(message)) => {
-                Ok((self.agent_id, NewResponse { kind, selected, counter_slots, message }))
+                let response = NewResponse::new(kind, selected);
+                Ok((self.agent_id, response.with_counter_slots(counter_slots).with_message(message)))
             }
             _ => Err(errors),
         }

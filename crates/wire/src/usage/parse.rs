@@ -1,6 +1,6 @@
 //! Builds the answers from values of the domain.
 
-use kalends_quotas::{Metric, UsageReport};
+use kalends_plans::{Metric, UsageReport};
 
 use super::{Usage, Used, UsedCalls};
 

@@ -1,7 +1,7 @@
 //! A user in the console takes over what an agent started.
 
 use kalends_app::{operations as op, operators::set_plan};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use serde_json::json;
 
 use super::story::{Story, id, text};

@@ -1,7 +1,7 @@
 //! The organization that most of the story is about: two agents and their calendars.
 
 use kalends_app::{operations as op, operators::set_plan};
-use kalends_quotas::Plan;
+use kalends_plans::Plan;
 use serde_json::json;
 
 use super::{

@@ -1,8 +1,9 @@
 //! The amount of each metric that a plan allows.
 
+use kalends_quotas::Rate;
 use serde_json::{Map, Value};
 
-use crate::{Metric, Rate};
+use crate::Metric;
 
 /// A limit for each metric, and the requests per second of one key. `None` is unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

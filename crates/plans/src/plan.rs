@@ -1,6 +1,13 @@
 //! The plans, with their limits and features.
 
+use kalends_quotas::Rate;
+
 use crate::{Limits, Metric};
+
+/// How often a wrong password may be tried for one account, over all addresses together.
+///
+/// An attacker with many addresses gets past every limit by address. This limit is by account.
+pub const SIGN_IN_FAILURES: Rate = Rate::per_minute(10);
 
 /// A plan. Plans that are not in [`Plan::PUBLIC`] are internal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -248,7 +255,7 @@ mod tests {
     #[case(Plan::Custom, 200, (50, 365))]
     fn every_plan_has_its_rate_and_range(#[case] plan: Plan, #[case] per_second: u32, #[case] range: (usize, i64)) {
         assert_eq!(plan.limits().rate_per_second(), Some(per_second));
-        assert_eq!(plan.limits().rate(), Some(crate::Rate::per_second(per_second)));
+        assert_eq!(plan.limits().rate(), Some(Rate::per_second(per_second)));
         assert_eq!(plan.availability_range(), range);
     }
 

@@ -1,8 +1,6 @@
 //! Limits by IP address on requests that need no key.
 
-use std::net::IpAddr;
-
-use crate::Rate;
+use kalends_quotas::Rate;
 
 /// A lane: a kind of unauthenticated request that is limited by address. Each lane is counted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -144,28 +142,6 @@ fn excerpt(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// The key that an address is counted under: a whole IPv4 address, or the /64 of an IPv6 address, because one caller
-/// controls a /64. An IPv4-mapped address counts as the IPv4 address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum IpKey {
-    /// An IPv4 address.
-    V4(u32),
-    /// The upper half of an IPv6 address.
-    V6(u64),
-}
-
-impl From<IpAddr> for IpKey {
-    fn from(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V4(address) => Self::V4(address.to_bits()),
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments().map(u64::from);
-                Self::V6(a << 48 | b << 32 | c << 16 | d)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -212,19 +188,5 @@ mod tests {
     fn errors_name_the_entry(#[case] text: &str, #[case] part: &str) {
         let message = IpLimits::parse(text).unwrap_err().to_string();
         assert!(message.contains(part), "{message}");
-    }
-
-    #[rstest]
-    #[case::v4_every_bit("203.0.113.7", "203.0.113.8", false)]
-    #[case::one_v4("203.0.113.7", "203.0.113.7", true)]
-    #[case::mapped("203.0.113.7", "::ffff:203.0.113.7", true)]
-    #[case::mapped_ones_differ("::ffff:203.0.113.7", "::ffff:203.0.113.8", false)]
-    #[case::one_64("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", true)]
-    #[case::two_64s("2001:db8:1:2::1", "2001:db8:1:3::1", false)]
-    #[case::compatible_is_v6("::203.0.113.7", "203.0.113.7", false)]
-    #[case::zero("0.0.0.0", "::", false)]
-    fn addresses_of_one_caller_are_counted_together(#[case] one: &str, #[case] other: &str, #[case] together: bool) {
-        let key = |text: &str| IpKey::from(text.parse::<IpAddr>().unwrap());
-        assert_eq!(key(one) == key(other), together);
     }
 }

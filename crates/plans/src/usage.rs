@@ -1,8 +1,9 @@
 //! The report of `GET /v1/usage`.
 
+use kalends_quotas::Period;
 use kalends_time::Timestamp;
 
-use crate::{Counted, Limits, Metric, Period, Plan};
+use crate::{Counted, Limits, Metric, Plan};
 
 /// The use of one metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +38,7 @@ impl UsageReport {
         Self { plan: plan.public_name(), period: Period::of(now), limits, used: [0; Metric::ALL.len()] }
     }
 
-    /// Records the use of a metric. For units on lease ([`crate::Lease`]), first subtract those that are debited but
+    /// Records the use of a metric. For units on lease ([`kalends_quotas::Lease`]), first subtract those that are debited but
     /// known to be unspent.
     pub const fn note(&mut self, metric: Metric, used: u64) {
         self.used[metric.index()] = used;

@@ -3,9 +3,10 @@
 use std::fmt::{Display, from_fn};
 
 use kalends_kernel::base64;
+use kalends_quotas::{Period, Rate};
 use kalends_time::Timestamp;
 
-use crate::{Metric, Period, Rate};
+use crate::Metric;
 
 /// The header that states the limits.
 pub const RATE_LIMIT_POLICY: &str = "ratelimit-policy";
@@ -45,7 +46,8 @@ pub fn monthly_limit(limit: Option<u64>, remaining: Option<u64>, now: Timestamp)
     Some(from_fn(move |f| write!(f, "\"{MONTHLY}\";r={remaining};t={seconds}")))
 }
 
-/// The headers of a 429 for the limit of requests per second. `retry_after` is the result of [`retry_after_seconds`].
+/// The headers of a 429 for the limit of requests per second. `retry_after` is the result of
+/// [`kalends_quotas::retry_after_seconds`].
 pub fn burst_headers(rate: Rate, retry_after: i64) -> RateLimitHeaders<impl Display, impl Display> {
     RateLimitHeaders {
         policy: from_fn(move |f| write!(f, "\"burst\";q={};w={}", rate.count(), rate.seconds())),
@@ -53,14 +55,8 @@ pub fn burst_headers(rate: Rate, retry_after: i64) -> RateLimitHeaders<impl Disp
     }
 }
 
-/// A wait as `Retry-After` shows it: whole seconds, rounded up, at least one.
-pub fn retry_after_seconds(wait: kalends_time::SignedDuration) -> i64 {
-    wait.as_micros().saturating_add(999_999).div_euclid(1_000_000).max(1)
-}
-
 #[cfg(test)]
 mod tests {
-    use kalends_time::SignedDuration;
     use rstest::rstest;
 
     use super::*;
@@ -113,15 +109,5 @@ mod tests {
             ("\"burst\";q=10;w=1", "\"burst\";r=0;t=1")
         );
         assert_eq!(burst_headers(Rate::per_minute(5), 12).policy.to_string(), "\"burst\";q=5;w=60");
-    }
-
-    #[rstest]
-    #[case(SignedDuration::ZERO, 1)]
-    #[case(SignedDuration::micros(1), 1)]
-    #[case(SignedDuration::seconds(1), 1)]
-    #[case(SignedDuration::micros(1_000_001), 2)]
-    #[case(SignedDuration::seconds(-5), 1)]
-    fn waits_are_rounded_up(#[case] wait: SignedDuration, #[case] seconds: i64) {
-        assert_eq!(retry_after_seconds(wait), seconds);
     }
 }
