@@ -23,10 +23,11 @@ impl Bookings {
         BusySet::from_unsorted(booked).widen(SignedDuration::minutes(0), airing)
     }
 
-    /// The slots in which all of them are free.
+    /// The slots in which all of them are free. Only bookings that overlap the query's window are merged.
     fn all_free(&self, all: &[&str], query: SlotQuery) -> Vec<Span> {
-        let taken: Vec<BusySet> = all.iter().map(|what| self.taken(what, SignedDuration::minutes(0))).collect();
-        query.slots(&BusySet::union_all(&taken)).collect()
+        let taken: Vec<BusySet> = all.iter().map(|what| self.taken(what, SignedDuration::ZERO)).collect();
+        let free = BusySet::common_free(&taken, query.window());
+        query.slots(&free.complement(query.window())).collect()
     }
 }
 

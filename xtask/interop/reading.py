@@ -35,16 +35,16 @@ class Feed:
     """A generated feed and our reading of it."""
 
     def __init__(self, line):
-        self.told = json.loads(line)
-        self.calendar = Calendar.from_ical(self.told["feed"])
+        self.line = json.loads(line)
+        self.calendar = Calendar.from_ical(self.line["feed"])
         errors = [error for component in self.calendar.walk() for error in component.errors]
         assert not errors, errors
-        self.dates = ZoneInfo(self.told["zone"])
+        self.dates = ZoneInfo(self.line["zone"])
         # With this property, the expander converts UTC times to that zone. It also is the zone of floating times.
         name = self.calendar.pop("X-WR-TIMEZONE", None)
         self.times = ZoneInfo(str(name)) if name else self.dates
         self.forward = False
-        self.window = (self.told["from"], self.told["to"])
+        self.window = (self.line["from"], self.line["to"])
 
     def groups(self):
         """The events grouped by UID."""
@@ -58,7 +58,7 @@ class Feed:
     def days_of_durations(self):
         """The days in each event's DURATION as written, because the package treats PT24H as P1D."""
         found = []
-        for line in re.sub("\r?\n ", "", self.told["feed"]).splitlines():
+        for line in re.sub("\r?\n ", "", self.line["feed"]).splitlines():
             if line == "BEGIN:VEVENT":
                 found.append(0)
             elif line == "BEGIN:VALARM":
@@ -361,12 +361,12 @@ def shown(spans):
     return ", ".join(f"{text(start)}/{text(end)}" for start, end in spans[:3])
 
 
-def tell(feed, uid, events, ours):
+def report(feed, uid, events, ours):
     found, applied, _ = busy(feed, events, CORRECTIONS)
     names = ", ".join(one.__name__ for one in applied)
     print(f"{uid}, dates in {feed.dates.key}, floating times in {feed.times.key}, corrected by {names}")
     print("  only the expander:", shown([span for span in found if span not in ours]))
-    print("  only ours:", shown([span for span in ours if span not in found]), feed.told["skipped"].get(uid, ""))
+    print("  only ours:", shown([span for span in ours if span not in found]), feed.line["skipped"].get(uid, ""))
     for event in events:
         print("  " + event.to_ical().decode().replace("\r\n ", "").rstrip().replace("\r\n", "\n  "))
 
@@ -379,7 +379,7 @@ def main():
             counted["feeds"] += 1
             whole = []
             for uid, events in feed.groups().items():
-                ours = feed.told["events"].get(uid, [])
+                ours = feed.line["events"].get(uid, [])
                 whole += ours
                 found, _, occurrences = busy(feed, events, [])
                 counted["events"] += 1
@@ -390,10 +390,10 @@ def main():
                 counted["not explained" if needed is None else "explained"] += 1
                 classes.update(one.__name__.replace("_", " ") for one in needed or [])
                 if needed is None:
-                    tell(feed, uid, events, ours)
-            if feed.merged(whole) != feed.told["busy"]:
+                    report(feed, uid, events, ours)
+            if feed.merged(whole) != feed.line["busy"]:
                 counted["not explained"] += 1
-                print(f"feed {feed.told['number']}: its busy times are not the union of its events' busy times")
+                print(f"feed {feed.line['number']}: its busy times are not the union of its events' busy times")
     print(
         f"icalendar with recurring-ical-events: {counted['feeds']} feeds of {counted['events']} events with "
         f"{counted['occurrences']} occurrences that block; {counted['explained']} events differ for known reasons, "

@@ -19,7 +19,7 @@ impl Email {
     /// Names the field and the part that is wrong.
     pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
         let wrong =
-            |what: &str| FieldError::new(param, format!("must be an e-mail address such as ada@example.com: {what}"));
+            |what: &str| FieldError::new(param, format!("must be an email address such as ada@example.com: {what}"));
         if text.chars().count() > EMAIL_MAX {
             return Err(FieldError::new(param, format!("must be at most {EMAIL_MAX} characters long")));
         }

@@ -98,7 +98,8 @@ impl App {
         .await
     }
 
-    /// Deletes a connection with everything that is stored about it, and revokes its consent at the provider.
+    /// Deletes a connection with everything that is stored about it, and revokes its consent at the provider if the
+    /// provider has a way to.
     ///
     /// # Errors
     /// [`Refusal::NotFound`].

@@ -220,7 +220,7 @@ impl App {
             Ok(token_request) => token_request,
             Err(error @ OauthError::Provider) => {
                 let reported = reported.as_deref().unwrap_or_default();
-                tracing::warn!(provider = provider.as_str(), "told" = reported, "a provider reports an error");
+                tracing::warn!(provider = provider.as_str(), reported, "a provider reports an error");
                 return failed(error.into(), &error);
             }
             Err(error) => return failed(error.into(), &error),

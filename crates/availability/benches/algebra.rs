@@ -6,8 +6,7 @@
 
 use std::{hint::black_box, rc::Rc, time::Instant as Timer};
 
-use kalends_availability::{BusySet, SlotLength, free_slots};
-use kalends_time::{SignedDuration, Span, Timestamp};
+use kalends_availability::{BusySet, SignedDuration, Span, Timestamp, free_slots};
 
 /// The number of spans, and the number of rounds to run with them.
 const SIZES: [(u32, usize); 4] = [(1_000, 401), (10_000, 101), (100_000, 31), (1_000_000, 11)];
@@ -19,6 +18,10 @@ const VARIED: u32 = 200_000;
 const APART: SignedDuration = SignedDuration::seconds(2_592);
 
 fn main() {
+    // `cargo bench ... -- sets` measures only the queries of several sets.
+    if std::env::args().any(|argument| argument == "sets") {
+        return several_sets();
+    }
     let columns = SIZES.map(|(count, rounds)| measure(cases(count), rounds));
     let heading = SIZES.map(|(count, _)| format!("{count:>18}")).concat();
     println!("{:<44}{heading} spans", "nanoseconds a span (and times the plain one)");
@@ -31,6 +34,118 @@ fn main() {
         });
         println!("{:<44}{}", case.name, cells.collect::<String>());
     }
+    several_sets();
+}
+
+fn several_sets() {
+    println!("\n{:<54}{:>12}{:>12}", "microseconds a query (and times the plain one)", "median", "");
+    for group in [everyone("dense", APART), everyone("sparse", APART_SPARSE), one_week(), rooms()] {
+        let measured = measure(group, 101);
+        for (row, case) in measured.iter().enumerate() {
+            let ratio = if row == 0 { String::new() } else { format!("({:.2}x)", case.nanos / measured[0].nanos) };
+            println!("{:<54}{:>12.1} {ratio:<12}", case.name, case.nanos / 1e3);
+        }
+    }
+}
+
+/// The average time from one start to the next if the spans of 100 people rarely meet.
+const APART_SPARSE: SignedDuration = SignedDuration::days(3);
+
+/// The sets of a number of people, with that many spans each.
+fn people(people: u64, spans: u32, apart: SignedDuration) -> Rc<Vec<BusySet>> {
+    let one = |seed| BusySet::from_unsorted(random_spans_apart(spans, seed, apart));
+    Rc::new((1..=people).map(one).collect())
+}
+
+/// When 100 people with 1,000 spans each are all free.
+fn everyone(density: &'static str, apart: SignedDuration) -> Vec<Case> {
+    let everything = window(ORIGIN, SignedDuration::micros(apart.as_micros() * 1_000));
+    let (plain, ours, most) = match density {
+        "dense" => ("plain free time of 100 sets", "common_free of 100 sets", "at_least_free(90) of 100 sets"),
+        _ => ("plain free time of 100 sparse sets", "common_free of the same", "at_least_free(90) of the same"),
+    };
+    let sets = people(100, 1_000, apart);
+    let input = || {
+        let sets = Rc::clone(&sets);
+        move || Rc::clone(&sets)
+    };
+    vec![
+        case(plain, input(), |_| 1, move |sets| plain_common_free(&sets, everything)),
+        case(ours, input(), |_| 1, move |sets| BusySet::common_free(&*sets, everything)),
+        case(most, input(), |_| 1, move |sets| BusySet::at_least_free(90, &*sets, everything)),
+    ]
+}
+
+/// When the same people are all free in one week of many years.
+fn one_week() -> Vec<Case> {
+    let week = window(ORIGIN + SignedDuration::days(1_000), SignedDuration::days(7));
+    let sets = people(100, 1_000, APART_SPARSE);
+    let input = || {
+        let sets = Rc::clone(&sets);
+        move || Rc::clone(&sets)
+    };
+    vec![
+        case("plain free time of a week", input(), |_| 1, move |sets| plain_common_free(&sets, week)),
+        case("common_free of a week", input(), |_| 1, move |sets| BusySet::common_free(&*sets, week)),
+    ]
+}
+
+/// The query of `examples/rooms.rs` on 100,000 bookings each of a room and two people: the half hours of a week.
+fn rooms() -> Vec<Case> {
+    let week = window(ORIGIN + SignedDuration::days(1_000), SignedDuration::days(7));
+    let sets = people(3, 100_000, APART);
+    let input = || {
+        let sets = Rc::clone(&sets);
+        move || Rc::clone(&sets)
+    };
+    let plain = move |sets: Rc<Vec<BusySet>>| {
+        let spans = sets.iter().flat_map(|set| set.spans().iter().copied());
+        plain_slots(&plain_sort_and_sweep(spans.collect()), week)
+    };
+    let clipped = move |sets: Rc<Vec<BusySet>>| {
+        let spans = sets.iter().flat_map(|set| set.spans().iter().filter_map(|span| span.clip(week)));
+        plain_slots(&plain_sort_and_sweep(spans.collect()), week)
+    };
+    let ours = move |sets: Rc<Vec<BusySet>>| {
+        let length = SignedDuration::minutes(30);
+        let taken = BusySet::common_free(&*sets, week).complement(week);
+        free_slots(week, &taken, length, length).collect::<Vec<_>>()
+    };
+    vec![
+        case("plain sweep of three rooms, slots of a week", input(), |_| 1, plain),
+        case("plain clip and sweep of the same", input(), |_| 1, clipped),
+        case("common_free and free_slots of the same", input(), |_| 1, ours),
+    ]
+}
+
+/// Clips all spans, sorts all, and keeps what is between them.
+fn plain_common_free(sets: &[BusySet], window: Span) -> Vec<Span> {
+    let spans = sets.iter().flat_map(|set| set.spans().iter().filter_map(|span| span.clip(window)));
+    let mut free = Vec::new();
+    let mut from = window.start();
+    for busy in plain_sort_and_sweep(spans.collect()) {
+        free.extend(Span::new(from, busy.start()));
+        from = busy.end();
+    }
+    free.extend(Span::new(from, window.end()));
+    free
+}
+
+/// The half hours of `window` that overlap none of the sorted `busy`.
+fn plain_slots(busy: &[Span], window: Span) -> Vec<Span> {
+    let half_hour = SignedDuration::minutes(30);
+    let (mut slots, mut start, mut at) = (Vec::new(), window.start(), 0);
+    while start + half_hour <= window.end() {
+        while busy.get(at).is_some_and(|busy| busy.end() <= start) {
+            at += 1;
+        }
+        let slot = self::window(start, half_hour);
+        if !busy.get(at).is_some_and(|busy| busy.overlaps(slot)) {
+            slots.push(slot);
+        }
+        start = slot.end();
+    }
+    slots
 }
 
 /// One operation on one input.
@@ -151,6 +266,9 @@ fn plain_sort_and_sweep(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 fn plain_sweep(mut spans: Vec<Span>) -> Vec<Span> {
+    if spans.is_empty() {
+        return spans;
+    }
     let mut last = 0;
     for read in 1..spans.len() {
         let next = spans[read];
@@ -166,7 +284,7 @@ fn plain_sweep(mut spans: Vec<Span>) -> Vec<Span> {
 }
 
 fn half_hours(window: Span, busy: &BusySet) -> impl Iterator<Item = Span> {
-    let length = SlotLength::DEFAULT.elapsed();
+    let length = SignedDuration::minutes(30);
     free_slots(window, busy, length, length)
 }
 
@@ -194,6 +312,10 @@ fn in_order(spans: &[Span]) -> Vec<Span> {
 
 /// Spans of 15 to 60 minutes that start anywhere. The same seed gives the same spans.
 fn random_spans(count: u32, seed: u64) -> Vec<Span> {
+    random_spans_apart(count, seed, APART)
+}
+
+fn random_spans_apart(count: u32, seed: u64, apart: SignedDuration) -> Vec<Span> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut below = |bound: i64| {
         state ^= state << 13;
@@ -201,7 +323,7 @@ fn random_spans(count: u32, seed: u64) -> Vec<Span> {
         state ^= state << 17;
         i64::try_from(state >> 1).map_or(0, |random| random % bound)
     };
-    let minutes = APART.as_micros() / 60_000_000 * i64::from(count);
+    let minutes = apart.as_micros() / 60_000_000 * i64::from(count);
     let mut span =
         || window(ORIGIN + SignedDuration::minutes(below(minutes)), SignedDuration::minutes(15 * (1 + below(4))));
     (0..count).map(|_| span()).collect()

@@ -4,6 +4,8 @@ use std::hint::select_unpredictable;
 
 use kalends_time::{SignedDuration, Span, Timestamp};
 
+use crate::buckets::sort_by_time;
+
 /// Busy time: sorted half-open spans, of which no two overlap or touch.
 ///
 /// Two sets that cover the same instants are equal, however they were built. In the complexities
@@ -220,11 +222,8 @@ impl BusySet {
             return Self(merge_all(inside)).complement(window);
         }
         let spans = || inside.iter().copied().flatten();
-        // A stable sort finds the sorted runs, one for each set.
-        let mut starts: Vec<Timestamp> = spans().map(|span| span.start().max(window.start())).collect();
-        let mut ends: Vec<Timestamp> = spans().map(|span| span.end().min(window.end())).collect();
-        starts.sort();
-        ends.sort();
+        let starts = sort_by_time(spans().map(|span| span.start().max(window.start())).collect(), |at| *at);
+        let ends = sort_by_time(spans().map(|span| span.end().min(window.end())).collect(), |at| *at);
         let mut free = Vec::new();
         // The start of the free time that has not ended yet.
         let mut since = Some(window.start());
@@ -297,15 +296,27 @@ fn merge(ours: &[Span], theirs: &[Span]) -> Vec<Span> {
     union
 }
 
-/// The union of sets, merged in pairs, then in pairs of pairs, and so on. What overlaps is merged early and costs
-/// nothing in later rounds.
+/// The union of sets.
+///
+/// They are merged in pairs, then in pairs of pairs, and so on. What overlaps is merged early and costs nothing in
+/// later rounds. If too little overlaps, the rest is sorted instead, which takes as long as a few rounds.
 fn merge_all<'a>(sets: impl IntoIterator<Item = &'a [Span]>) -> Vec<Span> {
+    /// Fewer sets than this are always merged in pairs.
+    const FEW: usize = 6;
     let mut sets = sets.into_iter();
-    let mut merged = Vec::new();
+    let (mut merged, mut before) = (Vec::new(), 0);
     while let Some(first) = sets.next() {
-        merged.push(sets.next().map_or_else(|| first.to_vec(), |second| merge(first, second)));
+        let second = sets.next().unwrap_or_default();
+        before += first.len() + second.len();
+        merged.push(merge(first, second));
     }
     while merged.len() > 1 {
+        let left = merged.iter().map(Vec::len).sum::<usize>();
+        if merged.len() > FEW && left > before / 4 * 3 {
+            let sorted = sort_by_time(merged.concat(), |span| span.start());
+            return BusySet::from_unsorted(sorted).0;
+        }
+        before = left;
         let mut pairs = std::mem::take(&mut merged).into_iter();
         while let Some(first) = pairs.next() {
             merged.push(match pairs.next() {

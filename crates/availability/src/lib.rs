@@ -30,6 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod buckets;
 mod busy;
 mod cached;
 mod explain;

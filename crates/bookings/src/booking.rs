@@ -73,7 +73,7 @@ impl Booking {
 pub enum SlotError {
     /// No slot begins at this time: it is not on the page's grid, or it is outside the page's window.
     #[error(
-        "must be the start of a slot that the page offers, got {0}; GET the slots of the page to see the present ones"
+        "must be the start of a slot that the page offers, got {0}; GET the slots of the page to see what it offers now"
     )]
     NotOnGrid(Timestamp),
     /// It is a slot of the page, but it is taken.

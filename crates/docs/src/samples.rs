@@ -251,6 +251,7 @@ fn camel(variable: &str) -> String {
 /// Encodes a value of a query, but only the characters that have a meaning there.
 fn encoded(value: &str) -> String {
     let encode = |char: char| match char {
+        '%' => "%25".to_owned(),
         '+' => "%2B".to_owned(),
         '&' => "%26".to_owned(),
         '#' => "%23".to_owned(),

@@ -142,7 +142,7 @@ impl Plan {
         PublicPlan {
             plan: Self::Custom,
             name: "Custom",
-            tagline: "For whatever does not fit",
+            tagline: "For everything larger",
             price: None,
             currency: None,
             display_features: &["Negotiated limits", "All features"],

@@ -88,7 +88,7 @@ keys! {
     TERMS_VERSION, Plain, Default::Text("2026-01-01"),
         "The version of the terms of service.";
     TERMS_MATERIAL, Plain, Default::Text("true"),
-        "Whether to notify organizations that accepted another version of the terms.";
+        "Whether answers announce this version to organizations that have not accepted it.";
     TERMS_URL, Plain, Default::Derived(|text_of| format!("{}/terms", text_of(&BASE_URL))),
         "The URL of the terms of service.";
     TERMS_EFFECTIVE_AT, Plain, Default::Derived(|text_of| {
