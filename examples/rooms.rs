@@ -4,8 +4,7 @@
 
 use std::{collections::BTreeMap, error::Error};
 
-use kalends_availability::{BusySet, SlotLength, SlotQuery, nearest_free};
-use kalends_time::{SignedDuration, Span, Timestamp};
+use kalends_availability::{BusySet, SignedDuration, Span, Timestamp, free_slots, nearest_free};
 
 /// The bookings of each room or person, in any order.
 #[derive(Default)]
@@ -23,11 +22,11 @@ impl Bookings {
         BusySet::from_unsorted(booked).widen(SignedDuration::minutes(0), airing)
     }
 
-    /// The slots in which all of them are free. Only bookings that overlap the query's window are merged.
-    fn all_free(&self, all: &[&str], query: SlotQuery) -> Vec<Span> {
+    /// The slots of a window in which all of them are free. Only bookings that overlap the window are merged.
+    fn all_free(&self, all: &[&str], window: Span, length: SignedDuration) -> Vec<Span> {
         let taken: Vec<BusySet> = all.iter().map(|what| self.taken(what, SignedDuration::ZERO)).collect();
-        let free = BusySet::common_free(&taken, query.window());
-        query.slots(&free.complement(query.window())).collect()
+        let taken = BusySet::common_free(&taken, window).complement(window);
+        free_slots(window, &taken, length, length).collect()
     }
 }
 
@@ -43,8 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     bookings.add("Ben", "2027-03-01T11:00:00Z", "2027-03-01T11:30:00Z")?;
 
     let morning = span("2027-03-01T09:00:00Z", "2027-03-01T12:00:00Z")?;
-    let query = SlotQuery::new(morning, "30m".parse::<SlotLength>()?)?;
-    let together = bookings.all_free(&["Library", "Ada", "Ben"], query);
+    let together = bookings.all_free(&["Library", "Ada", "Ben"], morning, SignedDuration::minutes(30));
     for slot in &together {
         println!("all are free from {} to {}", slot.start(), slot.end());
     }

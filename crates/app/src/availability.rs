@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use kalends_availability::{BUFFER_MAX_MINUTES, BusySet, CachedBusy};
+use kalends_availability::{BusySet, CachedBusy};
+use kalends_calendars::BUFFER_MAX_MINUTES;
 use kalends_calendars::{
     Event, HeldTime, Reservation,
     ports::{BusySource, CalendarBusy, LivingAgent},

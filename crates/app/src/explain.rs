@@ -1,6 +1,7 @@
 //! Why an agent or a calendar is not free at a time.
 
-use kalends_availability::{Block, BlockKind, CalendarTime, Reason, ReasonKind, Rules, explain};
+use kalends_availability::{CalendarTime, Rules, explain};
+use kalends_calendars::{Block, BlockKind, Reason, ReasonKind};
 use kalends_calendars::{
     Event, Reservation,
     ports::{BusySource, CalendarBlocks, LivingAgent},
@@ -54,7 +55,7 @@ impl App {
             }
             looked.push(own);
         }
-        let times: Vec<CalendarTime<'_>> = looked
+        let times: Vec<CalendarTime<'_, CalendarId, BlockKind>> = looked
             .iter()
             .map(|Looked { calendar, rules, blocks }| CalendarTime { calendar: *calendar, rules, blocks })
             .collect();
@@ -62,7 +63,11 @@ impl App {
         // An agent without a calendar has no other reasons, and no rules that would affect these.
         let own = without.iter().filter_map(|agent| humans.blocked(agent.id, time));
         let own: Vec<_> = own.flat_map(|human| human.spans().to_vec()).collect();
-        reasons.extend(own.into_iter().map(|span| Reason { calendar: None, kind: ReasonKind::HumanBusy, span }));
+        reasons.extend(own.into_iter().map(|span| Reason {
+            calendar: None,
+            kind: ReasonKind::Block(BlockKind::HumanBusy),
+            span,
+        }));
         Ok(Explanation::new(time, &reasons, REASONS_MAX, cut, &humans.know(reach)))
     }
 

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use kalends_availability::{Block, BlockKind, BusySet, nearest_free};
+use kalends_availability::{BusySet, nearest_free};
 use kalends_calendars::{
     AsOf, CHANGED_SINCE_MAX, Calendar, Change, EndedHold, Event, EventError, ExternalSync, HoldScope, HumanFor, Moment,
     NewEvent, NewHold, Reservation, Taken, confirm_all, place,
     ports::{BusySource, OwnedEvent},
     release_all,
 };
+use kalends_calendars::{Block, BlockKind};
 use kalends_kernel::{CalendarId, EventId, FieldError, HoldSetId, Metadata, OrgId, ProposalId};
 use kalends_notifications::EventType;
 use kalends_plans::{Feature, Metric};

@@ -1,10 +1,12 @@
 //! The busy times of connected human calendars, as far as an availability query needs them.
 
-use kalends_availability::{BusySet, HumanBusy, HumanSource, HumanTime};
+use kalends_availability::BusySet;
+use kalends_bridge::{HumanBusy, HumanTime};
 use kalends_calendars::{
     HumanFor,
     ports::{BusySource, LivingAgent},
 };
+use kalends_kernel::HumanSource;
 use kalends_kernel::OrgId;
 use kalends_time::{Span, Timestamp};
 

@@ -7,13 +7,14 @@ use kalends_accounts::{
     Email, Limited, Password, PasswordHash, SessionClaims,
     oauth::{Client, IdentityClaims, Provider, TokenRequest},
 };
-use kalends_availability::{HumanBusy, HumanSource};
+use kalends_bridge::HumanBusy;
 use kalends_bridge::{TheirCalendar, Tokens};
 use kalends_calendars::{
     HumanFor,
     ports::{BusySource, LivingAgent},
 };
 use kalends_feeds::sync::Validators;
+use kalends_kernel::HumanSource;
 use kalends_kernel::{DataKeyId, KeyId, OrgId, Revision, StoreError, UserId};
 use kalends_notifications::Outcome;
 use kalends_plans::{IpLane, Metric};

@@ -3,8 +3,8 @@
 //! `kalends-http` maps every reason to exactly one documented error, without a wildcard arm.
 
 use kalends_accounts::{Limited, reach::Denied};
-use kalends_availability::Block;
 use kalends_bridge::ConnectionStatus;
+use kalends_calendars::Block;
 use kalends_calendars::ports::BusySource;
 use kalends_feeds::AlreadySubscribed;
 use kalends_kernel::{CalendarId, FieldErrors, StoreError};
@@ -113,7 +113,7 @@ impl std::fmt::Display for Obstacles {
         write!(f, "the time from {start} to {end}")?;
         match self.conflicts.first() {
             Some((calendar, block)) => {
-                let kind = kalends_availability::ReasonKind::from(block.kind).as_str();
+                let kind = block.kind.as_str();
                 let (from, to) = (block.span.start(), block.span.end());
                 write!(f, " conflicts with a block of kind {kind} from {from} to {to} on {calendar}")?;
             }

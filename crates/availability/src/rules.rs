@@ -1,47 +1,43 @@
 //! The availability rules of a calendar: buffers, working hours and date overrides.
 
 mod day;
-mod written;
 
 use kalends_time::{CivilDate, SignedDuration, Span, Zone};
-use serde::{Deserialize, Serialize};
 
-pub use day::Hours;
-pub use written::{WrittenHours, WrittenOverride, WrittenRules};
+pub use day::{Hours, HoursError};
 
 use crate::BusySet;
 
-/// The longest buffer, in minutes.
-pub const BUFFER_MAX_MINUTES: u8 = 120;
-
-/// The maximum number of dates with hours of their own.
-pub const OVERRIDES_MAX: usize = 366;
-
 /// A value for each weekday; `None` for a weekday without one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Week<T> {
     /// Monday.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mon: Option<T>,
     /// Tuesday.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tue: Option<T>,
     /// Wednesday.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wed: Option<T>,
     /// Thursday.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub thu: Option<T>,
     /// Friday.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub fri: Option<T>,
     /// Saturday.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sat: Option<T>,
     /// Sunday.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sun: Option<T>,
+}
+
+impl<T: Clone> Week<T> {
+    /// The same value from Monday to Friday, and none on Saturday and Sunday.
+    pub fn monday_to_friday(value: T) -> Self {
+        Self { sat: None, sun: None, ..Self::every_day(value) }
+    }
+
+    /// The same value on each day.
+    pub fn every_day(value: T) -> Self {
+        let day = || Some(value.clone());
+        Self { mon: day(), tue: day(), wed: day(), thu: day(), fri: day(), sat: day(), sun: day() }
+    }
 }
 
 impl<T> Week<T> {
@@ -86,30 +82,27 @@ impl<T> Default for Week<T> {
 pub struct Override {
     /// The date, in the zone of the rules.
     pub date: CivilDate,
-    /// The hours of the date; `None` closes it.
+    /// The hours that begin on the date; `None` closes it.
     pub hours: Option<Hours>,
 }
 
-/// The rules of one calendar: the buffers around its events, and its hours.
-///
-/// They are made from [`WrittenRules`], which is also the document that stores keep. The default
-/// restricts nothing.
+/// The rules of one calendar: the buffers around its events, and its hours. The default restricts nothing.
 ///
 /// ```
-/// use kalends_availability::{BusySet, Rules, Week, WrittenHours, WrittenRules};
-/// use kalends_time::{Timestamp, Span};
+/// use kalends_availability::{
+///     BusySet, CivilDate, CivilTime, Hours, Override, Rules, SignedDuration, Span, Timestamp, Week,
+/// };
 ///
 /// let span = |start: &str, end: &str| -> Result<Span, Box<dyn std::error::Error>> {
 ///     Ok(Span::new(start.parse::<Timestamp>()?, end.parse::<Timestamp>()?)?)
 /// };
-/// let nine_to_noon = WrittenHours { start: "09:00".to_owned(), end: "12:00".to_owned() };
-/// let rules = Rules::try_from(&WrittenRules {
-///     buffer_before_minutes: 5,
-///     buffer_after_minutes: 15,
-///     working_hours: Some(Week { mon: Some(nine_to_noon), ..Week::default() }),
-///     timezone: "Europe/Berlin".to_owned(),
-///     overrides: Vec::new(),
-/// })?;
+/// let clock = |hour| CivilTime::new(hour, 0, 0).ok_or("no such time");
+/// let nine_to_noon = Hours::between(clock(9)?, clock(12)?)?;
+/// let closed: CivilDate = "2026-12-24".parse()?;
+/// let rules = Rules::new("Europe/Berlin".parse()?)
+///     .with_buffers(SignedDuration::minutes(5), SignedDuration::minutes(15))?
+///     .with_working_hours(Week::monday_to_friday(nine_to_noon))
+///     .with_overrides([Override { date: closed, hours: None }]);
 ///
 /// // A Monday in winter, when 09:00 in Berlin is 08:00 UTC.
 /// let monday = span("2026-03-02T00:00:00Z", "2026-03-03T00:00:00Z")?;
@@ -124,41 +117,86 @@ pub struct Override {
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "WrittenRules", into = "WrittenRules")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rules {
-    buffer_before: u8,
-    buffer_after: u8,
+    /// Not negative.
+    buffer_before: SignedDuration,
+    /// Not negative.
+    buffer_after: SignedDuration,
     working_hours: Option<Week<Hours>>,
     zone: Zone,
     /// Sorted by date, each date once.
     overrides: Vec<Override>,
 }
 
+/// A buffer is negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a buffer must not be negative, got {buffer:?}")]
+pub struct NegativeBuffer {
+    /// The buffer.
+    pub buffer: SignedDuration,
+}
+
 impl Default for Rules {
+    /// The rules of UTC that restrict nothing.
     fn default() -> Self {
-        Self { buffer_before: 0, buffer_after: 0, working_hours: None, zone: Zone::UTC, overrides: Vec::new() }
+        Self::new(Zone::UTC)
     }
 }
 
 impl Rules {
+    /// Rules that restrict nothing. `zone` is the zone of the hours and dates that are added to them.
+    pub const fn new(zone: Zone) -> Self {
+        let (buffer_before, buffer_after) = (SignedDuration::ZERO, SignedDuration::ZERO);
+        Self { buffer_before, buffer_after, working_hours: None, zone, overrides: Vec::new() }
+    }
+
+    /// The same rules with these times to keep free before and after an event, instead of the present ones.
+    ///
+    /// # Errors
+    /// [`NegativeBuffer`] if one of them is negative.
+    pub fn with_buffers(self, before: SignedDuration, after: SignedDuration) -> Result<Self, NegativeBuffer> {
+        match [before, after].into_iter().find(|buffer| *buffer < SignedDuration::ZERO) {
+            Some(buffer) => Err(NegativeBuffer { buffer }),
+            None => Ok(Self { buffer_before: before, buffer_after: after, ..self }),
+        }
+    }
+
+    /// The same rules with the hours of each weekday, instead of the present ones. A weekday without hours is closed.
+    #[must_use]
+    pub fn with_working_hours(self, week: Week<Hours>) -> Self {
+        Self { working_hours: Some(week), ..self }
+    }
+
+    /// The same rules with these dates with hours of their own, in any order, instead of the present ones. If a date
+    /// occurs several times, the last one counts. *O*(*o* log *o*) for *o* dates.
+    #[must_use]
+    pub fn with_overrides(self, overrides: impl IntoIterator<Item = Override>) -> Self {
+        let mut overrides: Vec<Override> = overrides.into_iter().collect();
+        // The last one of a date comes first, and the others are removed.
+        overrides.reverse();
+        overrides.sort_by_key(|given| given.date);
+        overrides.dedup_by_key(|given| given.date);
+        Self { overrides, ..self }
+    }
+
     /// The time that must stay free before an event.
-    pub fn buffer_before(&self) -> SignedDuration {
-        SignedDuration::minutes(self.buffer_before.into())
+    pub const fn buffer_before(&self) -> SignedDuration {
+        self.buffer_before
     }
 
     /// The time that must stay free after an event.
-    pub fn buffer_after(&self) -> SignedDuration {
-        SignedDuration::minutes(self.buffer_after.into())
+    pub const fn buffer_after(&self) -> SignedDuration {
+        self.buffer_after
     }
 
     /// The hours of each weekday; `None` if weekdays restrict nothing.
-    pub fn working_hours(&self) -> Option<&Week<Hours>> {
+    pub const fn working_hours(&self) -> Option<&Week<Hours>> {
         self.working_hours.as_ref()
     }
 
     /// The zone of the hours and dates.
-    pub fn zone(&self) -> Zone {
+    pub const fn zone(&self) -> Zone {
         self.zone
     }
 
@@ -201,9 +239,12 @@ impl Rules {
     /// The time in `window` that the working hours and the overrides close.
     ///
     /// The hours of a date are one span, from when the clocks first show the start until they last reach
-    /// the end. A time in a gap moves by the length of the gap. A date that the clocks skip has no hours.
-    /// Takes *O*(*d*) for a window of *d* days, however far in the future it is, and without working hours
-    /// *O*(log *o* + *d*) for *o* overrides.
+    /// the end. A time in a gap moves by the length of the gap. A date that the clocks skip has no hours. Hours that
+    /// cross midnight stay open on the next date, even if an override closes that date.
+    ///
+    /// Takes *O*(*d* log *o*) for a window of *d* days and *o* overrides, however far in the future it is, and without
+    /// working hours *O*(log *o* + *d*). Dates outside the years 0 to 9999 have no hours, so that no window takes
+    /// longer than these years do.
     #[must_use]
     pub fn outside(&self, window: Span) -> BusySet {
         self.outside_with(&self.overrides, window)
@@ -233,7 +274,12 @@ impl Rules {
                 let open = dates.filter_map(|date| hours(date)?.on(date, self.zone));
                 open.collect::<BusySet>().complement(window)
             }
-            None => overrides.iter().flat_map(|given| self.closed_on(*given)).collect::<BusySet>().clip(window),
+            None => {
+                let closed = overrides.iter().flat_map(|given| self.closed_on(*given)).collect::<BusySet>();
+                let late =
+                    |given: &Override| given.hours.filter(|hours| hours.crosses_midnight())?.on(given.date, self.zone);
+                closed.difference(&overrides.iter().filter_map(late).collect()).clip(window)
+            }
         }
     }
 
@@ -244,13 +290,20 @@ impl Rules {
         open.map_or(vec![day], |open| BusySet::from(open).gaps(day).collect())
     }
 
-    /// The dates that may have hours in `window`. Adds a date on each side, because clocks that go back over
-    /// midnight show a date again after the next one has begun.
+    /// The dates that may have hours in `window`, in the years 0 to 9999. Adds a date on each side, because clocks that
+    /// go back over midnight show a date again after the next one has begun, and another one before, because hours may
+    /// cross midnight.
     fn dates(&self, window: Span) -> (CivilDate, CivilDate) {
         let date = |at| self.zone.to_civil(at).date;
-        (date(window.start()).plus_days(-1), date(window.end()).plus_days(1))
+        let (first, last) = (CivilDate::from_days(FIRST_DAY), CivilDate::from_days(LAST_DAY));
+        (date(window.start()).plus_days(-2).max(first), date(window.end()).plus_days(1).min(last))
     }
 }
+
+/// 0000-01-01, in days since 1970.
+const FIRST_DAY: i64 = -719_528;
+/// 9999-12-31, in days since 1970.
+const LAST_DAY: i64 = 2_932_896;
 
 /// The time that the rules close, by cause.
 pub(crate) struct Outside {
@@ -276,10 +329,6 @@ mod tests {
     use super::*;
     use crate::strategies::{near, rules_and_moment, rules_window_blocks};
 
-    fn rules(document: &str) -> Rules {
-        serde_json::from_str(document).unwrap()
-    }
-
     fn span(text: &str) -> Span {
         let (start, end) = text.split_once(' ').unwrap();
         Span::new(start.parse().unwrap(), end.parse().unwrap()).unwrap()
@@ -289,24 +338,87 @@ mod tests {
         spans.iter().map(|text| span(text)).collect()
     }
 
+    fn march(day: u32, hours: Option<Hours>) -> Override {
+        Override { date: CivilDate::new(2026, 3, day).unwrap(), hours }
+    }
+
+    fn hours(start: u16, end: u16) -> Hours {
+        Hours::new(start * 60, end * 60).unwrap()
+    }
+
     /// Berlin, weekdays 09:00 to 17:00; Thursday 5 March closed, Saturday 7 March 10:00 to 12:00.
     fn office() -> Rules {
-        let day = r#"{"start":"09:00","end":"17:00"}"#;
-        rules(&format!(
-            r#"{{"buffer_before_minutes":10,"buffer_after_minutes":30,"timezone":"Europe/Berlin",
-                "working_hours":{{"mon":{day},"tue":{day},"wed":{day},"thu":{day},"fri":{day}}},
-                "overrides":[{{"date":"2026-03-07","working_hours":{{"start":"10:00","end":"12:00"}}}},
-                             {{"date":"2026-03-05","working_hours":null}}]}}"#
-        ))
+        Rules::new("Europe/Berlin".parse().unwrap())
+            .with_buffers(SignedDuration::minutes(10), SignedDuration::minutes(30))
+            .unwrap()
+            .with_working_hours(Week::monday_to_friday(hours(9, 17)))
+            .with_overrides([march(7, Some(hours(10, 12))), march(5, None)])
     }
 
     /// UTC, always open except on 5 March (closed) and 7 March (10:00 to 12:00).
     fn always_but() -> Rules {
-        rules(
-            r#"{"buffer_before_minutes":0,"buffer_after_minutes":0,"timezone":"UTC","working_hours":null,
-                "overrides":[{"date":"2026-03-05","working_hours":null},
-                             {"date":"2026-03-07","working_hours":{"start":"10:00","end":"12:00"}}]}"#,
-        )
+        Rules::new(Zone::UTC).with_overrides([march(5, None), march(7, Some(hours(10, 12)))])
+    }
+
+    #[test]
+    fn the_last_override_of_a_date_counts() {
+        let rules = Rules::default().with_overrides([march(7, None), march(5, None), march(7, Some(hours(10, 12)))]);
+        assert_eq!(rules.overrides(), [march(5, None), march(7, Some(hours(10, 12)))]);
+        assert_eq!(rules.with_overrides([]), Rules::default());
+    }
+
+    #[test]
+    fn buffers_are_not_negative() {
+        let (none, tick) = (SignedDuration::ZERO, SignedDuration::micros(1));
+        let rules = Rules::default().with_buffers(none, tick).unwrap();
+        assert_eq!((rules.buffer_before(), rules.buffer_after()), (none, tick));
+        for (before, after) in [(-tick, none), (none, -tick)] {
+            assert_eq!(Rules::default().with_buffers(before, after), Err(NegativeBuffer { buffer: -tick }));
+        }
+    }
+
+    /// Hours from 22:00 to 06:00 on Friday 6 March and Monday 9 March 2026.
+    #[rstest]
+    #[case::nothing_else(&[], &["2026-03-06T22:00:00Z 2026-03-07T06:00:00Z", "2026-03-09T22:00:00Z 2026-03-10T06:00:00Z"])]
+    #[case::the_next_date_is_closed(&[march(7, None)], &["2026-03-06T22:00:00Z 2026-03-07T06:00:00Z", "2026-03-09T22:00:00Z 2026-03-10T06:00:00Z"])]
+    #[case::the_date_is_closed(&[march(6, None)], &["2026-03-09T22:00:00Z 2026-03-10T06:00:00Z"])]
+    #[case::another_night(&[march(6, Some(hours(23, 25))), march(9, None)], &["2026-03-06T23:00:00Z 2026-03-07T01:00:00Z"])]
+    fn nights(#[case] overrides: &[Override], #[case] open: &[&str]) {
+        let night = Some(hours(22, 30));
+        let rules = Rules::default()
+            .with_working_hours(Week { mon: night, fri: night, ..Week::default() })
+            .with_overrides(overrides.iter().copied());
+        let window = span("2026-03-05T00:00:00Z 2026-03-12T00:00:00Z");
+        assert_eq!(rules.outside(window).complement(window), set(open));
+        // The morning belongs to the date before, even if nothing of that date is in the window.
+        let morning = span("2026-03-07T00:00:00Z 2026-03-08T00:00:00Z");
+        assert_eq!(rules.outside(morning).complement(morning), set(open).clip(morning));
+    }
+
+    #[test]
+    fn a_night_of_its_own_on_dates_that_are_otherwise_open() {
+        let rules = Rules::default().with_overrides([march(6, Some(hours(22, 30))), march(7, None)]);
+        let window = span("2026-03-05T00:00:00Z 2026-03-09T00:00:00Z");
+        let closed = ["2026-03-06T00:00:00Z 2026-03-06T22:00:00Z", "2026-03-07T06:00:00Z 2026-03-08T00:00:00Z"];
+        assert_eq!(rules.outside(window), set(&closed));
+    }
+
+    #[test]
+    fn the_ends_of_time() {
+        let always = Span::new(Timestamp::from_micros(i64::MIN), Timestamp::from_micros(i64::MAX)).unwrap();
+        let longest = SignedDuration::micros(i64::MAX);
+        let rules = Rules::default().with_buffers(longest, longest).unwrap();
+        assert_eq!(rules.reads(always), always);
+        assert_eq!(rules.apply(&BusySet::EMPTY, always), BusySet::EMPTY);
+        let event = set(&["2026-03-02T09:00:00Z 2026-03-02T10:00:00Z"]);
+        assert!(rules.apply(&event, always).overlaps(span("1970-01-01T00:00:00Z 1970-01-01T00:00:01Z")));
+        let last = Span::new(always.end() - SignedDuration::hours(1), always.end()).unwrap();
+        let first = Span::new(always.start(), always.start() + SignedDuration::hours(1)).unwrap();
+        for edge in [first, last] {
+            assert_eq!(office().outside(edge), edge.into(), "no hours beyond the year 9999");
+            assert_eq!(always_but().outside(edge), BusySet::EMPTY);
+            assert_eq!(office().reads(edge).clip(edge), Some(edge));
+        }
     }
 
     #[test]
@@ -374,7 +486,7 @@ mod tests {
         // A linear walk from 1970 would also end, so check that only these dates are looked at.
         let window = span("2099-12-30T00:00:00Z 2099-12-31T00:00:00Z");
         let (first, last) = office().dates(window);
-        assert_eq!((first.to_string(), last.to_string()), ("2099-12-29".to_owned(), "2100-01-01".to_owned()));
+        assert_eq!((first.to_string(), last.to_string()), ("2099-12-28".to_owned(), "2100-01-01".to_owned()));
     }
 
     /// The length of a date in the zone, from midnight to midnight.
@@ -385,20 +497,21 @@ mod tests {
     /// Whether the clocks show a time inside the hours, computed without the algebra.
     fn shows_open(rules: &Rules, at: Timestamp) -> bool {
         let local = rules.zone().to_civil(at);
-        let given = rules.overrides().iter().find(|given| given.date == local.date);
-        let hours = match (given, rules.working_hours()) {
+        let given = |date| rules.overrides().iter().find(|given| given.date == date);
+        let hours = |date| match (given(date), rules.working_hours()) {
             (Some(given), _) => given.hours,
-            (None, Some(week)) => week.on(local.date).copied(),
+            (None, Some(week)) => week.on(date).copied(),
             (None, None) => Some(Hours::ALL_DAY),
         };
         let minute = local.time.as_micros() / 60_000_000;
-        hours.is_some_and(|hours| i64::from(hours.start()) <= minute && minute < i64::from(hours.end()))
+        [(local.date, minute), (local.date.plus_days(-1), minute + 1_440)].into_iter().any(|(date, minute)| {
+            hours(date).is_some_and(|hours| i64::from(hours.start()) <= minute && minute < i64::from(hours.end()))
+        })
     }
 
     proptest! {
         #[test]
-        fn outside_agrees_with_reading_the_clock((written, moment) in rules_and_moment(), start in -6_000..6_000i64) {
-            let rules = Rules::try_from(&written).unwrap();
+        fn outside_agrees_with_reading_the_clock((rules, moment) in rules_and_moment(), start in -6_000..6_000i64) {
             let start = moment + SignedDuration::minutes(start);
             let window = Span::new(start, start + SignedDuration::hours(26)).unwrap();
             let outside = rules.outside(window);
@@ -417,9 +530,8 @@ mod tests {
 
         #[test]
         fn clipping_a_longer_window_gives_the_same(
-            (written, windows) in rules_and_moment().prop_flat_map(|(written, moment)| (Just(written), (near(moment), near(moment)))),
+            (rules, windows) in rules_and_moment().prop_flat_map(|(rules, moment)| (Just(rules), (near(moment), near(moment)))),
         ) {
-            let rules = Rules::try_from(&written).unwrap();
             let (one, other) = windows;
             let both = Span::new(one.start().min(other.start()), one.end().max(other.end())).unwrap();
             let outside = rules.outside(both);
@@ -467,13 +579,11 @@ mod tests {
 
         #[test]
         fn longer_buffers_and_more_events_block_more(
-            (rules, window, blocks) in rules_window_blocks(), before in 0..=30u8, after in 0..=30u8,
+            (rules, window, blocks) in rules_window_blocks(), before in 0..=30i64, after in 0..=30i64,
         ) {
-            let longer = Rules {
-                buffer_before: (rules.buffer_before + before).min(BUFFER_MAX_MINUTES),
-                buffer_after: (rules.buffer_after + after).min(BUFFER_MAX_MINUTES),
-                ..rules.clone()
-            };
+            let more = |buffer: SignedDuration, by| SignedDuration::micros(buffer.as_micros() + by * 60_000_000);
+            let (before, after) = (more(rules.buffer_before, before), more(rules.buffer_after, after));
+            let longer = rules.clone().with_buffers(before, after).unwrap();
             let fewer: BusySet = blocks.iter().skip(1).copied().collect();
             let taken = rules.apply(&fewer, window);
             let more = longer.apply(&BusySet::from_unsorted(blocks), window);

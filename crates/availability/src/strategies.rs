@@ -1,10 +1,10 @@
 //! Proptest strategies of this crate: short spans on a grid of minutes, dense enough to overlap, nest and
 //! touch; and rules around the moments at which clocks change.
 
-use kalends_time::{CivilDate, SignedDuration, Span, Timestamp};
+use kalends_time::{CivilDate, SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 
-use crate::{BusySet, Hours, Rules, Week, WrittenHours, WrittenOverride, WrittenRules};
+use crate::{BusySet, Hours, Override, Rules, Week};
 
 /// Drawn spans are within the first `MINUTES` minutes of the grid.
 pub(crate) const MINUTES: i64 = 240;
@@ -60,45 +60,37 @@ const MOMENTS: [(&str, &str); 12] = [
     ("Pacific/Apia", "2011-12-30T10:00:00Z"),
 ];
 
-pub(crate) fn hours() -> impl Strategy<Value = Hours> {
+fn hours() -> impl Strategy<Value = Hours> {
     let any = (0..1_440u16, 1..=1_440u16).prop_map(|(a, b)| Hours::new(a.min(b - 1), b.max(a + 1)).unwrap());
-    prop_oneof![1 => Just(Hours::ALL_DAY), 1 => Just(Hours::new(540, 1_020).unwrap()), 3 => any]
+    let night = (720..1_440u16, 1..=720u16).prop_map(|(start, end)| Hours::new(start, 1_440 + end).unwrap());
+    prop_oneof![1 => Just(Hours::ALL_DAY), 1 => Just(Hours::new(540, 1_020).unwrap()), 3 => any, 2 => night]
 }
 
-fn week() -> impl Strategy<Value = Week<WrittenHours>> {
+fn week() -> impl Strategy<Value = Week<Hours>> {
     prop::collection::vec(prop::option::of(hours()), 7).prop_map(|days| {
-        let mut days = days.into_iter().map(|hours| hours.map(WrittenHours::from));
+        let mut days = days.into_iter();
         let mut next = || days.next().unwrap();
         Week { mon: next(), tue: next(), wed: next(), thu: next(), fri: next(), sat: next(), sun: next() }
     })
 }
 
-/// Valid rules of a zone, with overrides around a date.
-fn written_rules(zone: &'static str, about: CivilDate) -> impl Strategy<Value = WrittenRules> {
-    let overrides = prop::collection::btree_map(-4..4i64, prop::option::of(hours()), 0..5).prop_map(move |given| {
-        let one = |(days, hours): (i64, Option<Hours>)| WrittenOverride {
-            date: about.plus_days(days).to_string(),
-            working_hours: hours.map(WrittenHours::from),
-        };
-        given.into_iter().map(one).collect::<Vec<_>>()
-    });
-    let buffers = prop_oneof![Just((0, 0)), (0..=120i64, 0..=120i64)];
-    (buffers, prop::option::weighted(0.7, week()), overrides.prop_shuffle()).prop_map(
-        move |((before, after), working_hours, overrides)| WrittenRules {
-            buffer_before_minutes: before,
-            buffer_after_minutes: after,
-            working_hours,
-            timezone: zone.to_owned(),
-            overrides,
-        },
-    )
+/// Rules of a zone, with overrides around a date.
+fn rules(zone: Zone, about: CivilDate) -> impl Strategy<Value = Rules> {
+    let one = move |(days, hours)| Override { date: about.plus_days(days), hours };
+    let overrides = prop::collection::vec((-4..4i64, prop::option::of(hours())).prop_map(one), 0..5);
+    let buffers = prop_oneof![Just((0, 0)), (0..=7_200i64, 0..=7_200i64)];
+    (buffers, prop::option::weighted(0.7, week()), overrides).prop_map(move |((before, after), week, overrides)| {
+        let (before, after) = (SignedDuration::seconds(before), SignedDuration::seconds(after));
+        let rules = Rules::new(zone).with_buffers(before, after).unwrap().with_overrides(overrides);
+        week.map_or(rules.clone(), |week| rules.with_working_hours(week))
+    })
 }
 
 /// Rules, and an instant at which the clocks of their zone may change.
-pub(crate) fn rules_and_moment() -> impl Strategy<Value = (WrittenRules, Timestamp)> {
+pub(crate) fn rules_and_moment() -> impl Strategy<Value = (Rules, Timestamp)> {
     prop::sample::select(MOMENTS.to_vec()).prop_flat_map(|(zone, moment)| {
         let moment: Timestamp = moment.parse().unwrap();
-        (written_rules(zone, moment.utc_date()), Just(moment))
+        (rules(zone.parse().unwrap(), moment.utc_date()), Just(moment))
     })
 }
 
@@ -112,11 +104,11 @@ pub(crate) fn near(moment: Timestamp) -> impl Strategy<Value = Span> {
 
 /// Rules, a window near a clock change, and busy spans around it.
 pub(crate) fn rules_window_blocks() -> impl Strategy<Value = (Rules, Span, Vec<Span>)> {
-    rules_and_moment().prop_flat_map(|(written, moment)| {
+    rules_and_moment().prop_flat_map(|(rules, moment)| {
         let short = (near(moment), 1..=180i64);
         let short = short.prop_map(|(span, length)| {
             Span::new(span.start(), span.start() + SignedDuration::minutes(length)).unwrap()
         });
-        (Just(Rules::try_from(&written).unwrap()), near(moment), prop::collection::vec(short, 0..8))
+        (Just(rules), near(moment), prop::collection::vec(short, 0..8))
     })
 }

@@ -3,11 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking, in their helpers too")]
 
 use kalends_availability::{
-    AvailabilityState, Block, BlockKind, BusySet, CalendarTime, HumanBusy, HumanSource, HumanTime, Rules, SlotQuery,
-    explain, nearest_free,
+    Block, BusySet, CalendarTime, CivilDate, CivilTime, Hours, Override, ReasonKind, Rules, SignedDuration, Span,
+    Timestamp, Week, explain, free_slots, nearest_free,
 };
-use kalends_kernel::Revision;
-use kalends_time::{SignedDuration, Span, Timestamp};
 
 /// Reads `09:00-10:00` as a span on Monday, 2 March 2026, in UTC, or with days: `05T09:00-05T10:00`.
 fn span(text: &str) -> Span {
@@ -27,28 +25,31 @@ fn starts(spans: impl IntoIterator<Item = Span>) -> Vec<String> {
     spans.into_iter().map(|span| span.start().to_string()[11..16].to_owned()).collect()
 }
 
-/// Rules with buffers, a zone, the hours of Monday to Friday, and overrides.
-fn rules(before: u8, after: u8, zone: &str, hours: Option<(&str, &str)>, overrides: &str) -> Rules {
-    let week = hours.map_or("null".to_owned(), |(start, end)| {
-        let day = |day| format!(r#""{day}":{{"start":"{start}","end":"{end}"}}"#);
-        format!("{{{}}}", ["mon", "tue", "wed", "thu", "fri"].map(day).join(","))
-    });
-    let document = format!(
-        r#"{{"buffer_before_minutes":{before},"buffer_after_minutes":{after},"timezone":"{zone}",
-            "working_hours":{week},"overrides":[{overrides}]}}"#
-    );
-    serde_json::from_str(&document).unwrap()
+/// Rules with buffers in minutes, a zone, and the hours of Monday to Friday.
+fn rules(before: i64, after: i64, zone: &str, week: Option<Hours>) -> Rules {
+    let minutes = SignedDuration::minutes;
+    let rules = Rules::new(zone.parse().unwrap()).with_buffers(minutes(before), minutes(after)).unwrap();
+    match week {
+        Some(hours) => rules.with_working_hours(Week::monday_to_friday(hours)),
+        None => rules,
+    }
+}
+
+/// The hours between two full hours.
+fn hours(start: u32, end: u32) -> Option<Hours> {
+    let clock = |hour| CivilTime::new(hour, 0, 0).unwrap();
+    Hours::between(clock(start), clock(end)).ok()
 }
 
 fn berlin() -> Rules {
-    let overrides = r#"{"date":"2026-03-05","working_hours":null},
-        {"date":"2026-03-07","working_hours":{"start":"10:00","end":"12:00"}}"#;
-    rules(10, 30, "Europe/Berlin", Some(("09:00", "17:00")), overrides)
+    let date = |day| CivilDate::new(2026, 3, day).unwrap();
+    rules(10, 30, "Europe/Berlin", hours(9, 17))
+        .with_overrides([Override { date: date(5), hours: None }, Override { date: date(7), hours: hours(10, 12) }])
 }
 
 #[test]
 fn buffers() {
-    let buffers = rules(10, 30, "UTC", None, "");
+    let buffers = rules(10, 30, "UTC", None);
     assert_eq!(buffers.apply(&set(&["09:00-10:00"]), span("06:00-12:00")), set(&["08:50-10:30"]));
     assert_eq!(buffers.apply(&set(&["08:00-09:00"]), span("09:00-12:00")), set(&["09:00-09:30"]));
 }
@@ -64,36 +65,18 @@ fn working_hours_and_overrides() {
 #[test]
 fn several_calendars() {
     let day = span("02T00:00-03T00:00");
-    let ours = rules(0, 15, "UTC", Some(("09:00", "17:00")), "").apply(&set(&["10:00-11:00"]), day);
-    let theirs = rules(0, 0, "UTC", Some(("08:00", "12:00")), "").apply(&set(&["11:30-11:45"]), day);
+    let ours = rules(0, 15, "UTC", hours(9, 17)).apply(&set(&["10:00-11:00"]), day);
+    let theirs = rules(0, 0, "UTC", hours(8, 12)).apply(&set(&["11:30-11:45"]), day);
     assert_eq!(ours.union(&theirs).complement(day), set(&["09:00-10:00", "11:15-11:30", "11:45-12:00"]));
-}
-
-#[test]
-fn human_busy_times() {
-    let range = span("08:00-18:00");
-    let now = range.start();
-    let read = |ago, busy: &str| HumanBusy {
-        source: HumanSource(1),
-        revision: Revision(1),
-        read_at: Some(now - SignedDuration::minutes(ago)),
-        covers: range,
-        spans: set(&[busy]),
-    };
-    let sources = [read(5, "09:00-10:00"), read(120, "11:00-12:00"), read(1_800, "13:00-14:00")];
-    let strict = HumanTime::of(&sources, range, now, false);
-    assert_eq!((strict.state, strict.blocked), (AvailabilityState::Partial, range.into()));
-    let lenient = HumanTime::of(&sources, range, now, true);
-    assert_eq!((lenient.state, lenient.blocked), (AvailabilityState::Partial, set(&["09:00-10:00", "11:00-12:00"])));
 }
 
 #[test]
 fn slots() {
     let taken = set(&["11:00-11:05"]);
-    let query = SlotQuery::new(span("09:00-12:20"), "1h".parse().unwrap()).unwrap();
-    assert_eq!(starts(query.slots(&taken)), ["09:00", "10:00"]);
-    let stepping = query.stepping("15m".parse().unwrap());
-    assert_eq!(starts(stepping.slots(&taken)), ["09:00", "09:15", "09:30", "09:45", "10:00", "11:15"]);
+    let (window, hour) = (span("09:00-12:20"), SignedDuration::hours(1));
+    assert_eq!(starts(free_slots(window, &taken, hour, hour)), ["09:00", "10:00"]);
+    let stepping = free_slots(window, &taken, hour, SignedDuration::minutes(15));
+    assert_eq!(starts(stepping), ["09:00", "09:15", "09:30", "09:45", "10:00", "11:15"]);
 }
 
 #[test]
@@ -106,17 +89,21 @@ fn nearest_free_times() {
 #[test]
 fn reasons() {
     let rules = berlin();
-    let event = Block { kind: BlockKind::Event, span: span("09:00-10:00") };
-    let calendar = "cal_00000000000000000000000001".parse().unwrap();
-    let time = CalendarTime { calendar, rules: &rules, blocks: &[event] };
+    let event = Block { kind: "event", span: span("09:00-10:00") };
+    let time = CalendarTime { calendar: "Ada", rules: &rules, blocks: &[event] };
     let reasons_for = |text| {
         let reasons = explain(&[time], span(text), span("02T00:00-09T00:00"));
-        reasons.iter().map(|reason| (reason.kind.to_string(), reason.span)).collect::<Vec<_>>()
+        reasons.iter().map(|reason| (reason.kind, reason.span)).collect::<Vec<_>>()
     };
-    let reason = |kind: &str, text| (kind.to_owned(), span(text));
-    assert_eq!(reasons_for("09:45-10:45"), [reason("event", "09:00-10:00"), reason("buffer", "10:00-10:30")]);
+    assert_eq!(
+        reasons_for("09:45-10:45"),
+        [(ReasonKind::Block("event"), span("09:00-10:00")), (ReasonKind::Buffer, span("10:00-10:30"))]
+    );
     assert_eq!(
         reasons_for("05T15:30-05T16:30"),
-        [reason("override", "05T15:30-05T16:00"), reason("outside_working_hours", "05T16:00-05T16:30")]
+        [
+            (ReasonKind::Override, span("05T15:30-05T16:00")),
+            (ReasonKind::OutsideWorkingHours, span("05T16:00-05T16:30")),
+        ]
     );
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_availability::{BusySet, HumanBusy, HumanSource};
+use crate::HumanBusy;
+use kalends_availability::BusySet;
+use kalends_kernel::HumanSource;
 use kalends_kernel::{ConnectionId, Entropy, ExternalCalendarId, OrgId, Revision};
 use kalends_time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};

@@ -39,6 +39,7 @@ mod change;
 mod connection;
 mod external;
 mod grant;
+mod human;
 #[cfg(test)]
 mod laws;
 mod link;
@@ -53,6 +54,7 @@ pub use external::{
     TheirCalendar, listing,
 };
 pub use grant::{AGENTS_MAX, ALL_CURRENT_MAX, Audience, Grant, NewGrant, SOURCES_MAX};
+pub use human::{AvailabilityState, HumanBusy, HumanTime, STALE_AFTER, UNAVAILABLE_AFTER, Warning, WarningKind};
 pub use link::{
     ConnectionLink, IncompleteError, LINK_LASTS, LINKS_KEPT, LinkError, LinkSecret, LinkStatus, NewLink,
     PublicationPolicy, SETUP_LASTS,

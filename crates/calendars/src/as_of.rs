@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use kalends_availability::HumanSource;
-use kalends_kernel::{AgentId, CalendarId, FieldError, Revision, base64url, from_base64url};
+use kalends_kernel::{AgentId, CalendarId, FieldError, HumanSource, Revision, base64url, from_base64url};
 use uuid::Uuid;
 
 use crate::bytes::take;

@@ -6,7 +6,7 @@
 
 mod hold;
 
-use kalends_availability::Block;
+use crate::Block;
 use kalends_kernel::EventId;
 use kalends_time::{Span, Timestamp};
 
@@ -199,7 +199,7 @@ pub fn release_all(holds: &[Event], now: Timestamp) -> Result<Vec<Event>, HoldSe
 
 #[cfg(test)]
 mod tests {
-    use kalends_availability::BlockKind;
+    use crate::BlockKind;
     use kalends_kernel::{Metadata, Version};
     use kalends_time::{SignedDuration, Zone};
     use proptest::prelude::*;

@@ -30,7 +30,7 @@ pub(crate) use named::named_values;
 
 pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
 pub use as_of::{AS_OF_CALENDARS_MAX, AS_OF_HUMANS_MAX, AsOf, HumanAsOf, HumanFor};
-pub use blocks::block_kind;
+pub use blocks::{Block, BlockKind, Reason, ReasonKind, block_kind};
 pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
 pub use changes::{
@@ -51,7 +51,10 @@ pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, SingleInstance, page_of_
 pub use patch::Patch;
 pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, Reminders};
 pub use reservations::Reservation;
-pub use rules::{AvailabilityRules, NewRules};
+pub use rules::{
+    AvailabilityRules, BUFFER_MAX_MINUTES, DATES_MAX, NewRules, WrittenHours, WrittenOverride, WrittenRules,
+    WrittenWeek, read_rules, rules_document,
+};
 pub use series::{
     BOUNDED_DAYS, CancelError, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence, OccurrenceError, REQUEST_RULES,
     Recurrence, RecurrenceError, RecurrencePatch, Repeating, Repeats, exdates, needs_a_rule,

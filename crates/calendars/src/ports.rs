@@ -5,7 +5,9 @@
 //! or its calendar is not visible.
 
 use async_trait::async_trait;
-use kalends_availability::{Block, Rules};
+use kalends_availability::Rules;
+
+use crate::Block;
 use kalends_kernel::{AgentId, CalendarId, EventId, HoldSetId, Listed, OrgId, Page, Revision, StoreError, Version};
 use kalends_time::{SignedDuration, Span, Timestamp};
 

@@ -3,7 +3,7 @@
 //! They have no event. They block time for everything but their proposal, and no list shows them. The reservations of
 //! one proposal may overlap, because only one of its slots is confirmed in the end.
 
-use kalends_availability::{Block, BlockKind};
+use crate::{Block, BlockKind};
 use kalends_kernel::ProposalId;
 use kalends_time::{Span, Timestamp};
 

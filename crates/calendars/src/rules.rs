@@ -1,8 +1,14 @@
 //! The availability rules of a calendar, as a row. `kalends-availability` applies them.
 
+mod written;
+
 use kalends_availability::Rules;
 use kalends_kernel::{CalendarId, OrgId, RulesId, Version};
 use kalends_time::{Timestamp, Zone};
+
+pub use written::{
+    BUFFER_MAX_MINUTES, DATES_MAX, WrittenHours, WrittenOverride, WrittenRules, WrittenWeek, read_rules, rules_document,
+};
 
 use crate::Calendar;
 

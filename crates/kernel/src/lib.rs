@@ -5,6 +5,7 @@
 mod entropy;
 mod field;
 mod foreign;
+mod human_source;
 mod id;
 mod metadata;
 mod page;
@@ -17,6 +18,7 @@ mod token;
 pub use entropy::{Entropy, random_bytes};
 pub use field::{Code, FieldError, FieldErrors};
 pub use foreign::Foreign;
+pub use human_source::HumanSource;
 pub use id::{
     AgentId, AuditId, BookingId, BookingPageId, CalendarId, ClaimId, ConnectionId, ConnectionLinkId, DataKeyId,
     DeliveryId, EventId, ExternalCalendarId, GrantId, HoldSetId, IdError, KeyId, LetterId, MessageId, OrgId,

@@ -1,8 +1,9 @@
 //! Rows of `booking_pages` and `bookings`.
 
 use kalends_app::ports::FieldCipher;
-use kalends_availability::{Hours, Week, WrittenHours};
+use kalends_availability::{Hours, Week};
 use kalends_bookings::{Booking, BookingPage, Confidential, Guest, SecretHash, Timetable};
+use kalends_calendars::WrittenWeek;
 use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, StoreError, Version};
 use kalends_time::Timestamp;
 
@@ -10,7 +11,7 @@ use crate::{Key, Located, places, row_id};
 
 /// The hours of each weekday, as JSON.
 pub fn constraints_json(constraints: Option<&Week<Hours>>) -> Result<Option<String>, serde_json::Error> {
-    constraints.map(|week| serde_json::to_string(&Week::<WrittenHours>::from(week))).transpose()
+    constraints.map(|week| serde_json::to_string(&WrittenWeek::from(week))).transpose()
 }
 
 columns! {
@@ -46,8 +47,8 @@ impl<K: Key> BookingPageRow<K> {
         let Confidential { slug, title, description } = row.read("content", Confidential::read(&plain))?;
         let agent = row.uuid_if_any("agent_id", self.agent_id.as_ref())?;
         let constraints = self.constraints.as_deref().map(|json| {
-            let written: Week<WrittenHours> = row.read("constraints", serde_json::from_str(json))?;
-            Week::read("constraints", &written).map_err(|errors| row.corrupt("constraints", errors.first()))
+            let written: WrittenWeek = row.read("constraints", serde_json::from_str(json))?;
+            written.read("constraints").map_err(|errors| row.corrupt("constraints", errors.first()))
         });
         Ok(BookingPage {
             id,

@@ -2,8 +2,10 @@
 
 use kalends_accounts::oauth::Provider;
 use kalends_app::ports::FieldCipher;
-use kalends_availability::{BusySet, HumanBusy, HumanSource};
+use kalends_availability::BusySet;
+use kalends_bridge::HumanBusy;
 use kalends_bridge::{Confidential, Connection, ExternalCalendar, Reading, RefreshState, TheirCalendar, Tokens};
+use kalends_kernel::HumanSource;
 use kalends_kernel::{ConnectionId, ExternalCalendarId, OrgId, Revision, StoreError, UserId, Version};
 use kalends_time::{Span, Timestamp};
 

@@ -35,7 +35,7 @@ impl<K: Key> RulesRow<K> {
 
 /// The rules in the document of a calendar's row.
 pub fn read_rules(calendar: CalendarId, document: &str) -> Result<Rules, StoreError> {
-    row(&calendar).read("rules", serde_json::from_str(document))
+    row(&calendar).read("rules", kalends_calendars::read_rules(document))
 }
 
 /// The row is identified by its calendar.

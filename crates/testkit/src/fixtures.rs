@@ -77,7 +77,7 @@ pub fn metadata(value: serde_json::Value) -> Metadata {
 /// If the document is not valid rules.
 #[expect(clippy::expect_used, reason = "a test with malformed rules cannot continue")]
 pub fn rules(document: &str) -> Rules {
-    serde_json::from_str(document).expect("valid rules")
+    kalends_calendars::read_rules(document).expect("valid rules")
 }
 
 /// Settings of a service on this machine: no new terms to accept, no rates for IP addresses, no token for the operator.

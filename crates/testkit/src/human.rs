@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
-use kalends_availability::{HumanBusy, HumanSource};
+use kalends_bridge::HumanBusy;
 use kalends_calendars::{
     HumanFor,
     ports::{BusySource, LivingAgent},
 };
+use kalends_kernel::HumanSource;
 use kalends_kernel::{OrgId, StoreError};
 use kalends_time::Span;
 

@@ -13,6 +13,10 @@ mod parse;
 pub(crate) use parse::range;
 #[cfg(feature = "parse")]
 pub use parse::{Across, Found, LISTS, Of, SlotsRequest, render};
+#[cfg(feature = "parse")]
+mod slots;
+#[cfg(feature = "parse")]
+pub use slots::{MAX_RANGE, MAX_SLOTS, ParseSlotLengthError, SlotLength, SlotQuery, SlotQueryError, TooManySlots};
 
 /// The parameters of a query for the free times of an agent or a calendar.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]

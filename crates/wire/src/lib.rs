@@ -126,7 +126,10 @@ pub use webhooks::{
 #[cfg(feature = "parse")]
 pub use {
     audit::AuditQuery,
-    availability::{Across, Found, LISTS, Of, SlotsRequest, render},
+    availability::{
+        Across, Found, LISTS, MAX_RANGE, MAX_SLOTS, Of, ParseSlotLengthError, SlotLength, SlotQuery, SlotQueryError,
+        SlotsRequest, TooManySlots, render,
+    },
     bookings::SlotRange,
     changes::ChangesQuery,
     connections::{WantedGrant, provider_names},

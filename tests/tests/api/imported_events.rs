@@ -129,33 +129,33 @@ async fn a_cancelled_occurrence_does_not_take_place(#[case] database: Database) 
     assert_eq!(it.api.get(&path).await.expect(200)["last_sync"]["warnings"], json!([]));
 }
 
-/// A rule that the service does not support is expanded into occurrences, from a year ago to two years ahead.
+/// A rule shorter than a day is expanded into occurrences, from a year ago to two years ahead.
 #[apply(on_both)]
 #[tokio::test]
-async fn unsupported_rules_become_occurrences(#[case] database: Database) {
+async fn rules_shorter_than_a_day_become_occurrences(#[case] database: Database) {
     let it = Subscriber::new(database).await;
     let midnight = at(&now(&it.api).await).with_hour(0).and_then(|time| time.with_minute(0));
     let first = midnight.and_then(|time| time.with_second(0)).and_then(|time| time.with_nanosecond(0)).unwrap();
     let day = |days: i64, hour: i64| iso(first + Duration::days(days) + Duration::hours(hour));
     let start = format!("DTSTART:{}", day(1, 9).replace(['-', ':'], ""));
-    let rule = |count: u32| format!("RRULE:FREQ=DAILY;BYHOUR=9,15;COUNT={count}");
-    let twice = |count: u32| {
+    let rule = |count: u32| format!("RRULE:FREQ=HOURLY;INTERVAL=6;COUNT={count}");
+    let often = |count: u32| {
         Serving::calendar(vcalendar(&[vevent(
-            "twice@example.com",
-            &["SUMMARY:Twice", &start, "DURATION:PT1H", &rule(count)],
+            "often@example.com",
+            &["SUMMARY:Often", &start, "DURATION:PT1H", &rule(count)],
         )]))
     };
-    let path = it.subscribed("/a.ics", twice(4)).await;
+    let path = it.subscribed("/a.ics", often(4)).await;
     let starts = async || -> Vec<Value> { it.events().await.iter().map(|event| event["startTime"].clone()).collect() };
-    assert_eq!(starts().await, [day(1, 9), day(1, 15), day(2, 9), day(2, 15)]);
+    assert_eq!(starts().await, [day(1, 9), day(1, 15), day(1, 21), day(2, 3)]);
     for event in it.events().await {
-        assert_eq!((&event["recurrenceRule"], &event["title"]), (&Value::Null, &json!("Twice")));
+        assert_eq!((&event["recurrenceRule"], &event["title"]), (&Value::Null, &json!("Often")));
     }
-    let read = it.now_serves(&path, "/a.ics", twice(3)).await;
+    let read = it.now_serves(&path, "/a.ics", often(3)).await;
     assert_eq!((&read["last_sync"]["deleted"], &read["last_sync"]["untouched"]), (&json!(1), &json!(3)));
-    assert_eq!(starts().await, [day(1, 9), day(1, 15), day(2, 9)]);
+    assert_eq!(starts().await, [day(1, 9), day(1, 15), day(1, 21)]);
     // An endless rule is expanded for two years ahead. Only the last year of an old one is kept.
-    let (old, ever) = ("DTSTART:20200101T090000Z", "RRULE:FREQ=MONTHLY;BYMONTHDAY=1;BYHOUR=9,15");
+    let (old, ever) = ("DTSTART:20200101T090000Z", "RRULE:FREQ=HOURLY;BYMONTHDAY=1;BYHOUR=9,15");
     let endless = vevent("ever@example.com", &["SUMMARY:Ever", old, "DURATION:PT1H", ever]);
     let read = it.now_serves(&path, "/a.ics", Serving::calendar(vcalendar(&[endless]))).await;
     let created = read["last_sync"]["created"].as_u64().unwrap();
@@ -167,6 +167,25 @@ async fn unsupported_rules_become_occurrences(#[case] database: Database) {
             .map(|event| event["startTime"].as_str().unwrap())
             .all(|start| *year_ago <= *start && *start <= *ahead)
     );
+}
+
+/// A rule of a day or longer stays a series, also if requests may not contain it.
+#[apply(on_both)]
+#[tokio::test]
+async fn every_daily_rule_stays_a_series(#[case] database: Database) {
+    let it = Subscriber::new(database).await;
+    let rule = "FREQ=DAILY;BYHOUR=9,15;COUNT=4";
+    let twice = vevent(
+        "twice@example.com",
+        &["SUMMARY:Twice", "DTSTART:20310326T090000Z", "DURATION:PT1H", &format!("RRULE:{rule}")],
+    );
+    it.subscribed("/a.ics", Serving::calendar(vcalendar(&[twice]))).await;
+    let events = it.events().await;
+    assert_eq!((events.len(), &events[0]["recurrenceRule"]), (1, &json!(rule)));
+    let expected = ["2031-03-26T09:00:00Z", "2031-03-26T15:00:00Z", "2031-03-27T09:00:00Z", "2031-03-27T15:00:00Z"];
+    assert_eq!(expanded(&it, APRIL.0, APRIL.1).await, pairs(&expected.map(|start| (start, "Twice"))));
+    let busy = it.busy("2031-03-27T00:00:00Z", "2031-03-28T00:00:00Z").await;
+    assert_eq!(busy.len(), 2, "both hours of a day block: {busy:?}");
 }
 
 #[apply(on_both)]

@@ -10,14 +10,17 @@ use kalends_accounts::{
 use kalends_app::{
     Actor, App, ChangeSet, IfMatch, MemoryRateLimiter, Parts, Refusal, Request, operations, ports::Commit as _,
 };
-use kalends_availability::{BusySet, HumanBusy, HumanSource, SlotQuery};
+use kalends_availability::BusySet;
+use kalends_bridge::HumanBusy;
 use kalends_calendars::{Agent, AsOf, Calendar, Event, HumanAsOf, NewRules, Times};
+use kalends_kernel::HumanSource;
 use kalends_kernel::{KeyId, OrgId, RequestId, Revision};
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestHumans, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, at, rules, settings, span},
 };
 use kalends_time::{Clock as _, SignedDuration, Span, Timestamp};
+use kalends_wire::SlotQuery;
 use kalends_wire::{ExplainOf, ExplainQuery, ReasonKind, SlotsRequest};
 use serde_json::{Value, json};
 
@@ -528,7 +531,7 @@ async fn holds_respect_human_calendars_and_their_changes() {
     };
     let Err(Refusal::SlotTaken(obstacles)) = hold("09:15", "10:00", None).await else { panic!("a human is busy") };
     let kinds: Vec<_> = obstacles.conflicts.iter().map(|(_, block)| block.kind).collect();
-    assert_eq!(kinds, [kalends_availability::BlockKind::HumanBusy]);
+    assert_eq!(kinds, [kalends_calendars::BlockKind::HumanBusy]);
     assert_eq!(obstacles.nearest_free.first(), Some(&hours("10:00", "10:45")));
     // Buffers restrict what is offered, not what may be held.
     hold("09:30", "10:00", None).await.unwrap();

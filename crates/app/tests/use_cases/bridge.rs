@@ -13,9 +13,10 @@ use kalends_app::{
     operations::{self as op, Operation},
     ports::{Commit as _, HumanCalendars as _},
 };
-use kalends_availability::{BusySet, HumanSource};
+use kalends_availability::BusySet;
 use kalends_bridge::{LinkError, LinkStatus, NewLink, PublicationPolicy};
 use kalends_calendars::{Agent, Calendar, ports::BusyTimes as _};
+use kalends_kernel::HumanSource;
 use kalends_kernel::{KeyId, OrgId, Page, RequestId, SessionId, UserId};
 use kalends_plans::Plan;
 use kalends_testkit::{

@@ -4,15 +4,40 @@ use std::fmt;
 
 use kalends_time::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 
-/// A part of a day by the wall clock: from `start` up to but not including `end`, in whole minutes.
+/// A part of a day by the wall clock: from a start up to but not including an end, in whole minutes.
 ///
-/// `end` is after `start` and may be 24:00. Hours that cross midnight are two parts, one on each day.
+/// Hours that cross midnight, such as 22:00 to 06:00, belong to the date on which they begin.
+///
+/// ```
+/// use kalends_availability::{CivilTime, Hours};
+///
+/// let clock = |hour, minute| CivilTime::new(hour, minute, 0).ok_or("no such time");
+/// let day = Hours::between(clock(9, 0)?, clock(17, 30)?)?;
+/// assert_eq!((day.start(), day.end()), (9 * 60, 17 * 60 + 30));
+///
+/// let night = Hours::between(clock(22, 0)?, clock(6, 0)?)?;
+/// assert!(night.crosses_midnight());
+/// assert_eq!((night.start(), night.end()), (22 * 60, 30 * 60), "06:00 on the next date");
+/// assert_eq!(night.to_string(), "22:00-06:00");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hours {
     /// Minutes since midnight, at most 1,439.
     start: u16,
-    /// Minutes since midnight, at most [`Hours::MIDNIGHT`].
+    /// Minutes since the same midnight: after the start, and at most a day after it.
     end: u16,
+}
+
+/// Why two times of day are not [`Hours`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum HoursError {
+    /// Both are the same, which could mean a whole day or nothing.
+    #[error("must end at another time than they start ({0})")]
+    Same(CivilTime),
+    /// One of them has seconds.
+    #[error("must start and end at whole minutes, got {0}")]
+    NotWholeMinutes(CivilTime),
 }
 
 impl Hours {
@@ -21,10 +46,33 @@ impl Hours {
     /// From 00:00 to 24:00.
     pub const ALL_DAY: Self = Self { start: 0, end: Self::MIDNIGHT };
 
-    /// The hours between two minutes of the day (0 to 1,440); `None` if the end is after 24:00 or not after
-    /// the start.
+    /// The hours between two minutes, both counted from the midnight at which the date begins. More than 1,440 is on
+    /// the next date: 1,800 is 06:00 there. `None` if the start is not within the date, the end is not after the
+    /// start, or there is more than a day between them.
     pub const fn new(start: u16, end: u16) -> Option<Self> {
-        if start < end && end <= Self::MIDNIGHT { Some(Self { start, end }) } else { None }
+        if start < Self::MIDNIGHT && start < end && end - start <= Self::MIDNIGHT {
+            Some(Self { start, end })
+        } else {
+            None
+        }
+    }
+
+    /// The hours between two times of day. If the end is not after the start, it is on the next date, and 00:00 is the
+    /// midnight that ends the date.
+    ///
+    /// # Errors
+    /// [`HoursError`] if both are the same or one of them is not a whole minute. [`Hours::ALL_DAY`] is the whole day.
+    pub fn between(start: CivilTime, end: CivilTime) -> Result<Self, HoursError> {
+        let minute = |time: CivilTime| match time.hour_minute_second() {
+            (hour, minute, 0) if time.as_micros() % 60_000_000 == 0 => u16::try_from(hour * 60 + minute).ok(),
+            _ => None,
+        };
+        let (first, last) = (
+            minute(start).ok_or(HoursError::NotWholeMinutes(start))?,
+            minute(end).ok_or(HoursError::NotWholeMinutes(end))?,
+        );
+        let last = if last <= first { last + Self::MIDNIGHT } else { last };
+        if start == end { Err(HoursError::Same(start)) } else { Ok(Self { start: first, end: last }) }
     }
 
     /// The first minute inside, counted from midnight.
@@ -32,27 +80,43 @@ impl Hours {
         self.start
     }
 
-    /// The first minute outside, counted from midnight: 1,440 for 24:00.
+    /// The first minute outside, counted from the midnight before the start: 1,440 for 24:00, and more on the next
+    /// date.
     pub const fn end(self) -> u16 {
         self.end
+    }
+
+    /// Whether the hours end on the date after the one on which they begin. Hours until 24:00 do not.
+    pub const fn crosses_midnight(self) -> bool {
+        self.end > Self::MIDNIGHT
     }
 
     /// When the hours of `date` end in `zone`: the last instant at which the running clocks reach the end.
     /// An end in a gap moves by the length of the gap. `None` only for dates outside the supported calendar.
     pub fn closes(self, date: CivilDate, zone: Zone) -> Option<Timestamp> {
-        last_reached(date, self.end, zone)
+        if self.crosses_midnight() {
+            last_reached(date.plus_days(1), self.end - Self::MIDNIGHT, zone)
+        } else {
+            last_reached(date, self.end, zone)
+        }
     }
 
     /// The hours of `date` in `zone`; `None` if the clocks show none of them on that date.
     ///
     /// They are one span, which begins when the clocks first show the start, and ends when they last reach
     /// the end. So an overlap inside the hours belongs to them both times. A time in a gap moves by the
-    /// length of the gap (RFC 5545 section 3.3.5), but never out of the date.
-    pub(crate) fn on(self, date: CivilDate, zone: Zone) -> Option<Span> {
+    /// length of the gap (RFC 5545 section 3.3.5), but never out of the date. Hours that cross midnight end at the
+    /// latest with the next date, and with this one if the clocks skip the next.
+    pub fn on(self, date: CivilDate, zone: Zone) -> Option<Span> {
         let start = zone.to_timestamp(civil(date, self.start)?)?;
         let end = self.closes(date, zone)?;
         let hours = Span::new(start, end).ok()?;
-        if self.end == Self::MIDNIGHT { Some(hours) } else { hours.clip(Self::ALL_DAY.on(date, zone)?) }
+        if self.end == Self::MIDNIGHT {
+            return Some(hours);
+        }
+        let day = Self::ALL_DAY.on(date, zone)?;
+        let next = if self.crosses_midnight() { Self::ALL_DAY.on(date.plus_days(1), zone) } else { None };
+        hours.clip(Span::new(day.start(), next.map_or(day.end(), Span::end)).ok()?)
     }
 }
 
@@ -93,9 +157,10 @@ fn as_if_utc(civil: CivilDateTime) -> Timestamp {
 }
 
 impl fmt::Display for Hours {
-    /// Formats the hours as `09:00-17:30`.
+    /// Formats the hours as `09:00-17:30`, and as `22:00-06:00` if they cross midnight.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", Minute(self.start), Minute(self.end))
+        let end = if self.crosses_midnight() { self.end - Self::MIDNIGHT } else { self.end };
+        write!(f, "{}-{}", Minute(self.start), Minute(end))
     }
 }
 
@@ -106,7 +171,7 @@ impl fmt::Debug for Hours {
 }
 
 /// Shows a minute of the day as `HH:MM`, the last one as `24:00`.
-pub(super) struct Minute(pub(super) u16);
+struct Minute(u16);
 
 impl fmt::Display for Minute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,6 +219,15 @@ mod tests {
     #[case::all_of_a_skipped_day("Pacific/Apia", "2011-12-30", (0, 2400), "never")]
     #[case::after_a_skipped_day("Pacific/Apia", "2011-12-31", (0, 800), "2011-12-30T10:00:00Z 2011-12-30T18:00:00Z")]
     #[case::another_skipped_day("Pacific/Kwajalein", "1993-08-21", (0, 2400), "never")]
+    #[case::a_night("Europe/Berlin", "2026-01-15", (2200, 3000), "2026-01-15T21:00:00Z 2026-01-16T05:00:00Z")]
+    #[case::a_night_over_a_gap("Europe/Berlin", "2026-03-28", (2200, 3000), "2026-03-28T21:00:00Z 2026-03-29T04:00:00Z")]
+    #[case::a_night_into_a_gap("Europe/Berlin", "2026-03-28", (2200, 2630), "2026-03-28T21:00:00Z 2026-03-29T01:30:00Z")]
+    #[case::a_night_over_both_passes("Europe/Berlin", "2026-10-24", (2200, 3000), "2026-10-24T20:00:00Z 2026-10-25T05:00:00Z")]
+    #[case::a_night_into_the_second_pass("Europe/Berlin", "2026-10-24", (2200, 2630), "2026-10-24T20:00:00Z 2026-10-25T01:30:00Z")]
+    #[case::a_night_over_a_skipped_midnight("America/Santiago", "2026-09-05", (2200, 3000), "2026-09-06T02:00:00Z 2026-09-06T09:00:00Z")]
+    #[case::a_night_before_a_skipped_day("Pacific/Apia", "2011-12-29", (2200, 3000), "2011-12-30T08:00:00Z 2011-12-30T10:00:00Z")]
+    #[case::the_night_of_a_skipped_day("Pacific/Apia", "2011-12-30", (2200, 3000), "never")]
+    #[case::a_day_from_noon("UTC", "2026-01-15", (1200, 3600), "2026-01-15T12:00:00Z 2026-01-16T12:00:00Z")]
     #[case::the_last_day_of_all("America/New_York", "2099-12-31", (900, 2400), "2099-12-31T14:00:00Z 2100-01-01T05:00:00Z")]
     fn hours_of_a_date(
         #[case] zone: &str,
@@ -174,10 +248,45 @@ mod tests {
     #[case::a_minute(59, 60, Some("00:59-01:00"))]
     #[case::nothing(60, 60, None)]
     #[case::backwards(61, 60, None)]
-    #[case::beyond_the_day(60, 1_441, None)]
+    #[case::over_midnight(1_320, 1_800, Some("22:00-06:00"))]
+    #[case::a_whole_day_later(60, 1_500, Some("01:00-01:00"))]
+    #[case::more_than_a_day(60, 1_501, None)]
+    #[case::on_the_next_date(1_440, 1_500, None)]
+    #[case::far_beyond(0, u16::MAX, None)]
     fn bounds(#[case] start: u16, #[case] end: u16, #[case] expected: Option<&str>) {
         let hours = Hours::new(start, end);
         assert_eq!(hours.map(|hours| hours.to_string()).as_deref(), expected);
         assert_eq!(hours.map(|hours| (hours.start(), hours.end())), expected.map(|_| (start, end)));
+    }
+
+    #[rstest]
+    #[case::a_day("09:00", "17:30", "09:00-17:30")]
+    #[case::until_midnight("18:00", "00:00", "18:00-24:00")]
+    #[case::a_night("22:00", "06:00", "22:00-06:00")]
+    #[case::nearly_a_day("09:00", "08:59", "09:00-08:59")]
+    #[case::the_same("09:00", "09:00", "must end at another time than they start (09:00:00)")]
+    #[case::twice_midnight("00:00", "00:00", "must end at another time than they start (00:00:00)")]
+    #[case::seconds("09:00", "17:00:30", "must start and end at whole minutes, got 17:00:30")]
+    fn between_two_times(#[case] start: &str, #[case] end: &str, #[case] expected: &str) {
+        let clock = |text: &str| {
+            let mut parts = text.split(':').map(|part| part.parse().unwrap());
+            let mut next = || parts.next().unwrap_or(0);
+            CivilTime::new(next(), next(), next()).unwrap()
+        };
+        let hours = Hours::between(clock(start), clock(end));
+        assert_eq!(hours.map_or_else(|error| error.to_string(), |hours| hours.to_string()), expected);
+    }
+
+    #[test]
+    fn dates_at_the_ends_of_the_calendar_do_not_overflow() {
+        for days in [i64::MIN, i64::MAX] {
+            for zone in ["UTC", "Europe/Berlin", "America/Santiago"] {
+                let (date, zone) = (CivilDate::from_days(days), zone.parse().unwrap());
+                for (start, end) in [(0, 1_440), (540, 1_020), (1_320, 1_800)] {
+                    let hours = Hours::new(start, end).unwrap();
+                    assert!(hours.on(date, zone).is_none_or(|span| span.length() <= SignedDuration::days(2)));
+                }
+            }
+        }
     }
 }

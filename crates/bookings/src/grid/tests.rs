@@ -1,6 +1,6 @@
 //! Edge cases of the grid.
 
-use kalends_availability::WrittenHours;
+use kalends_calendars::{WrittenHours, WrittenWeek};
 use rstest::rstest;
 
 use super::*;
@@ -15,7 +15,7 @@ fn daily(zone: &str, hours: &str, duration_minutes: u16) -> Timetable {
     let hours = hours.split_once('-').map(|(start, end)| WrittenHours { start: start.into(), end: end.into() });
     let constraints = hours.map(|hours| {
         let [mon, tue, wed, thu, fri, sat, sun] = [const { None }; 7].map(|_: Option<()>| Some(hours.clone()));
-        Week::read("week", &Week { mon, tue, wed, thu, fri, sat, sun }).unwrap()
+        WrittenWeek { mon, tue, wed, thu, fri, sat, sun }.read("week").unwrap()
     });
     Timetable { duration_minutes, zone: zone.parse().unwrap(), constraints }
 }
@@ -163,11 +163,11 @@ fn edges(#[case] zone: &str, #[case] hours: &str, #[case] duration: u16, #[case]
 #[test]
 fn weekdays_that_are_missing_are_closed() {
     let hours = |start: &str, end: &str| Some(WrittenHours { start: start.into(), end: end.into() });
-    let week = Week { mon: hours("09:00", "10:00"), wed: hours("23:00", "24:00"), ..Week::default() };
+    let week = WrittenWeek { mon: hours("09:00", "10:00"), wed: hours("23:00", "24:00"), ..WrittenWeek::default() };
     let timetable = Timetable {
         duration_minutes: 60,
         zone: "Pacific/Auckland".parse().unwrap(),
-        constraints: Some(Week::read("week", &week).unwrap()),
+        constraints: Some(week.read("week").unwrap()),
     };
     // Auckland is 13 hours ahead, so its Monday begins on Sunday in UTC.
     let week = span("2026-03-01T00:00:00Z 2026-03-08T00:00:00Z");

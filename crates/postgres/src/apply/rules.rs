@@ -38,7 +38,7 @@ async fn stamp(connection: &mut PgConnection, rules: &AvailabilityRules) -> Resu
 
 /// The rules as the JSON document that the column holds.
 fn document(rules: &AvailabilityRules) -> Result<String, ApplyError> {
-    Ok(serde_json::to_string(&rules.rules).map_err(failed)?)
+    Ok(kalends_calendars::rules_document(&rules.rules).map_err(failed)?)
 }
 
 async fn create(connection: &mut PgConnection, rules: &AvailabilityRules) -> Result<(), ApplyError> {

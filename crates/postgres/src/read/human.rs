@@ -2,9 +2,10 @@
 
 use async_trait::async_trait;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
-use kalends_availability::{HumanBusy, HumanSource};
+use kalends_bridge::HumanBusy;
 use kalends_calendars::HumanFor;
 use kalends_calendars::ports::{BusySource, LivingAgent};
+use kalends_kernel::HumanSource;
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError};
 use kalends_time::{Span, Timestamp};
 use uuid::Uuid;

@@ -37,7 +37,7 @@ async fn stamp(connection: &mut SqliteConnection, rules: &AvailabilityRules) -> 
 
 /// The rules as the JSON document that the column holds.
 fn document(rules: &AvailabilityRules) -> Result<String, Failure> {
-    Ok(serde_json::to_string(&rules.rules).map_err(|error| sqlx::Error::Encode(Box::new(error)))?)
+    Ok(kalends_calendars::rules_document(&rules.rules).map_err(|error| sqlx::Error::Encode(Box::new(error)))?)
 }
 
 async fn create(connection: &mut SqliteConnection, rules: &AvailabilityRules) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! The availability rules of visible calendars, and what blocks their time.
 
 use async_trait::async_trait;
-use kalends_availability::Block;
+use kalends_calendars::Block;
 use kalends_calendars::{
     AvailabilityRules, EventSource, EventStatus, block_kind,
     ports::{BusySource, CalendarBlocks, LONG, RulesOfCalendars},

@@ -10,12 +10,13 @@ use std::collections::BTreeSet;
 
 use kalends_accounts::{TokenHash, oauth::Provider};
 use kalends_app::ports::{CommitError, HumanSeen};
-use kalends_availability::{BusySet, HumanSource};
+use kalends_availability::BusySet;
 use kalends_bridge::{
     Audience, Change, Connection, ConnectionLink, ExternalCalendar, Grant, LinkSecret, NewGrant, NewLink,
     PublicationPolicy, Reading, TheirCalendar, Tokens, listing, ports::KnownCalendar,
 };
 use kalends_calendars::{Agent, Calendar, ports::BusySource};
+use kalends_kernel::HumanSource;
 use kalends_kernel::UserId;
 use kalends_time::{Span, Timestamp};
 

@@ -1,11 +1,12 @@
 //! The availability rules of calendars, and single blocking events.
 
 use kalends_app::{Guard, ports::CommitError};
-use kalends_availability::{Block, BlockKind, Rules};
+use kalends_availability::Rules;
 use kalends_calendars::{
     AvailabilityRules, Calendar, Event, EventSource, EventStatus,
     ports::{BusySource, CalendarBlocks},
 };
+use kalends_calendars::{Block, BlockKind};
 use kalends_kernel::{Revision, Version};
 use kalends_time::{SignedDuration, Span, Timestamp};
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kalends_accounts::{Credential, Principal, Reach, reach::CallerKind};
 use kalends_app::{Actor, App, MemoryRateLimiter, Parts, Refusal, Request, operations, ports::Store};
-use kalends_availability::SlotQuery;
 use kalends_bookings::BookingPage;
 use kalends_bridge::{Audience, Change};
 use kalends_calendars::ports::{EventScope, InstanceFilter};
 use kalends_kernel::{KeyId, Page, RequestId};
 use kalends_time::{Clock as _, SignedDuration, Span};
+use kalends_wire::SlotQuery;
 use kalends_wire::{Across, SlotsOfPage, SlotsRequest};
 
 use super::{

@@ -6,13 +6,14 @@ use std::{
 };
 
 use kalends_app::{Missing, Refusal, operations};
-use kalends_availability::{BlockKind, SlotQuery};
+use kalends_calendars::BlockKind;
 use kalends_calendars::{
     Event, EventPatch, HoldError, Patch,
     ports::{EventFilter, StatusAt},
 };
 use kalends_kernel::{MessageId, Page};
 use kalends_time::Timestamp;
+use kalends_wire::SlotQuery;
 use kalends_wire::{self as wire, Listing, NewHoldSet, SlotsRequest};
 use serde::Deserialize;
 use serde_json::Value;

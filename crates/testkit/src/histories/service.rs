@@ -14,11 +14,12 @@ use kalends_app::{
     operations::{self, Operation},
     ports::{HumanCalendars, HumanSeen, Store},
 };
-use kalends_availability::{HumanBusy, HumanSource};
+use kalends_bridge::HumanBusy;
 use kalends_calendars::{
     EventPatch, EventStatus, Hold, HoldScope, Moment, NewEvent, NewHold, Patch,
     ports::{BusySource, LivingAgent},
 };
+use kalends_kernel::HumanSource;
 use kalends_kernel::{CalendarId, KeyId, Metadata, OrgId, RequestId, StoreError};
 use kalends_time::{Clock as _, SignedDuration, Span, Timestamp};
 use kalends_wire::{Event, HoldSet, NewHoldSet};

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use kalends_availability::{Block, Rules};
+use kalends_availability::Rules;
+use kalends_calendars::Block;
 use kalends_calendars::{
     AvailabilityRules, Calendar, Event, EventStatus,
     ports::{BusySource, BusyTimes, CalendarBlocks, CalendarBusy, LivingAgent, RulesOfCalendars},

@@ -3,13 +3,14 @@
 
 use std::io::Write as _;
 
-use kalends_availability::{self as availability, BusySet, SlotLength, SlotQuery, TooManySlots, Warning};
+use kalends_availability::BusySet;
+use kalends_bridge::{self as bridge, Warning};
 use kalends_calendars::AsOf;
 use kalends_kernel::{AgentId, CalendarId, Code, FieldError, FieldErrors};
 use kalends_time::{Span, Timestamp};
 
 use super::{AcrossAgents, AvailabilityOf, AvailabilityState};
-use crate::fields::instant;
+use crate::{SlotLength, SlotQuery, TooManySlots, fields::instant};
 
 /// The default length of a slot: half an hour.
 const DEFAULT_LENGTH: SlotLength = SlotLength::DEFAULT;
@@ -116,13 +117,13 @@ pub(crate) fn range(start: Timestamp, end: Timestamp) -> Result<Span, FieldError
     Span::new(start, end).map_err(|error| FieldError::new("end", error.to_string()).with_code(Code::EndBeforeStart))
 }
 
-impl From<availability::AvailabilityState> for AvailabilityState {
-    fn from(state: availability::AvailabilityState) -> Self {
+impl From<bridge::AvailabilityState> for AvailabilityState {
+    fn from(state: bridge::AvailabilityState) -> Self {
         match state {
-            availability::AvailabilityState::Complete => Self::Complete,
-            availability::AvailabilityState::Stale => Self::Stale,
-            availability::AvailabilityState::Partial => Self::Partial,
-            availability::AvailabilityState::Unavailable => Self::Unavailable,
+            bridge::AvailabilityState::Complete => Self::Complete,
+            bridge::AvailabilityState::Stale => Self::Stale,
+            bridge::AvailabilityState::Partial => Self::Partial,
+            bridge::AvailabilityState::Unavailable => Self::Unavailable,
         }
     }
 }
@@ -140,7 +141,7 @@ pub struct Found<'a> {
     /// Each agent's own busy times, clipped to the range, if they were requested.
     pub per_agent: Option<&'a [(AgentId, &'a BusySet)]>,
     /// How complete and current the busy times of human calendars are.
-    pub state: availability::AvailabilityState,
+    pub state: bridge::AvailabilityState,
     /// Why the busy times of human calendars are not complete and current.
     pub warnings: &'a [Warning],
     /// The state of the calendars that the result is based on.
@@ -276,7 +277,7 @@ impl Days {
 
 #[cfg(test)]
 mod tests {
-    use kalends_availability::WarningKind;
+    use kalends_bridge::WarningKind;
     use kalends_kernel::Revision;
     use proptest::prelude::*;
     use serde_json::{Value, json};
@@ -301,7 +302,7 @@ mod tests {
             taken: &taken,
             busy: Some(&busy),
             per_agent: None,
-            state: availability::AvailabilityState::Partial,
+            state: bridge::AvailabilityState::Partial,
             warnings: &warnings,
             as_of: &as_of,
         };
@@ -324,7 +325,7 @@ mod tests {
 
     #[test]
     fn state_names_match_the_domain() {
-        use availability::AvailabilityState::{Complete, Partial, Stale, Unavailable};
+        use bridge::AvailabilityState::{Complete, Partial, Stale, Unavailable};
         for state in [Complete, Stale, Partial, Unavailable] {
             assert_eq!(serde_json::to_value(AvailabilityState::from(state)).unwrap(), state.as_str());
         }

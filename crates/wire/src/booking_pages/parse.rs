@@ -1,12 +1,12 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_availability::{Hours, Week, WrittenHours};
+use kalends_availability::{Hours, Week};
 use kalends_bookings::{
     self as domain, BUFFER_MAX_MINUTES, BookingPagePatch, DESCRIPTION_MAX, DURATION_DEFAULT_MINUTES,
     DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, NOTICE_MAX_MINUTES, NewBookingPage, TITLE_MAX, Timetable,
     WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS,
 };
-use kalends_calendars::Patch;
+use kalends_calendars::{Patch, WrittenWeek};
 use kalends_kernel::{Code, FieldError, FieldErrors, bounded_text, optional_text};
 use kalends_time::Zone;
 
@@ -19,7 +19,7 @@ use crate::{
 impl BookingPage {
     /// Builds the answer of a service that is reachable at `base_url`.
     pub fn new(page: &domain::BookingPage, base_url: &str) -> Self {
-        let constraints = page.timetable.constraints.as_ref().map(Week::<WrittenHours>::from);
+        let constraints = page.timetable.constraints.as_ref().map(WrittenWeek::from);
         Self {
             id: page.id,
             org_id: page.org,
@@ -80,7 +80,7 @@ fn zone(name: &str) -> Result<Zone, FieldError> {
 }
 
 fn constraints(week: WorkingHours) -> Result<Week<Hours>, FieldErrors> {
-    Week::read("availability_constraints", &week.into())
+    WrittenWeek::from(week).read("availability_constraints")
 }
 
 impl CreateBookingPage {

@@ -1,8 +1,8 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
 use kalends_accounts::oauth::Provider;
-use kalends_availability::{STALE_AFTER, UNAVAILABLE_AFTER};
 use kalends_bridge::{self as domain, AGENTS_MAX, Audience, LABEL_MAX, SOURCES_MAX, ports::KnownCalendar};
+use kalends_bridge::{STALE_AFTER, UNAVAILABLE_AFTER};
 use kalends_kernel::{FieldError, FieldErrors, bounded_text};
 use kalends_time::Timestamp;
 

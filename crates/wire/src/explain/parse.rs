@@ -1,6 +1,7 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_availability::{self as availability, Warning};
+use kalends_bridge::{HumanTime, Warning};
+use kalends_calendars::{self as domain, BlockKind};
 use kalends_kernel::{FieldError, FieldErrors};
 use kalends_time::{SignedDuration, Span};
 
@@ -66,15 +67,15 @@ fn short(time: Span) -> Result<Span, FieldError> {
     Err(FieldError::new("end", format!("must be at most {LONGEST_DAYS} days after the start, got {hours} hours")))
 }
 
-impl From<availability::ReasonKind> for ReasonKind {
-    fn from(kind: availability::ReasonKind) -> Self {
-        use availability::ReasonKind as Domain;
+impl From<domain::ReasonKind> for ReasonKind {
+    fn from(kind: domain::ReasonKind) -> Self {
+        use domain::ReasonKind as Domain;
         match kind {
-            Domain::Event => Self::Event,
-            Domain::Hold => Self::Hold,
-            Domain::ExternalEvent => Self::ExternalEvent,
-            Domain::HumanBusy => Self::HumanBusy,
-            Domain::Reservation => Self::Reservation,
+            Domain::Block(BlockKind::Event) => Self::Event,
+            Domain::Block(BlockKind::Hold) => Self::Hold,
+            Domain::Block(BlockKind::ExternalEvent) => Self::ExternalEvent,
+            Domain::Block(BlockKind::HumanBusy) => Self::HumanBusy,
+            Domain::Block(BlockKind::Reservation) => Self::Reservation,
             Domain::Buffer => Self::Buffer,
             Domain::OutsideWorkingHours => Self::OutsideWorkingHours,
             Domain::Override => Self::Override,
@@ -83,8 +84,8 @@ impl From<availability::ReasonKind> for ReasonKind {
     }
 }
 
-impl From<availability::Reason> for Reason {
-    fn from(reason: availability::Reason) -> Self {
+impl From<domain::Reason> for Reason {
+    fn from(reason: domain::Reason) -> Self {
         let (start, end) = (reason.span.start(), reason.span.end());
         Self { calendar_id: reason.calendar, reason: reason.kind.into(), start, end }
     }
@@ -93,13 +94,7 @@ impl From<availability::Reason> for Reason {
 impl Explanation {
     /// Builds the answer about `time` with at most `most` of the reasons. `cut` means that there are more reasons
     /// than those given.
-    pub fn new(
-        time: Span,
-        reasons: &[availability::Reason],
-        most: usize,
-        cut: bool,
-        known: &availability::HumanTime,
-    ) -> Self {
+    pub fn new(time: Span, reasons: &[domain::Reason], most: usize, cut: bool, known: &HumanTime) -> Self {
         Self {
             start: time.start(),
             end: time.end(),
@@ -153,19 +148,18 @@ mod tests {
 
     #[test]
     fn reasons_are_named_as_in_the_domain() {
-        use availability::ReasonKind as Domain;
-        for kind in [
-            Domain::Event,
-            Domain::Hold,
-            Domain::ExternalEvent,
-            Domain::HumanBusy,
-            Domain::Reservation,
-            Domain::Buffer,
-            Domain::OutsideWorkingHours,
-            Domain::Override,
-            Domain::OutsideRange,
+        use BlockKind::{Event, ExternalEvent, Hold, HumanBusy, Reservation};
+        use domain::ReasonKind as Domain;
+        for kind in [Event, Hold, ExternalEvent, HumanBusy, Reservation] {
+            assert_eq!(serde_json::to_value(ReasonKind::from(Domain::Block(kind))).unwrap(), kind.as_str());
+        }
+        for (kind, name) in [
+            (Domain::Buffer, "buffer"),
+            (Domain::OutsideWorkingHours, "outside_working_hours"),
+            (Domain::Override, "override"),
+            (Domain::OutsideRange, "outside_range"),
         ] {
-            assert_eq!(serde_json::to_value(ReasonKind::from(kind)).unwrap(), kind.as_str());
+            assert_eq!(serde_json::to_value(ReasonKind::from(kind)).unwrap(), name);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_availability::Block;
+use kalends_calendars::Block;
 use kalends_calendars::{self as domain, AsOf, HOLD_PRIORITY_MAX, HOLD_SET_MAX, NewHold, TITLE_MAX};
 use kalends_kernel::{CalendarId, FieldError, FieldErrors, bounded_text};
 use kalends_time::Span;
@@ -121,7 +121,7 @@ fn calendars(ids: Vec<String>) -> Result<Vec<String>, FieldError> {
 impl Conflict {
     /// Builds the conflict of a calendar with a block.
     pub fn new(calendar: CalendarId, block: Block) -> Self {
-        let kind = kalends_availability::ReasonKind::from(block.kind).into();
+        let kind = domain::ReasonKind::Block(block.kind).into();
         Self { calendar_id: calendar, kind, start: block.span.start(), end: block.span.end() }
     }
 }

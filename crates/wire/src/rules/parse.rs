@@ -1,7 +1,7 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
-use kalends_availability as availability;
-use kalends_calendars::{self as domain, NewRules};
+use kalends_availability::Rules;
+use kalends_calendars::{self as domain, NewRules, WrittenHours, WrittenOverride, WrittenRules, WrittenWeek};
 use kalends_kernel::FieldErrors;
 use kalends_time::Zone;
 
@@ -9,7 +9,7 @@ use super::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, Worki
 
 impl From<domain::AvailabilityRules> for AvailabilityRules {
     fn from(row: domain::AvailabilityRules) -> Self {
-        let written = availability::WrittenRules::from(row.rules);
+        let written = WrittenRules::from(&row.rules);
         Self {
             id: row.id,
             calendar_id: row.calendar,
@@ -31,7 +31,7 @@ impl PutAvailabilityRules {
     /// Lists every invalid field.
     pub fn parse(self) -> Result<NewRules, FieldErrors> {
         let own_zone = self.timezone.is_some();
-        let rules = availability::Rules::try_from(availability::WrittenRules {
+        let rules = Rules::try_from(&WrittenRules {
             buffer_before_minutes: self.buffer_before_minutes.unwrap_or(0),
             buffer_after_minutes: self.buffer_after_minutes.unwrap_or(0),
             working_hours: self.working_hours.map(Into::into),
@@ -43,26 +43,26 @@ impl PutAvailabilityRules {
     }
 }
 
-impl From<OpenHours> for availability::WrittenHours {
+impl From<OpenHours> for WrittenHours {
     fn from(hours: OpenHours) -> Self {
         Self { start: hours.start, end: hours.end }
     }
 }
 
-impl From<availability::WrittenHours> for OpenHours {
-    fn from(hours: availability::WrittenHours) -> Self {
+impl From<WrittenHours> for OpenHours {
+    fn from(hours: WrittenHours) -> Self {
         Self { start: hours.start, end: hours.end }
     }
 }
 
-impl From<DateHours> for availability::WrittenOverride {
+impl From<DateHours> for WrittenOverride {
     fn from(given: DateHours) -> Self {
         Self { date: given.date, working_hours: given.working_hours.map(Into::into) }
     }
 }
 
-impl From<availability::WrittenOverride> for DateHours {
-    fn from(given: availability::WrittenOverride) -> Self {
+impl From<WrittenOverride> for DateHours {
+    fn from(given: WrittenOverride) -> Self {
         Self { date: given.date, working_hours: given.working_hours.map(Into::into) }
     }
 }
@@ -70,14 +70,14 @@ impl From<availability::WrittenOverride> for DateHours {
 /// Converts each day, in both directions.
 macro_rules! weekdays {
     ($($day:ident)*) => {
-        impl From<WorkingHours> for availability::Week<availability::WrittenHours> {
+        impl From<WorkingHours> for WrittenWeek {
             fn from(week: WorkingHours) -> Self {
                 Self { $($day: week.$day.map(Into::into),)* }
             }
         }
 
-        impl From<availability::Week<availability::WrittenHours>> for WorkingHours {
-            fn from(week: availability::Week<availability::WrittenHours>) -> Self {
+        impl From<WrittenWeek> for WorkingHours {
+            fn from(week: WrittenWeek) -> Self {
                 Self { $($day: week.$day.map(Into::into),)* }
             }
         }
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn fields_left_out_restrict_nothing() {
         let new = parse(json!({})).unwrap();
-        assert_eq!((&new.rules, new.zone), (&availability::Rules::default(), None));
+        assert_eq!((&new.rules, new.zone), (&Rules::default(), None));
         let body = to_body(new);
         assert_eq!((&body["working_hours"], &body["overrides"]), (&Value::Null, &json!([])));
         assert_eq!(parse(json!({ "timezone": "UTC" })).unwrap().zone, Some(Zone::UTC));

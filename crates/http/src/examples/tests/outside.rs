@@ -12,9 +12,10 @@ use kalends_app::ports::{
     CredentialsError, FeedFetcher, FetchError, FetchedFeed, HumanCalendars, HumanSeen, SessionTokens, WebhookPost,
     WebhookReply, WebhookSender,
 };
-use kalends_availability::{HumanBusy, HumanSource};
+use kalends_bridge::HumanBusy;
 use kalends_calendars::ports::{BusySource, LivingAgent};
 use kalends_feeds::sync::Validators;
+use kalends_kernel::HumanSource;
 use kalends_kernel::{Entropy, OrgId, StoreError, base64url};
 use kalends_notifications::Outcome;
 use kalends_remote::RemoteUrl;

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use kalends_app::ports::{CommitError, HumanSeen};
-use kalends_availability::{BusySet, HumanBusy, HumanSource};
+use kalends_availability::BusySet;
+use kalends_bridge::HumanBusy;
 use kalends_bridge::{Audience, Change, ConnectionPatch, Grant};
 use kalends_calendars::{Agent, HumanFor, ports::LivingAgent};
+use kalends_kernel::HumanSource;
 use kalends_kernel::{CalendarId, ExternalCalendarId, Page, Revision};
 use kalends_time::Span;
 

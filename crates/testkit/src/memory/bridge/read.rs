@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use kalends_accounts::TokenHash;
 use kalends_app::ports::{HumanCalendars, HumanSeen};
-use kalends_availability::{HumanBusy, HumanSource};
+use kalends_bridge::HumanBusy;
 use kalends_bridge::{
     ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant, LinkStatus, RefreshClaim,
     ports::{ConnectAttempts, ConnectionLinks, Connections, Grants, KnownCalendar},
@@ -14,6 +14,7 @@ use kalends_calendars::{
     HumanFor,
     ports::{BusySource, LivingAgent},
 };
+use kalends_kernel::HumanSource;
 use kalends_kernel::{
     CalendarId, ConnectionId, ConnectionLinkId, ExternalCalendarId, GrantId, Listed, OrgId, Page, StoreError,
 };

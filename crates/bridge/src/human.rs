@@ -2,20 +2,15 @@
 
 use std::fmt;
 
-use kalends_kernel::Revision;
+use kalends_availability::BusySet;
+use kalends_kernel::{HumanSource, Revision};
 use kalends_time::{SignedDuration, Span, Timestamp};
-
-use crate::BusySet;
 
 /// Busy times older than this are stale.
 pub const STALE_AFTER: SignedDuration = SignedDuration::hours(1);
 
 /// Busy times older than this are not used.
 pub const UNAVAILABLE_AFTER: SignedDuration = SignedDuration::hours(24);
-
-/// Identifies a source without revealing what it is or who owns it: the bare value of an identifier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct HumanSource(pub u128);
 
 /// The busy times of one source, as it was last read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -243,7 +238,28 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::strategies::{MINUTES, at, busy_set, minutes, span};
+
+    /// Drawn spans are within the first `MINUTES` minutes after [`MIDNIGHT`].
+    const MINUTES: i64 = 240;
+
+    /// 2026-03-01T00:00:00Z.
+    const MIDNIGHT: Timestamp = Timestamp::from_micros(1_772_323_200_000_000);
+
+    fn at(minute: i64) -> Timestamp {
+        MIDNIGHT + SignedDuration::minutes(minute)
+    }
+
+    fn minutes(start: i64, end: i64) -> Span {
+        Span::new(at(start), at(end)).unwrap()
+    }
+
+    fn span() -> impl Strategy<Value = Span> {
+        (0..MINUTES, 1..=60i64).prop_map(|(start, length)| minutes(start, (start + length).min(MINUTES)))
+    }
+
+    fn busy_set() -> impl Strategy<Value = BusySet> {
+        prop::collection::vec(span(), 0..9).prop_map(BusySet::from_unsorted)
+    }
 
     const NOW: Timestamp = Timestamp::from_micros(1_772_323_200_000_000 + 100 * 3_600_000_000);
 

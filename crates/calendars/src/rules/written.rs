@@ -1,17 +1,25 @@
 //! Rules as requests write them and stores keep them, and their validation.
 
+use std::fmt;
+
+use kalends_availability::{Hours, Override, Rules, Week};
 use kalends_kernel::{Code, FieldError, FieldErrors};
-use kalends_time::{CivilDate, MissingDay, Timestamp, Zone};
+use kalends_time::{CivilDate, MissingDay, SignedDuration, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 
-use super::{BUFFER_MAX_MINUTES, OVERRIDES_MAX, Override, Rules, Week, day::Hours, day::Minute};
+/// The longest buffer, in minutes.
+pub const BUFFER_MAX_MINUTES: u8 = 120;
+
+/// The maximum number of dates with hours of their own.
+pub const DATES_MAX: usize = 366;
 
 /// [`Rules`] in plain values: the form of requests and of the document that a store keeps.
 ///
 /// In the document, every field has the name that it has here. An unknown field is refused.
 ///
 /// ```
-/// use kalends_availability::{Rules, WrittenRules};
+/// use kalends_availability::Rules;
+/// use kalends_calendars::WrittenRules;
 ///
 /// let document = r#"{
 ///     "buffer_before_minutes": 10,
@@ -22,7 +30,7 @@ use super::{BUFFER_MAX_MINUTES, OVERRIDES_MAX, Override, Rules, Week, day::Hours
 /// }"#;
 /// let written: WrittenRules = serde_json::from_str(document)?;
 /// let rules = Rules::try_from(&written)?;
-/// assert_eq!(WrittenRules::from(rules), written);
+/// assert_eq!(WrittenRules::from(&rules), written);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,14 +41,41 @@ pub struct WrittenRules {
     /// Minutes to keep free after busy time, 0 to 120.
     pub buffer_after_minutes: i64,
     /// The hours of each weekday. A missing weekday is closed. `None` restricts nothing.
-    pub working_hours: Option<Week<WrittenHours>>,
+    pub working_hours: Option<WrittenWeek>,
     /// The IANA name of the zone of the hours and dates.
     pub timezone: String,
     /// Dates with other hours: at most 366, each date once, in any order.
     pub overrides: Vec<WrittenOverride>,
 }
 
-/// [`Hours`] as two times of the form `HH:MM`.
+/// The hours of each weekday; `None` for a weekday without hours.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenWeek {
+    /// Monday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mon: Option<WrittenHours>,
+    /// Tuesday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tue: Option<WrittenHours>,
+    /// Wednesday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wed: Option<WrittenHours>,
+    /// Thursday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thu: Option<WrittenHours>,
+    /// Friday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fri: Option<WrittenHours>,
+    /// Saturday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sat: Option<WrittenHours>,
+    /// Sunday.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sun: Option<WrittenHours>,
+}
+
+/// [`Hours`] as two times of the form `HH:MM`. Hours that cross midnight are refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenHours {
@@ -71,8 +106,7 @@ impl TryFrom<&WrittenRules> for Rules {
         let mut errors = FieldErrors::default();
         let before = errors.take(buffer("buffer_before_minutes", written.buffer_before_minutes));
         let after = errors.take(buffer("buffer_after_minutes", written.buffer_after_minutes));
-        let working_hours =
-            written.working_hours.as_ref().and_then(|week| errors.take_all(Week::read("working_hours", week)));
+        let working_hours = written.working_hours.as_ref().and_then(|week| errors.take_all(week.read("working_hours")));
         let zone = errors.take(
             written
                 .timezone
@@ -81,54 +115,101 @@ impl TryFrom<&WrittenRules> for Rules {
         );
         let overrides = read_overrides(&written.overrides, &mut errors);
         match (before, after, zone) {
-            (Some(buffer_before), Some(buffer_after), Some(zone)) => {
+            (Some(before), Some(after), Some(zone)) => {
                 errors.finish()?;
-                Ok(Self { buffer_before, buffer_after, working_hours, zone, overrides })
+                let rules = Self::new(zone).with_overrides(overrides);
+                let rules = match working_hours {
+                    Some(week) => rules.with_working_hours(week),
+                    None => rules,
+                };
+                rules
+                    .with_buffers(before, after)
+                    .map_err(|error| FieldErrors::from(FieldError::new("buffer_before_minutes", error.to_string())))
             }
             _ => Err(errors),
         }
     }
 }
 
-impl Week<Hours> {
+impl WrittenWeek {
     /// Reads the hours of each day. `path` is the path of the week in the request.
     ///
     /// # Errors
     /// Every error, each under its path, such as `working_hours.mon.end`.
-    pub fn read(path: &str, written: &Week<WrittenHours>) -> Result<Self, FieldErrors> {
+    pub fn read(&self, path: &str) -> Result<Week<Hours>, FieldErrors> {
         let mut errors = FieldErrors::default();
-        let week = written.map(|day, hours| read_hours(&format!("{path}.{day}"), hours, &mut errors));
+        let mut read = |day: &str, hours: &Option<WrittenHours>| {
+            hours.as_ref().and_then(|hours| read_hours(&format!("{path}.{day}"), hours, &mut errors))
+        };
+        let week = Week {
+            mon: read("mon", &self.mon),
+            tue: read("tue", &self.tue),
+            wed: read("wed", &self.wed),
+            thu: read("thu", &self.thu),
+            fri: read("fri", &self.fri),
+            sat: read("sat", &self.sat),
+            sun: read("sun", &self.sun),
+        };
         errors.finish()?;
         Ok(week)
     }
 }
 
-impl From<&Week<Hours>> for Week<WrittenHours> {
+impl From<&Week<Hours>> for WrittenWeek {
     fn from(week: &Week<Hours>) -> Self {
-        week.map(|_, hours| Some((*hours).into()))
-    }
-}
-
-impl TryFrom<WrittenRules> for Rules {
-    type Error = FieldErrors;
-
-    fn try_from(written: WrittenRules) -> Result<Self, FieldErrors> {
-        Self::try_from(&written)
-    }
-}
-
-impl From<Rules> for WrittenRules {
-    /// The overrides are in the order of their dates.
-    fn from(rules: Rules) -> Self {
+        let write = |hours: Option<Hours>| hours.map(WrittenHours::from);
         Self {
-            buffer_before_minutes: rules.buffer_before.into(),
-            buffer_after_minutes: rules.buffer_after.into(),
-            working_hours: rules.working_hours.as_ref().map(Into::into),
-            timezone: rules.zone.name().to_owned(),
-            overrides: rules.overrides.iter().map(|given| (*given).into()).collect(),
+            mon: write(week.mon),
+            tue: write(week.tue),
+            wed: write(week.wed),
+            thu: write(week.thu),
+            fri: write(week.fri),
+            sat: write(week.sat),
+            sun: write(week.sun),
         }
     }
 }
+
+/// Reads the document that a store keeps.
+///
+/// # Errors
+/// The first error, if the document has another form or a value is out of bounds.
+pub fn read_rules(document: &str) -> serde_json::Result<Rules> {
+    let written: WrittenRules = serde_json::from_str(document)?;
+    Rules::try_from(&written).map_err(serde::de::Error::custom)
+}
+
+/// The document that a store keeps, as JSON.
+///
+/// # Errors
+/// None in fact: the document has no values that JSON cannot express.
+pub fn rules_document(rules: &Rules) -> serde_json::Result<String> {
+    serde_json::to_string(&WrittenRules::from(rules))
+}
+
+impl From<&Rules> for WrittenRules {
+    /// The overrides are in the order of their dates.
+    ///
+    /// Rules that were read return to what was written. Other rules may have values that the written form does not
+    /// have: buffers are rounded up to whole minutes, and hours that cross midnight end after `24:00`. What is out of
+    /// bounds is refused when it is read.
+    fn from(rules: &Rules) -> Self {
+        let minutes = |buffer: SignedDuration| {
+            let (whole, rest) = (buffer.as_micros() / MINUTE, buffer.as_micros() % MINUTE);
+            whole + i64::from(rest > 0)
+        };
+        Self {
+            buffer_before_minutes: minutes(rules.buffer_before()),
+            buffer_after_minutes: minutes(rules.buffer_after()),
+            working_hours: rules.working_hours().map(Into::into),
+            timezone: rules.zone().name().to_owned(),
+            overrides: rules.overrides().iter().map(|given| (*given).into()).collect(),
+        }
+    }
+}
+
+/// A minute in microseconds.
+const MINUTE: i64 = SignedDuration::minutes(1).as_micros();
 
 impl From<Hours> for WrittenHours {
     fn from(hours: Hours) -> Self {
@@ -142,8 +223,17 @@ impl From<Override> for WrittenOverride {
     }
 }
 
-fn buffer(param: &str, minutes: i64) -> Result<u8, FieldError> {
-    let fits = u8::try_from(minutes).ok().filter(|minutes| *minutes <= BUFFER_MAX_MINUTES);
+/// Shows a minute of the day as `HH:MM`, the last one as `24:00`.
+struct Minute(u16);
+
+impl fmt::Display for Minute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}", self.0 / 60, self.0 % 60)
+    }
+}
+
+fn buffer(param: &str, minutes: i64) -> Result<SignedDuration, FieldError> {
+    let fits = (0..=i64::from(BUFFER_MAX_MINUTES)).contains(&minutes).then(|| SignedDuration::minutes(minutes));
     fits.ok_or_else(|| FieldError::new(param, format!("must be 0 to {BUFFER_MAX_MINUTES} minutes, got {minutes}")))
 }
 
@@ -180,9 +270,9 @@ fn read_minute(text: &str) -> Option<u16> {
 
 /// Reads the overrides and sorts them by date.
 fn read_overrides(written: &[WrittenOverride], errors: &mut FieldErrors) -> Vec<Override> {
-    if written.len() > OVERRIDES_MAX {
+    if written.len() > DATES_MAX {
         // One error is enough: the overrides themselves could add thousands.
-        let message = format!("must be at most {OVERRIDES_MAX}, got {}", written.len());
+        let message = format!("must be at most {DATES_MAX}, got {}", written.len());
         errors.push(FieldError::new("overrides", message));
         return Vec::new();
     }
@@ -233,7 +323,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::strategies::rules_and_moment;
 
     fn written() -> WrittenRules {
         WrittenRules {
@@ -276,7 +365,7 @@ mod tests {
     #[case("09:00", "09:00", &["working_hours.wed.end: must be after the start (09:00), got 09:00"])]
     #[case("17:00", "09:00", &["working_hours.wed.end: must be after the start (17:00), got 09:00"])]
     fn times(#[case] start: &str, #[case] end: &str, #[case] wrong: &[&str]) {
-        let week = Week { wed: Some(hours(start, end)), ..Week::default() };
+        let week = WrittenWeek { wed: Some(hours(start, end)), ..WrittenWeek::default() };
         assert_eq!(errors(&WrittenRules { working_hours: Some(week), ..written() }), wrong);
     }
 
@@ -315,10 +404,10 @@ mod tests {
         let bad = WrittenRules {
             buffer_before_minutes: 121,
             buffer_after_minutes: -1,
-            working_hours: Some(Week {
+            working_hours: Some(WrittenWeek {
                 mon: Some(hours("10:00", "09:00")),
                 sun: Some(hours("x", "24:00")),
-                ..Week::default()
+                ..WrittenWeek::default()
             }),
             timezone: "Mars/Olympus".to_owned(),
             overrides: vec![
@@ -350,7 +439,7 @@ mod tests {
     fn more_than_366_overrides_are_refused() {
         let day = |index: i64| on(&CivilDate::from_days(20_000 + index).to_string());
         let full = WrittenRules { overrides: (0..366).map(day).collect(), ..written() };
-        assert_eq!(Rules::try_from(&full).unwrap().overrides().len(), OVERRIDES_MAX);
+        assert_eq!(Rules::try_from(&full).unwrap().overrides().len(), DATES_MAX);
         let over = WrittenRules { overrides: (0..367).map(|_| on("never")).collect(), ..written() };
         assert_eq!(errors(&over), ["overrides: must be at most 366, got 367"]);
     }
@@ -364,13 +453,13 @@ mod tests {
     )]
     #[case::a_value_out_of_bounds(r#"{"buffer_before_minutes":0,"buffer_after_minutes":121,"timezone":"UTC","working_hours":null,"overrides":[]}"#, "buffer_after_minutes: must be 0 to 120 minutes, got 121")]
     fn a_corrupt_document_is_refused(#[case] document: &str, #[case] why: &str) {
-        let error = serde_json::from_str::<Rules>(document).unwrap_err().to_string();
+        let error = read_rules(document).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
 
     #[test]
     fn the_document() {
-        let week = Week { tue: Some(hours("08:30", "24:00")), ..Week::default() };
+        let week = WrittenWeek { tue: Some(hours("08:30", "24:00")), ..WrittenWeek::default() };
         let rules = WrittenRules {
             buffer_after_minutes: 15,
             working_hours: Some(week),
@@ -380,7 +469,7 @@ mod tests {
             ],
             ..written()
         };
-        let document = serde_json::to_string(&Rules::try_from(&rules).unwrap()).unwrap();
+        let document = rules_document(&Rules::try_from(&rules).unwrap()).unwrap();
         assert_eq!(
             document,
             concat!(
@@ -392,22 +481,63 @@ mod tests {
         );
     }
 
+    fn some_hours() -> impl Strategy<Value = Option<WrittenHours>> {
+        let any = (0..1_440u16, 1..=1_440u16).prop_map(|(a, b)| Hours::new(a.min(b - 1), b.max(a + 1)).unwrap().into());
+        prop::option::of(any)
+    }
+
+    /// Valid rules.
+    fn written_rules() -> impl Strategy<Value = WrittenRules> {
+        let week = prop::collection::vec(some_hours(), 7).prop_map(|days| {
+            let mut days = days.into_iter();
+            let mut next = || days.next().unwrap();
+            WrittenWeek { mon: next(), tue: next(), wed: next(), thu: next(), fri: next(), sat: next(), sun: next() }
+        });
+        let overrides = prop::collection::btree_map(20_000..20_010i64, some_hours(), 0..5).prop_map(|given| {
+            let one =
+                |(day, working_hours)| WrittenOverride { working_hours, ..on(&CivilDate::from_days(day).to_string()) };
+            given.into_iter().map(one).collect::<Vec<_>>()
+        });
+        let zone = prop::sample::select(vec!["UTC", "Europe/Berlin", "Pacific/Apia"]);
+        (0..=120i64, 0..=120i64, prop::option::of(week), zone, overrides.prop_shuffle()).prop_map(
+            |(before, after, working_hours, zone, overrides)| WrittenRules {
+                buffer_before_minutes: before,
+                buffer_after_minutes: after,
+                working_hours,
+                timezone: zone.to_owned(),
+                overrides,
+            },
+        )
+    }
+
+    #[test]
+    fn what_has_no_written_form_is_rounded_or_refused() {
+        let buffers = Rules::default().with_buffers(SignedDuration::micros(1), SignedDuration::seconds(61)).unwrap();
+        let written = WrittenRules::from(&buffers);
+        assert_eq!((written.buffer_before_minutes, written.buffer_after_minutes), (1, 2));
+        let long = Rules::default().with_buffers(SignedDuration::hours(3), SignedDuration::ZERO).unwrap();
+        assert_eq!(errors(&(&long).into()), ["buffer_before_minutes: must be 0 to 120 minutes, got 180"]);
+        let night = Rules::default().with_working_hours(Week::every_day(Hours::new(1_320, 1_800).unwrap()));
+        let refused = r#"working_hours.mon.end: must be HH:MM from 00:01 to 24:00, got "30:00""#;
+        assert_eq!(errors(&(&night).into())[0], refused);
+    }
+
     proptest! {
         #[test]
-        fn documents_round_trip((written, _) in rules_and_moment()) {
+        fn documents_round_trip(written in written_rules()) {
             let rules = Rules::try_from(&written).unwrap();
-            let document = serde_json::to_string(&rules).unwrap();
-            prop_assert_eq!(&serde_json::from_str::<Rules>(&document).unwrap(), &rules);
+            let document = rules_document(&rules).unwrap();
+            prop_assert_eq!(&read_rules(&document).unwrap(), &rules);
             let mut sorted = written;
             sorted.overrides.sort_by(|a, b| a.date.cmp(&b.date));
-            prop_assert_eq!(WrittenRules::from(rules), sorted);
+            prop_assert_eq!(WrittenRules::from(&rules), sorted);
         }
 
         #[test]
         fn any_text_is_read_or_refused(start in ".{0,8}", end in "[0-2][0-9]:[0-5][0-9]", date in ".{0,12}") {
             let overrides = vec![WrittenOverride { date, working_hours: Some(hours(&start, &end)) }];
             if let Ok(rules) = Rules::try_from(&WrittenRules { overrides: overrides.clone(), ..written() }) {
-                prop_assert_eq!(WrittenRules::from(rules).overrides, overrides);
+                prop_assert_eq!(WrittenRules::from(&rules).overrides, overrides);
             }
         }
     }
