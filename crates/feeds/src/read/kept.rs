@@ -166,6 +166,10 @@ impl Gathered<'_> {
         draft: &'d Draft,
         timing: &Timing,
     ) -> Result<Option<Piece<'d>>, SkipReason> {
+        // The rule would keep its times although the later occurrences have others.
+        if names_times(&ruled.rule) {
+            return Ok(None);
+        }
         let was = piece.local_time(at);
         let same_day = timing.local.div_euclid(DAY) == was.div_euclid(DAY);
         let same_clock = timing.clock.zone() == Some(ruled.zone) && timing.is_all_day() == piece.timing.is_all_day();
@@ -309,6 +313,11 @@ impl<'d> Piece<'d> {
         self.changes.retain(|(start, _)| *start < at);
         Ok(Some(self))
     }
+}
+
+/// Whether a rule gives the times of its occurrences itself.
+fn names_times(rule: &Rule) -> bool {
+    rule.hours().chain(rule.minutes()).chain(rule.seconds()).next().is_some()
 }
 
 /// Whether a rule repeats more than once an hour, or by a period shorter than a day. Its occurrences are too many to be
