@@ -8,6 +8,13 @@ pub const BYTES_MAX: usize = 10 * 1024 * 1024;
 /// The maximum number of `VEVENT`s of a feed.
 pub const EVENTS_MAX: usize = 20_000;
 
+/// The maximum number of starts a day of a series that is kept.
+pub const TIMES_A_DAY_MAX: usize = 24;
+
+/// The maximum number of starts a day that all kept series of a feed together have beyond one each. Without this limit,
+/// one feed could block 480,000 times a day, which every availability query would expand.
+pub const MORE_STARTS_MAX: usize = 1_000;
+
 /// The maximum number of occurrences to which a series that is not kept is expanded.
 pub const OCCURRENCES_MAX: usize = 10_000;
 

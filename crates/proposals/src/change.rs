@@ -2,7 +2,7 @@
 
 use kalends_kernel::Version;
 
-use crate::{Proposal, Response, State};
+use crate::{Proposal, Response, State, StoredProposal};
 
 /// One write to proposals.
 ///
@@ -65,22 +65,22 @@ impl Change {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn update(seen: &Proposal, next: Proposal) -> Result<Self, NotNext> {
-        let response = match next.responses.strip_prefix(seen.responses.as_slice()) {
+        let response = match next.responses().strip_prefix(seen.responses()) {
             Some([]) => None,
             Some([response]) => Some(response.clone()),
             _ => return Err(NotNext),
         };
         // Everything else is the same.
-        let kept = Proposal {
-            state: next.state,
-            version: next.version,
-            updated_at: next.updated_at,
-            responses: next.responses.clone(),
-            ..seen.clone()
+        let kept = StoredProposal {
+            state: next.state(),
+            version: next.version(),
+            updated_at: next.updated_at(),
+            responses: next.responses().to_vec(),
+            ..seen.0.clone()
         };
-        if kept != next || next.version <= seen.version || seen.state != State::Pending {
+        if kept != next.0 || next.version() <= seen.version() || seen.state() != State::Pending {
             return Err(NotNext);
         }
-        Ok(Self::Update { proposal: Box::new(next), seen: seen.version, response })
+        Ok(Self::Update { proposal: Box::new(next), seen: seen.version(), response })
     }
 }

@@ -29,9 +29,9 @@ impl Confidential {
     /// Writes the document of a proposal. [`Confidential`] has an example.
     pub fn write(proposal: &Proposal) -> Vec<u8> {
         let document = Self {
-            title: proposal.title.clone(),
-            description: proposal.description.clone(),
-            metadata: proposal.metadata.as_map().clone(),
+            title: proposal.title().to_owned(),
+            description: proposal.description().map(str::to_owned),
+            metadata: proposal.metadata().as_map().clone(),
         };
         bytes(&document)
     }

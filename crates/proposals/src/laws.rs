@@ -67,7 +67,7 @@ fn made(slots: Vec<NewSlot>, participants: usize) -> Proposal {
 fn after(proposal: &Proposal, responses: &[(usize, ResponseKind, Option<usize>)]) -> Proposal {
     let source = Counting(AtomicU64::new(1_000));
     responses.iter().fold(proposal.clone(), |proposal, (who, kind, slot)| {
-        let selected = slot.map(|index| proposal.slots[index].id);
+        let selected = slot.map(|index| proposal.0.slots[index].id);
         proposal.respond(agent(*who), NewResponse::new(*kind, selected), NOW, &source).unwrap()
     })
 }
@@ -98,7 +98,7 @@ fn the_best_slot(
     #[case] wins: Option<usize>,
 ) {
     let proposal = made(slots.iter().map(|(start, weight)| slot(*start, 30, *weight)).collect(), 4);
-    assert_eq!(best(&after(&proposal, responses)), wins.map(|index| proposal.slots[index].id));
+    assert_eq!(best(&after(&proposal, responses)), wins.map(|index| proposal.0.slots[index].id));
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn texts_of_a_proposal_are_bounded(
 #[case::both(21, "x".repeat(2_001), &["counter_slots", "message"])]
 fn responses_are_bounded(#[case] counter_slots: usize, #[case] message: String, #[case] faults: &[&str]) {
     let proposal = made(vec![slot(60, 30, 1.0)], 1);
-    let counter_slots = vec![proposal.slots[0].span; counter_slots];
+    let counter_slots = vec![proposal.0.slots[0].span; counter_slots];
     let response = NewResponse::counter(None).with_counter_slots(counter_slots).with_message(message);
     let found = match proposal.respond(agent(1), response, NOW, &entropy()) {
         Ok(_) => Vec::new(),
@@ -162,9 +162,9 @@ fn a_slot_of_another_proposal_is_not_confirmed() {
 #[test]
 fn a_proposal_is_confirmed_and_cancelled_only_as_its_responses_say() {
     let proposal = made(vec![slot(60, 30, 1.0)], 2);
-    let id = proposal.slots[0].id;
+    let id = proposal.0.slots[0].id;
     let by = |proposal: &Proposal| {
-        let state = |ended: Result<Proposal, ProposalError>| ended.map(|ended| ended.state.status());
+        let state = |ended: Result<Proposal, ProposalError>| ended.map(|ended| ended.state().status());
         let declined = state(proposal.cancelled(CancelReason::AllDeclined, NOW));
         (state(proposal.confirmed(id, event(), NOW)), declined)
     };
@@ -196,17 +196,17 @@ fn a_proposal_whose_slots_get_one_identifier_is_refused() {
 fn a_change_is_one_step_from_what_was_read() {
     let seen = made(vec![slot(60, 30, 1.0)], 2);
     let answered = after(&seen, &[(1, Accept, Some(0))]);
-    let confirmed = answered.confirmed(seen.slots[0].id, event(), NOW).unwrap();
+    let confirmed = answered.confirmed(seen.0.slots[0].id, event(), NOW).unwrap();
     // The last response and the end are one change.
     for (next, responds) in [(&answered, true), (&confirmed, true)] {
         let Ok(Change::Update { proposal, seen: version, response }) = Change::update(&seen, next.clone()) else {
             panic!("refused")
         };
-        assert_eq!((&*proposal, version, response.is_some()), (next, seen.version, responds));
+        assert_eq!((&*proposal, version, response.is_some()), (next, seen.0.version, responds));
     }
     let Ok(Change::Update { response: None, .. }) = Change::update(&answered, confirmed.clone()) else { panic!() };
     let twice = after(&answered, &[(2, Decline, None)]);
-    let renamed = Proposal { title: "Other".to_owned(), ..answered.clone() };
+    let renamed = Proposal(StoredProposal { title: "Other".to_owned(), ..answered.0.clone() });
     for (seen, next) in [(&seen, &seen), (&answered, &seen), (&seen, &twice), (&seen, &renamed), (&confirmed, &twice)] {
         assert_eq!(Change::update(seen, next.clone()), Err(NotNext));
     }
@@ -216,7 +216,7 @@ fn a_change_is_one_step_from_what_was_read() {
 fn a_slot_that_has_begun_is_not_confirmed() {
     let offered = new(vec![slot(60, 30, 9.0), slot(90, 30, 1.0)], 2).with_expiry(at(200));
     let proposal = Proposal::create(org(), offered, NOW, &entropy()).unwrap();
-    let [first, second] = [proposal.slots[0].id, proposal.slots[1].id];
+    let [first, second] = [proposal.0.slots[0].id, proposal.0.slots[1].id];
     let accepted = after(&proposal, &[(1, Accept, Some(0)), (2, Accept, Some(0))]);
     let wins = |now| {
         accepted.verdict(now).map(|verdict| match verdict {
@@ -238,11 +238,11 @@ fn a_slot_that_has_begun_is_not_confirmed() {
 #[test]
 fn a_proposal_expires_by_default_when_its_last_slot_starts() {
     let proposal = made(vec![slot(60, 300, 1.0), slot(120, 30, 1.0), slot(90, 30, 1.0)], 1);
-    assert_eq!(proposal.expires_at, at(120));
+    assert_eq!(proposal.0.expires_at, at(120));
     assert_eq!(proposal.state_at(at(120) - SignedDuration::micros(1)), State::Pending);
     assert_eq!(proposal.state_at(at(120)), State::Expired);
     assert_eq!(proposal.expired(at(119)), Err(ProposalError::NotExpired(at(120))));
-    assert_eq!(proposal.expired(at(120)).unwrap().state, State::Expired);
+    assert_eq!(proposal.expired(at(120)).unwrap().state(), State::Expired);
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn reserved_times_are_grouped_by_calendar() {
     assert!(Proposal::create(org(), new.clone(), NOW, &entropy()).unwrap().reserves().is_empty());
     new.hold_slots = true;
     let proposal = Proposal::create(org(), new, NOW, &entropy()).unwrap();
-    let spans: Vec<Span> = proposal.slots.iter().map(|slot| slot.span).collect();
+    let spans: Vec<Span> = proposal.0.slots.iter().map(|slot| slot.span).collect();
     let expected = [(calendar(1), spans[..2].to_vec()), (calendar(2), spans[2..].to_vec())];
     assert_eq!(proposal.reserves(), TakenSpans::from(expected));
 }
@@ -289,13 +289,13 @@ fn documents_round_trip() {
     new.metadata = metadata.clone();
     new.description = Some("about\nit".to_owned());
     let proposal = Proposal::create(org(), new, NOW, &entropy()).unwrap();
-    assert_eq!(read_slots(&write_slots(&proposal.slots)).unwrap(), proposal.slots);
+    assert_eq!(read_slots(&write_slots(&proposal.0.slots)).unwrap(), proposal.0.slots);
     let read = Confidential::read(&Confidential::write(&proposal)).unwrap();
-    assert_eq!(read, (proposal.title.clone(), proposal.description.clone(), metadata));
+    assert_eq!(read, (proposal.0.title.clone(), proposal.0.description.clone(), metadata));
     let counter =
-        NewResponse::counter(None).with_counter_slots(vec![proposal.slots[0].span]).with_message("later?".to_owned());
+        NewResponse::counter(None).with_counter_slots(vec![proposal.0.slots[0].span]).with_message("later?".to_owned());
     let responded = proposal.respond(agent(1), counter.clone(), NOW, &entropy()).unwrap();
-    let read = Remark::read(&Remark::write(&responded.responses[0])).unwrap();
+    let read = Remark::read(&Remark::write(&responded.responses()[0])).unwrap();
     assert_eq!(read, (counter.message, counter.counter_slots));
     assert!(Confidential::read(b"").is_err());
     assert!(Remark::read(br#"{"message":null,"counter_slots":[[2,1]]}"#).is_err());
@@ -352,9 +352,9 @@ proptest! {
             Verdict::AllDeclined => prop_assert!(responses.iter().all(|(_, kind, _)| *kind == Decline)),
             Verdict::Ranked(ranking) => {
                 prop_assert!(responses.iter().any(|(_, kind, _)| *kind != Decline));
-                let highest = settled.slots.iter().map(|slot| settled.score(slot)).max().unwrap();
+                let highest = settled.0.slots.iter().map(|slot| settled.score(slot)).max().unwrap();
                 prop_assert_eq!(settled.score(ranking.best()), highest);
-                let equals = settled.slots.iter().filter(|slot| settled.score(slot) == highest);
+                let equals = settled.0.slots.iter().filter(|slot| settled.score(slot) == highest);
                 let first = equals.map(|slot| slot.span.start()).min().unwrap();
                 prop_assert_eq!(ranking.best().span.start(), first);
                 // Every slot is ranked once, none above a better one.
@@ -362,16 +362,16 @@ proptest! {
                 prop_assert!(ranked.windows(2).all(|pair| settled.score(pair[0]) >= settled.score(pair[1])));
                 let mut ids: Vec<SlotId> = ranked.iter().map(|slot| slot.id).collect();
                 ids.sort();
-                let mut all: Vec<SlotId> = settled.slots.iter().map(|slot| slot.id).collect();
+                let mut all: Vec<SlotId> = settled.0.slots.iter().map(|slot| slot.id).collect();
                 all.sort();
                 prop_assert_eq!(ids, all);
                 // The same with floating-point numbers, up to rounding.
                 let sum = |slot: &Slot| {
                     let adds = |kind| match kind { Accept => 1.0, Counter => 0.3, Decline => 0.0 };
-                    let of = settled.responses.iter().filter(|response| response.selected() == Some(slot.id));
+                    let of = settled.0.responses.iter().filter(|response| response.selected() == Some(slot.id));
                     slot.weight.as_f64() + of.map(|response| adds(response.kind())).sum::<f64>()
                 };
-                let most = settled.slots.iter().map(sum).fold(0.0, f64::max);
+                let most = settled.0.slots.iter().map(sum).fold(0.0, f64::max);
                 prop_assert!((sum(ranking.best()) - most).abs() < 1e-9);
                 prop_assert!((settled.score(ranking.best()).as_f64() - most).abs() < 1e-9);
             }
@@ -391,7 +391,7 @@ proptest! {
     fn only_future_slots_are_ranked((proposal, responses) in settled(), minute in 0..250_i64) {
         let settled = after(&proposal, &responses);
         let now = at(minute);
-        let ahead = settled.slots.iter().filter(|slot| slot.span.start() > now).count();
+        let ahead = settled.0.slots.iter().filter(|slot| slot.span.start() > now).count();
         match settled.verdict(now) {
             Ok(Verdict::Ranked(ranking)) => {
                 prop_assert!(ranking.slots().all(|slot| slot.span.start() > now));
@@ -401,7 +401,7 @@ proptest! {
             Ok(Verdict::AllDeclined) => prop_assert!(responses.iter().all(|(_, kind, _)| *kind == Decline)),
             Err(error) => prop_assert_eq!((error, ahead), (ProposalError::NoSlotLeft, 0)),
         }
-        for slot in settled.slots.iter().filter(|slot| slot.span.start() <= now) {
+        for slot in settled.0.slots.iter().filter(|slot| slot.span.start() <= now) {
             prop_assert_eq!(settled.confirmed(slot.id, event(), now), Err(ProposalError::NoSlotLeft));
         }
     }

@@ -9,7 +9,8 @@ use kalends_kernel::{
 use kalends_time::{Span, Timestamp};
 
 use crate::{
-    CancelReason, NewProposal, NewResponse, NewSlot, ProposalError, Response, ResponseKind, Slot, State, bounds::Bounds,
+    CancelReason, NewProposal, NewResponse, NewSlot, ProposalError, Response, ResponseKind, Slot, State, StoredError,
+    StoredProposal, bounds::Bounds,
 };
 
 /// A proposal.
@@ -43,25 +44,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Proposal {
-    pub(crate) id: ProposalId,
-    pub(crate) org: OrgId,
-    pub(crate) title: String,
-    pub(crate) description: Option<String>,
-    pub(crate) organizer: AgentId,
-    pub(crate) participants: Vec<AgentId>,
-    pub(crate) calendar: CalendarId,
-    pub(crate) slots: Vec<Slot>,
-    pub(crate) responses: Vec<Response>,
-    pub(crate) state: State,
-    pub(crate) expires_at: Timestamp,
-    pub(crate) hold_slots: bool,
-    pub(crate) skip_taken: bool,
-    pub(crate) metadata: Metadata,
-    pub(crate) version: Version,
-    pub(crate) created_at: Timestamp,
-    pub(crate) updated_at: Timestamp,
-}
+pub struct Proposal(pub(crate) StoredProposal);
 
 /// The times that a proposal reserves, by calendar. [`Proposal::reserves`] has an example.
 pub type TakenSpans = BTreeMap<CalendarId, Vec<Span>>;
@@ -83,7 +66,7 @@ impl Proposal {
         bounds.check(now)?;
         let last_start = new.slots.iter().map(|slot| slot.span.start()).max();
         let slot = |new: NewSlot| Slot::from_stored(SlotId::new(now, entropy), new);
-        let proposal = Self {
+        let proposal = Self(StoredProposal {
             id: ProposalId::new(now, entropy),
             org,
             title: new.title,
@@ -101,96 +84,156 @@ impl Proposal {
             version: Version::FIRST,
             created_at: now,
             updated_at: now,
-        };
+        });
         match proposal.repeated_slot() {
             None => Ok(proposal),
             Some(id) => Err(FieldError::new("slots", format!("got the identifier {id} for two of them")).into()),
         }
     }
 
+    /// The proposal from what a store kept. [`StoredProposal`] has an example.
+    ///
+    /// The times of changes are not compared with each other, because the clocks of two machines may differ.
+    ///
+    /// # Errors
+    /// [`StoredError`] for what no sequence of [`Proposal::create`] and the transitions returns.
+    pub fn from_stored(stored: StoredProposal) -> Result<Self, StoredError> {
+        let bounds = Bounds {
+            title: &stored.title,
+            description: stored.description.as_deref(),
+            participants: &stored.participants,
+            slots: stored.slots.iter().map(Slot::span).collect(),
+            expires_at: Some(stored.expires_at),
+        };
+        bounds.check(stored.created_at).map_err(|errors| StoredError::Field(errors.first()))?;
+        let (state, version) = (stored.state, stored.version);
+        let proposal = Self(stored);
+        if let Some(twice) = proposal.repeated_slot() {
+            return Err(StoredError::SlotTwice(twice));
+        }
+        proposal.check_responses()?;
+        let possible = match state {
+            State::Pending | State::Expired | State::Cancelled(CancelReason::OrganizerCancelled) => true,
+            State::Cancelled(CancelReason::AllDeclined) => proposal.all_declined() && !proposal.0.responses.is_empty(),
+            State::Confirmed { slot, .. } => proposal.slot(slot).is_some() && !proposal.all_declined(),
+        };
+        if !possible {
+            return Err(StoredError::State(state.status()));
+        }
+        // Every response and the end have counted as a change.
+        let changes = proposal.0.responses.len().saturating_add(usize::from(state != State::Pending));
+        if i64::try_from(changes).map_or(true, |changes| version.0 < Version::FIRST.0.saturating_add(changes)) {
+            return Err(StoredError::Version(version));
+        }
+        Ok(proposal)
+    }
+
+    /// The fields that a store keeps. [`StoredProposal`] has an example.
+    pub fn into_stored(self) -> StoredProposal {
+        self.0
+    }
+
+    /// Checks that each response is the only one of a participant, and selects a slot of this proposal if any.
+    fn check_responses(&self) -> Result<(), StoredError> {
+        let mut responded = BTreeSet::new();
+        for response in &self.0.responses {
+            let agent = response.agent;
+            if !self.0.participants.contains(&agent) {
+                return Err(StoredError::NotParticipant(agent));
+            }
+            if !responded.insert(agent) {
+                return Err(StoredError::RespondedTwice(agent));
+            }
+            let mut errors = FieldErrors::default();
+            self.check_response(&response.fields, &mut errors);
+            errors.finish().map_err(|errors| StoredError::Response(agent, errors.first()))?;
+        }
+        Ok(())
+    }
+
     /// The identifier.
     pub const fn id(&self) -> ProposalId {
-        self.id
+        self.0.id
     }
 
     /// The organization.
     pub const fn org(&self) -> OrgId {
-        self.org
+        self.0.org
     }
 
     /// The title, 1 to [`TITLE_MAX`](crate::TITLE_MAX) characters. The event gets it too.
     pub fn title(&self) -> &str {
-        &self.title
+        &self.0.title
     }
 
     /// The description, at most [`DESCRIPTION_MAX`](crate::DESCRIPTION_MAX) characters. The event gets it too.
     pub fn description(&self) -> Option<&str> {
-        self.description.as_deref()
+        self.0.description.as_deref()
     }
 
     /// The agent that organizes the proposal.
     pub const fn organizer(&self) -> AgentId {
-        self.organizer
+        self.0.organizer
     }
 
     /// The agents that are asked, 1 to [`PARTICIPANTS_MAX`](crate::PARTICIPANTS_MAX), in the order given, each once.
     pub fn participants(&self) -> &[AgentId] {
-        &self.participants
+        &self.0.participants
     }
 
     /// The calendar for the event, unless the slot names another.
     pub const fn calendar(&self) -> CalendarId {
-        self.calendar
+        self.0.calendar
     }
 
     /// The offered slots, 1 to [`SLOTS_MAX`](crate::SLOTS_MAX), each with an identifier of its own.
     pub fn slots(&self) -> &[Slot] {
-        &self.slots
+        &self.0.slots
     }
 
     /// The responses, at most one of each participant, in the order in which they were given.
     pub fn responses(&self) -> &[Response] {
-        &self.responses
+        &self.0.responses
     }
 
     /// The stored state. [`Self::state_at`] returns the state at an instant.
     pub const fn state(&self) -> State {
-        self.state
+        self.0.state
     }
 
     /// From this instant on, it is expired unless it was settled before.
     pub const fn expires_at(&self) -> Timestamp {
-        self.expires_at
+        self.0.expires_at
     }
 
     /// Whether its slots are reserved while it is pending.
     pub const fn hold_slots(&self) -> bool {
-        self.hold_slots
+        self.0.hold_slots
     }
 
     /// Whether resolving skips slots that are taken.
     pub const fn skip_taken(&self) -> bool {
-        self.skip_taken
+        self.0.skip_taken
     }
 
     /// The caller's own data.
     pub const fn metadata(&self) -> &Metadata {
-        &self.metadata
+        &self.0.metadata
     }
 
     /// The row's version. Every transition increments it.
     pub const fn version(&self) -> Version {
-        self.version
+        self.0.version
     }
 
     /// When it was made.
     pub const fn created_at(&self) -> Timestamp {
-        self.created_at
+        self.0.created_at
     }
 
     /// When it last changed.
     pub const fn updated_at(&self) -> Timestamp {
-        self.updated_at
+        self.0.updated_at
     }
 
     /// The state at `now`. A pending proposal whose expiry has passed counts as expired, even if that has not been
@@ -205,7 +248,7 @@ impl Proposal {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn state_at(&self, now: Timestamp) -> State {
-        if self.state == State::Pending && self.expires_at <= now { State::Expired } else { self.state }
+        if self.0.state == State::Pending && self.0.expires_at <= now { State::Expired } else { self.0.state }
     }
 
     /// Whether every participant has responded.
@@ -219,17 +262,17 @@ impl Proposal {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn is_answered(&self) -> bool {
-        self.participants.iter().all(|agent| self.has_responded(*agent))
+        self.0.participants.iter().all(|agent| self.has_responded(*agent))
     }
 
     fn has_responded(&self, agent: AgentId) -> bool {
-        self.responses.iter().any(|response| response.agent == agent)
+        self.0.responses.iter().any(|response| response.agent == agent)
     }
 
     /// The identifier that two slots have, if any.
     pub(crate) fn repeated_slot(&self) -> Option<SlotId> {
         let mut ids = BTreeSet::new();
-        self.slots.iter().map(|slot| slot.id).find(|id| !ids.insert(*id))
+        self.0.slots.iter().map(|slot| slot.id).find(|id| !ids.insert(*id))
     }
 
     /// The slot with that identifier.
@@ -242,7 +285,7 @@ impl Proposal {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn slot(&self, id: SlotId) -> Option<&Slot> {
-        self.slots.iter().find(|slot| slot.id == id)
+        self.0.slots.iter().find(|slot| slot.id == id)
     }
 
     /// The slot with that identifier. `param` is the field of the error if there is none.
@@ -259,7 +302,7 @@ impl Proposal {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn calendar_of(&self, slot: &Slot) -> CalendarId {
-        slot.calendar.unwrap_or(self.calendar)
+        slot.calendar.unwrap_or(self.0.calendar)
     }
 
     /// The times that it reserves while it is pending, by calendar. Empty unless `hold_slots` is set.
@@ -276,7 +319,7 @@ impl Proposal {
     /// ```
     pub fn reserves(&self) -> TakenSpans {
         let mut reserved = TakenSpans::new();
-        for slot in self.slots.iter().filter(|_| self.hold_slots) {
+        for slot in self.0.slots.iter().filter(|_| self.0.hold_slots) {
             reserved.entry(self.calendar_of(slot)).or_default().push(slot.span);
         }
         reserved
@@ -296,7 +339,7 @@ impl Proposal {
         now: Timestamp,
         entropy: &dyn Entropy,
     ) -> Result<Self, ProposalError> {
-        if !self.participants.contains(&agent) {
+        if !self.0.participants.contains(&agent) {
             return Err(ProposalError::NotParticipant);
         }
         self.pending(now)?;
@@ -308,7 +351,7 @@ impl Proposal {
         errors.finish()?;
         let response = Response { id: ResponseId::new(now, entropy), agent, created_at: now, fields: new };
         let mut changed = self.changed(State::Pending, now);
-        changed.responses.push(response);
+        changed.0.responses.push(response);
         Ok(changed)
     }
 
@@ -383,23 +426,23 @@ impl Proposal {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn expired(&self, now: Timestamp) -> Result<Self, ProposalError> {
-        if self.state != State::Pending {
-            return Err(ProposalError::NotPending(self.state.status()));
+        if self.0.state != State::Pending {
+            return Err(ProposalError::NotPending(self.0.state.status()));
         }
-        if now < self.expires_at {
-            return Err(ProposalError::NotExpired(self.expires_at));
+        if now < self.0.expires_at {
+            return Err(ProposalError::NotExpired(self.0.expires_at));
         }
         Ok(self.changed(State::Expired, now))
     }
 
     /// Refuses a proposal to which nobody has responded.
     pub(crate) const fn answered(&self) -> Result<(), ProposalError> {
-        if self.responses.is_empty() { Err(ProposalError::NoResponses) } else { Ok(()) }
+        if self.0.responses.is_empty() { Err(ProposalError::NoResponses) } else { Ok(()) }
     }
 
     /// Whether nobody responded with anything but a decline.
     pub(crate) fn all_declined(&self) -> bool {
-        self.responses.iter().all(|response| response.kind() == ResponseKind::Decline)
+        self.0.responses.iter().all(|response| response.kind() == ResponseKind::Decline)
     }
 
     /// Refuses a proposal that has ended.
@@ -412,7 +455,7 @@ impl Proposal {
 
     fn changed(&self, state: State, now: Timestamp) -> Self {
         // A version that was counted up cannot reach the end. A stored one may be any number.
-        let version = Version(self.version.0.saturating_add(1));
-        Self { state, version, updated_at: now, ..self.clone() }
+        let version = Version(self.0.version.0.saturating_add(1));
+        Self(StoredProposal { state, version, updated_at: now, ..self.0.clone() })
     }
 }

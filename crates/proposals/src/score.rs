@@ -79,7 +79,7 @@ impl Proposal {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn score(&self, slot: &Slot) -> Score {
-        let selecting = self.responses.iter().filter(|response| response.selected() == Some(slot.id));
+        let selecting = self.responses().iter().filter(|response| response.selected() == Some(slot.id));
         Score(u64::from(slot.weight.millionths()) + selecting.map(|response| Score::of(response.kind())).sum::<u64>())
     }
 
@@ -114,7 +114,7 @@ impl Proposal {
 
     /// The ranking of the slots that start after `now`; `None` if there are none.
     fn ranking(&self, now: Timestamp) -> Option<Ranking> {
-        let ahead = self.slots.iter().filter(|slot| slot.span.start() > now);
+        let ahead = self.slots().iter().filter(|slot| slot.span.start() > now);
         let mut ranked: Vec<(Reverse<Score>, Slot)> = ahead.map(|slot| (Reverse(self.score(slot)), *slot)).collect();
         // The sort is stable, so equal slots stay in the order in which they were offered.
         ranked.sort_by_key(|(score, slot)| (*score, slot.span.start(), slot.span.end()));

@@ -2,9 +2,11 @@
 //!
 //! Local times are seconds since 1970-01-01T00:00 on the wall clock of a series.
 
-use crate::pattern::{Month, Pattern, Units, YearSet};
+use crate::month::Month;
+use crate::pattern::{Pattern, YearSet};
 use crate::sets::{bits_before, last_bit, next_bit, nth_bit};
 use crate::times::has;
+use crate::units::Units;
 
 pub(crate) const SECONDS_A_DAY: i64 = 86_400;
 

@@ -1,6 +1,7 @@
 //! The dates of a pattern between two days, found by jumping to the first period that matters.
 
-use crate::pattern::{Month, Pattern, Periods, YearSet, first_of_year, month_number};
+use crate::month::{Month, first_of_year, month_number};
+use crate::pattern::{Pattern, Periods, YearSet};
 
 /// An ascending run of dates, as days since 1970-01-01.
 #[derive(Debug, Clone)]

@@ -40,6 +40,7 @@ mod instants;
 mod length;
 mod lenient;
 mod limits;
+mod month;
 mod parse;
 mod pattern;
 mod rule;
@@ -47,6 +48,7 @@ mod series;
 mod set;
 mod sets;
 mod times;
+mod units;
 mod weekday;
 
 pub use builder::RuleBuilder;

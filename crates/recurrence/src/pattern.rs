@@ -1,13 +1,15 @@
 //! Which days a rule falls on: the candidates of one period, as bit sets.
 //!
 //! Days are counted from 1970-01-01, months from January of the year 0, in the proleptic Gregorian calendar as in
-//! [`kalends_kernel`]. A set has bit *n* if it contains the day *n* days after the first day of its period.
+//! [`kalends_time`]. A set has bit *n* if it contains the day *n* days after the first day of its period.
 
 use kalends_time::CivilDate;
 
+use crate::month::{Month, first_of_year, is_leap, month_number, month_starts, year_of};
 use crate::rule::{Frequency, Rule};
 use crate::sets::{Place, Places, bits};
 use crate::times::{Product, Times};
+use crate::units::Units;
 
 /// The days of a year, one bit each.
 pub(crate) type YearSet = [u64; 6];
@@ -74,70 +76,12 @@ pub(crate) struct Pattern {
     week: u64,
 }
 
-/// Periods that are shorter than a day.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Units {
-    /// The length of a period: 3,600, 60 or 1 second.
-    pub(crate) size: i64,
-    /// The distance from one period to the next, in periods.
-    pub(crate) interval: i64,
-    /// The number of the first period, counted from 1970.
-    pub(crate) origin: i64,
-    /// The hours, minutes and seconds in which periods count. Parts smaller than a period are the first bit.
-    pub(crate) within: Product,
-}
-
-impl Units {
-    /// The times of a day, if they are the same every day and combine parts. Most rules that are shorter than a day are
-    /// of this kind, and dates are found faster than periods.
-    fn of_every_day(&self, times: &Times) -> Option<Product> {
-        let Product { hours, minutes, seconds } = self.within;
-        if times.positions.is_some() {
-            return None;
-        }
-        let aligned = |parts: i64, set: u64| {
-            // Every unit above has the same number of parts, so the same parts count in each of them.
-            let divides = parts % self.interval == 0;
-            let counts = |bit: &u32| i64::from(*bit) % self.interval == self.origin.rem_euclid(self.interval);
-            divides.then(|| bits(set).filter(counts).fold(0, |set, bit| set | 1 << bit)).filter(|set| *set != 0)
-        };
-        Some(match self.size {
-            3_600 => Product { hours: aligned(24, hours)?, ..times.product },
-            60 => Product { hours, minutes: aligned(60, minutes)?, ..times.product },
-            _ => Product { hours, minutes, seconds: aligned(60, seconds)? },
-        })
-    }
-
-    /// Whether any period can count, whatever its day.
-    fn can_count(&self) -> bool {
-        // Days shift the remainder of a period by multiples of this.
-        let divisor = greatest_common_divisor(self.interval, 86_400 / self.size);
-        let remainder = self.origin.rem_euclid(divisor);
-        let mut time = self.within.from(0);
-        // Times repeat their remainders, so this looks at no more than a day.
-        while let Some(at) = time {
-            if (at / self.size).rem_euclid(divisor) == remainder {
-                return true;
-            }
-            time = self.within.from(at + 1);
-        }
-        false
-    }
-}
-
-fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
 impl Pattern {
     /// The pattern of a rule whose first start is at the second `time` of the day `origin`.
     pub(crate) fn new(rule: &Rule, origin: i64, time: i64) -> Self {
         let first = CivilDate::from_days(origin);
         let (_, month, day) = first.year_month_day();
-        let mut units = units(rule, origin, time);
+        let mut units = Units::of(rule, origin, time);
         let mut times = times(rule, time);
         if let Some(product) = units.and_then(|units| units.of_every_day(&times)) {
             (units, times) = (None, Times { product, positions: None });
@@ -603,23 +547,6 @@ impl Pattern {
     }
 }
 
-/// The periods of a rule that is shorter than a day.
-fn units(rule: &Rule, origin: i64, time: i64) -> Option<Units> {
-    let all = |bits: u32| u64::MAX >> (64 - bits);
-    let named = |set: u64, bits: u32| if set == 0 { all(bits) } else { set };
-    let hours = named(rule.hours.into(), 24);
-    let (size, within) = match rule.frequency {
-        Frequency::Hourly => (3_600, Product { hours, ..Product::START }),
-        Frequency::Minutely => (60, Product { hours, minutes: named(rule.minutes, 60), ..Product::START }),
-        Frequency::Secondly => {
-            (1, Product { hours, minutes: named(rule.minutes, 60), seconds: named(rule.seconds, 60) })
-        }
-        _ => return None,
-    };
-    let origin = (origin * 86_400 + time).div_euclid(size);
-    Some(Units { size, interval: rule.interval.into(), origin, within })
-}
-
 /// The times within a day, or within a period that is shorter. What the rule does not name is the first start's.
 fn times(rule: &Rule, time: i64) -> Times {
     // The parts of a time of day are less than 64.
@@ -683,93 +610,4 @@ fn insert(set: &mut YearSet, month: u64, start: u32) {
 
 fn weekdays(every: u8, month: Month) -> u64 {
     (u64::from(every).wrapping_mul(SEVENTHS) >> month.weekday) & month.all()
-}
-
-/// A month of the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Month {
-    /// Months since January of the year 0.
-    pub(crate) number: i64,
-    /// 0 is January.
-    in_year: u8,
-    pub(crate) first: i64,
-    pub(crate) length: i64,
-    /// The weekday of its first day; 0 is Monday.
-    weekday: u8,
-}
-
-impl Month {
-    pub(crate) fn new(number: i64) -> Self {
-        let year = number.div_euclid(12);
-        let in_year = number.rem_euclid(12);
-        let index = usize::try_from(in_year).unwrap_or(0);
-        let first = first_of_year(year) + i64::from(month_starts(year)[index]);
-        let length = i64::from(MONTH_LENGTHS[index]) + i64::from(index == 1 && is_leap(year));
-        // A remainder modulo twelve fits in a byte.
-        let in_year = u8::try_from(in_year).unwrap_or(0);
-        Self { number, in_year, first, length, weekday: CivilDate::from_days(first).weekday() }
-    }
-
-    /// The month that contains a day.
-    pub(crate) fn of(day: i64) -> Self {
-        Self::new(month_number(day))
-    }
-
-    /// The month that many months later.
-    pub(crate) fn after(self, months: i64) -> Self {
-        Self::new(self.number + months)
-    }
-
-    fn all(self) -> u64 {
-        (1 << self.length) - 1
-    }
-}
-
-/// The number of the month that contains a day: months since January of the year 0.
-pub(crate) fn month_number(day: i64) -> i64 {
-    let (year, month, _) = CivilDate::from_days(day).year_month_day();
-    i64::from(year) * 12 + i64::from(month) - 1
-}
-
-/// The year that contains a day.
-fn year_of(day: i64) -> i64 {
-    month_number(day).div_euclid(12)
-}
-
-const MONTH_LENGTHS: [u8; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-const MONTH_STARTS: [[u32; 12]; 2] =
-    [[0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334], [0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335]];
-
-fn month_starts(year: i64) -> &'static [u32; 12] {
-    &MONTH_STARTS[usize::from(is_leap(year))]
-}
-
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-/// The day number of 1 January.
-pub(crate) fn first_of_year(year: i64) -> i64 {
-    let before = year - 1;
-    // 477 of the years up to 1969 were leap years.
-    365 * (year - 1970) + before.div_euclid(4) - before.div_euclid(100) + before.div_euclid(400) - 477
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn months_agree_with_the_kernels_calendar() {
-        for number in 12..2102 * 12 {
-            let month = Month::new(number);
-            let year = i32::try_from(number / 12).unwrap();
-            let in_year = u32::try_from(number % 12).unwrap() + 1;
-            let first = CivilDate::new(year, in_year, 1).unwrap();
-            assert_eq!((month.first, month.weekday), (first.as_days(), first.weekday()));
-            assert_eq!(month.first + month.length, month.after(1).first);
-            assert_eq!(Month::of(month.first + month.length - 1), month);
-            assert_eq!(first_of_year(year.into()), CivilDate::new(year, 1, 1).unwrap().as_days());
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Recurrence rules.
 
-use kalends_recurrence::{Frequency, HORIZON, Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
+use kalends_recurrence::{HORIZON, Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
 use kalends_time::{SignedDuration, Timestamp, Zone};
 
 use crate::{check_message, zone};
@@ -57,13 +57,11 @@ pub(crate) fn expanded(rule: &Rule, first: Timestamp, zone: Zone) {
 /// The starts in the 366 days from `from`, or the first of them.
 fn within(series: &Series, from: Timestamp) {
     let rule = series.rule();
-    let several =
-        rule.frequency() < Frequency::Daily || rule.hours().chain(rule.minutes()).chain(rule.seconds()).count() > 0;
     let range = from..from + SignedDuration::days(366);
     let mut starts = series.starts(range.clone());
     let found: Vec<Timestamp> = starts.by_ref().take(STARTS_MAX).collect();
     let steps = starts.steps();
-    assert!(several || steps <= MAX_STEPS_IN_366_DAYS, "{rule} takes {steps} steps from {from}");
+    assert!(rule.names_times() || steps <= MAX_STEPS_IN_366_DAYS, "{rule} takes {steps} steps from {from}");
     let range = match found.last() {
         Some(last) if found.len() == STARTS_MAX => range.start..*last + SignedDuration::micros(1),
         _ => range,

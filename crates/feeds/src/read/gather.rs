@@ -25,6 +25,8 @@ pub(super) struct Gathered<'a> {
     /// The number of occurrences of expanded series, and the bytes of their descriptions.
     expanded: usize,
     expanded_text: usize,
+    /// The number of starts a day that the kept series have beyond one each.
+    pub(super) more_starts: usize,
 }
 
 /// An override of one occurrence, or of that one and all later ones.
@@ -54,6 +56,7 @@ impl<'a> Gathered<'a> {
             cancelled: 0,
             expanded: 0,
             expanded_text: 0,
+            more_starts: 0,
         }
     }
 
@@ -81,14 +84,14 @@ impl<'a> Gathered<'a> {
             self.add_orphans(changes);
             return;
         };
-        let (items, expanded) = (self.items.len(), (self.expanded, self.expanded_text));
+        let (items, used) = (self.items.len(), (self.expanded, self.expanded_text, self.more_starts));
         match self.add_event(master, &timing, &changes) {
             Ok(edition) => {
                 self.editions.insert(Arc::from(master.uid.as_str()), edition);
             }
             Err(reason) => {
                 self.items.truncate(items);
-                (self.expanded, self.expanded_text) = expanded;
+                (self.expanded, self.expanded_text, self.more_starts) = used;
                 self.skip(master, reason);
             }
         }

@@ -10,6 +10,7 @@ use super::feed::{SkipReason, What};
 use super::gather::{Change, Changes, Gathered, Texts, item};
 use super::timing::{Lasts, Timing, instant};
 use super::values::DAY;
+use crate::limits::{MORE_STARTS_MAX, TIMES_A_DAY_MAX};
 
 /// A part of a series with one rule: the whole series, or the part before or after an override of all later
 /// occurrences.
@@ -64,6 +65,11 @@ impl Gathered<'_> {
         if !self.bounded(&pieces)? {
             return Ok(false);
         }
+        let more_starts = pieces.iter().map(|piece| times_a_day(piece.series.rule()) - 1).sum::<usize>();
+        if self.more_starts + more_starts > MORE_STARTS_MAX {
+            return Ok(false);
+        }
+        self.more_starts += more_starts;
         for piece in &pieces {
             self.add_piece(piece)?;
         }
@@ -167,7 +173,7 @@ impl Gathered<'_> {
         timing: &Timing,
     ) -> Result<Option<Piece<'d>>, SkipReason> {
         // The rule would keep its times although the later occurrences have others.
-        if names_times(&ruled.rule) {
+        if ruled.rule.names_times() {
             return Ok(None);
         }
         let was = piece.local_time(at);
@@ -315,14 +321,13 @@ impl<'d> Piece<'d> {
     }
 }
 
-/// Whether a rule gives the times of its occurrences itself.
-fn names_times(rule: &Rule) -> bool {
-    rule.hours().chain(rule.minutes()).chain(rule.seconds()).next().is_some()
+/// Whether a rule repeats more often than [`TIMES_A_DAY_MAX`], or by a period shorter than a day. Its occurrences are too
+/// many to be expanded whenever availability is asked for.
+fn occurs_often(rule: &Rule) -> bool {
+    rule.frequency().is_shorter_than_a_day() || times_a_day(rule) > TIMES_A_DAY_MAX
 }
 
-/// Whether a rule repeats more than once an hour, or by a period shorter than a day. Its occurrences are too many to be
-/// expanded whenever availability is asked for.
-fn occurs_often(rule: &Rule) -> bool {
-    let times_a_day = rule.hours().count().max(1) * rule.minutes().count().max(1) * rule.seconds().count().max(1);
-    rule.frequency().is_shorter_than_a_day() || times_a_day > 24
+/// The number of times on each day of a rule that is not shorter than a day.
+fn times_a_day(rule: &Rule) -> usize {
+    rule.hours().count().max(1) * rule.minutes().count().max(1) * rule.seconds().count().max(1)
 }

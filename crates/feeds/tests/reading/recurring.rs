@@ -216,6 +216,20 @@ fn occurrences_moved_out_of_a_gap_keep_their_shift(#[case] rule: &str) {
 }
 
 #[test]
+fn the_starts_a_day_of_all_series_are_bounded() {
+    // Each has 23 starts a day more than a plain daily series, so 43 of them are within the limit.
+    let hours: Vec<String> = (0..24).map(|hour: u32| hour.to_string()).collect();
+    let often = |number: u32| {
+        let rule = format!("FREQ=DAILY;BYHOUR={};COUNT=48", hours.join(","));
+        let lines = format!("UID:{number}\nDTSTART:20260309T000000Z\nDURATION:PT15M\nRRULE:{rule}");
+        format!("BEGIN:VEVENT\nDTSTAMP:20260301T000000Z\n{lines}\nEND:VEVENT\n")
+    };
+    let feed = feed(&calendar(&(0..44).map(often).collect::<String>()));
+    assert_eq!(series(&feed).len(), 43);
+    assert_eq!(feed.items.len(), 43 + 48);
+}
+
+#[test]
 fn an_override_after_the_end_of_a_series_takes_place() {
     let ended = "RECURRENCE-ID;RANGE=THISANDFUTURE:20260310T090000Z\nDTSTART:20260310T090000Z\nSTATUS:CANCELLED";
     let one = "RECURRENCE-ID:20260312T090000Z\nDTSTART:20260312T200000Z\nDURATION:PT1H";

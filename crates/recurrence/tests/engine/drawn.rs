@@ -13,6 +13,25 @@ pub(crate) const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"
 pub(crate) const OF_DATES: [Frequency; 4] =
     [Frequency::Daily, Frequency::Weekly, Frequency::Monthly, Frequency::Yearly];
 
+const ZONES: [&str; 11] = [
+    "UTC",
+    "Europe/Berlin",
+    "America/New_York",
+    "Australia/Lord_Howe",
+    "Africa/Casablanca",
+    "Pacific/Apia",
+    "America/Santiago",
+    "America/St_Johns",
+    "Asia/Kolkata",
+    "Asia/Gaza",
+    "Europe/Dublin",
+];
+
+/// Zones whose clocks change in different ways.
+pub(crate) fn zone() -> impl Strategy<Value = Zone> {
+    select(&ZONES[..]).prop_map(|name| name.parse().unwrap())
+}
+
 /// A rule in parts. An empty list stands for a part that is left out.
 #[derive(Debug, Clone)]
 pub(crate) struct Drawn {

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use crate::any_rule::draw;
-use crate::drawn::hour;
+use crate::drawn::{hour, zone};
 use crate::rfc_model::{Freq, Parts, starts};
 
 const DAY: i64 = 86_400;
@@ -27,22 +27,6 @@ pub(crate) fn any_rule() -> impl Strategy<Value = Parts> {
 fn first() -> impl Strategy<Value = i64> {
     let day = prop_oneof![8 => 10_957..29_585i64, 1 => -719_162..47_000i64];
     (day, prop_oneof![(0..24i64).prop_map(|hour| hour * 3_600), 0..DAY]).prop_map(|(day, second)| day * DAY + second)
-}
-
-fn zone() -> impl Strategy<Value = Zone> {
-    let names = [
-        "UTC",
-        "Europe/Berlin",
-        "America/New_York",
-        "Australia/Lord_Howe",
-        "Africa/Casablanca",
-        "Pacific/Apia",
-        "America/Santiago",
-        "America/St_Johns",
-        "Asia/Gaza",
-        "Europe/Dublin",
-    ];
-    prop::sample::select(names.to_vec()).prop_map(|name| name.parse().unwrap())
 }
 
 /// A window long enough to have starts, and short enough for the model.

@@ -4,23 +4,7 @@ use kalends_recurrence::{Exceptions, HORIZON, Length, Rule, Series, SeriesError}
 use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 
-use crate::drawn::{Drawn, drawn, first, hour};
-
-const ZONES: [&str; 9] = [
-    "UTC",
-    "Europe/Berlin",
-    "America/New_York",
-    "Australia/Lord_Howe",
-    "Africa/Casablanca",
-    "Pacific/Apia",
-    "America/Santiago",
-    "Asia/Kolkata",
-    "Asia/Gaza",
-];
-
-fn zone() -> impl Strategy<Value = Zone> {
-    prop::sample::select(&ZONES[..]).prop_map(|name| name.parse().unwrap())
-}
+use crate::drawn::{Drawn, drawn, first, hour, zone};
 
 fn length() -> impl Strategy<Value = Length> {
     let elapsed = prop_oneof![1..=30 * 3_600i64, 1..=40 * 86_400i64];
