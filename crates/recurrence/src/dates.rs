@@ -77,6 +77,9 @@ impl<'a> Dates<'a> {
 
     #[inline(never)]
     fn next_month_or_year(&mut self) -> bool {
+        if self.last == i64::MIN {
+            return false;
+        }
         let pattern = self.pattern;
         match pattern.periods {
             Periods::Weeks => return false,

@@ -485,12 +485,22 @@ impl Pattern {
     }
 
     /// The first period that can hold a day from `from` on. It is a whole number of intervals after the first period.
+    #[inline]
     pub(crate) fn first_period(&self, from: i64) -> i64 {
+        // Most rules skip no period, and a division would cost them as much as all the rest of this.
+        if self.interval > 1 {
+            return self.first_period_after_others(from);
+        }
+        match self.periods {
+            Periods::MonthsOfDays | Periods::Months => month_number(from),
+            Periods::Weeks => self.week_of(from),
+            Periods::Years => year_of(from),
+        }
+    }
+
+    #[inline(never)]
+    fn first_period_after_others(&self, from: i64) -> i64 {
         let jump = |origin: i64, target: i64, interval: i64| {
-            // Most rules skip no period, and a division would cost them as much as all the rest of this.
-            if self.interval == 1 {
-                return target;
-            }
             origin + (target - origin + interval - 1).div_euclid(interval) * interval
         };
         match self.periods {

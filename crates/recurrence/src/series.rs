@@ -291,7 +291,6 @@ impl Series {
             dates: Dates::new(&self.pattern, earliest, latest),
             clock: Clock::new(self.zone),
             instants: if by_dates { None } else { Some(self.instants()) },
-            by_dates,
             first,
             after: (from - 1).max(self.first),
             end,
@@ -350,8 +349,6 @@ pub struct Starts<'a> {
     clock: Clock,
     /// The search for starts that dates do not give: those of rules with several times a day, and from the end.
     instants: Option<Box<Instants<'a>>>,
-    /// Whether dates give the starts.
-    by_dates: bool,
     /// The first start, if it is in the range and not yet returned.
     first: Option<i64>,
     /// Later starts are after this time.
@@ -412,8 +409,12 @@ impl<'a> Starts<'a> {
         Some(start * MICROS_A_SECOND)
     }
 
+    /// The first start after `after`, if dates do not give the starts.
     #[inline(never)]
     fn searched(&mut self) -> Option<i64> {
+        if self.series.pattern.is_of_dates() {
+            return None;
+        }
         let after = self.after.div_euclid(MICROS_A_SECOND);
         let end = self.end.saturating_add(MICROS_A_SECOND - 1).div_euclid(MICROS_A_SECOND);
         let start = self.instants.as_mut()?.after(after, end)? * MICROS_A_SECOND;
@@ -423,11 +424,12 @@ impl<'a> Starts<'a> {
 
     #[inline]
     fn generated(&mut self) -> Option<i64> {
-        if !self.by_dates {
-            return self.searched();
-        }
         loop {
-            let start = self.clock.instant(self.dates.next()? * MICROS_A_DAY + self.series.time);
+            // If dates do not give the starts, there are no dates. So this asks which of the two it is only once.
+            let Some(day) = self.dates.next() else {
+                return if self.instants.is_some() { self.searched() } else { None };
+            };
+            let start = self.clock.instant(day * MICROS_A_DAY + self.series.time);
             // Dates ascend, and so do their timestamps. If a whole date is skipped, two of them are the same.
             if start >= self.end {
                 return None;

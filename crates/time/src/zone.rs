@@ -234,12 +234,12 @@ impl Zone {
         let local = civil.as_micros()?;
         let periods = self.clock().periods();
         let (earliest, latest) = (seconds(local).checked_sub(APART_MAX)?, seconds(local).checked_add(APART_MAX)?);
-        let (mut at, last) = (Self::at(periods, earliest), Self::at(periods, latest));
+        let mut at = Self::at(periods, earliest);
         // The first period in which the clocks show the time, or skip it at the end. There is usually only one
         // candidate.
         loop {
             let timestamp = local.checked_sub(i64::from(periods[at].ahead) * 1_000_000)?;
-            let next = periods.get(at + 1).filter(|_| at < last);
+            let next = periods.get(at + 1).filter(|next| next.from <= latest);
             if next.is_none_or(|next| seconds(timestamp) < next.from || skips(&periods[at], next, seconds(local))) {
                 return Some((Timestamp::from_micros(timestamp), at));
             }
