@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 
 use crate::steps::Steps;
-use crate::{artifacts, deny, lint, soak, test};
+use crate::{artifacts, deny, lint, package, soak, test};
 
 /// Runs every step. The first failure ends the run.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -11,6 +11,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let steps = Steps::begin();
     lint::steps(&steps)?;
     steps.step("dependencies, licences, sources", deny::check)?;
+    steps.step("packages", || package::run(&[]))?;
     steps.step("build", artifacts::build_workspace)?;
     steps.step("reduced soak campaigns", || soak::run_built(soak::Scale::Reduced))?;
     steps.last("tests", || test::run(&[]))

@@ -1,9 +1,9 @@
-//! `cargo xtask lint`: formatting, the layer check, clippy and the documentation of the code.
+//! `cargo xtask lint`: formatting, the layer check, clippy, the documentation of the code and the public API.
 
 use anyhow::{Result, ensure};
 
 use crate::steps::Steps;
-use crate::{layers, process};
+use crate::{api, layers, process};
 
 /// Runs all checks, the fast ones first.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -17,12 +17,13 @@ pub(crate) fn steps(steps: &Steps) -> Result<()> {
     steps.step("layers", || layers::run(&[]))?;
     steps.step("clippy", clippy)?;
     steps.step("features", features)?;
-    steps.step("documentation", documentation)
+    steps.step("documentation", documentation)?;
+    steps.step("public API", || api::run(&[]))
 }
 
 fn clippy() -> Result<()> {
-    // This package's feature adds the one binary that is left out by default.
-    let features = ["--features", "xtask/migrations"];
+    // These features add the binaries that are left out by default.
+    let features = ["--features", "xtask/api,xtask/migrations"];
     let mut cargo = process::cargo(["clippy", "--workspace", "--all-targets", "--locked"]);
     process::run(cargo.args(features).args(["--", "-D", "warnings"]))
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask`: the repository's own commands. Without arguments it lists them.
 
+mod api;
 mod artifacts;
 mod bench;
 mod ci;
@@ -12,6 +13,7 @@ mod interop;
 mod layers;
 mod lint;
 mod memory;
+mod package;
 mod postgres;
 mod prepare;
 mod process;
@@ -51,6 +53,18 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         about: "check the rules of docs/contribute/architecture.md",
         run: layers::run,
+    },
+    Command {
+        name: "api",
+        arguments: "[--renew]",
+        about: "compare the public API of the published crates with its lists, or write the lists",
+        run: api::run,
+    },
+    Command {
+        name: "package",
+        arguments: "",
+        about: "package the published crates, and use the packages from another project",
+        run: package::run,
     },
     Command {
         name: "prepare",

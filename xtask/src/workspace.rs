@@ -22,12 +22,17 @@ pub(crate) struct Workspace {
 }
 
 /// One package of the workspace.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Package {
     pub(crate) name: String,
     /// Its folder, relative to the root, with `/` between names.
     pub(crate) folder: String,
     pub(crate) has_library: bool,
+    pub(crate) version: String,
+    /// The oldest Rust that builds it, such as `1.95`.
+    pub(crate) rust_version: String,
+    /// Whether its manifest lets it be published in a registry.
+    pub(crate) is_published: bool,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
@@ -61,6 +66,11 @@ impl Workspace {
         Ok(Self { packages: packages.collect::<Result<_>>()?, target: text(&json, "target_directory")?.into() })
     }
 
+    /// The packages that other projects get from a registry.
+    pub(crate) fn published(&self) -> impl Iterator<Item = &Package> {
+        self.packages.iter().filter(|package| package.is_published)
+    }
+
     /// The package of that name.
     pub(crate) fn package(&self, name: &str) -> Option<&Package> {
         self.packages.iter().find(|package| package.name == name)
@@ -75,7 +85,11 @@ impl Package {
         let dependencies = array(package, "dependencies")?.iter().map(Dependency::parse).collect::<Result<_>>()?;
         let kinds = array(package, "targets")?.iter().filter_map(|target| target.get("kind")?.as_array()).flatten();
         let has_library = kinds.clone().any(|kind| kind == "lib" || kind == "proc-macro");
-        Ok(Self { name: text(package, "name")?.into(), folder, has_library, dependencies })
+        // The list of registries that it may be published in, and `null` if it may be published in any.
+        let is_published = package.get("publish").is_some_and(Value::is_null);
+        let text = |key| text(package, key).map(str::to_owned);
+        let (name, version, rust_version) = (text("name")?, text("version")?, text("rust_version")?);
+        Ok(Self { name, folder, has_library, version, rust_version, is_published, dependencies })
     }
 }
 
@@ -108,12 +122,13 @@ mod tests {
         let workspace = Workspace::parse(
             r#"{"workspace_root": "/w", "target_directory": "/t", "packages": [{
                 "name": "kalends-mail", "manifest_path": "/w/crates/mail/Cargo.toml", "targets": [{"kind": ["lib"]}],
+                "version": "0.1.0", "rust_version": "1.95", "publish": [],
                 "dependencies": [{"name": "lettre", "kind": null}, {"name": "tempfile", "kind": "dev"}]}]}"#,
         )
         .unwrap();
         let mail = workspace.package("kalends-mail").unwrap();
         assert_eq!(mail.folder, "crates/mail");
-        assert!(mail.has_library);
+        assert!(mail.has_library && !mail.is_published);
         assert_eq!(mail.dependencies[0], Dependency { name: "lettre".into(), kind: Kind::Normal });
         assert_eq!(mail.dependencies[1].kind, Kind::Dev);
         assert_eq!(workspace.target, Path::new("/t"));

@@ -53,6 +53,7 @@ mod period;
 mod rate;
 
 pub use address::IpKey;
+pub use kalends_time::{SignedDuration, Timestamp};
 pub use lease::{AmountError, Debit, Lease, Refund, Take, Unit};
 pub use period::Period;
 pub use rate::{Rate, RateDecision, RateState, retry_after_seconds};

@@ -91,6 +91,7 @@ pub(crate) mod fixture {
                 .iter()
                 .map(|(name, kind)| Dependency { name: (*name).into(), kind: *kind })
                 .collect(),
+            ..Package::default()
         };
         Model { packages: crates.iter().map(package).collect(), ..Model::default() }
     }
