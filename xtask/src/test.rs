@@ -122,7 +122,8 @@ mod tests {
     fn the_server_is_built_only_for_packages_that_start_it() {
         let package = |name: &str, folder: &str| {
             format!(
-                r#"{{"name": "{name}", "manifest_path": "/w/{folder}/Cargo.toml", "dependencies": [], "targets": []}}"#
+                r#"{{"name": "{name}", "manifest_path": "/w/{folder}/Cargo.toml", "version": "0.1.0",
+                    "rust_version": "1.95", "dependencies": [], "targets": []}}"#
             )
         };
         let all = [
