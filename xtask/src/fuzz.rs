@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs libFuzzer on the parsers of untrusted text, for a time or a number of inputs.
+//! `cargo xtask fuzz`: runs libFuzzer on the parsers of untrusted text and on the engines behind them, for a time or a number of inputs.
 //!
 //! The seeds in `fuzz/corpus` are only read. New inputs are kept in `target/fuzz/corpus`, where the next run
 //! continues. An input that fails is written to `fuzz/artifacts`.
@@ -35,7 +35,7 @@ struct Target {
     flags: &'static [&'static str],
 }
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 7] = [
     Target { name: "rule", longest: 320, seeds: &[], flags: &[] },
     Target {
         name: "feed",
@@ -49,6 +49,7 @@ const TARGETS: [Target; 6] = [
     Target { name: "lenient", longest: 320, seeds: &["fuzz/corpus/rule"], flags: &[] },
     Target { name: "built", longest: 128, seeds: &[], flags: &[] },
     Target { name: "set", longest: 512, seeds: &[], flags: &[] },
+    Target { name: "algebra", longest: 512, seeds: &[], flags: &[] },
 ];
 
 /// When a target stops.
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(options("--seconds 0"), Err("--seconds needs a whole number greater than 0".into()));
         assert_eq!(
             options("rules"),
-            Err("there is no target `rules`; there are rule, feed, time, lenient, built, set".into())
+            Err("there is no target `rules`; there are rule, feed, time, lenient, built, set, algebra".into())
         );
     }
 

@@ -93,7 +93,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "fuzz",
         arguments: "[TARGET] [--seconds N | --inputs N]",
-        about: "fuzz the parsers of rules, feeds and times, a minute each (nightly)",
+        about: "fuzz parsers, rules, sets and the algebra of busy times, a minute each (nightly)",
         run: fuzz::run,
     },
     Command {

@@ -4,6 +4,7 @@
 //! libFuzzer (`cargo xtask fuzz`). The test of this crate calls it with every file of the corpus, so that fixed
 //! problems stay fixed.
 
+pub mod algebra;
 pub mod built;
 pub mod feed;
 pub mod lenient;

@@ -53,3 +53,8 @@ fn built_rules_of_the_corpus_pass() {
 fn sets_of_the_corpus_pass() {
     replay("../corpus/set", 4, kalends_fuzz_checks::set::check);
 }
+
+#[test]
+fn algebra_of_the_corpus_passes() {
+    replay("../corpus/algebra", 4, kalends_fuzz_checks::algebra::check);
+}
