@@ -1,10 +1,11 @@
 // Opens every state of the booking page in Chromium with its own headers, and checks it against the rules of axe-core,
 // in both colour schemes, at the widths of a phone and a desktop. Then uses the picker with and without its script.
 //
-// The argument is the output file of the example `gallery` of kalends-web.
+// The argument is the output file of the example `gallery` of kalends-web. With `KALENDS_RENEW_PICTURES=1`, it takes the
+// pictures of the documentation again.
 'use strict';
 
-const { readFileSync, existsSync } = require('node:fs');
+const { readFileSync, readdirSync, existsSync } = require('node:fs');
 const { createServer } = require('node:http');
 const { delimiter, join } = require('node:path');
 const puppeteer = require('puppeteer-core');
@@ -14,6 +15,7 @@ const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const TYPES = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml', html: 'text/html; charset=utf-8', md: 'text/markdown' };
 const WIDTHS = [390, 1280];
 const SCHEMES = ['light', 'dark'];
+const PICTURES = join(__dirname, '../../docs/use/booking');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 function program() {
@@ -125,6 +127,18 @@ async function withoutScript(browser, base) {
   await page.close();
 }
 
+// Takes each picture of the folder again: its name is the page's, with `dark` and the width.
+async function pictures(browser, base) {
+  for (const file of readdirSync(PICTURES).filter((name) => name.endsWith('.png'))) {
+    const [, name, dark, width] = file.match(/^(.*?)(-dark)?-(\d+)\.png$/);
+    const page = await open(browser, `${base}/${name}.html?tz=x`);
+    await page.setViewport({ width: Number(width), height: 200 });
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
+    await page.screenshot({ path: join(PICTURES, file), fullPage: true });
+    await page.close();
+  }
+}
+
 async function main() {
   const server = createServer(answer);
   await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
@@ -135,6 +149,7 @@ async function main() {
     await withScript(browser, base);
     await withoutScript(browser, base);
     await rules(browser, base);
+    if (process.env.KALENDS_RENEW_PICTURES === '1') await pictures(browser, base);
   } finally {
     await browser.close();
     server.close();
