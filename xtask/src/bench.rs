@@ -4,11 +4,11 @@ use anyhow::{Result, bail};
 
 use crate::artifacts::{self, Profile};
 use crate::postgres::{self, Durability, TestServer};
-use crate::process;
 use crate::test::SERVER_BINARY;
 use crate::workspace::Workspace;
+use crate::{peers, process};
 
-const NAMES: [&str; 6] = ["availability", "http", "ical", "layers", "recurrence", "webhooks"];
+const NAMES: [&str; 7] = ["availability", "http", "ical", "layers", "peers", "recurrence", "webhooks"];
 
 /// Runs the named benchmark with the arguments that follow the name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "availability" => availability(arguments),
         "http" | "ical" | "webhooks" => serving(name, arguments),
         "layers" => layers(arguments),
+        "peers" => peers::run(arguments),
         "recurrence" => recurrence(arguments),
         other => bail!("there is no benchmark `{other}`; there are {}", NAMES.join(", ")),
     }

@@ -14,6 +14,7 @@ mod layers;
 mod lint;
 mod memory;
 mod package;
+mod peers;
 mod postgres;
 mod prepare;
 mod process;
