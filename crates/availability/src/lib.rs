@@ -41,7 +41,10 @@ mod slots;
 mod strategies;
 
 /// What the interface takes and returns of other crates.
-pub use kalends_time::{CivilDate, CivilTime, SignedDuration, Span, SpanError, Timestamp, Zone, ZoneError};
+pub use kalends_time::{
+    CivilDate, CivilTime, ParseDateError, ParseTimestampError, SignedDuration, Span, SpanError, Timestamp, Zone,
+    ZoneError,
+};
 
 pub use busy::BusySet;
 pub use cached::CachedBusy;

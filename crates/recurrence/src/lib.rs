@@ -51,12 +51,17 @@ mod times;
 mod units;
 mod weekday;
 
+/// What the interface takes and returns of other crates.
+pub use kalends_time::{
+    CivilDate, CivilDateTime, CivilTime, ParseDateError, ParseTimestampError, SignedDuration, Span, SpanError,
+    Timestamp, Zone, ZoneError,
+};
+
 pub use builder::RuleBuilder;
 pub use dialect::Dialect;
 pub use error::RuleError;
 pub use exceptions::Exceptions;
 pub use floating::{FloatingSeries, FloatingStarts};
-pub use kalends_time::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 pub use length::{Length, LengthError};
 pub use lenient::{LenientRule, RuleWarning};
 pub use limits::{
