@@ -171,6 +171,7 @@ pub struct Rules {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a buffer must not be negative, got {buffer:?}")]
+#[non_exhaustive]
 pub struct NegativeBuffer {
     /// The buffer.
     pub buffer: SignedDuration,

@@ -46,6 +46,7 @@ impl Code {
 /// assert_eq!(error.code, None);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FieldError {
     /// The path of the field, such as `slots[2].end_time`.
     pub param: String,

@@ -23,6 +23,7 @@ const LENGTH: usize = 26;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an identifier: expected {prefix}_ followed by 26 base32 characters")]
+#[non_exhaustive]
 pub struct IdError {
     /// The prefix that was expected.
     pub prefix: &'static str,

@@ -14,6 +14,7 @@ pub const EARLIEST_TIME: Timestamp = Timestamp::EPOCH;
 /// assert!(matches!(request_time("1969-12-31T23:59:59Z"), Err(RequestTimeError::Range(_))));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RequestTimeError {
     /// Not an RFC 3339 time with an offset.
     #[error(transparent)]

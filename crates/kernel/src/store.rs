@@ -28,12 +28,14 @@ pub enum StoreError {
 /// The place of a corrupt value, so that an operator can find it.
 ///
 /// ```
-/// use kalends_kernel::CorruptRow;
+/// use kalends_kernel::StoreError;
 ///
-/// let row = CorruptRow { table: "events", column: "ends_at", id: "7".to_owned(), detail: "is NULL".to_owned() };
+/// let StoreError::Corrupt(row) = StoreError::corrupt("events", "ends_at", 7, "is NULL") else { unreachable!() };
+/// assert_eq!((row.table, row.id.as_str()), ("events", "7"));
 /// assert_eq!(row.to_string(), "events.ends_at of 7: is NULL");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CorruptRow {
     /// The table.
     pub table: &'static str,

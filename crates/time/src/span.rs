@@ -28,6 +28,7 @@ pub struct Span {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be after the start ({start}), got {end}")]
+#[non_exhaustive]
 pub struct SpanError {
     /// The start of the span.
     pub start: Timestamp,

@@ -55,6 +55,7 @@ pub struct ZoneError(pub String);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OffsetPeriod {
     /// When it starts. `None` if the database has no earlier period.
     pub start: Option<Timestamp>,

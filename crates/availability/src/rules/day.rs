@@ -41,6 +41,7 @@ pub struct Hours {
 /// # Ok::<(), &str>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum HoursError {
     /// Both are the same, which could mean a whole day or nothing.
     #[error("must end at another time than they start ({0})")]
