@@ -6,6 +6,7 @@
 mod arrows;
 mod cycles;
 mod dialect;
+mod examples;
 mod files;
 mod hosts;
 mod map;
@@ -71,6 +72,9 @@ const SHARED: &[&str] = &["egress", "rows", "warm-pool"];
 /// Crates without a runtime and I/O, although their layer allows both: the JSON of every resource, the HTML of pages and
 /// of the documentation, and the rows of both stores.
 const ALSO_PURE: &[&str] = &["wire", "docs", "web", "rows"];
+
+/// The crates that are published in a registry.
+const PUBLISHED: &[&str] = &["time", "kernel", "recurrence", "availability", "quotas", "proposals"];
 
 /// The crates that a pure crate must not depend on.
 const IMPURE: &[&str] = &["tokio", "sqlx", "axum", "reqwest", "hyper", "getrandom"];
@@ -160,6 +164,7 @@ fn check(model: &Model) -> Vec<Violation> {
         files::check,
         sources::check,
         dialect::check,
+        examples::check,
         hosts::check,
         prose::check,
         cycles::check,

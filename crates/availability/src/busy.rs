@@ -33,7 +33,8 @@ impl BusySet {
     /// The set that contains no time.
     pub const EMPTY: Self = Self(Vec::new());
 
-    /// The set of all instants inside any of `spans`, which may overlap and be in any order.
+    /// The set of all instants inside any of `spans`, which may overlap and be in any order. [`BusySet`] has an
+    /// example.
     ///
     /// Works in place. Sorted input is detected during the merge and takes *O*(*n*). Other input must also be sorted.
     /// See [`from_runs`](Self::from_runs) for input that is nearly sorted.
@@ -45,6 +46,17 @@ impl BusySet {
     /// sorted runs, such as one-off events in index order followed by the occurrences of each series.
     ///
     /// Takes *O*(*n* log *r*) for *r* long runs, and a buffer of up to *n* spans unless the input is sorted.
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, Span, Timestamp};
+    ///
+    /// let micros = |start, end| Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end));
+    /// let events = [micros(0, 10)?, micros(40, 50)?];
+    /// let series = [micros(5, 15)?, micros(45, 55)?];
+    /// let busy = BusySet::from_runs([events, series].concat());
+    /// assert_eq!(busy.spans(), [micros(0, 15)?, micros(40, 55)?]);
+    /// # Ok::<(), kalends_availability::SpanError>(())
+    /// ```
     pub fn from_runs(spans: Vec<Span>) -> Self {
         Self::merged(spans, |spans| spans.sort_by_key(|span| span.start()))
     }
@@ -75,13 +87,22 @@ impl BusySet {
         self.0.len()
     }
 
-    /// The total length of the busy time.
+    /// The total length of the busy time. [`BusySet`] has an example.
     pub fn total(&self) -> SignedDuration {
         SignedDuration::micros(self.0.iter().map(|span| span.length().as_micros()).fold(0, i64::saturating_add))
     }
 
     /// The spans that share an instant with `window`. They are not clipped: the first and the last may
     /// reach beyond it. *O*(log *n*).
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, Span, Timestamp};
+    ///
+    /// let micros = |start, end| Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end));
+    /// let busy = BusySet::from_unsorted(vec![micros(0, 10)?, micros(20, 30)?, micros(40, 50)?]);
+    /// assert_eq!(busy.overlapping(micros(10, 25)?), [micros(20, 30)?]);
+    /// # Ok::<(), kalends_availability::SpanError>(())
+    /// ```
     pub fn overlapping(&self, window: Span) -> &[Span] {
         let first = self.0.partition_point(|span| span.end() <= window.start());
         let (_, rest) = self.0.split_at(first);
@@ -90,12 +111,22 @@ impl BusySet {
     }
 
     /// Whether any instant of `span` is busy. A busy span that only touches it does not count. *O*(log *n*).
+    /// [`BusySet`] has an example.
     pub fn overlaps(&self, span: Span) -> bool {
         let first = self.0.partition_point(|busy| busy.end() <= span.start());
         self.0.get(first).is_some_and(|busy| busy.start() < span.end())
     }
 
     /// The busy time inside `window`. *O*(log *n* + *k*).
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, Span, Timestamp};
+    ///
+    /// let micros = |start, end| Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end));
+    /// let busy = BusySet::from_unsorted(vec![micros(0, 10)?, micros(20, 30)?]);
+    /// assert_eq!(busy.clip(micros(5, 25)?).spans(), [micros(5, 10)?, micros(20, 25)?]);
+    /// # Ok::<(), kalends_availability::SpanError>(())
+    /// ```
     #[must_use]
     pub fn clip(&self, window: Span) -> Self {
         let mut spans = self.overlapping(window).to_vec();
@@ -109,7 +140,8 @@ impl BusySet {
         Self(spans)
     }
 
-    /// The time of `window` that the set does not contain: its free time. *O*(log *n* + *k*).
+    /// The time of `window` that the set does not contain: its free time. *O*(log *n* + *k*). [`BusySet`] has an
+    /// example.
     #[must_use]
     pub fn complement(&self, window: Span) -> Self {
         let mut free = Vec::with_capacity(self.overlapping(window).len() + 1);
@@ -123,18 +155,47 @@ impl BusySet {
     }
 
     /// The time that is in this set or in `other`. One linear merge.
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, Span, Timestamp};
+    ///
+    /// let micros = |start, end| Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end));
+    /// let (ada, ben) = (BusySet::from(micros(0, 10)?), BusySet::from(micros(10, 20)?));
+    /// assert_eq!(ada.union(&ben), BusySet::from(micros(0, 20)?));
+    /// # Ok::<(), kalends_availability::SpanError>(())
+    /// ```
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self(merge(&self.0, &other.0))
     }
 
     /// The time that is in any of `sets`. *O*(*n* log *m*) for *m* sets with *n* spans in total.
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, Span, Timestamp};
+    ///
+    /// let micros = |start, end| Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end));
+    /// let calendars = [micros(0, 10)?, micros(30, 40)?, micros(5, 20)?].map(BusySet::from);
+    /// assert_eq!(BusySet::union_all(&calendars).spans(), [micros(0, 20)?, micros(30, 40)?]);
+    /// assert_eq!(BusySet::union_all([]), BusySet::EMPTY);
+    /// # Ok::<(), kalends_availability::SpanError>(())
+    /// ```
     #[must_use]
     pub fn union_all<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
         Self(merge_all(sets.into_iter().map(Self::spans)))
     }
 
     /// The time that is both in this set and in `other`. One linear merge.
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, Span, Timestamp};
+    ///
+    /// let micros = |start, end| Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end));
+    /// let shift = BusySet::from(micros(0, 100)?);
+    /// let meetings = BusySet::from_unsorted(vec![micros(90, 110)?, micros(20, 30)?]);
+    /// assert_eq!(shift.intersection(&meetings).spans(), [micros(20, 30)?, micros(90, 100)?]);
+    /// # Ok::<(), kalends_availability::SpanError>(())
+    /// ```
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let (mut ours, mut theirs) = (self.0.as_slice(), other.0.as_slice());
@@ -214,6 +275,17 @@ impl BusySet {
     ///
     /// All of `window` if `k` is 0, and nothing if `k` is more than the number of sets. If `k` is the number of sets,
     /// the result is that of [`common_free`](Self::common_free). Takes as long, for the same reasons.
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, Span, Timestamp};
+    ///
+    /// let micros = |start, end| Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end));
+    /// let people = [micros(0, 20)?, micros(10, 30)?, micros(20, 40)?].map(BusySet::from);
+    /// // Two of three are free except between 10 and 30, when two are busy.
+    /// let free = BusySet::at_least_free(2, &people, micros(0, 40)?);
+    /// assert_eq!(free.spans(), [micros(0, 10)?, micros(30, 40)?]);
+    /// # Ok::<(), kalends_availability::SpanError>(())
+    /// ```
     #[must_use]
     pub fn at_least_free<'a>(k: usize, sets: impl IntoIterator<Item = &'a Self>, window: Span) -> Self {
         let inside: Vec<&[Span]> = sets.into_iter().map(|set| set.overlapping(window)).collect();
@@ -248,6 +320,16 @@ impl BusySet {
     ///
     /// Widen before clipping: a span just outside a window may reach into it once widened. A negative
     /// buffer narrows, and a span that is narrowed to nothing is dropped.
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, SignedDuration, Span, Timestamp};
+    ///
+    /// let micros = |start, end| Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end));
+    /// let busy = BusySet::from_unsorted(vec![micros(100, 110)?, micros(115, 120)?]);
+    /// let (before, after) = (SignedDuration::micros(10), SignedDuration::micros(5));
+    /// assert_eq!(busy.widen(before, after).spans(), [micros(90, 125)?]);
+    /// # Ok::<(), kalends_availability::SpanError>(())
+    /// ```
     #[must_use]
     pub fn widen(&self, before: SignedDuration, after: SignedDuration) -> Self {
         let widened = |span: &Span| Span::new(span.start() - before, span.end() + after).ok();

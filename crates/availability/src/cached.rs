@@ -4,7 +4,8 @@ use kalends_time::{Span, Timestamp};
 
 use crate::BusySet;
 
-/// Busy times that were computed earlier, and the window and time for which they are valid.
+/// Busy times that were computed earlier, and the window and time for which they are valid. [`CachedBusy::answers`] has
+/// an example.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CachedBusy {
     /// The range that was read. Nothing is known outside it.

@@ -4,7 +4,8 @@ use kalends_time::Span;
 
 use crate::{BusySet, Rules, rules::Outside};
 
-/// One busy time, without buffers. `B` is the caller's kind of busy time, such as event or hold.
+/// One busy time, without buffers. `B` is the caller's kind of busy time, such as event or hold. [`explain`] has an
+/// example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Block<B> {
     /// The kind.
@@ -14,6 +15,7 @@ pub struct Block<B> {
 }
 
 /// The rules and the busy times of one calendar. `K` is the caller's key of a calendar, such as a number or a name.
+/// [`explain`] has an example.
 #[derive(Debug, Clone, Copy)]
 pub struct CalendarTime<'a, K, B> {
     /// The calendar.
@@ -24,7 +26,7 @@ pub struct CalendarTime<'a, K, B> {
     pub blocks: &'a [Block<B>],
 }
 
-/// Why a time is not offered.
+/// Why a time is not offered. [`explain`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ReasonKind<B> {
     /// A block of this kind overlaps it.
@@ -39,7 +41,7 @@ pub enum ReasonKind<B> {
     OutsideRange,
 }
 
-/// One reason why a time is not offered.
+/// One reason why a time is not offered. [`explain`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Reason<K, B> {
     /// The calendar whose rules or blocks are the reason; `None` if the time is outside the range.

@@ -9,6 +9,13 @@ pub use day::{Hours, HoursError};
 use crate::BusySet;
 
 /// A value for each weekday; `None` for a weekday without one.
+///
+/// ```
+/// use kalends_availability::Week;
+///
+/// let opens_at = Week { sat: Some(10), sun: None, ..Week::every_day(9) };
+/// assert_eq!((opens_at.fri, opens_at.sat, opens_at.sun), (Some(9), Some(10), None));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Week<T> {
     /// Monday.
@@ -29,11 +36,18 @@ pub struct Week<T> {
 
 impl<T: Clone> Week<T> {
     /// The same value from Monday to Friday, and none on Saturday and Sunday.
+    ///
+    /// ```
+    /// use kalends_availability::Week;
+    ///
+    /// let week = Week::monday_to_friday("open");
+    /// assert_eq!((week.fri, week.sat), (Some("open"), None));
+    /// ```
     pub fn monday_to_friday(value: T) -> Self {
         Self { sat: None, sun: None, ..Self::every_day(value) }
     }
 
-    /// The same value on each day.
+    /// The same value on each day. [`Week`] has an example.
     pub fn every_day(value: T) -> Self {
         let day = || Some(value.clone());
         Self { mon: day(), tue: day(), wed: day(), thu: day(), fri: day(), sat: day(), sun: day() }
@@ -42,6 +56,15 @@ impl<T: Clone> Week<T> {
 
 impl<T> Week<T> {
     /// The value for the weekday of a date.
+    ///
+    /// ```
+    /// use kalends_availability::{CivilDate, Week};
+    ///
+    /// let week = Week::monday_to_friday("open");
+    /// let (friday, saturday): (CivilDate, CivilDate) = ("2026-03-06".parse()?, "2026-03-07".parse()?);
+    /// assert_eq!((week.on(friday), week.on(saturday)), (Some(&"open"), None));
+    /// # Ok::<(), kalends_availability::ParseDateError>(())
+    /// ```
     pub fn on(&self, date: CivilDate) -> Option<&T> {
         let day = match date.weekday() {
             0 => &self.mon,
@@ -56,6 +79,14 @@ impl<T> Week<T> {
     }
 
     /// Maps each day through `change`, which also gets the day's name: `mon` to `sun`, in this order.
+    ///
+    /// ```
+    /// use kalends_availability::Week;
+    ///
+    /// // Friday ends early.
+    /// let hours = Week::monday_to_friday(8).map(|day, hours| if day == "fri" { Some(hours - 2) } else { Some(*hours) });
+    /// assert_eq!((hours.thu, hours.fri, hours.sat), (Some(8), Some(6), None));
+    /// ```
     pub fn map<U>(&self, mut change: impl FnMut(&'static str, &T) -> Option<U>) -> Week<U> {
         let mut changed = |name, day: &Option<T>| day.as_ref().and_then(|day| change(name, day));
         Week {
@@ -77,7 +108,7 @@ impl<T> Default for Week<T> {
     }
 }
 
-/// A date with hours of its own instead of those of its weekday.
+/// A date with hours of its own instead of those of its weekday. [`Rules`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Override {
     /// The date, in the zone of the rules.
@@ -130,8 +161,17 @@ pub struct Rules {
 }
 
 /// A buffer is negative.
+///
+/// ```
+/// use kalends_availability::{Rules, SignedDuration};
+///
+/// let error = Rules::default().with_buffers(SignedDuration::minutes(-5), SignedDuration::ZERO);
+/// let error = error.map_err(|error| error.to_string());
+/// assert_eq!(error, Err("a buffer must not be negative, got -PT5M".to_owned()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a buffer must not be negative, got {buffer:?}")]
+#[non_exhaustive]
 pub struct NegativeBuffer {
     /// The buffer.
     pub buffer: SignedDuration,
@@ -145,13 +185,15 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// Rules that restrict nothing. `zone` is the zone of the hours and dates that are added to them.
+    /// Rules that restrict nothing. `zone` is the zone of the hours and dates that are added to them. [`Rules`] has an
+    /// example.
     pub const fn new(zone: Zone) -> Self {
         let (buffer_before, buffer_after) = (SignedDuration::ZERO, SignedDuration::ZERO);
         Self { buffer_before, buffer_after, working_hours: None, zone, overrides: Vec::new() }
     }
 
-    /// The same rules with these times to keep free before and after an event, instead of the present ones.
+    /// The same rules with these times to keep free before and after an event, instead of the present ones. [`Rules`]
+    /// has an example.
     ///
     /// # Errors
     /// [`NegativeBuffer`] if one of them is negative.
@@ -163,6 +205,7 @@ impl Rules {
     }
 
     /// The same rules with the hours of each weekday, instead of the present ones. A weekday without hours is closed.
+    /// [`Rules`] has an example.
     #[must_use]
     pub fn with_working_hours(self, week: Week<Hours>) -> Self {
         Self { working_hours: Some(week), ..self }
@@ -170,6 +213,15 @@ impl Rules {
 
     /// The same rules with these dates with hours of their own, in any order, instead of the present ones. If a date
     /// occurs several times, the last one counts. *O*(*o* log *o*) for *o* dates.
+    ///
+    /// ```
+    /// use kalends_availability::{Hours, Override, Rules, Zone};
+    ///
+    /// let date = "2026-12-24".parse()?;
+    /// let [closed, open] = [None, Some(Hours::ALL_DAY)].map(|hours| Override { date, hours });
+    /// assert_eq!(Rules::new(Zone::UTC).with_overrides([closed, open]).overrides(), [open]);
+    /// # Ok::<(), kalends_availability::ParseDateError>(())
+    /// ```
     #[must_use]
     pub fn with_overrides(self, overrides: impl IntoIterator<Item = Override>) -> Self {
         let mut overrides: Vec<Override> = overrides.into_iter().collect();
@@ -201,6 +253,14 @@ impl Rules {
     }
 
     /// The same rules in another zone.
+    ///
+    /// ```
+    /// use kalends_availability::{Rules, Zone};
+    ///
+    /// let rules = Rules::new(Zone::UTC).in_zone("Asia/Tokyo".parse()?);
+    /// assert_eq!(rules.zone().name(), "Asia/Tokyo");
+    /// # Ok::<(), kalends_availability::ZoneError>(())
+    /// ```
     #[must_use]
     pub fn in_zone(self, zone: Zone) -> Self {
         Self { zone, ..self }
@@ -214,14 +274,24 @@ impl Rules {
     /// The range in which events must be read so that [`apply`](Self::apply) gets everything that blocks time in
     /// `window`. It begins `buffer_after` before the window, because an event blocks for that long after its end. It
     /// ends `buffer_before` after the window, because an event blocks for that long before its start.
+    ///
+    /// ```
+    /// use kalends_availability::{Rules, SignedDuration, Span, Timestamp, Zone};
+    ///
+    /// let at = |minute| Timestamp::EPOCH + SignedDuration::minutes(minute);
+    /// let rules = Rules::new(Zone::UTC).with_buffers(SignedDuration::minutes(5), SignedDuration::minutes(15))?;
+    /// // An event that ends 10 minutes before the window still blocks its first 5 minutes.
+    /// assert_eq!(rules.reads(Span::new(at(60), at(120))?), Span::new(at(45), at(125))?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reads(&self, window: Span) -> Span {
         let widened = Span::new(window.start() - self.buffer_after(), window.end() + self.buffer_before());
         // Buffers are not negative.
         widened.unwrap_or(window)
     }
 
-    /// The time in `window` that is not offered: `blocking` widened by the buffers, and the time outside the
-    /// working hours.
+    /// The time in `window` that is not offered: `blocking` widened by the buffers, and the time outside the working
+    /// hours. [`Rules`] has an example.
     ///
     /// `blocking` must hold everything that blocks in [`reads(window)`](Self::reads), not only in the window.
     #[must_use]
@@ -231,6 +301,20 @@ impl Rules {
 
     /// `blocking` widened by the buffers and clipped to `window`: the result of [`apply`](Self::apply)
     /// without the working hours.
+    ///
+    /// ```
+    /// use kalends_availability::{BusySet, Rules, SignedDuration, Span, Timestamp, Week, Zone};
+    ///
+    /// let at = |minute| Timestamp::EPOCH + SignedDuration::minutes(minute);
+    /// let rules = Rules::new(Zone::UTC)
+    ///     .with_buffers(SignedDuration::ZERO, SignedDuration::minutes(15))?
+    ///     .with_working_hours(Week::default());
+    /// let event = BusySet::from(Span::new(at(0), at(30))?);
+    /// let window = Span::new(at(20), at(120))?;
+    /// assert_eq!(rules.buffered(&event, window).spans(), [Span::new(at(20), at(45))?]);
+    /// assert_eq!(rules.apply(&event, window).spans(), [window], "no day has hours");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn buffered(&self, blocking: &BusySet, window: Span) -> BusySet {
         blocking.clip(self.reads(window)).widen(self.buffer_before(), self.buffer_after()).clip(window)
@@ -245,6 +329,20 @@ impl Rules {
     /// Takes *O*(*d* log *o*) for a window of *d* days and *o* overrides, however far in the future it is, and without
     /// working hours *O*(log *o* + *d*). Dates outside the years 0 to 9999 have no hours, so that no window takes
     /// longer than these years do.
+    ///
+    /// ```
+    /// use kalends_availability::{Hours, Rules, Span, Timestamp, Week, Zone};
+    ///
+    /// let span = |start: &str, end: &str| -> Result<Span, Box<dyn std::error::Error>> {
+    ///     Ok(Span::new(start.parse::<Timestamp>()?, end.parse::<Timestamp>()?)?)
+    /// };
+    /// let nine_to_five = Hours::new(9 * 60, 17 * 60).ok_or("not hours")?;
+    /// let rules = Rules::new(Zone::UTC).with_working_hours(Week::monday_to_friday(nine_to_five));
+    /// // From Friday noon to Monday noon.
+    /// let closed = rules.outside(span("2026-03-06T12:00:00Z", "2026-03-09T12:00:00Z")?);
+    /// assert_eq!(closed.spans(), [span("2026-03-06T17:00:00Z", "2026-03-09T09:00:00Z")?]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn outside(&self, window: Span) -> BusySet {
         self.outside_with(&self.overrides, window)

@@ -38,6 +38,16 @@ pub fn free_slots(
 
 /// The number of slots that [`free_slots`] yields. Computed by arithmetic on each busy span inside the
 /// window, without yielding the slots. *O*(log *n* + *k*) for *n* busy spans, of which *k* overlap the window.
+///
+/// ```
+/// use kalends_availability::{BusySet, SignedDuration, Span, Timestamp, count_free_slots};
+///
+/// let at = |minute| Timestamp::EPOCH + SignedDuration::minutes(minute);
+/// let (day, lunch) = (Span::new(at(540), at(1_020))?, Span::new(at(720), at(780))?);
+/// let half_hour = SignedDuration::minutes(30);
+/// assert_eq!(count_free_slots(day, &BusySet::from(lunch), half_hour, half_hour), 14);
+/// # Ok::<(), kalends_availability::SpanError>(())
+/// ```
 pub fn count_free_slots(window: Span, busy: &BusySet, length: SignedDuration, step: SignedDuration) -> u64 {
     let grid = Grid::new(window, length, step);
     busy.gaps(window).map(|gap| grid.positions(gap)).map(|range| range.end - range.start).sum()

@@ -3,6 +3,12 @@
 use std::fmt;
 
 /// The stable code of an error, more specific than its `type`.
+///
+/// ```
+/// use kalends_kernel::Code;
+///
+/// assert_eq!(Code::EndBeforeStart.as_str(), "end_before_start");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Code {
     /// A time without an offset, or not RFC 3339 at all.
@@ -31,7 +37,16 @@ impl Code {
 }
 
 /// One field that cannot be accepted.
+///
+/// ```
+/// use kalends_kernel::FieldError;
+///
+/// let error = FieldError::new("slots[2].title", "must not be blank");
+/// assert_eq!(error.to_string(), "slots[2].title: must not be blank");
+/// assert_eq!(error.code, None);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FieldError {
     /// The path of the field, such as `slots[2].end_time`.
     pub param: String,
@@ -42,12 +57,19 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    /// An error of the field at `param`.
+    /// An error of the field at `param`. [`FieldError`] has an example.
     pub fn new(param: impl Into<String>, message: impl Into<String>) -> Self {
         Self { param: param.into(), message: message.into(), code: None }
     }
 
     /// The same error with a more specific code.
+    ///
+    /// ```
+    /// use kalends_kernel::{Code, FieldError};
+    ///
+    /// let error = FieldError::new("colour", "is unknown").with_code(Code::UnknownField);
+    /// assert_eq!(error.code.map(Code::as_str), Some("unknown_field"));
+    /// ```
     #[must_use]
     pub fn with_code(mut self, code: Code) -> Self {
         self.code = Some(code);
@@ -62,31 +84,76 @@ impl fmt::Display for FieldError {
 }
 
 /// Every field of one request that cannot be accepted, in the order in which they were checked.
+///
+/// ```
+/// use kalends_kernel::{FieldErrors, bounded_text};
+///
+/// let mut errors = FieldErrors::default();
+/// let title = errors.take(bounded_text("title", "Stand-up", 1, 100));
+/// let notes = errors.take(bounded_text("notes", "\0", 0, 100));
+/// assert_eq!((title.as_deref(), notes), (Some("Stand-up"), None));
+/// let refused = errors.finish().map_err(|errors| errors.to_string());
+/// assert_eq!(refused, Err("notes: must not contain the NUL character".to_owned()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldErrors(Vec<FieldError>);
 
 impl FieldErrors {
     /// Records one error.
+    ///
+    /// ```
+    /// use kalends_kernel::{FieldError, FieldErrors};
+    ///
+    /// let mut errors = FieldErrors::default();
+    /// assert!(errors.is_empty());
+    /// errors.push(FieldError::new("end_time", "must be after the start"));
+    /// assert_eq!(errors.iter().count(), 1);
+    /// ```
     pub fn push(&mut self, error: FieldError) {
         self.0.push(error);
     }
 
-    /// Returns a parsed value, or records its error.
+    /// Returns a parsed value, or records its error. [`FieldErrors`] has an example.
     pub fn take<T>(&mut self, parsed: Result<T, FieldError>) -> Option<T> {
         parsed.map_err(|error| self.push(error)).ok()
     }
 
     /// Returns the value, or records all its errors.
+    ///
+    /// ```
+    /// use kalends_kernel::{FieldErrors, Page};
+    ///
+    /// let mut errors = FieldErrors::default();
+    /// assert_eq!(errors.take_all(Page::parse(Some(0), Some(-1))), None);
+    /// assert_eq!(errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), ["limit", "offset"]);
+    /// ```
     pub fn take_all<T>(&mut self, result: Result<T, Self>) -> Option<T> {
         result.map_err(|errors| self.extend(&errors)).ok()
     }
 
     /// Records all of `others`.
+    ///
+    /// ```
+    /// use kalends_kernel::{FieldError, FieldErrors};
+    ///
+    /// let mut errors = FieldErrors::from(FieldError::new("title", "must not be blank"));
+    /// errors.extend(&FieldError::new("end_time", "must be after the start").into());
+    /// assert_eq!(errors.to_string(), "title: must not be blank; end_time: must be after the start");
+    /// ```
     pub fn extend(&mut self, others: &Self) {
         self.0.extend_from_slice(&others.0);
     }
 
     /// Records all of `others` as fields below `parent`: `title` becomes `events[3].title`.
+    ///
+    /// ```
+    /// use kalends_kernel::{FieldError, FieldErrors};
+    ///
+    /// let of_event = FieldErrors::from(FieldError::new("title", "must not be blank"));
+    /// let mut errors = FieldErrors::default();
+    /// errors.extend_below("events[3]", &of_event);
+    /// assert_eq!(errors.first().param, "events[3].title");
+    /// ```
     pub fn extend_below(&mut self, parent: &str, others: &Self) {
         self.0.extend(
             others.0.iter().map(|error| FieldError { param: format!("{parent}.{}", error.param), ..error.clone() }),
@@ -98,7 +165,7 @@ impl FieldErrors {
         self.0.is_empty()
     }
 
-    /// Returns `Ok` if no errors were recorded.
+    /// Returns `Ok` if no errors were recorded. [`FieldErrors`] has an example.
     ///
     /// # Errors
     /// All errors that were recorded.
@@ -107,6 +174,14 @@ impl FieldErrors {
     }
 
     /// The first error. An empty set, which no parser returns, yields an error without a field name.
+    ///
+    /// ```
+    /// use kalends_kernel::{FieldErrors, Page};
+    ///
+    /// let first = Page::parse(Some(500), Some(-1)).map_err(|errors| errors.first().to_string());
+    /// assert_eq!(first, Err("limit: must be 1 to 200, got 500".to_owned()));
+    /// assert_eq!(FieldErrors::default().first().param, "");
+    /// ```
     pub fn first(&self) -> FieldError {
         self.0.first().cloned().unwrap_or_else(|| FieldError::new("", "the request is not valid"))
     }

@@ -9,13 +9,21 @@ const BREAK: char = '\u{200b}';
 /// Zero-width spaces interrupt web addresses, email addresses, bare domains and IP addresses.
 ///
 /// Letters are built only from this type and from fixed text, so raw third-party text cannot get into one.
+///
+/// ```
+/// use kalends_kernel::Foreign;
+///
+/// let title = Foreign::new("Lunch at evil.example");
+/// assert_eq!(title.as_str(), "Lunch at evil\u{200b}.\u{200b}example");
+/// assert_eq!(Foreign::new("Lunch").to_string(), "Lunch");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign(String);
 
 impl Foreign {
-    /// Breaks the text up. Line breaks and other control characters become spaces. Characters that change the
-    /// direction of text are dropped. Each `.`, `@`, `:`, `/` and `\` (in any script) that could join the parts of an
-    /// address gets a zero-width space on both sides.
+    /// Breaks the text up. Line breaks and other control characters become spaces. Characters that change the direction
+    /// of text are dropped. Each `.`, `@`, `:`, `/` and `\` (in any script) that could join the parts of an address
+    /// gets a zero-width space on both sides. [`Foreign`] has an example.
     pub fn new(text: &str) -> Self {
         let mut broken = String::with_capacity(text.len() + 16);
         let mut letters = text.chars().filter(|letter| !turns(*letter)).map(one_line).peekable();

@@ -12,14 +12,41 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
 
 /// A text that is not an identifier of the expected kind.
+///
+/// ```
+/// use kalends_kernel::{AgentId, CalendarId};
+///
+/// let agent = "agt_00000000000000000000000001";
+/// assert!(agent.parse::<AgentId>().is_ok());
+/// let error = agent.parse::<CalendarId>().map_err(|error| error.to_string());
+/// assert_eq!(error, Err("not an identifier: expected cal_ followed by 26 base32 characters".to_owned()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an identifier: expected {prefix}_ followed by 26 base32 characters")]
+#[non_exhaustive]
 pub struct IdError {
     /// The prefix that was expected.
     pub prefix: &'static str,
 }
 
 /// A UUID v7 for the time `now`, with random bits from `entropy`.
+///
+/// ```
+/// use kalends_kernel::{Entropy, new_uuid};
+///
+/// struct Fixed;
+/// impl Entropy for Fixed {
+///     fn fill(&self, bytes: &mut [u8]) {
+///         bytes.fill(0xff);
+///     }
+/// }
+///
+/// let earlier = new_uuid("2026-03-01T09:00:00Z".parse()?, &Fixed);
+/// let later = new_uuid("2026-03-01T09:00:00.001Z".parse()?, &Fixed);
+/// assert!(earlier < later);
+/// assert_eq!(earlier.get_version_num(), 7);
+/// # Ok::<(), kalends_kernel::ParseTimestampError>(())
+/// ```
 pub fn new_uuid(now: Timestamp, entropy: &dyn Entropy) -> Uuid {
     let millis = u64::try_from(now.as_micros() / 1_000).unwrap_or(0);
     uuid::Builder::from_unix_timestamp_millis(millis, &random_bytes::<10>(entropy)).into_uuid()
@@ -50,6 +77,15 @@ fn decode(text: &str) -> Option<Uuid> {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => {$(
         $(#[$doc])*
+        ///
+        /// ```
+        #[doc = concat!("use kalends_kernel::", stringify!($name), ";")]
+        ///
+        #[doc = concat!("let id = ", stringify!($name), "::from_bytes([0; 16]);")]
+        #[doc = concat!("assert_eq!(id.to_string(), \"", $prefix, "_00000000000000000000000000\");")]
+        /// assert_eq!(id.to_string().parse(), Ok(id));
+        #[doc = concat!("assert_eq!(", stringify!($name), "::from_uuid(id.uuid()), id);")]
+        /// ```
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(Uuid);
 
@@ -57,17 +93,17 @@ macro_rules! ids {
             /// The prefix of the written form, without the underscore.
             pub const PREFIX: &'static str = $prefix;
 
-            /// A new identifier, ordered by `now`.
+            /// A new identifier, ordered by `now`. The [crate](crate) has an example.
             pub fn new(now: Timestamp, entropy: &dyn Entropy) -> Self {
                 Self(new_uuid(now, entropy))
             }
 
-            /// The identifier of a bare UUID, as stores keep it.
+            /// The identifier of a bare UUID, as stores keep it. The type has an example.
             pub const fn from_uuid(uuid: Uuid) -> Self {
                 Self(uuid)
             }
 
-            /// The identifier of these bytes, as compact encodings carry it.
+            /// The identifier of these bytes, as compact encodings carry it. The type has an example.
             pub const fn from_bytes(bytes: [u8; 16]) -> Self {
                 Self(Uuid::from_bytes(bytes))
             }

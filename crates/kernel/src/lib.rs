@@ -1,6 +1,4 @@
-//! The vocabulary that every crate of the service shares: identifiers, pages of lists, field errors, versions and tokens.
-//!
-//! Nothing here does I/O or draws random numbers: [`Entropy`] is the port that supplies them. Time is in `kalends-time`.
+#![doc = include_str!("../README.md")]
 
 mod entropy;
 mod field;
@@ -14,6 +12,11 @@ mod revision;
 mod store;
 mod text;
 mod token;
+
+/// What the interface takes and returns of other crates.
+pub use kalends_time::{ParseTimestampError, Timestamp};
+pub use serde_json;
+pub use uuid;
 
 pub use entropy::{Entropy, random_bytes};
 pub use field::{Code, FieldError, FieldErrors};

@@ -5,6 +5,15 @@ use serde_json::{Map, Value};
 use crate::{Code, FieldError};
 
 /// A caller's own JSON object, kept unchanged.
+///
+/// ```
+/// use kalends_kernel::Metadata;
+///
+/// let metadata = Metadata::from_json(r#"{ "project": 7, "tags": ["a"] }"#)?;
+/// assert_eq!(metadata.to_json(), r#"{"project":7,"tags":["a"]}"#);
+/// assert_eq!(metadata.as_map()["project"], 7);
+/// # Ok::<(), kalends_kernel::serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metadata(Map<String, Value>);
 
@@ -18,6 +27,14 @@ impl Metadata {
     ///
     /// # Errors
     /// `metadata_too_large` over [`Self::MAX_BYTES`], and plain field errors for the rest.
+    ///
+    /// ```
+    /// use kalends_kernel::{Metadata, serde_json::json};
+    ///
+    /// assert!(Metadata::parse("metadata", json!({ "project": 7 })).is_ok());
+    /// let error = Metadata::parse("metadata", json!([7])).map_err(|error| error.to_string());
+    /// assert_eq!(error, Err("metadata: must be a JSON object, got an array".to_owned()));
+    /// ```
     pub fn parse(param: &str, value: Value) -> Result<Self, FieldError> {
         if depth(&value) > Self::MAX_DEPTH {
             return Err(FieldError::new(param, format!("must be nested at most {} levels deep", Self::MAX_DEPTH)));
@@ -37,7 +54,7 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// The object from a store's text.
+    /// The object from a store's text. [`Metadata`] has an example.
     ///
     /// # Errors
     /// The text is not a JSON object.
@@ -45,7 +62,7 @@ impl Metadata {
         serde_json::from_str(text).map(Self)
     }
 
-    /// The object as compact JSON.
+    /// The object as compact JSON. [`Metadata`] has an example.
     pub fn to_json(&self) -> String {
         Value::Object(self.0.clone()).to_string()
     }

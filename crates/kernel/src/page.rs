@@ -10,6 +10,12 @@ pub const LIMIT_MAX: u32 = 200;
 pub const PAGE_BYTES_MAX: usize = 8 << 20;
 
 /// The page of a list to return.
+///
+/// ```
+/// use kalends_kernel::Page;
+///
+/// assert_eq!(Page::default(), Page { limit: 50, offset: 0 });
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     /// The maximum number of entries to return.
@@ -29,6 +35,14 @@ impl Page {
     ///
     /// # Errors
     /// Each parameter outside its bounds is one field error.
+    ///
+    /// ```
+    /// use kalends_kernel::Page;
+    ///
+    /// assert_eq!(Page::parse(Some(20), Some(40)), Ok(Page { limit: 20, offset: 40 }));
+    /// let refused = Page::parse(Some(201), None).map_err(|errors| errors.to_string());
+    /// assert_eq!(refused, Err("limit: must be 1 to 200, got 201".to_owned()));
+    /// ```
     pub fn parse(limit: Option<i64>, offset: Option<i64>) -> Result<Self, FieldErrors> {
         let mut errors = FieldErrors::default();
         let limit = errors.take(match limit {
@@ -48,6 +62,14 @@ impl Page {
     }
 
     /// The total count if a page of `got` entries determines it, else `None`.
+    ///
+    /// ```
+    /// use kalends_kernel::Page;
+    ///
+    /// let page = Page { limit: 10, offset: 20 };
+    /// assert_eq!(page.total_if_known(3), Some(23));
+    /// assert_eq!(page.total_if_known(10), None, "there may be more");
+    /// ```
     pub fn total_if_known(self, got: usize) -> Option<u64> {
         let got = u32::try_from(got).unwrap_or(u32::MAX);
         (got < self.limit && (got > 0 || self.offset == 0)).then(|| u64::from(self.offset) + u64::from(got))
@@ -56,6 +78,14 @@ impl Page {
     /// The `limit` and the `has_more` to report for a page of `got` entries from a list of `total` entries. A store
     /// ends a page early when its rows take more than [`PAGE_BYTES_MAX`]. The limit is then the number of entries on
     /// the page, and `has_more` is true. Otherwise the limit is unchanged, and `has_more` is `None`.
+    ///
+    /// ```
+    /// use kalends_kernel::Page;
+    ///
+    /// let page = Page { limit: 10, offset: 0 };
+    /// assert_eq!(page.ended(10, 50), (10, None));
+    /// assert_eq!(page.ended(4, 50), (4, Some(true)), "the page was cut short");
+    /// ```
     pub fn ended(self, got: usize, total: u64) -> (u32, Option<bool>) {
         let got = u32::try_from(got).unwrap_or(u32::MAX);
         let early = got > 0 && got < self.limit && u64::from(self.offset) + u64::from(got) < total;
@@ -64,6 +94,15 @@ impl Page {
 }
 
 /// One page of a list, and the number of entries that the filter matches in total.
+///
+/// ```
+/// use kalends_kernel::{Listed, Page};
+///
+/// let names = ["Ada", "Ben", "Cem"];
+/// let page = Page { limit: 2, offset: 0 };
+/// let listed = Listed { data: names[..2].to_vec(), total: 3 };
+/// assert!(listed.data.len() <= page.limit as usize && listed.total == 3);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed<T> {
     /// The entries of this page, in the list's order.
@@ -74,6 +113,14 @@ pub struct Listed<T> {
 
 impl<T> Listed<T> {
     /// The same page with every entry converted.
+    ///
+    /// ```
+    /// use kalends_kernel::Listed;
+    ///
+    /// let rows = Listed { data: vec!["7", "9"], total: 12 };
+    /// let numbers = rows.map(|text| text.len());
+    /// assert_eq!(numbers, Listed { data: vec![1, 1], total: 12 });
+    /// ```
     pub fn map<U>(self, convert: impl FnMut(T) -> U) -> Listed<U> {
         Listed { data: self.data.into_iter().map(convert).collect(), total: self.total }
     }

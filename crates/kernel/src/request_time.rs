@@ -6,7 +6,15 @@ use kalends_time::{ParseTimestampError, Timestamp};
 pub const EARLIEST_TIME: Timestamp = Timestamp::EPOCH;
 
 /// Why a text is not a time that a request may contain.
+///
+/// ```
+/// use kalends_kernel::{RequestTimeError, request_time};
+///
+/// assert!(matches!(request_time("tomorrow"), Err(RequestTimeError::Format(_))));
+/// assert!(matches!(request_time("1969-12-31T23:59:59Z"), Err(RequestTimeError::Range(_))));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RequestTimeError {
     /// Not an RFC 3339 time with an offset.
     #[error(transparent)]
@@ -21,6 +29,15 @@ pub enum RequestTimeError {
 ///
 /// # Errors
 /// [`RequestTimeError`] for any other text.
+///
+/// ```
+/// use kalends_kernel::request_time;
+///
+/// assert_eq!(request_time("2026-03-01T10:00:00+01:00")?, "2026-03-01T09:00:00Z".parse()?);
+/// let error = request_time("2100-01-01T00:00:00Z").map_err(|error| error.to_string());
+/// assert_eq!(error, Err(r#"must be in the years 1970 to 2099, got "2100-01-01T00:00:00Z""#.to_owned()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn request_time(text: &str) -> Result<Timestamp, RequestTimeError> {
     let time = text.parse()?;
     if (EARLIEST_TIME..Timestamp::HORIZON).contains(&time) {

@@ -5,6 +5,13 @@ use std::fmt;
 /// A failure of a store: the error of every port that reads or commits.
 ///
 /// Absence is never an error: ports return `Option` for it.
+///
+/// ```
+/// use kalends_kernel::StoreError;
+///
+/// let error = StoreError::Unavailable("connection refused".into());
+/// assert_eq!(error.to_string(), "the store does not respond");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The store is not responding. The same call may succeed later.
@@ -19,7 +26,16 @@ pub enum StoreError {
 }
 
 /// The place of a corrupt value, so that an operator can find it.
+///
+/// ```
+/// use kalends_kernel::StoreError;
+///
+/// let StoreError::Corrupt(row) = StoreError::corrupt("events", "ends_at", 7, "is NULL") else { unreachable!() };
+/// assert_eq!((row.table, row.id.as_str()), ("events", "7"));
+/// assert_eq!(row.to_string(), "events.ends_at of 7: is NULL");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CorruptRow {
     /// The table.
     pub table: &'static str,
@@ -39,6 +55,13 @@ impl fmt::Display for CorruptRow {
 
 impl StoreError {
     /// The error for a corrupt value.
+    ///
+    /// ```
+    /// use kalends_kernel::StoreError;
+    ///
+    /// let error = StoreError::corrupt("calendars", "zone", 7, "is unknown");
+    /// assert_eq!(error.to_string(), "corrupt row: calendars.zone of 7: is unknown");
+    /// ```
     pub fn corrupt(
         table: &'static str,
         column: &'static str,

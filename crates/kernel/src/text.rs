@@ -11,6 +11,15 @@ use crate::FieldError;
 ///
 /// # Errors
 /// Names the field and what is wrong. If that is the length, also names the bounds and the actual length.
+///
+/// ```
+/// use kalends_kernel::bounded_text;
+///
+/// assert_eq!(bounded_text("name", "Zoë", 1, 3).as_deref(), Ok("Zoë"));
+/// let error = bounded_text("name", "Zoë", 1, 2).map_err(|error| error.to_string());
+/// assert_eq!(error, Err("name: must be 1 to 2 characters long, got 3".to_owned()));
+/// assert!(bounded_text("name", "   ", 1, 3).is_err());
+/// ```
 pub fn bounded_text(param: &str, text: &str, min: usize, max: usize) -> Result<String, FieldError> {
     let length = text.chars().count();
     if length < min || length > max {
@@ -29,6 +38,14 @@ pub fn bounded_text(param: &str, text: &str, min: usize, max: usize) -> Result<S
 ///
 /// # Errors
 /// The same as [`bounded_text`].
+///
+/// ```
+/// use kalends_kernel::optional_text;
+///
+/// assert_eq!(optional_text("notes", None, 5), Ok(None));
+/// assert_eq!(optional_text("notes", Some(""), 5), Ok(Some(String::new())));
+/// assert!(optional_text("notes", Some("too long"), 5).is_err());
+/// ```
 pub fn optional_text(param: &str, text: Option<&str>, max: usize) -> Result<Option<String>, FieldError> {
     text.map(|text| bounded_text(param, text, 0, max)).transpose()
 }

@@ -94,6 +94,7 @@ impl Remark {
 /// assert!(matches!(Remark::read(backwards), Err(DocumentError::Span(_))));
 /// ```
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DocumentError {
     /// It does not have the expected shape.
     #[error("the document does not have the expected shape")]

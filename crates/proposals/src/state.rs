@@ -103,7 +103,7 @@ impl State {
     }
 
     /// The fields that stores keep next to the status: the slot and the event if it is confirmed, and the reason if it
-    /// is cancelled.
+    /// is cancelled. [`State`] has an example.
     pub const fn details(self) -> (Option<(SlotId, EventId)>, Option<CancelReason>) {
         match self {
             Self::Confirmed { slot, event } => (Some((slot, event)), None),

@@ -257,7 +257,7 @@ pub const fn block_size(limit: Option<u64>, used: u64) -> u64 {
 }
 
 impl Debit {
-    /// A debit that is not for a lease: `amount` units, up to `limit`. `None` is unlimited.
+    /// A debit that is not for a lease: `amount` units, up to `limit`. `None` is unlimited. [`Debit`] has an example.
     ///
     /// # Errors
     /// [`AmountError`] if the amount is 0 or more than [`BLOCK_MAX`].
@@ -327,7 +327,7 @@ impl Debit {
 }
 
 impl Refund {
-    /// A refund of units that were debited in `period`.
+    /// A refund of units that were debited in `period`. [`Refund`] has an example.
     pub const fn new(period: Period, amount: NonZeroU64) -> Self {
         Self { period, amount: amount.get() }
     }

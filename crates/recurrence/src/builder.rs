@@ -31,7 +31,7 @@ pub struct RuleBuilder {
 }
 
 impl Rule {
-    /// Builds a rule from its parts.
+    /// Builds a rule from its parts. [`RuleBuilder`] has an example.
     pub fn builder(frequency: Frequency) -> RuleBuilder {
         let rule = Self {
             frequency,
@@ -67,6 +67,14 @@ impl Rule {
 
 impl RuleBuilder {
     /// `INTERVAL`: 1 to [`MAX_INTERVAL`].
+    ///
+    /// ```
+    /// use kalends_recurrence::{Frequency, Rule};
+    ///
+    /// assert_eq!(Rule::builder(Frequency::Weekly).interval(2).build()?.to_string(), "FREQ=WEEKLY;INTERVAL=2");
+    /// assert!(Rule::builder(Frequency::Weekly).interval(0).build().is_err());
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn interval(mut self, interval: u32) -> Self {
         self.require((1..=MAX_INTERVAL).contains(&interval), Part::Interval, &interval, || whole(MAX_INTERVAL));
         self.rule.interval = interval;
@@ -74,6 +82,14 @@ impl RuleBuilder {
     }
 
     /// `BYMONTH`: 1 to 12.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Frequency, Rule};
+    ///
+    /// let summer = Rule::builder(Frequency::Daily).by_month(6..=8).build()?;
+    /// assert_eq!(summer.to_string(), "FREQ=DAILY;BYMONTH=6,7,8");
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn by_month(mut self, months: impl IntoIterator<Item = u8>) -> Self {
         for month in months {
             if self.require((1..=12).contains(&month), Part::ByMonth, &month, || MONTHS.to_owned()) {
@@ -84,6 +100,14 @@ impl RuleBuilder {
     }
 
     /// `BYWEEKNO`: numbers of ISO weeks, 1 to 53 or -53 to -1. Only under `YEARLY`.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Frequency, Rule, Weekday};
+    ///
+    /// let rule = Rule::builder(Frequency::Yearly).by_week_number([1, -1]).by_day([Weekday::Monday]).build()?;
+    /// assert_eq!(rule.to_string(), "FREQ=YEARLY;BYWEEKNO=1,-1;BYDAY=MO");
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn by_week_number(mut self, weeks: impl IntoIterator<Item = i8>) -> Self {
         for week in weeks {
             let place = self.place(Part::ByWeekNo, week, 53);
@@ -93,6 +117,15 @@ impl RuleBuilder {
     }
 
     /// `BYYEARDAY`: 1 to 366 or -366 to -1. Not under `DAILY`, `WEEKLY` and `MONTHLY`.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Frequency, Rule};
+    ///
+    /// let last_day = Rule::builder(Frequency::Yearly).by_year_day([-1]);
+    /// assert_eq!(last_day.build()?.to_string(), "FREQ=YEARLY;BYYEARDAY=-1");
+    /// assert!(Rule::builder(Frequency::Monthly).by_year_day([100]).build().is_err());
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn by_year_day(mut self, days: impl IntoIterator<Item = i16>) -> Self {
         for day in days {
             let place = self.place(Part::ByYearDay, day, 366);
@@ -102,6 +135,14 @@ impl RuleBuilder {
     }
 
     /// `BYMONTHDAY`: 1 to 31 or -31 to -1. Not under `WEEKLY`.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Frequency, Rule};
+    ///
+    /// let rule = Rule::builder(Frequency::Monthly).by_month_day([15, -1]).build()?;
+    /// assert_eq!(rule.to_string(), "FREQ=MONTHLY;BYMONTHDAY=15,-1");
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn by_month_day(mut self, days: impl IntoIterator<Item = i8>) -> Self {
         for day in days {
             let place = self.place(Part::ByMonthDay, day, 31);
@@ -111,6 +152,16 @@ impl RuleBuilder {
     }
 
     /// `BYDAY`: days of the week, under `MONTHLY` and `YEARLY` also with ordinals from 1 to 53 or -53 to -1.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Frequency, Rule, Weekday, WeekdayNum};
+    ///
+    /// let weekdays = Rule::builder(Frequency::Weekly).by_day([Weekday::Tuesday, Weekday::Thursday]).build()?;
+    /// assert_eq!(weekdays.to_string(), "FREQ=WEEKLY;BYDAY=TU,TH");
+    /// let third_monday = Rule::builder(Frequency::Monthly).by_day([WeekdayNum::nth(3, Weekday::Monday)]).build()?;
+    /// assert_eq!(third_monday.to_string(), "FREQ=MONTHLY;BYDAY=3MO");
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn by_day(mut self, days: impl IntoIterator<Item = impl Into<WeekdayNum>>) -> Self {
         for day in days {
             let WeekdayNum { ordinal, weekday } = day.into();
@@ -132,7 +183,7 @@ impl RuleBuilder {
         self
     }
 
-    /// `BYHOUR`: 0 to 23.
+    /// `BYHOUR`: 0 to 23. [`RuleBuilder`] has an example.
     pub fn by_hour(mut self, hours: impl IntoIterator<Item = u8>) -> Self {
         for hour in hours {
             if self.require(hour <= 23, Part::ByHour, &hour, || up_to("hours", 23)) {
@@ -142,7 +193,7 @@ impl RuleBuilder {
         self
     }
 
-    /// `BYMINUTE`: 0 to 59.
+    /// `BYMINUTE`: 0 to 59. [`RuleBuilder`] has an example.
     pub fn by_minute(mut self, minutes: impl IntoIterator<Item = u8>) -> Self {
         for minute in minutes {
             if self.require(minute <= 59, Part::ByMinute, &minute, || up_to("minutes", 59)) {
@@ -153,6 +204,14 @@ impl RuleBuilder {
     }
 
     /// `BYSECOND`: 0 to 60. A leap second (60) is the second 59 (section 3.3.12).
+    ///
+    /// ```
+    /// use kalends_recurrence::{Frequency, Rule};
+    ///
+    /// let rule = Rule::builder(Frequency::Minutely).by_second([0, 30]).build()?;
+    /// assert_eq!(rule.to_string(), "FREQ=MINUTELY;BYSECOND=0,30");
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn by_second(mut self, seconds: impl IntoIterator<Item = u8>) -> Self {
         for second in seconds {
             if self.require(second <= 60, Part::BySecond, &second, || up_to("seconds", 60)) {
@@ -163,6 +222,16 @@ impl RuleBuilder {
     }
 
     /// `BYSETPOS`: 1 to 366 or -366 to -1. Only together with another `BY` part.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Frequency, Rule, Weekday};
+    ///
+    /// // The last working day of a month.
+    /// let working_days = [Weekday::Monday, Weekday::Tuesday, Weekday::Wednesday, Weekday::Thursday, Weekday::Friday];
+    /// let rule = Rule::builder(Frequency::Monthly).by_day(working_days).by_position([-1]).build()?;
+    /// assert_eq!(rule.to_string(), "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1");
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn by_position(mut self, positions: impl IntoIterator<Item = i16>) -> Self {
         for position in positions {
             let place = self.place(Part::BySetPos, position, 366);
@@ -172,12 +241,21 @@ impl RuleBuilder {
     }
 
     /// `WKST`: the day on which weeks begin.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Frequency, Rule, Weekday};
+    ///
+    /// let rule = Rule::builder(Frequency::Weekly).interval(2).week_start(Weekday::Sunday).build()?;
+    /// assert_eq!(rule.to_string(), "FREQ=WEEKLY;INTERVAL=2;WKST=SU");
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub const fn week_start(mut self, day: Weekday) -> Self {
         self.rule.week_start = day;
         self
     }
 
     /// `COUNT`: the number of occurrences, including the first; 1 to [`MAX_COUNT`]. Not together with `UNTIL`.
+    /// [`RuleBuilder`] has an example.
     pub fn count(mut self, count: u32) -> Self {
         self.require((1..=MAX_COUNT).contains(&count), Part::Count, &count, || whole(MAX_COUNT));
         self.count = Some(count);
@@ -186,6 +264,16 @@ impl RuleBuilder {
 
     /// `UNTIL`: the latest time at which an occurrence may start. A fraction of a second is cut off. Not together with
     /// `COUNT`.
+    ///
+    /// ```
+    /// use kalends_recurrence::{CivilDate, Frequency, Rule};
+    ///
+    /// let end = CivilDate::new(2026, 12, 31).ok_or("no such date")?;
+    /// let daily = Rule::builder(Frequency::Daily).until(end);
+    /// assert_eq!(daily.clone().build()?.to_string(), "FREQ=DAILY;UNTIL=20261231");
+    /// assert!(daily.count(3).build().is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn until(mut self, until: impl Into<Until>) -> Self {
         let until = whole_second(until.into());
         let (year, ..) = match until {
@@ -197,13 +285,13 @@ impl RuleBuilder {
         self
     }
 
-    /// Removes `COUNT` and `UNTIL`.
+    /// Removes `COUNT` and `UNTIL`. [`Rule::to_builder`] has an example.
     pub const fn without_end(mut self) -> Self {
         (self.count, self.until) = (None, None);
         self
     }
 
-    /// The rule.
+    /// The rule. [`RuleBuilder`] has an example.
     ///
     /// # Errors
     /// [`RuleError`] for the first value outside its range, and for parts that must not be given together.

@@ -3,6 +3,14 @@
 use crate::rule::{Frequency, Part};
 
 /// Why a text or a set of parts is not a rule. Messages name the part at fault, what is allowed and what was received.
+///
+/// ```
+/// use kalends_recurrence::{Rule, RuleError};
+///
+/// assert_eq!(Rule::parse("FREQ=DAILY;COUNT=3;UNTIL=20261231"), Err(RuleError::CountAndUntil));
+/// let error = Rule::parse("FREQ=DAILY;INTERVAL=0").map_err(|error| error.to_string());
+/// assert_eq!(error, Err(r#"INTERVAL must be a whole number from 1 to 2147483647, got "0""#.to_owned()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleError {
@@ -104,6 +112,14 @@ pub enum RuleError {
 
 impl RuleError {
     /// The part at fault, if it is one of [`Part::ALL`].
+    ///
+    /// ```
+    /// use kalends_recurrence::{Part, Rule};
+    ///
+    /// let at_fault = |text| Rule::parse(text).err().and_then(|error| error.part());
+    /// assert_eq!(at_fault("FREQ=DAILY;BYMONTH=13"), Some(Part::ByMonth));
+    /// assert_eq!(at_fault("every day"), None);
+    /// ```
     pub const fn part(&self) -> Option<Part> {
         match self {
             Self::TooLong { .. }

@@ -4,6 +4,16 @@ use kalends_time::Timestamp;
 
 /// The starts that a series skips. They can be given in any order and more than once. They are kept in ascending order
 /// without duplicates, so that an expansion reads them in one pass.
+///
+/// ```
+/// use kalends_recurrence::{Exceptions, Timestamp};
+///
+/// let at = |text: &str| text.parse::<Timestamp>();
+/// let exceptions = Exceptions::from(vec![at("2026-12-25T09:00:00Z")?, at("2026-05-01T09:00:00Z")?]);
+/// assert_eq!(exceptions.starts(), [at("2026-05-01T09:00:00Z")?, at("2026-12-25T09:00:00Z")?]);
+/// assert!(exceptions.contains(at("2026-12-25T09:00:00Z")?));
+/// # Ok::<(), kalends_recurrence::ParseTimestampError>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exceptions(Box<[Timestamp]>);
 
@@ -13,7 +23,7 @@ impl Exceptions {
         &self.0
     }
 
-    /// Whether the start is skipped.
+    /// Whether the start is skipped. [`Exceptions`] has an example.
     pub fn contains(&self, start: Timestamp) -> bool {
         self.0.binary_search(&start).is_ok()
     }

@@ -33,7 +33,7 @@ pub struct FloatingSeries {
 
 impl FloatingSeries {
     /// A rule from a first start on. A fraction of a second is cut off, and a first start outside the years 1 to 2099
-    /// moves to the nearest time in them.
+    /// moves to the nearest time in them. [`FloatingSeries`] has an example.
     pub fn new(rule: &Rule, first: CivilDateTime) -> Self {
         let (earliest, latest) = (EARLIEST_START.as_unix_seconds(), HORIZON.as_unix_seconds());
         let first = seconds(first).clamp(earliest, latest);
@@ -41,7 +41,7 @@ impl FloatingSeries {
         Self { pattern, first }
     }
 
-    /// The starts in a range, in order. They end with the year 2099.
+    /// The starts in a range, in order. They end with the year 2099. [`FloatingSeries`] has an example.
     pub fn starts(&self, range: Range<CivilDateTime>) -> FloatingStarts<'_> {
         let from = seconds(range.start).max(self.first);
         let end = seconds(range.end).min(HORIZON.as_unix_seconds());
@@ -53,6 +53,18 @@ impl FloatingSeries {
 }
 
 /// The starts of a [`FloatingSeries`] in a range, from either end. It does not allocate.
+///
+/// ```
+/// use kalends_recurrence::{CivilDate, FloatingSeries, Rule};
+///
+/// let rule: Rule = "FREQ=MONTHLY;BYMONTHDAY=-1".parse()?;
+/// let first = "2026-01-31".parse::<CivilDate>()?.midnight();
+/// let series = FloatingSeries::new(&rule, first);
+/// let mut starts = series.starts(first..first.date.plus_days(365).midnight());
+/// assert_eq!(starts.next_back().map(|start| start.to_string()).as_deref(), Some("2026-12-31T00:00:00"));
+/// assert_eq!(starts.count(), 11);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct FloatingStarts<'a> {
@@ -67,12 +79,26 @@ pub struct FloatingStarts<'a> {
 
 impl FloatingStarts<'_> {
     /// Ends the iterator after that many steps in all. This bounds the work for a rule that occurs rarely.
+    ///
+    /// ```
+    /// use kalends_recurrence::{CivilDate, FloatingSeries, Rule};
+    ///
+    /// // A 29 February is a Monday only every 28 years.
+    /// let rule: Rule = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO".parse()?;
+    /// let first = "2026-01-01".parse::<CivilDate>()?.midnight();
+    /// let series = FloatingSeries::new(&rule, first);
+    /// let mut starts = series.starts(first..first.date.plus_days(20_000).midnight());
+    /// starts.limit_steps(20);
+    /// assert_eq!(starts.by_ref().count(), 1, "only the first start was found");
+    /// assert!(starts.is_exhausted());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn limit_steps(&mut self, steps: u64) {
         self.cursor.limit_steps(steps);
     }
 
-    /// Whether the iterator has used up the steps of [`limit_steps`](Self::limit_steps). If so, more starts may
-    /// follow.
+    /// Whether the iterator has used up the steps of [`limit_steps`](Self::limit_steps). If so, more starts may follow.
+    /// [`limit_steps`](Self::limit_steps) has an example.
     pub const fn is_exhausted(&self) -> bool {
         self.cursor.is_exhausted()
     }

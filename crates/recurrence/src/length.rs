@@ -32,6 +32,13 @@ pub(crate) enum Lasts {
 }
 
 /// A length of zero, or longer than the calendar.
+///
+/// ```
+/// use kalends_recurrence::Length;
+///
+/// let error = Length::days(0).map_err(|error| error.to_string());
+/// assert_eq!(error, Err("an occurrence must last longer than zero and at most 47482 days".to_owned()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an occurrence must last longer than zero and at most {} days", Length::MAX_DAYS)]
 pub struct LengthError;
@@ -44,6 +51,13 @@ impl Length {
     ///
     /// # Errors
     /// [`LengthError`] if `elapsed` is not positive, or is longer than [`Length::MAX_DAYS`] times 24 hours.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, SignedDuration};
+    ///
+    /// assert!(Length::elapsed(SignedDuration::minutes(45)).is_ok());
+    /// assert!(Length::elapsed(SignedDuration::minutes(-45)).is_err());
+    /// ```
     pub fn elapsed(elapsed: SignedDuration) -> Result<Self, LengthError> {
         let allowed = SignedDuration::ZERO < elapsed && elapsed <= SignedDuration::days(Self::MAX_DAYS.into());
         allowed.then_some(Self(Lasts::Time(elapsed.as_micros()))).ok_or(LengthError)
@@ -53,6 +67,16 @@ impl Length {
     ///
     /// # Errors
     /// [`LengthError`] if `days` is 0 or more than [`Length::MAX_DAYS`].
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, Rule, Series};
+    ///
+    /// // A day on which the clocks go forward has 23 hours.
+    /// let first = "2026-03-28T23:00:00Z".parse()?;
+    /// let daily = Series::new("FREQ=DAILY".parse::<Rule>()?, first, "Europe/Berlin".parse()?, Length::days(1)?)?;
+    /// assert_eq!(daily.span_at(first).map(|span| span.end()), Some("2026-03-29T22:00:00Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn days(days: u16) -> Result<Self, LengthError> {
         (1..=Self::MAX_DAYS).contains(&days).then_some(Self(Lasts::Days(days))).ok_or(LengthError)
     }
@@ -62,6 +86,17 @@ impl Length {
     ///
     /// # Errors
     /// [`LengthError`] if both are zero, `elapsed` is negative, or the sum is longer than [`Length::MAX_DAYS`] days.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, Rule, Series, SignedDuration};
+    ///
+    /// // From 20:00 to the same time on the next day, and then an hour. The clocks go forward in between.
+    /// let first = "2026-03-28T19:00:00Z".parse()?;
+    /// let length = Length::nominal(1, SignedDuration::hours(1))?;
+    /// let series = Series::new("FREQ=WEEKLY".parse::<Rule>()?, first, "Europe/Berlin".parse()?, length)?;
+    /// assert_eq!(series.span_at(first).map(|span| span.end()), Some("2026-03-29T19:00:00Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn nominal(days: u16, elapsed: SignedDuration) -> Result<Self, LengthError> {
         if days == 0 {
             return Self::elapsed(elapsed);

@@ -9,7 +9,8 @@ use crate::parse::{digits, excerpt, place, read_until};
 use crate::rule::{Frequency, Part, Rule, Until};
 use crate::{Weekday, WeekdayNum};
 
-/// A rule that [`Rule::parse_lenient`] read, and what it changed to get a rule of RFC 5545.
+/// A rule that [`Rule::parse_lenient`] read, and what it changed to get a rule of RFC 5545. [`Rule::parse_lenient`] has
+/// an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LenientRule {
@@ -21,6 +22,15 @@ pub struct LenientRule {
 }
 
 /// Something that [`Rule::parse_lenient`] changed.
+///
+/// ```
+/// use kalends_recurrence::{Rule, RuleWarning};
+///
+/// let read = Rule::parse_lenient("FREQ=DAILY;COUNT=3;UNTIL=20261231")?;
+/// assert_eq!(read.rule.to_string(), "FREQ=DAILY;UNTIL=20261231");
+/// assert_eq!(read.warnings, [RuleWarning::CountAndUntil]);
+/// # Ok::<(), kalends_recurrence::RuleError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleWarning {

@@ -1,32 +1,17 @@
-//! Computes when something that repeats takes place.
+#![doc = include_str!("../README.md")]
 //!
-//! A [`Rule`] is any `RRULE` of RFC 5545. It is built from values ([`Rule::builder`]), parsed with errors that name the
-//! part at fault, or read leniently with warnings ([`Rule::parse_lenient`]), and written as one canonical text. A
-//! [`Series`] ties it to a first start, a zone and a length. A series is validated once, when it is created
-//! ([`Series::new`]), and rebuilt from a store without counting its occurrences again ([`Series::from_stored`]). A
-//! [`RecurrenceSet`] adds single dates, exceptions and overrides to series. A [`FloatingSeries`] has no zone.
+//! ## The types
 //!
-//! Expansion works on bit sets of days and begins at the window. Its cost depends on the occurrences inside the window,
-//! not on their distance from the first start. The iterators [`Occurrences`] and [`Starts`] run in both directions.
-//! Forwards, they do not allocate for rules with one time a day.
+//! A [`Rule`] is any `RRULE` of RFC 5545. It is built from values ([`Rule::builder`]), parsed ([`Rule::parse`]), or read
+//! leniently ([`Rule::parse_lenient`]), and written as one canonical text. A [`Series`] ties it to a first start, a zone and
+//! a length. A series is validated once, when it is created ([`Series::new`]), and rebuilt from a store without counting its
+//! occurrences again ([`Series::from_stored`]). A [`RecurrenceSet`] adds single dates, exceptions and overrides to series. A
+//! [`FloatingSeries`] has no zone.
 //!
-//! Everything is pure and synchronous. `docs/use/recurrence.md` describes what is supported and how each edge case is
-//! decided.
+//! Expansion works on bit sets of days. The iterators [`Occurrences`] and [`Starts`] run in both directions. Forwards, they
+//! do not allocate for rules with one time a day.
 //!
-//! ```
-//! use kalends_time::{SignedDuration, Timestamp, Span, Zone};
-//! use kalends_recurrence::{Exceptions, Length, Rule, Series};
-//!
-//! let rule: Rule = "FREQ=MONTHLY;BYDAY=-1FR".parse()?;
-//! let first: Timestamp = "2026-01-30T15:00:00Z".parse()?;
-//! let series = Series::new(rule, first, Zone::UTC, Length::elapsed(SignedDuration::hours(1))?)?;
-//!
-//! let window = Span::new("2076-01-01T00:00:00Z".parse()?, "2076-04-01T00:00:00Z".parse()?)?;
-//! let exdates = Exceptions::from(vec!["2076-02-28T15:00:00Z".parse()?]);
-//! let starts = series.occurrences(window).without(&exdates).map(|span| span.start().to_string());
-//! assert!(starts.eq(["2076-01-31T15:00:00Z", "2076-03-27T15:00:00Z"]));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! The page `docs/use/recurrence.md` of the repository says how each edge case is decided.
 
 mod builder;
 mod clock;
@@ -51,12 +36,17 @@ mod times;
 mod units;
 mod weekday;
 
+/// What the interface takes and returns of other crates.
+pub use kalends_time::{
+    CivilDate, CivilDateTime, CivilTime, ParseDateError, ParseTimestampError, SignedDuration, Span, SpanError,
+    Timestamp, Zone, ZoneError,
+};
+
 pub use builder::RuleBuilder;
 pub use dialect::Dialect;
 pub use error::RuleError;
 pub use exceptions::Exceptions;
 pub use floating::{FloatingSeries, FloatingStarts};
-pub use kalends_time::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 pub use length::{Length, LengthError};
 pub use lenient::{LenientRule, RuleWarning};
 pub use limits::{

@@ -27,11 +27,19 @@ impl Rule {
     ///
     /// # Errors
     /// [`RuleError`] if the text is too long, is not of that form, or has parts that must not be given together.
+    ///
+    /// ```
+    /// use kalends_recurrence::Rule;
+    ///
+    /// assert_eq!(Rule::parse("byday=we,mo;freq=weekly")?.to_string(), "FREQ=WEEKLY;BYDAY=MO,WE");
+    /// assert!(Rule::parse("RRULE:FREQ=WEEKLY").is_err());
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn parse(text: &str) -> Result<Self, RuleError> {
         Self::parse_as(text, &Dialect::RFC_5545)
     }
 
-    /// The same as [`Rule::parse`], but accepts only the rules of a dialect.
+    /// The same as [`Rule::parse`], but accepts only the rules of a dialect. [`Dialect`] has an example.
     ///
     /// # Errors
     /// [`RuleError`]; it also lists what the dialect allows.

@@ -8,6 +8,15 @@ use crate::sets::{Place, Places, bits};
 use crate::{Weekday, WeekdayNum};
 
 /// How often a rule repeats: the value of `FREQ`.
+///
+/// ```
+/// use kalends_recurrence::{Frequency, Rule};
+///
+/// let rule: Rule = "FREQ=YEARLY".parse()?;
+/// assert_eq!(rule.frequency(), Frequency::Yearly);
+/// assert!(Frequency::Hourly < Frequency::Daily);
+/// # Ok::<(), kalends_recurrence::RuleError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Frequency {
     /// Every `INTERVAL` seconds.
@@ -45,6 +54,13 @@ impl Frequency {
     }
 
     /// Whether a rule can have several periods in one day.
+    ///
+    /// ```
+    /// use kalends_recurrence::Frequency;
+    ///
+    /// assert!(Frequency::Hourly.is_shorter_than_a_day());
+    /// assert!(!Frequency::Daily.is_shorter_than_a_day());
+    /// ```
     pub const fn is_shorter_than_a_day(self) -> bool {
         matches!(self, Self::Secondly | Self::Minutely | Self::Hourly)
     }
@@ -57,6 +73,17 @@ impl fmt::Display for Frequency {
 }
 
 /// The latest time at which an occurrence may start: the value of `UNTIL`.
+///
+/// ```
+/// use kalends_recurrence::{CivilDate, Rule, Timestamp, Until};
+///
+/// let date: CivilDate = "2026-12-31".parse()?;
+/// assert_eq!("FREQ=DAILY;UNTIL=20261231".parse::<Rule>()?.until(), Some(Until::Date(date)));
+/// let at: Timestamp = "2026-12-31T09:00:00Z".parse()?;
+/// assert_eq!(Until::from(at).to_string(), "20261231T090000Z");
+/// assert_eq!(Until::from(date.midnight()).to_string(), "20261231T000000");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Until {
     /// This time, inclusive.
@@ -113,6 +140,13 @@ pub(crate) enum End {
 }
 
 /// A part of a rule.
+///
+/// ```
+/// use kalends_recurrence::Part;
+///
+/// assert_eq!(Part::ALL[0], Part::Freq);
+/// assert_eq!(Part::BySetPos.to_string(), "BYSETPOS");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
     /// `FREQ`
@@ -268,26 +302,68 @@ impl Rule {
     }
 
     /// `BYMONTH`: months from 1 to 12, ascending. Empty if the rule does not have it, as are the other lists.
+    ///
+    /// ```
+    /// use kalends_recurrence::Rule;
+    ///
+    /// let rule: Rule = "FREQ=DAILY;BYMONTH=12,1;BYHOUR=17,9;BYMINUTE=30;BYSECOND=0".parse()?;
+    /// assert!(rule.months().eq([1, 12]));
+    /// assert!(rule.hours().eq([9, 17]) && rule.minutes().eq([30]) && rule.seconds().eq([0]));
+    /// assert_eq!(rule.week_numbers().count(), 0);
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn months(&self) -> impl Iterator<Item = u8> + use<> {
         bits(self.months.into()).map(|month| byte(month + 1))
     }
 
     /// `BYWEEKNO`: numbers of weeks, from 1 up and then from -53 up to -1.
+    ///
+    /// ```
+    /// use kalends_recurrence::Rule;
+    ///
+    /// let rule: Rule = "FREQ=YEARLY;BYWEEKNO=-1,20".parse()?;
+    /// assert!(rule.week_numbers().eq([20, -1]));
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn week_numbers(&self) -> impl Iterator<Item = i8> + '_ {
         self.weeks.iter().map(small)
     }
 
     /// `BYYEARDAY`: days of the year, from 1 up and then from -366 up to -1.
+    ///
+    /// ```
+    /// use kalends_recurrence::Rule;
+    ///
+    /// let rule: Rule = "FREQ=YEARLY;BYYEARDAY=-1,100".parse()?;
+    /// assert!(rule.year_days().eq([100, -1]));
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn year_days(&self) -> impl Iterator<Item = i16> + '_ {
         self.year_days.iter().map(Place::signed)
     }
 
     /// `BYMONTHDAY`: days of the month, from 1 up and then from -31 up to -1.
+    ///
+    /// ```
+    /// use kalends_recurrence::Rule;
+    ///
+    /// let rule: Rule = "FREQ=MONTHLY;BYMONTHDAY=-1,15,1".parse()?;
+    /// assert!(rule.month_days().eq([1, 15, -1]));
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn month_days(&self) -> impl Iterator<Item = i8> + '_ {
         self.month_days.iter().map(small)
     }
 
     /// `BYDAY`: days of the week without an ordinal, then those with one by ordinal.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Rule, Weekday, WeekdayNum};
+    ///
+    /// let rule: Rule = "FREQ=MONTHLY;BYDAY=-1FR,1MO".parse()?;
+    /// assert!(rule.days().eq([WeekdayNum::nth(1, Weekday::Monday), WeekdayNum::last(Weekday::Friday)]));
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn days(&self) -> impl Iterator<Item = WeekdayNum> + '_ {
         let days = &self.days;
         let every = Weekday::ALL.into_iter().filter(|day| days.every >> day.number() & 1 == 1);
@@ -302,22 +378,31 @@ impl Rule {
         every.map(WeekdayNum::from).chain(numbered)
     }
 
-    /// `BYHOUR`: hours from 0 to 23, ascending.
+    /// `BYHOUR`: hours from 0 to 23, ascending. [`months`](Self::months) has an example.
     pub fn hours(&self) -> impl Iterator<Item = u8> + use<> {
         bits(self.hours.into()).map(byte)
     }
 
-    /// `BYMINUTE`: minutes from 0 to 59, ascending.
+    /// `BYMINUTE`: minutes from 0 to 59, ascending. [`months`](Self::months) has an example.
     pub fn minutes(&self) -> impl Iterator<Item = u8> + use<> {
         bits(self.minutes).map(byte)
     }
 
     /// `BYSECOND`: seconds from 0 to 59, ascending. A leap second (60) is the second 59 (section 3.3.12).
+    /// [`months`](Self::months) has an example.
     pub fn seconds(&self) -> impl Iterator<Item = u8> + use<> {
         bits(self.seconds).map(byte)
     }
 
     /// `BYSETPOS`: positions in the set of a period, from 1 up and then from -366 up to -1.
+    ///
+    /// ```
+    /// use kalends_recurrence::Rule;
+    ///
+    /// let rule: Rule = "FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1,2".parse()?;
+    /// assert!(rule.positions().eq([2, -1]));
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub fn positions(&self) -> impl Iterator<Item = i16> + '_ {
         self.positions.iter().map(Place::signed)
     }
@@ -344,12 +429,29 @@ impl Rule {
     }
 
     /// Whether the rule has an end, by `COUNT` or `UNTIL`.
+    ///
+    /// ```
+    /// use kalends_recurrence::Rule;
+    ///
+    /// assert!("FREQ=DAILY;COUNT=3".parse::<Rule>()?.is_bounded());
+    /// assert!(!"FREQ=DAILY".parse::<Rule>()?.is_bounded());
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub const fn is_bounded(&self) -> bool {
         !matches!(self.end, End::Never)
     }
 
     /// Whether the rule names times of day: `BYHOUR`, `BYMINUTE`, `BYSECOND` or a frequency shorter than a day. If not,
     /// every occurrence has the first one's.
+    ///
+    /// ```
+    /// use kalends_recurrence::Rule;
+    ///
+    /// assert!("FREQ=HOURLY".parse::<Rule>()?.names_times());
+    /// assert!("FREQ=WEEKLY;BYHOUR=9".parse::<Rule>()?.names_times());
+    /// assert!(!"FREQ=WEEKLY;BYDAY=MO".parse::<Rule>()?.names_times());
+    /// # Ok::<(), kalends_recurrence::RuleError>(())
+    /// ```
     pub const fn names_times(&self) -> bool {
         self.frequency.is_shorter_than_a_day() || self.hours != 0 || self.minutes != 0 || self.seconds != 0
     }

@@ -17,6 +17,16 @@ use crate::rule::{End, Rule, Until};
 const MICROS_A_SECOND: i64 = 1_000_000;
 
 /// Why a rule and a start do not make a series.
+///
+/// ```
+/// use kalends_recurrence::{Length, Rule, Series, SeriesError, Zone};
+///
+/// let rule: Rule = "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30".parse()?;
+/// let first = "2026-01-01T09:00:00Z".parse()?;
+/// let series = Series::new(rule, first, Zone::UTC, Length::nominal(1, Default::default())?);
+/// assert_eq!(series.err(), Some(SeriesError::NeverOccurs { first }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SeriesError {
@@ -102,7 +112,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Validates a new series, and finds its last start.
+    /// Validates a new series, and finds its last start. [`Series`] has an example.
     ///
     /// # Errors
     /// [`SeriesError`]; see its variants.
@@ -128,6 +138,18 @@ impl Series {
     /// # Errors
     /// The same as [`Series::new`], except [`SeriesError::NotMidnight`]: a later edition of the zone database may
     /// have moved the midnight at which the series started.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, Rule, Series, SignedDuration, Zone};
+    ///
+    /// let rule: Rule = "FREQ=DAILY;COUNT=1000".parse()?;
+    /// let first = "2026-03-02T09:00:00Z".parse()?;
+    /// let hour = Length::elapsed(SignedDuration::hours(1))?;
+    /// let new = Series::new(rule.clone(), first, Zone::UTC, hour)?;
+    /// let stored = Series::from_stored(rule, first, Zone::UTC, hour, new.last_start())?;
+    /// assert_eq!(stored.last_start(), Some("2028-11-25T09:00:00Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn from_stored(
         rule: Rule,
         first: Timestamp,
@@ -190,6 +212,17 @@ impl Series {
 
     /// Whether the rule itself generates the date of the first start. If not, the first start comes before every date
     /// of the rule.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, Rule, Series, SignedDuration, Zone};
+    ///
+    /// let hour = Length::elapsed(SignedDuration::hours(1))?;
+    /// let mondays: Rule = "FREQ=WEEKLY;BYDAY=MO".parse()?;
+    /// let from_monday = Series::new(mondays.clone(), "2026-03-02T09:00:00Z".parse()?, Zone::UTC, hour)?;
+    /// let from_tuesday = Series::new(mondays, "2026-03-03T09:00:00Z".parse()?, Zone::UTC, hour)?;
+    /// assert!(from_monday.begins_by_its_rule() && !from_tuesday.begins_by_its_rule());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn begins_by_its_rule(&self) -> bool {
         let origin = self.pattern.origin;
         if !self.pattern.is_of_dates() {
@@ -214,7 +247,7 @@ impl Series {
         matches!(self.length.0, Lasts::Days(_))
     }
 
-    /// The occurrences that overlap `window`, unclipped, in order of their starts.
+    /// The occurrences that overlap `window`, unclipped, in order of their starts. [`Series`] has an example.
     ///
     /// They include those that began before the window and last into it.
     pub fn occurrences(&self, window: Span) -> Occurrences<'_> {
@@ -234,27 +267,58 @@ impl Series {
         Occurrences { starts: self.starts(range), ends: Clock::new(self.zone), after: i64::MIN }
     }
 
-    /// The starts with `range.start <= start < range.end`, in order.
+    /// The starts with `range.start <= start < range.end`, in order. [`Starts`] has an example.
     pub fn starts(&self, range: Range<Timestamp>) -> Starts<'_> {
         self.between(range.start.as_micros(), range.end.as_micros())
     }
 
     /// The earliest start after `instant`, if there is one before [`HORIZON`].
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, Rule, Series, SignedDuration, Zone};
+    ///
+    /// let rule: Rule = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29".parse()?;
+    /// let hour = Length::elapsed(SignedDuration::hours(1))?;
+    /// let leap_days = Series::new(rule, "2024-02-29T09:00:00Z".parse()?, Zone::UTC, hour)?;
+    /// assert_eq!(leap_days.next_start_after("2026-01-01T00:00:00Z".parse()?), Some("2028-02-29T09:00:00Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn next_start_after(&self, instant: Timestamp) -> Option<Timestamp> {
         self.starts(instant + SignedDuration::micros(1)..HORIZON).next()
     }
 
     /// The latest start before `instant`.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, Rule, Series, SignedDuration, Zone};
+    ///
+    /// let rule: Rule = "FREQ=DAILY;COUNT=3".parse()?;
+    /// let hour = Length::elapsed(SignedDuration::hours(1))?;
+    /// let series = Series::new(rule, "2026-03-02T09:00:00Z".parse()?, Zone::UTC, hour)?;
+    /// assert_eq!(series.previous_start_before("2027-01-01T00:00:00Z".parse()?), Some("2026-03-04T09:00:00Z".parse()?));
+    /// assert_eq!(series.previous_start_before(series.first_start()), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn previous_start_before(&self, instant: Timestamp) -> Option<Timestamp> {
         self.starts(self.first_start()..instant).next_back()
     }
 
     /// Whether an occurrence starts at exactly this time.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, Rule, Series, SignedDuration, Zone};
+    ///
+    /// let hour = Length::elapsed(SignedDuration::hours(1))?;
+    /// let series = Series::new("FREQ=WEEKLY".parse::<Rule>()?, "2026-03-02T09:00:00Z".parse()?, Zone::UTC, hour)?;
+    /// assert!(series.is_occurrence("2076-03-02T09:00:00Z".parse()?));
+    /// assert!(!series.is_occurrence("2076-03-02T09:30:00Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn is_occurrence(&self, start: Timestamp) -> bool {
         self.starts(start..start + SignedDuration::micros(1)).next().is_some()
     }
 
-    /// The occurrence that starts at exactly this time.
+    /// The occurrence that starts at exactly this time. [`Length::days`] has an example.
     pub fn span_at(&self, start: Timestamp) -> Option<Span> {
         let at = self.starts(start..start + SignedDuration::micros(1)).next()?;
         let mut clock = Clock::new(self.zone);
@@ -341,6 +405,21 @@ fn latest_day(end: i64, zone: Zone) -> i64 {
 }
 
 /// The starts of a series in a range, from [`Series::starts`]. Forwards, a rule with one time a day allocates nothing.
+///
+/// ```
+/// use kalends_recurrence::{Exceptions, Length, Rule, Series, SignedDuration, Zone};
+///
+/// let first = "2026-03-02T09:00:00Z".parse()?;
+/// let hour = Length::elapsed(SignedDuration::hours(1))?;
+/// let series = Series::new("FREQ=DAILY;COUNT=4".parse::<Rule>()?, first, Zone::UTC, hour)?;
+/// let skipped = Exceptions::from(vec!["2026-03-03T09:00:00Z".parse()?]);
+/// let mut starts = series.starts(first..kalends_recurrence::HORIZON).without(&skipped);
+/// assert_eq!(starts.next_back(), Some("2026-03-05T09:00:00Z".parse()?));
+/// assert_eq!(starts.next(), Some(first));
+/// assert_eq!(starts.next(), Some("2026-03-04T09:00:00Z".parse()?));
+/// assert_eq!(starts.next(), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Starts<'a> {
@@ -359,7 +438,7 @@ pub struct Starts<'a> {
 }
 
 impl<'a> Starts<'a> {
-    /// Skips exactly these starts. A start that the series does not have is ignored.
+    /// Skips exactly these starts. A start that the series does not have is ignored. [`Starts`] has an example.
     pub fn without(self, exceptions: &'a Exceptions) -> Self {
         Self { without: exceptions.starts(), ..self }
     }
@@ -466,7 +545,8 @@ impl DoubleEndedIterator for Starts<'_> {
     }
 }
 
-/// The occurrences of a series in a window, from [`Series::occurrences`]. It allocates as [`Starts`] does.
+/// The occurrences of a series in a window, from [`Series::occurrences`]. It allocates as [`Starts`] does. [`Series`]
+/// has an example.
 #[derive(Debug, Clone)]
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Occurrences<'a> {
@@ -477,7 +557,7 @@ pub struct Occurrences<'a> {
 }
 
 impl<'a> Occurrences<'a> {
-    /// The same as [`Starts::without`].
+    /// The same as [`Starts::without`]. The [crate](crate) has an example.
     pub fn without(self, exceptions: &'a Exceptions) -> Self {
         Self { starts: self.starts.without(exceptions), ..self }
     }

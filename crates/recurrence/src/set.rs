@@ -44,7 +44,7 @@ pub struct RecurrenceSet {
     overrides: Vec<(Timestamp, Span)>,
 }
 
-/// An occurrence of a [`RecurrenceSet`].
+/// An occurrence of a [`RecurrenceSet`]. [`RecurrenceSet::between`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Occurrence {
     /// When it takes place.
@@ -56,7 +56,7 @@ pub struct Occurrence {
 }
 
 impl RecurrenceSet {
-    /// A set with a first start (`DTSTART`) and nothing else.
+    /// A set with a first start (`DTSTART`) and nothing else. [`RecurrenceSet`] has an example.
     pub const fn new(first: Timestamp, zone: Zone, length: Length) -> Self {
         Self {
             first,
@@ -69,7 +69,7 @@ impl RecurrenceSet {
         }
     }
 
-    /// Adds a rule (`RRULE`).
+    /// Adds a rule (`RRULE`). [`RecurrenceSet`] has an example.
     ///
     /// # Errors
     /// [`SeriesError`] if the rule and the first start do not make a series.
@@ -78,7 +78,7 @@ impl RecurrenceSet {
         Ok(())
     }
 
-    /// Adds an occurrence of the set's length (`RDATE`).
+    /// Adds an occurrence of the set's length (`RDATE`). [`RecurrenceSet`] has an example.
     pub fn add_date(&mut self, start: Timestamp) {
         if let Some(span) = self.length.span_from(start, self.zone) {
             self.add_period(span);
@@ -87,13 +87,25 @@ impl RecurrenceSet {
 
     /// Adds an occurrence with a length of its own (`RDATE;VALUE=PERIOD`). If the set has a date with the same start, the
     /// first one that was added counts.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, RecurrenceSet, SignedDuration, Span, Timestamp, Zone};
+    ///
+    /// let at = |text: &str| text.parse::<Timestamp>();
+    /// let mut set = RecurrenceSet::new(at("2026-03-02T09:00:00Z")?, Zone::UTC, Length::elapsed(SignedDuration::hours(1))?);
+    /// set.add_period(Span::new(at("2026-03-09T09:00:00Z")?, at("2026-03-09T12:00:00Z")?)?);
+    /// let lengths = set.after(at("2026-03-01T00:00:00Z")?).map(|one| one.span.length());
+    /// assert!(lengths.eq([SignedDuration::hours(1), SignedDuration::hours(3)]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn add_period(&mut self, span: Span) {
         if let Err(at) = self.dates.binary_search_by_key(&span.start(), |span| span.start()) {
             self.dates.insert(at, span);
         }
     }
 
-    /// Removes the occurrence that starts at this time (`EXDATE`). It has no effect if there is none.
+    /// Removes the occurrence that starts at this time (`EXDATE`). It has no effect if there is none. [`RecurrenceSet`]
+    /// has an example.
     pub fn add_exception(&mut self, start: Timestamp) {
         if let Err(at) = self.exceptions.binary_search(&start) {
             self.exceptions.insert(at, start);
@@ -101,6 +113,17 @@ impl RecurrenceSet {
     }
 
     /// Removes the occurrences that start at these times (`EXDATE`).
+    ///
+    /// ```
+    /// use kalends_recurrence::{Exceptions, Length, RecurrenceSet, Timestamp, Zone};
+    ///
+    /// let at = |text: &str| text.parse::<Timestamp>();
+    /// let mut set = RecurrenceSet::new(at("2026-03-02T00:00:00Z")?, Zone::UTC, Length::days(1)?);
+    /// set.add_rule("FREQ=DAILY;COUNT=4".parse()?)?;
+    /// set.add_exceptions(&Exceptions::from(vec![at("2026-03-02T00:00:00Z")?, at("2026-03-04T00:00:00Z")?]));
+    /// assert_eq!(set.after(at("2026-01-01T00:00:00Z")?).count(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn add_exceptions(&mut self, exceptions: &Exceptions) {
         self.exceptions.extend(exceptions.starts());
         self.exceptions.sort_unstable();
@@ -108,7 +131,7 @@ impl RecurrenceSet {
     }
 
     /// Replaces the occurrence that starts at `original_start` (`RECURRENCE-ID`), even if an exception removes it. The
-    /// last override of an occurrence counts.
+    /// last override of an occurrence counts. [`RecurrenceSet`] has an example.
     pub fn add_override(&mut self, original_start: Timestamp, span: Span) {
         match self.overrides.binary_search_by_key(&original_start, |(start, _)| *start) {
             Ok(at) => self.overrides[at].1 = span,
@@ -117,6 +140,23 @@ impl RecurrenceSet {
     }
 
     /// The occurrences that overlap a window, unclipped, in order of their starts. They can be read from either end.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, RecurrenceSet, SignedDuration, Span, Timestamp, Zone};
+    ///
+    /// let at = |text: &str| text.parse::<Timestamp>();
+    /// let first = at("2026-03-02T09:00:00Z")?;
+    /// let mut set = RecurrenceSet::new(first, Zone::UTC, Length::elapsed(SignedDuration::hours(1))?);
+    /// set.add_rule("FREQ=WEEKLY".parse()?)?;
+    /// let moved = Span::new(at("2026-03-10T14:00:00Z")?, at("2026-03-10T15:00:00Z")?)?;
+    /// set.add_override(at("2026-03-09T09:00:00Z")?, moved);
+    ///
+    /// let march = Span::new(at("2026-03-03T00:00:00Z")?, at("2026-04-01T00:00:00Z")?)?;
+    /// let found: Vec<_> = set.between(march).collect();
+    /// assert_eq!((found[0].span, found[0].original_start, found[0].is_override), (moved, at("2026-03-09T09:00:00Z")?, true));
+    /// assert_eq!(found.len(), 4);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn between(&self, window: Span) -> Between<'_> {
         let rules = self.rules.iter().map(|series| Ends::new(series.occurrences(window))).collect();
         self.selected(window, rules, |span| span.overlaps(window))
@@ -159,23 +199,46 @@ impl RecurrenceSet {
     }
 
     /// The occurrences that start at `from` or later, in order. Those of rules end with the year 2099.
+    /// [`RecurrenceSet`] has an example.
     pub fn after(&self, from: Timestamp) -> impl Iterator<Item = Occurrence> + '_ {
         let window = Span::new(from, HORIZON.max(self.latest() + SignedDuration::micros(1)));
         window.ok().map(|window| self.starting(window)).into_iter().flatten()
     }
 
     /// The occurrences that start before `end`, the latest first.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, RecurrenceSet, Timestamp, Zone};
+    ///
+    /// let at = |text: &str| text.parse::<Timestamp>();
+    /// let mut set = RecurrenceSet::new(at("2026-03-02T00:00:00Z")?, Zone::UTC, Length::days(1)?);
+    /// set.add_rule("FREQ=DAILY".parse()?)?;
+    /// let last = set.before(at("2076-03-02T00:00:00Z")?).next().map(|one| one.original_start);
+    /// assert_eq!(last, Some(at("2076-03-01T00:00:00Z")?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn before(&self, end: Timestamp) -> impl Iterator<Item = Occurrence> + '_ {
         let window = Span::new(self.earliest().min(end), end);
         window.ok().map(|window| self.starting(window)).into_iter().flat_map(|between| between.rev())
     }
 
     /// The earliest start after `instant`.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Length, RecurrenceSet, Timestamp, Zone};
+    ///
+    /// let at = |text: &str| text.parse::<Timestamp>();
+    /// let mut set = RecurrenceSet::new(at("2026-03-02T00:00:00Z")?, Zone::UTC, Length::days(1)?);
+    /// set.add_date(at("2026-05-01T00:00:00Z")?);
+    /// assert_eq!(set.next_start_after(at("2026-03-02T00:00:00Z")?), Some(at("2026-05-01T00:00:00Z")?));
+    /// assert_eq!(set.next_start_after(at("2026-05-01T00:00:00Z")?), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn next_start_after(&self, instant: Timestamp) -> Option<Timestamp> {
         self.after(instant + SignedDuration::micros(1)).next().map(|one| one.span.start())
     }
 
-    /// The latest start before `instant`.
+    /// The latest start before `instant`. [`RecurrenceSet`] has an example.
     pub fn previous_start_before(&self, instant: Timestamp) -> Option<Timestamp> {
         self.before(instant).next().map(|one| one.span.start())
     }
@@ -199,7 +262,8 @@ impl RecurrenceSet {
     }
 }
 
-/// The occurrences of a [`RecurrenceSet`] in a window, from [`RecurrenceSet::between`].
+/// The occurrences of a [`RecurrenceSet`] in a window, from [`RecurrenceSet::between`]. [`RecurrenceSet::between`] has
+/// an example.
 #[derive(Debug, Clone)]
 #[must_use = "iterators are lazy and do nothing unless consumed"]
 pub struct Between<'a> {

@@ -52,6 +52,12 @@ impl Weekday {
     }
 
     /// The number of the day; 0 is Monday.
+    ///
+    /// ```
+    /// use kalends_recurrence::Weekday;
+    ///
+    /// assert_eq!((Weekday::Monday.number(), Weekday::Sunday.number()), (0, 6));
+    /// ```
     pub const fn number(self) -> u8 {
         self as u8
     }
@@ -81,11 +87,18 @@ pub struct WeekdayNum {
 
 impl WeekdayNum {
     /// The `ordinal`th such day; a negative ordinal counts from the end.
+    ///
+    /// ```
+    /// use kalends_recurrence::{Weekday, WeekdayNum};
+    ///
+    /// assert_eq!(WeekdayNum::nth(2, Weekday::Tuesday).to_string(), "2TU");
+    /// assert_eq!(WeekdayNum::nth(-1, Weekday::Tuesday), WeekdayNum::last(Weekday::Tuesday));
+    /// ```
     pub const fn nth(ordinal: i8, weekday: Weekday) -> Self {
         Self { ordinal: Some(ordinal), weekday }
     }
 
-    /// The last such day.
+    /// The last such day. [`WeekdayNum`] has an example.
     pub const fn last(weekday: Weekday) -> Self {
         Self::nth(-1, weekday)
     }

@@ -22,6 +22,13 @@ const MICROS_A_DAY: i64 = SignedDuration::days(1).as_micros();
 pub struct CivilDate(i32);
 
 /// A day in a text that does not exist in its month, such as 30 February.
+///
+/// ```
+/// use kalends_time::MissingDay;
+///
+/// let missing = MissingDay::at_start_of("2026-02-30T09:00:00Z").map(|missing| missing.to_string());
+/// assert_eq!(missing.as_deref(), Some("the day does not exist: 2026-02 has 28 days"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MissingDay {
     year: i32,
@@ -31,6 +38,14 @@ pub struct MissingDay {
 
 impl MissingDay {
     /// Returns the missing day if the text begins with a date whose month does not have that day.
+    ///
+    /// ```
+    /// use kalends_time::MissingDay;
+    ///
+    /// assert!(MissingDay::at_start_of("2026-04-31").is_some());
+    /// assert_eq!(MissingDay::at_start_of("2028-02-29"), None);
+    /// assert_eq!(MissingDay::at_start_of("tomorrow"), None);
+    /// ```
     pub fn at_start_of(text: &str) -> Option<Self> {
         let number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?;
         let mut parts = text.get(..10)?.splitn(3, '-');
@@ -52,17 +67,43 @@ impl fmt::Display for MissingDay {
 }
 
 /// A text that is not a date of the form `YYYY-MM-DD`.
+///
+/// ```
+/// use kalends_time::CivilDate;
+///
+/// let error = "1 March 2026".parse::<CivilDate>().map_err(|error| error.to_string());
+/// assert_eq!(error, Err(r#"must be a date such as 2026-03-01, got "1 March 2026""#.to_owned()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("must be a date such as 2026-03-01, got {0:?}")]
 pub struct ParseDateError(String);
 
 /// A time of day, to the microsecond.
+///
+/// ```
+/// use kalends_time::CivilTime;
+///
+/// let half_past_nine = CivilTime::new(9, 30, 0).ok_or("no such time")?;
+/// assert_eq!(half_past_nine.hour_minute_second(), (9, 30, 0));
+/// assert_eq!(half_past_nine.to_string(), "09:30:00");
+/// assert!(CivilTime::MIDNIGHT < half_past_nine);
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilTime(i64);
 
 /// A date and a time of day, as a calendar and a wall clock show them.
 ///
 /// `Debug` and `Display` print it as RFC 3339 does, without an offset.
+///
+/// ```
+/// use kalends_time::{CivilDate, CivilDateTime, CivilTime};
+///
+/// let date: CivilDate = "2026-03-01".parse()?;
+/// let civil = CivilDateTime { date, time: CivilTime::MIDNIGHT };
+/// assert_eq!(civil.to_string(), "2026-03-01T00:00:00");
+/// # Ok::<(), kalends_time::ParseDateError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CivilDateTime {
     /// The date.
@@ -76,6 +117,13 @@ impl CivilDate {
     pub const EPOCH: Self = Self(0);
 
     /// The date `days` days after 1970-01-01. It saturates after about 5.8 million years.
+    ///
+    /// ```
+    /// use kalends_time::CivilDate;
+    ///
+    /// assert_eq!(CivilDate::from_days(0), CivilDate::EPOCH);
+    /// assert_eq!(CivilDate::from_days(-1).to_string(), "1969-12-31");
+    /// ```
     pub fn from_days(days: i64) -> Self {
         Self(i32::try_from(days).unwrap_or(if days < 0 { i32::MIN } else { i32::MAX }))
     }
@@ -87,6 +135,13 @@ impl CivilDate {
 
     /// The date of a year, month (1-12) and day (1-31); `None` if it does not exist, or is more than about 262,000 years
     /// from 1970.
+    ///
+    /// ```
+    /// use kalends_time::CivilDate;
+    ///
+    /// assert_eq!(CivilDate::new(2028, 2, 29).map(|date| date.to_string()).as_deref(), Some("2028-02-29"));
+    /// assert_eq!(CivilDate::new(2100, 2, 29), None);
+    /// ```
     pub fn new(year: i32, month: u32, day: u32) -> Option<Self> {
         const YEAR_MAX: i32 = 262_143;
         if !(-YEAR_MAX..=YEAR_MAX).contains(&year) || !(1..=12).contains(&month) {
@@ -118,24 +173,49 @@ impl CivilDate {
         (i32::try_from(year).unwrap_or(0), u32::try_from(month).unwrap_or(1), u32::try_from(day).unwrap_or(1))
     }
 
-    /// The day of the week; 0 is Monday.
+    /// The day of the week; 0 is Monday. [`CivilDate`] has an example.
     pub fn weekday(self) -> u8 {
         // 1970-01-01 was a Thursday. A remainder modulo seven fits in a byte.
         u8::try_from((i64::from(self.0) + 3).rem_euclid(7)).unwrap_or(0)
     }
 
     /// The date `days` days later, or earlier if `days` is negative.
+    ///
+    /// ```
+    /// use kalends_time::CivilDate;
+    ///
+    /// let last_of_year: CivilDate = "2026-12-31".parse()?;
+    /// assert_eq!(last_of_year.plus_days(1).to_string(), "2027-01-01");
+    /// assert_eq!(last_of_year.plus_days(-365).to_string(), "2025-12-31");
+    /// # Ok::<(), kalends_time::ParseDateError>(())
+    /// ```
     #[must_use]
     pub fn plus_days(self, days: i64) -> Self {
         Self::from_days(i64::from(self.0) + days)
     }
 
     /// Midnight at the beginning of this date.
+    ///
+    /// ```
+    /// use kalends_time::{CivilDate, CivilTime};
+    ///
+    /// let date: CivilDate = "2026-03-01".parse()?;
+    /// assert_eq!(date.midnight(), date.at(CivilTime::MIDNIGHT));
+    /// # Ok::<(), kalends_time::ParseDateError>(())
+    /// ```
     pub const fn midnight(self) -> CivilDateTime {
         CivilDateTime { date: self, time: CivilTime(0) }
     }
 
     /// This date at a time of day.
+    ///
+    /// ```
+    /// use kalends_time::{CivilDate, CivilTime};
+    ///
+    /// let noon = CivilTime::new(12, 0, 0).ok_or("no such time")?;
+    /// assert_eq!("2026-03-01".parse::<CivilDate>()?.at(noon).to_string(), "2026-03-01T12:00:00");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn at(self, time: CivilTime) -> CivilDateTime {
         CivilDateTime { date: self, time }
     }
@@ -175,12 +255,28 @@ impl CivilTime {
     pub const MIDNIGHT: Self = Self(0);
 
     /// The time of day from an hour (0-23), a minute and a second; `None` if it does not exist.
+    ///
+    /// ```
+    /// use kalends_time::CivilTime;
+    ///
+    /// assert!(CivilTime::new(23, 59, 59).is_some());
+    /// assert_eq!(CivilTime::new(24, 0, 0), None);
+    /// assert_eq!(CivilTime::new(23, 59, 60), None, "a leap second");
+    /// ```
     pub fn new(hour: u32, minute: u32, second: u32) -> Option<Self> {
         let exists = hour < 24 && minute < 60 && second < 60;
         exists.then(|| Self(i64::from((hour * 60 + minute) * 60 + second) * 1_000_000))
     }
 
     /// The time of day `micros` microseconds after midnight; `None` if that is outside the day.
+    ///
+    /// ```
+    /// use kalends_time::CivilTime;
+    ///
+    /// let time = CivilTime::from_micros(1_500_000).map(|time| time.to_string());
+    /// assert_eq!(time.as_deref(), Some("00:00:01.5"));
+    /// assert_eq!(CivilTime::from_micros(-1), None);
+    /// ```
     pub fn from_micros(micros: i64) -> Option<Self> {
         (0..86_400_000_000).contains(&micros).then_some(Self(micros))
     }
@@ -229,12 +325,26 @@ impl fmt::Debug for CivilDateTime {
 
 impl CivilDateTime {
     /// What a clock shows that many microseconds after it showed 1970-01-01T00:00.
+    ///
+    /// ```
+    /// use kalends_time::CivilDateTime;
+    ///
+    /// assert_eq!(CivilDateTime::from_micros(-1).to_string(), "1969-12-31T23:59:59.999999");
+    /// ```
     pub fn from_micros(micros: i64) -> Self {
         let date = CivilDate::from_days(micros.div_euclid(MICROS_A_DAY));
         Self { date, time: CivilTime(micros.rem_euclid(MICROS_A_DAY)) }
     }
 
     /// Microseconds since 1970-01-01T00:00 on the same clock; `None` if they do not fit in 64 bits.
+    ///
+    /// ```
+    /// use kalends_time::{CivilDate, CivilDateTime};
+    ///
+    /// let a_day_later = CivilDate::EPOCH.plus_days(1).midnight();
+    /// assert_eq!(a_day_later.as_micros(), Some(86_400_000_000));
+    /// assert_eq!(CivilDate::from_days(i64::MAX).midnight().as_micros(), None);
+    /// ```
     pub fn as_micros(self) -> Option<i64> {
         self.date.as_days().checked_mul(MICROS_A_DAY)?.checked_add(self.time.0)
     }

@@ -7,6 +7,14 @@ use jiff::civil;
 use crate::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Timestamp, Zone, ZoneError};
 
 /// A value that the other type cannot hold.
+///
+/// ```
+/// use kalends_time::{OutOfRange, Timestamp, jiff};
+///
+/// let late = Timestamp::from_micros(i64::MAX);
+/// let error: OutOfRange = jiff::Timestamp::try_from(late).unwrap_err();
+/// assert_eq!(error.to_string(), "the timestamp is outside the range of jiff::Timestamp");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{value} is outside the range of {range}")]
 pub struct OutOfRange {
@@ -73,6 +81,14 @@ impl TryFrom<&jiff::tz::TimeZone> for Zone {
 
 impl Zone {
     /// The same zone as one of `jiff`, with the rules of the compiled-in database.
+    ///
+    /// ```
+    /// use kalends_time::Zone;
+    ///
+    /// let berlin: Zone = "Europe/Berlin".parse()?;
+    /// assert_eq!(berlin.to_jiff().iana_name(), Some("Europe/Berlin"));
+    /// # Ok::<(), kalends_time::ZoneError>(())
+    /// ```
     pub fn to_jiff(self) -> jiff::tz::TimeZone {
         self.time_zone()
     }
@@ -81,6 +97,16 @@ impl Zone {
     ///
     /// # Errors
     /// [`OutOfRange`] outside the years -9999 to 9999.
+    ///
+    /// ```
+    /// use kalends_time::{Timestamp, Zone};
+    ///
+    /// let tokyo: Zone = "Asia/Tokyo".parse()?;
+    /// let zoned = tokyo.to_zoned("2026-03-01T09:00:00Z".parse()?)?;
+    /// assert_eq!(zoned.to_string(), "2026-03-01T18:00:00+09:00[Asia/Tokyo]");
+    /// assert!(tokyo.to_zoned(Timestamp::from_micros(i64::MAX)).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to_zoned(self, timestamp: Timestamp) -> Result<jiff::Zoned, OutOfRange> {
         Ok(jiff::Timestamp::try_from(timestamp)?.to_zoned(self.time_zone()))
     }

@@ -20,26 +20,56 @@ impl SignedDuration {
     pub const ZERO: Self = Self(0);
 
     /// A duration of that many microseconds.
+    ///
+    /// ```
+    /// use kalends_time::SignedDuration;
+    ///
+    /// assert_eq!(SignedDuration::micros(2_500_000).as_seconds(), 2);
+    /// ```
     pub const fn micros(micros: i64) -> Self {
         Self(micros)
     }
 
     /// A duration of that many seconds. The limits of the type bound it: about 292,000 years.
+    ///
+    /// ```
+    /// use kalends_time::SignedDuration;
+    ///
+    /// assert_eq!(SignedDuration::seconds(2).as_micros(), 2_000_000);
+    /// assert_eq!(SignedDuration::seconds(i64::MAX).as_micros(), i64::MAX);
+    /// ```
     pub const fn seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1_000_000))
     }
 
-    /// A duration of that many minutes.
+    /// A duration of that many minutes. [`SignedDuration`] has an example.
     pub const fn minutes(minutes: i64) -> Self {
         Self::seconds(minutes.saturating_mul(60))
     }
 
     /// A duration of that many hours.
+    ///
+    /// ```
+    /// use kalends_time::SignedDuration;
+    ///
+    /// assert_eq!(SignedDuration::hours(2), SignedDuration::minutes(120));
+    /// ```
     pub const fn hours(hours: i64) -> Self {
         Self::minutes(hours.saturating_mul(60))
     }
 
     /// A duration of that many days of 24 hours.
+    ///
+    /// ```
+    /// use kalends_time::{SignedDuration, Zone};
+    ///
+    /// // A day on which the clocks go forward is an hour shorter than this.
+    /// let zone: Zone = "Europe/Berlin".parse()?;
+    /// let before = "2026-03-28T12:00:00Z".parse()?;
+    /// assert_eq!(zone.to_civil(before).to_string(), "2026-03-28T13:00:00");
+    /// assert_eq!(zone.to_civil(before + SignedDuration::days(1)).to_string(), "2026-03-29T14:00:00");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub const fn days(days: i64) -> Self {
         Self::hours(days.saturating_mul(24))
     }
@@ -50,6 +80,12 @@ impl SignedDuration {
     }
 
     /// The length in whole seconds, rounded down.
+    ///
+    /// ```
+    /// use kalends_time::SignedDuration;
+    ///
+    /// assert_eq!(SignedDuration::micros(-1).as_seconds(), -1);
+    /// ```
     pub const fn as_seconds(self) -> i64 {
         self.0.div_euclid(1_000_000)
     }

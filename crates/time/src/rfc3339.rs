@@ -6,6 +6,15 @@ use crate::{CivilDate, CivilDateTime, CivilTime, MissingDay, SignedDuration};
 const LENGTH_MAX: usize = 64;
 
 /// Why a text is not an RFC 3339 time with an offset.
+///
+/// ```
+/// use kalends_time::{ParseTimestampError, Timestamp};
+///
+/// let read = |text: &str| text.parse::<Timestamp>();
+/// assert!(matches!(read("2026-03-01T09:00:00"), Err(ParseTimestampError::Format(_))));
+/// assert!(matches!(read("2026-03-01T09:00:00 01:00"), Err(ParseTimestampError::PlusAsSpace(_))));
+/// assert!(matches!(read("2026-02-30T09:00:00Z"), Err(ParseTimestampError::NoSuchDay { .. })));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseTimestampError {

@@ -3,6 +3,15 @@
 use crate::{SignedDuration, Timestamp};
 
 /// The time from `start` up to, and not including, `end`. Never empty.
+///
+/// ```
+/// use kalends_time::{SignedDuration, Span};
+///
+/// let meeting = Span::new("2026-03-01T09:00:00Z".parse()?, "2026-03-01T10:30:00Z".parse()?)?;
+/// assert_eq!(meeting.length(), SignedDuration::minutes(90));
+/// assert!(meeting.contains(meeting.start()) && !meeting.contains(meeting.end()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     start: Timestamp,
@@ -10,8 +19,16 @@ pub struct Span {
 }
 
 /// The end is not after the start.
+///
+/// ```
+/// use kalends_time::{Span, Timestamp};
+///
+/// let error = Span::new(Timestamp::EPOCH, Timestamp::EPOCH).map_err(|error| error.to_string());
+/// assert_eq!(error, Err("must be after the start (1970-01-01T00:00:00Z), got 1970-01-01T00:00:00Z".to_owned()));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be after the start ({start}), got {end}")]
+#[non_exhaustive]
 pub struct SpanError {
     /// The start of the span.
     pub start: Timestamp,
@@ -20,7 +37,7 @@ pub struct SpanError {
 }
 
 impl Span {
-    /// The span from `start` to `end`.
+    /// The span from `start` to `end`. [`Span`] has an example.
     ///
     /// # Errors
     /// [`SpanError`] if `end` is not after `start`.
@@ -38,22 +55,42 @@ impl Span {
         self.end
     }
 
-    /// How long the span lasts.
+    /// How long the span lasts. [`Span`] has an example.
     pub fn length(self) -> SignedDuration {
         self.end - self.start
     }
 
     /// Whether the two share a moment. Spans that merely touch do not.
+    ///
+    /// ```
+    /// use kalends_time::Span;
+    ///
+    /// let morning = Span::new("2026-03-01T08:00:00Z".parse()?, "2026-03-01T12:00:00Z".parse()?)?;
+    /// let lunch = Span::new(morning.end(), "2026-03-01T13:00:00Z".parse()?)?;
+    /// let call = Span::new("2026-03-01T11:30:00Z".parse()?, "2026-03-01T12:30:00Z".parse()?)?;
+    /// assert!(!morning.overlaps(lunch));
+    /// assert!(call.overlaps(morning) && call.overlaps(lunch));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn overlaps(self, other: Self) -> bool {
         self.start < other.end && other.start < self.end
     }
 
-    /// Whether `at` is inside.
+    /// Whether `at` is inside. [`Span`] has an example.
     pub fn contains(self, at: Timestamp) -> bool {
         self.start <= at && at < self.end
     }
 
     /// The part that is inside `window`.
+    ///
+    /// ```
+    /// use kalends_time::{Span, Timestamp};
+    ///
+    /// let micros = |start, end| Span::new(Timestamp::from_micros(start), Timestamp::from_micros(end));
+    /// assert_eq!(micros(0, 20)?.clip(micros(10, 30)?), Some(micros(10, 20)?));
+    /// assert_eq!(micros(0, 10)?.clip(micros(10, 30)?), None);
+    /// # Ok::<(), kalends_time::SpanError>(())
+    /// ```
     pub fn clip(self, window: Self) -> Option<Self> {
         Self::new(self.start.max(window.start), self.end.min(window.end)).ok()
     }

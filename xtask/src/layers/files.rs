@@ -3,13 +3,18 @@
 use super::model::{File, Model};
 use super::{STORES, Violation};
 
+/// The first line of a crate whose front page is its README.
+const README: &str = r#"#![doc = include_str!("../README.md")]"#;
+
 pub(super) fn check(model: &Model) -> Vec<Violation> {
     model.files.iter().filter_map(|file| Some(Violation::new(&file.path, problem(file)?))).collect()
 }
 
 fn problem(file: &File) -> Option<&'static str> {
-    let documented =
-        || file.text.lines().find(|line| !line.trim().is_empty()).is_some_and(|line| line.starts_with("//!"));
+    let documented = || {
+        let begins = |line: &str| line.starts_with("//!") || line == README;
+        file.text.lines().find(|line| !line.trim().is_empty()).is_some_and(begins)
+    };
     if file.source_of().is_some() && !documented() {
         return Some("a module must begin with `//!` and its purpose");
     }
@@ -35,6 +40,8 @@ mod tests {
     #[test]
     fn modules_are_documented() {
         assert_eq!(problems("crates/mail/src/lib.rs", "\n//! Sends mail.\n"), 0);
+        assert_eq!(problems("crates/mail/src/lib.rs", "#![doc = include_str!(\"../README.md\")]\nuse std::fmt;\n"), 0);
+        assert_eq!(problems("crates/mail/src/lib.rs", "#![doc = \"\"]\n"), 1);
         assert_eq!(problems("crates/mail/src/lib.rs", "use std::fmt;\n//! late\n"), 1);
         assert_eq!(problems("crates/mail/src/empty.rs", ""), 1);
         assert_eq!(problems("crates/mail/build.rs", "fn main() {}"), 0);

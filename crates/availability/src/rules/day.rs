@@ -30,7 +30,18 @@ pub struct Hours {
 }
 
 /// Why two times of day are not [`Hours`].
+///
+/// ```
+/// use kalends_availability::{CivilTime, Hours, HoursError};
+///
+/// let half_a_minute = CivilTime::new(9, 0, 30).ok_or("no such time")?;
+/// let midnight = CivilTime::MIDNIGHT;
+/// assert_eq!(Hours::between(midnight, midnight), Err(HoursError::Same(midnight)));
+/// assert_eq!(Hours::between(midnight, half_a_minute), Err(HoursError::NotWholeMinutes(half_a_minute)));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum HoursError {
     /// Both are the same, which could mean a whole day or nothing.
     #[error("must end at another time than they start ({0})")]
@@ -49,6 +60,14 @@ impl Hours {
     /// The hours between two minutes, both counted from the midnight at which the date begins. More than 1,440 is on
     /// the next date: 1,800 is 06:00 there. `None` if the start is not within the date, the end is not after the
     /// start, or there is more than a day between them.
+    ///
+    /// ```
+    /// use kalends_availability::Hours;
+    ///
+    /// assert_eq!(Hours::new(540, 1_020).map(|hours| hours.to_string()).as_deref(), Some("09:00-17:00"));
+    /// assert_eq!(Hours::new(1_320, 1_800).map(|hours| hours.to_string()).as_deref(), Some("22:00-06:00"));
+    /// assert_eq!(Hours::new(540, 540), None);
+    /// ```
     pub const fn new(start: u16, end: u16) -> Option<Self> {
         if start < Self::MIDNIGHT && start < end && end - start <= Self::MIDNIGHT {
             Some(Self { start, end })
@@ -58,7 +77,7 @@ impl Hours {
     }
 
     /// The hours between two times of day. If the end is not after the start, it is on the next date, and 00:00 is the
-    /// midnight that ends the date.
+    /// midnight that ends the date. [`Hours`] has an example.
     ///
     /// # Errors
     /// [`HoursError`] if both are the same or one of them is not a whole minute. [`Hours::ALL_DAY`] is the whole day.
@@ -86,13 +105,23 @@ impl Hours {
         self.end
     }
 
-    /// Whether the hours end on the date after the one on which they begin. Hours until 24:00 do not.
+    /// Whether the hours end on the date after the one on which they begin. Hours until 24:00 do not. [`Hours`] has an
+    /// example.
     pub const fn crosses_midnight(self) -> bool {
         self.end > Self::MIDNIGHT
     }
 
     /// When the hours of `date` end in `zone`: the last instant at which the running clocks reach the end.
     /// An end in a gap moves by the length of the gap. `None` only for dates outside the supported calendar.
+    ///
+    /// ```
+    /// use kalends_availability::{CivilDate, Hours, Zone};
+    ///
+    /// let night = Hours::new(22 * 60, 30 * 60).ok_or("not hours")?;
+    /// let date: CivilDate = "2026-03-06".parse()?;
+    /// assert_eq!(night.closes(date, "Europe/Berlin".parse()?), Some("2026-03-07T05:00:00Z".parse()?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn closes(self, date: CivilDate, zone: Zone) -> Option<Timestamp> {
         if self.crosses_midnight() {
             last_reached(date.plus_days(1), self.end - Self::MIDNIGHT, zone)
@@ -107,6 +136,18 @@ impl Hours {
     /// the end. So an overlap inside the hours belongs to them both times. A time in a gap moves by the
     /// length of the gap (RFC 5545 section 3.3.5), but never out of the date. Hours that cross midnight end at the
     /// latest with the next date, and with this one if the clocks skip the next.
+    ///
+    /// ```
+    /// use kalends_availability::{CivilDate, Hours, SignedDuration, Zone};
+    ///
+    /// // The clocks skip an hour in this night.
+    /// let night = Hours::new(0, 6 * 60).ok_or("not hours")?;
+    /// let date: CivilDate = "2026-03-29".parse()?;
+    /// let open = night.on(date, "Europe/Berlin".parse()?).ok_or("no such date")?;
+    /// assert_eq!(open.start(), "2026-03-28T23:00:00Z".parse()?);
+    /// assert_eq!(open.length(), SignedDuration::hours(5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on(self, date: CivilDate, zone: Zone) -> Option<Span> {
         let start = zone.to_timestamp(civil(date, self.start)?)?;
         let end = self.closes(date, zone)?;
