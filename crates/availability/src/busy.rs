@@ -410,7 +410,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::strategies::{MINUTES, at, busy_minutes, busy_set, minutes, span, spans};
+    use crate::testing::{MINUTES, at, busy_minutes, busy_set, calendars, free_minutes, minutes, span, spans};
 
     fn set(spans: &[(i64, i64)]) -> BusySet {
         spans.iter().map(|(start, end)| minutes(*start, *end)).collect()
@@ -609,17 +609,11 @@ mod tests {
 
         #[test]
         fn free_of_several_agrees_with_counting_minutes(
-            sets in prop::collection::vec(busy_set(), 0..6), window in span(), k in 0..8usize,
+            sets in calendars(), window in span(), k in 0..8usize,
         ) {
-            let marked: Vec<Vec<bool>> = sets.iter().map(busy_minutes).collect();
-            let free = |minute: usize| marked.iter().filter(|busy| !busy[minute]).count();
-            let counted = |least: usize| {
-                let minutes = (0..MINUTES).zip(0..);
-                minutes.map(|(minute, index)| window.contains(at(minute)) && free(index) >= least).collect::<Vec<_>>()
-            };
             let (common, some) = (BusySet::common_free(&sets, window), BusySet::at_least_free(k, &sets, window));
-            prop_assert_eq!(busy_minutes(&common), counted(sets.len()));
-            prop_assert_eq!(busy_minutes(&some), counted(k));
+            prop_assert_eq!(busy_minutes(&common), free_minutes(&sets, window, sets.len()));
+            prop_assert_eq!(busy_minutes(&some), free_minutes(&sets, window, k));
             for free in [&common, &some] {
                 prop_assert_eq!(&BusySet::from_unsorted(free.spans().to_vec()), free);
                 prop_assert_eq!(&free.clip(window), free);

@@ -29,6 +29,8 @@
 //! assert_eq!(starts, ["2026-03-02T09:30:00Z", "2026-03-02T10:00:00Z", "2026-03-02T11:30:00Z"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The feature `testing` adds the module `testing`, with strategies for property-based tests and a plain model.
 
 mod buckets;
 mod busy;
@@ -37,8 +39,8 @@ mod explain;
 mod nearest;
 mod rules;
 mod slots;
-#[cfg(test)]
-mod strategies;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 /// What the interface takes and returns of other crates.
 pub use kalends_time::{CivilDate, CivilTime, SignedDuration, Span, SpanError, Timestamp, Zone, ZoneError};

@@ -323,11 +323,12 @@ fn within(overrides: &[Override], first: CivilDate, last: CivilDate) -> &[Overri
 #[cfg(test)]
 mod tests {
     use kalends_time::Timestamp;
+    use kalends_time::testing::span_near;
     use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
-    use crate::strategies::{near, rules_and_moment, rules_window_blocks};
+    use crate::testing::{is_open, rules_and_moment, rules_window_blocks};
 
     fn span(text: &str) -> Span {
         let (start, end) = text.split_once(' ').unwrap();
@@ -494,21 +495,6 @@ mod tests {
         zone.to_timestamp(date.plus_days(1).midnight()).unwrap() - zone.to_timestamp(date.midnight()).unwrap()
     }
 
-    /// Whether the clocks show a time inside the hours, computed without the algebra.
-    fn shows_open(rules: &Rules, at: Timestamp) -> bool {
-        let local = rules.zone().to_civil(at);
-        let given = |date| rules.overrides().iter().find(|given| given.date == date);
-        let hours = |date| match (given(date), rules.working_hours()) {
-            (Some(given), _) => given.hours,
-            (None, Some(week)) => week.on(date).copied(),
-            (None, None) => Some(Hours::ALL_DAY),
-        };
-        let minute = local.time.as_micros() / 60_000_000;
-        [(local.date, minute), (local.date.plus_days(-1), minute + 1_440)].into_iter().any(|(date, minute)| {
-            hours(date).is_some_and(|hours| i64::from(hours.start()) <= minute && minute < i64::from(hours.end()))
-        })
-    }
-
     proptest! {
         #[test]
         fn outside_agrees_with_reading_the_clock((rules, moment) in rules_and_moment(), start in -6_000..6_000i64) {
@@ -521,16 +507,16 @@ mod tests {
                 let around = [-1, 0, 1].map(|days| lasts(date.plus_days(days), rules.zone()));
                 let offered = !outside.spans().iter().any(|span| span.contains(at));
                 if around.iter().all(|lasts| *lasts == SignedDuration::days(1)) {
-                    prop_assert_eq!(offered, shows_open(&rules, at), "{}", at);
+                    prop_assert_eq!(offered, is_open(&rules, at), "{}", at);
                 } else if around.iter().all(|lasts| *lasts >= SignedDuration::days(1)) && rules.working_hours().is_some() {
-                    prop_assert!(offered || !shows_open(&rules, at), "{}", at);
+                    prop_assert!(offered || !is_open(&rules, at), "{}", at);
                 }
             }
         }
 
         #[test]
         fn clipping_a_longer_window_gives_the_same(
-            (rules, windows) in rules_and_moment().prop_flat_map(|(rules, moment)| (Just(rules), (near(moment), near(moment)))),
+            (rules, windows) in rules_and_moment().prop_flat_map(|(rules, moment)| (Just(rules), (span_near(moment), span_near(moment)))),
         ) {
             let (one, other) = windows;
             let both = Span::new(one.start().min(other.start()), one.end().max(other.end())).unwrap();

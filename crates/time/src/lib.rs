@@ -35,6 +35,7 @@
 //!
 //! - `serde`: timestamps and civil dates are RFC 3339 text in serde's formats.
 //! - `chrono`: conversions to and from the types of `chrono`.
+//! - `testing`: the module `testing`, with strategies for property-based tests.
 
 mod civil;
 mod clock;
@@ -46,6 +47,8 @@ mod rfc3339;
 #[cfg(feature = "serde")]
 mod serialized;
 mod span;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod timestamp;
 mod zone;
 
