@@ -11,7 +11,7 @@
 //! Forwards, they do not allocate for rules with one time a day.
 //!
 //! Everything is pure and synchronous. `docs/use/recurrence.md` describes what is supported and how each edge case is
-//! decided.
+//! decided. The feature `testing` adds the module `testing`, with strategies for property-based tests and a plain model.
 //!
 //! ```
 //! use kalends_time::{SignedDuration, Timestamp, Span, Zone};
@@ -47,6 +47,8 @@ mod rule;
 mod series;
 mod set;
 mod sets;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod times;
 mod units;
 mod weekday;

@@ -1,58 +1,23 @@
 //! Laws that hold for every rule, in zones as well as in UTC.
 
+use kalends_recurrence::testing::{DateRule, date_rule, hour, length, placed, series, window};
 use kalends_recurrence::{Exceptions, HORIZON, Length, Rule, Series, SeriesError};
+use kalends_time::testing::{config, whole_second, zone};
 use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
-
-use crate::drawn::{Drawn, drawn, first, hour, zone};
-
-fn length() -> impl Strategy<Value = Length> {
-    let elapsed = prop_oneof![1..=30 * 3_600i64, 1..=40 * 86_400i64];
-    prop_oneof![
-        elapsed.prop_map(|seconds| Length::elapsed(SignedDuration::seconds(seconds)).unwrap()),
-        (1..=20u16).prop_map(|days| Length::days(days).unwrap()),
-    ]
-}
-
-/// Whether the length is in whole days.
-fn in_days(length: Length) -> bool {
-    (1..=20).any(|days| Length::days(days) == Ok(length))
-}
-
-/// A series of any rule, zone and length, without an end.
-fn series() -> impl Strategy<Value = (Drawn, Series)> {
-    (drawn(), first(), zone(), length()).prop_filter_map("the rule occurs", |(drawn, first, zone, length)| {
-        let first = match in_days(length) {
-            true => zone.to_timestamp(zone.to_civil(first).date.midnight()).unwrap(),
-            false => first,
-        };
-        let series = Series::new(drawn.rule(), first, zone, length).ok()?;
-        Some((drawn, series))
-    })
-}
-
-/// Days from the first start to the window (negative if before), and its length in seconds.
-fn window() -> impl Strategy<Value = (i64, i64)> {
-    (prop_oneof![-60..800i64, 0..15_000i64], 1..500 * 86_400i64)
-}
-
-fn placed(series: &Series, (days, seconds): (i64, i64)) -> Span {
-    let from = series.first_start() + SignedDuration::days(days) + SignedDuration::seconds(seconds % 86_400);
-    Span::new(from, from + SignedDuration::seconds(seconds)).unwrap()
-}
 
 /// The starts up to the end of a window, computed from the first start on.
 fn starts_before(series: &Series, end: Timestamp) -> Vec<Timestamp> {
     series.starts(series.first_start()..end).collect()
 }
 
-fn ended(drawn: &Drawn, series: &Series, end: &str) -> Series {
+fn ended(drawn: &DateRule, series: &Series, end: &str) -> Series {
     let rule: Rule = format!("{drawn};{end}").parse().unwrap();
     Series::new(rule, series.first_start(), series.zone(), series.length()).unwrap()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(config(400))]
 
     #[test]
     fn starts_rise_from_the_first_to_the_horizon((_, series) in series()) {
@@ -139,7 +104,7 @@ proptest! {
     /// The first start may be out of range, have a fraction, or be at any time of day.
     #[test]
     fn a_stored_series_is_refused_like_a_new_one(
-        drawn in drawn(), zone in zone(), length in length(), first in first(), off in 0..4u8, until in -400..400i64,
+        drawn in date_rule(), zone in zone(), length in length(), first in whole_second(), off in 0..4u8, until in -400..400i64,
     ) {
         let first = match off {
             0 => first,
@@ -203,7 +168,7 @@ proptest! {
     }
 
     #[test]
-    fn the_canonical_text_is_read_back(drawn in drawn(), lower in any::<bool>(), rotate in 0..7usize) {
+    fn the_canonical_text_is_read_back(drawn in date_rule(), lower in any::<bool>(), rotate in 0..7usize) {
         let text = drawn.to_string();
         let rule: Rule = text.parse().unwrap();
         let canonical = rule.to_string();
