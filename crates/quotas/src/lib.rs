@@ -46,11 +46,15 @@
 //! assert_eq!(passed, 5);
 //! # Ok::<(), kalends_time::ParseTimestampError>(())
 //! ```
+//!
+//! The feature `testing` adds the module `testing`, with strategies for property-based tests and a plain model.
 
 mod address;
 pub mod lease;
 mod period;
 mod rate;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use address::IpKey;
 pub use lease::{AmountError, Debit, Lease, Refund, Take, Unit};
