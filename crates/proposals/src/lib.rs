@@ -43,6 +43,8 @@
 //! assert_eq!(ranking.best().id(), later);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The feature `testing` adds the module `testing`, with strategies for property-based tests and a plain model.
 
 mod bounds;
 mod change;
@@ -58,6 +60,8 @@ mod score;
 mod slot;
 mod state;
 mod stored;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use change::{Change, NotNext};
 pub use document::{Confidential, DocumentError, Remark, read_slots, write_slots};
