@@ -8,8 +8,9 @@ mod cycles;
 mod dialect;
 mod files;
 mod hosts;
+pub(crate) mod laws;
 mod map;
-mod model;
+pub(crate) mod model;
 mod prose;
 mod rust;
 mod sources;
@@ -163,6 +164,7 @@ fn check(model: &Model) -> Vec<Violation> {
         hosts::check,
         prose::check,
         cycles::check,
+        laws::check,
     ];
     rules.iter().flat_map(|rule| rule(model)).collect()
 }

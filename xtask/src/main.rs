@@ -15,6 +15,7 @@ mod memory;
 mod postgres;
 mod prepare;
 mod process;
+mod properties;
 mod soak;
 mod steps;
 mod test;
@@ -81,6 +82,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[TARGET] [--seconds N | --inputs N]",
         about: "fuzz the parsers of rules, feeds and times, a minute each (nightly)",
         run: fuzz::run,
+    },
+    Command {
+        name: "properties",
+        arguments: "[--crate NAME] [--cases N] [--seed S]",
+        about: "run every law, or write their list (--renew)",
+        run: properties::run,
     },
     Command {
         name: "interop",

@@ -159,6 +159,7 @@ impl ContextEvents {
 mod tests {
     use kalends_kernel::{CalendarId, Metadata, OrgId, Version};
     use kalends_time::Zone;
+    use kalends_time::testing::config;
     use proptest::prelude::*;
 
     use super::*;
@@ -246,7 +247,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
+        #![proptest_config(config(96))]
 
         #[test]
         fn a_page_is_a_slice_of_all_instances(

@@ -114,6 +114,7 @@ pub fn needs_a_rule(param: &str) -> FieldError {
 
 #[cfg(test)]
 mod tests {
+    use kalends_time::testing::config;
     use proptest::prelude::*;
 
     use super::*;
@@ -168,7 +169,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
+        #![proptest_config(config(96))]
 
         #[test]
         fn a_new_rule_keeps_exceptions_that_are_its_occurrences(

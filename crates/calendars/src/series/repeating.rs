@@ -111,6 +111,7 @@ impl Repeating {
 #[cfg(test)]
 mod tests {
     use kalends_time::Zone;
+    use kalends_time::testing::config;
     use proptest::prelude::*;
 
     use super::*;
@@ -131,7 +132,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
+        #![proptest_config(config(96))]
 
         #[test]
         fn ended_and_coming_occurrences_agree_with_expanding_all(

@@ -1,5 +1,6 @@
 //! Examples of edge cases, and properties.
 
+use kalends_time::testing::config;
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -241,7 +242,7 @@ fn model(event: &Event, minutes: &[u16], after: Timestamp, until: Timestamp) -> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(config(128))]
 
     #[test]
     fn happenings_in_slices_agree_with_the_model(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kalends_calendars::{AgentActivity, Calendar, Event, EventSource, NewCalendar, Repeats};
 use kalends_kernel::{CalendarId, EventId, Metadata, OrgId};
+use kalends_time::testing::config;
 use kalends_time::{SignedDuration, Timestamp, Zone};
 use proptest::prelude::*;
 
@@ -205,7 +206,7 @@ fn feeds() -> impl Strategy<Value = Vec<BTreeMap<u8, Drawn>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(config(256))]
 
     /// Whatever feeds came before, the events are those of the last one. Events that it does not change keep their
     /// rows. Applying the same feed again changes nothing.
@@ -247,7 +248,7 @@ fn files() -> impl Strategy<Value = Vec<BTreeMap<u8, Drawn>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(config(256))]
 
     /// Whatever files came before, the last edition of each event takes place, unless it is cancelled. Events that a
     /// file does not contain keep their rows. Applying the same file again changes nothing.

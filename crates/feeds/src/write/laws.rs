@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty};
 use kalends_recurrence::{Length, Rule, Series};
+use kalends_time::testing::config;
 use kalends_time::{CivilDateTime, SignedDuration, Span, Zone};
 use proptest::prelude::*;
 
@@ -138,7 +139,7 @@ fn meets_a_doubtful_time(event: &Event) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(config(128))]
 
     #[test]
     fn every_feed_is_well_formed_and_deterministic(

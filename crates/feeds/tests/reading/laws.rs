@@ -4,6 +4,7 @@ use std::fs;
 
 use kalends_feeds::limits::STEPS_MAX;
 use kalends_feeds::read::read;
+use kalends_time::testing::config;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -105,7 +106,7 @@ fn event() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(config(256))]
 
     #[test]
     fn arbitrary_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
