@@ -268,6 +268,8 @@ mod tests {
     }
 
     proptest! {
+        /// A time has a reason against it exactly if it is not offered, and the reasons cover exactly the part that is
+        /// taken.
         #[test]
         fn there_is_a_reason_iff_the_slot_is_not_offered((drawn, query, allowed) in question()) {
             let calendars: Vec<CalendarTime<'_, u8, Kind>> = (0u8..)

@@ -182,6 +182,7 @@ mod tests {
     }
 
     proptest! {
+        /// The nearest free times are those that trying each minute as a start finds.
         #[test]
         fn agrees_with_trying_each_start(
             busy in busy_set(), wanted in span(), within in (span(), span()), step in 1..40i64, count in 0..6usize,
@@ -191,6 +192,7 @@ mod tests {
             prop_assert_eq!(found, nearest_by_trying(&busy, wanted, within, step, count));
         }
 
+        /// Asking for one more of the nearest free times keeps the others.
         #[test]
         fn asking_for_more_only_adds(busy in busy_set(), wanted in span(), step in 1..40i64, count in 0..6usize) {
             let nearest = |count| nearest_free(&busy, wanted, minutes(0, MINUTES), SignedDuration::minutes(step), count);

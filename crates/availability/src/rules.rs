@@ -496,6 +496,7 @@ mod tests {
     }
 
     proptest! {
+        /// The time outside working hours is the time at which the clocks of the zone show no open hours.
         #[test]
         fn outside_agrees_with_reading_the_clock((rules, moment) in rules_and_moment(), start in -6_000..6_000i64) {
             let start = moment + SignedDuration::minutes(start);
@@ -514,6 +515,7 @@ mod tests {
             }
         }
 
+        /// The time outside working hours does not depend on the window that asks for it.
         #[test]
         fn clipping_a_longer_window_gives_the_same(
             (rules, windows) in rules_and_moment().prop_flat_map(|(rules, moment)| (Just(rules), (span_near(moment), span_near(moment)))),
@@ -525,6 +527,8 @@ mod tests {
             prop_assert_eq!(outside.clip(both), outside);
         }
 
+        /// Each time of a window is inside working hours, or outside because of its weekday, or outside because of an
+        /// override.
         #[test]
         fn inside_and_outside_partition_the_window((rules, window, _) in rules_window_blocks()) {
             let outside = rules.outside(window);
@@ -536,6 +540,7 @@ mod tests {
             prop_assert_eq!(by_weekday.intersection(&by_override), BusySet::EMPTY);
         }
 
+        /// A slot is offered exactly if it keeps the buffers around every event and is within working hours.
         #[test]
         fn a_slot_is_offered_iff_it_keeps_the_buffers_and_the_hours(
             (rules, window, blocks) in rules_window_blocks(), offset in 0..2_880i64, length in 1..480i64,
@@ -552,6 +557,7 @@ mod tests {
             prop_assert_eq!(!taken.overlaps(slot), offered);
         }
 
+        /// Events outside of the range that rules ask to read change nothing.
         #[test]
         fn blocks_outside_the_read_range_change_nothing((rules, window, blocks) in rules_window_blocks()) {
             let all = BusySet::from_unsorted(blocks.clone());
@@ -563,6 +569,7 @@ mod tests {
             prop_assert_eq!(taken.clip(window), taken);
         }
 
+        /// Longer buffers and more events block no less time.
         #[test]
         fn longer_buffers_and_more_events_block_more(
             (rules, window, blocks) in rules_window_blocks(), before in 0..=30i64, after in 0..=30i64,

@@ -155,6 +155,7 @@ mod tests {
     }
 
     proptest! {
+        /// The free slots, and their number, are those that trying each start finds.
         #[test]
         fn slots_agree_with_trying_each_start(busy in busy_set(), window in span(), length in 1..90i64, step in 1..40i64) {
             let (length, step) = (SignedDuration::minutes(length), SignedDuration::minutes(step));
@@ -164,6 +165,7 @@ mod tests {
             prop_assert_eq!(count_free_slots(window, &busy, length, step), tried.len() as u64);
         }
 
+        /// A slot of the grid is offered exactly if it overlaps no busy time.
         #[test]
         fn a_slot_is_offered_iff_it_overlaps_nothing_busy(busy in busy_set(), window in span()) {
             for (minutes, step) in [(5, 5), (15, 15), (30, 10), (45, 60), (120, 5)] {
@@ -176,6 +178,7 @@ mod tests {
             }
         }
 
+        /// Busy time outside of the window does not change the slots.
         #[test]
         fn busy_time_outside_the_window_changes_nothing(busy in busy_set(), window in span()) {
             let quarter = SignedDuration::minutes(15);

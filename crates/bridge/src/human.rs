@@ -386,6 +386,7 @@ mod tests {
     }
 
     proptest! {
+        /// The busy time of human calendars stays the same up to `valid_until`, and changes then.
         #[test]
         fn the_result_changes_exactly_at_valid_until(sources in sources(), window in span(), allow: bool, part in 0..1_000i64) {
             let time = HumanTime::of(&sources, window, NOW, allow);
@@ -402,6 +403,7 @@ mod tests {
             }
         }
 
+        /// Allowing stale calendars offers no less time, and reports the same state.
         #[test]
         fn allow_stale_offers_no_less_and_keeps_the_state(sources in sources(), window in span()) {
             let strict = HumanTime::of(&sources, window, NOW, false);
@@ -415,6 +417,7 @@ mod tests {
             }
         }
 
+        /// A minute is blocked exactly if the busy times of a human calendar, or its age, block it.
         #[test]
         fn each_minute_is_blocked_iff_a_source_blocks_it(sources in sources(), allow: bool) {
             let window = minutes(0, MINUTES);

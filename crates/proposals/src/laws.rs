@@ -264,6 +264,7 @@ fn a_state_follows_from_its_status_and_details() {
 }
 
 proptest! {
+    /// The best slot has the highest score and starts first among equals, and the ranking has every slot once.
     #[test]
     fn the_winner_has_the_highest_score_and_starts_first_among_equals((proposal, responses) in settled()) {
         let settled = after(&proposal, &responses);
@@ -298,6 +299,7 @@ proptest! {
         }
     }
 
+    /// The order of the responses does not change the verdict.
     #[test]
     fn the_order_of_responses_never_matters(
         (proposal, responses, shuffled) in settled().prop_flat_map(|(proposal, responses)| {
@@ -307,6 +309,7 @@ proptest! {
         prop_assert_eq!(after(&proposal, &responses).verdict(NOW), after(&proposal, &shuffled).verdict(NOW));
     }
 
+    /// Only slots that have not begun are ranked and can be confirmed.
     #[test]
     fn only_future_slots_are_ranked((proposal, responses) in settled(), minute in 0..250_i64) {
         let settled = after(&proposal, &responses);

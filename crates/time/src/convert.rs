@@ -214,6 +214,7 @@ mod tests {
     }
 
     proptest! {
+        /// Timestamps and civil times convert to those of `jiff` and back.
         #[test]
         fn jiff_types_round_trip(micros in micros()) {
             let ours = Timestamp::from_micros(micros);
@@ -227,6 +228,7 @@ mod tests {
             prop_assert_eq!(CivilDateTime::from(datetime), civil);
         }
 
+        /// A zoned time of `jiff` shows the same clock in every zone.
         #[test]
         fn a_zoned_time_of_jiff_shows_the_same_clock(ours in timestamp(), zone in any_zone()) {
             let zoned = zone.to_zoned(ours).unwrap();
@@ -235,6 +237,7 @@ mod tests {
             prop_assert_eq!(Timestamp::from(&zoned), ours);
         }
 
+        /// Timestamps and durations convert to those of the standard library and back.
         #[test]
         fn std_types_round_trip(micros in micros()) {
             let ours = Timestamp::from_micros(micros);

@@ -183,7 +183,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is drawn is in the documented ranges.
+        /// The strategies of time draw what their documentation says.
         #[test]
         fn draws_are_in_their_ranges(
             time in timestamp(), written in written_timestamp(), second in whole_second(), date in civil_date(),

@@ -409,6 +409,7 @@ mod tests {
     }
 
     proptest! {
+        /// Offsets, daylight saving and abbreviations agree with `chrono-tz` at any time.
         #[test]
         fn clocks_agree_with_another_reader((zone, theirs) in long_known(), timestamp in timestamp()) {
             let utc = chrono::DateTime::from_timestamp_micros(timestamp.as_micros()).unwrap().naive_utc();
@@ -423,7 +424,7 @@ mod tests {
             prop_assert_eq!(naive(zone.to_civil(timestamp)), theirs.from_utc_datetime(&utc).naive_local());
         }
 
-        /// Tests times near the changes and elsewhere.
+        /// The timestamp of what a clock shows agrees with `chrono-tz`, near changes of the clocks and elsewhere.
         #[test]
         fn wall_clocks_agree_with_another_reader(
             (zone, theirs) in long_known(), at in any::<prop::sample::Index>(), near in -200_000_000_000_i64..200_000_000_000,
@@ -446,6 +447,7 @@ mod tests {
             prop_assert_eq!(zone.to_timestamp(civil), Some(Timestamp::from_micros(expected)));
         }
 
+        /// What a clock shows leads back to the timestamp, or to the earlier one of an overlap.
         #[test]
         fn a_timestamp_round_trips_to_itself_or_to_the_first_of_an_overlap(
             timestamp in timestamp(), zone in zone(),

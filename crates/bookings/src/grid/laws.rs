@@ -94,7 +94,8 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 
-    /// The grid of a window agrees with the grids of its parts: the slots of a day do not depend on another day.
+    /// The grid of a window agrees with the grids of its parts, because the slots of a day do not depend on another
+    /// day.
     #[test]
     fn days_do_not_depend_on_each_other((timetable, moment) in timetable_and_moment(), cut in 0i64..5_760) {
         let window = around(moment, -2_880, 5_760);
@@ -109,8 +110,7 @@ proptest! {
         }
     }
 
-    /// An offered slot keeps the buffer from everything that blocks, and can be booked. Every other slot of the grid is
-    /// taken.
+    /// A slot of the grid is offered and can be booked exactly if it keeps the buffer from everything that blocks.
     #[test]
     fn offered_slots_can_be_booked_and_others_are_taken(
         (timetable, moment) in timetable_and_moment(),
@@ -174,6 +174,7 @@ proptest! {
         }
     }
 
+    /// A guest who asks for any start gets a slot that begins then, or a refusal.
     #[test]
     fn any_start_is_booked_or_refused(
         (timetable, moment) in timetable_and_moment(), start in 0..Timestamp::HORIZON.as_micros(),

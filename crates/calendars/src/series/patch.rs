@@ -171,6 +171,7 @@ mod tests {
     proptest! {
         #![proptest_config(config(96))]
 
+        /// A series with a new rule keeps exactly the exceptions whose starts are still occurrences.
         #[test]
         fn a_new_rule_keeps_exceptions_that_are_its_occurrences(
             event in series(), new in rules(), cut in 0..40_usize, changed in 0..40_usize,

@@ -284,6 +284,7 @@ mod tests {
     proptest! {
         #![proptest_config(config(96))]
 
+        /// A recurrence is read back as it was stored, and the name of an occurrence as it was written.
         #[test]
         fn stored_recurrences_round_trip(event in series(), index in 0..9_usize) {
             let spans = all(&event);

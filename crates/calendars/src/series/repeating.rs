@@ -134,6 +134,7 @@ mod tests {
     proptest! {
         #![proptest_config(config(96))]
 
+        /// The last ended and the next coming occurrences of a series are those that expanding all of it finds.
         #[test]
         fn ended_and_coming_occurrences_agree_with_expanding_all(
             event in series(), day in -10..500_i64, count in 1..6_usize,

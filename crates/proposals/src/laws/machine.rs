@@ -4,6 +4,8 @@ use super::*;
 use crate::testing::{Model, Operation, PARTICIPANTS, applied, histories};
 
 proptest! {
+    /// After any operations, accepted or refused, a proposal is what its model is, ends at most once, and can be
+    /// stored.
     #[test]
     fn a_proposal_is_what_its_model_is((mut proposal, operations) in histories()) {
         let mut model = Model::of(&proposal);

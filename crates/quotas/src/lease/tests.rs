@@ -158,6 +158,8 @@ fn the_remaining_units_are_known() {
 }
 
 proptest! {
+    /// Nodes that count, crash and stop never pass the limit together, and every unit is spent, lost in a crash, or
+    /// left.
     #[test]
     fn nodes_never_pass_the_limit(limit in limits(), steps in steps()) {
         let mut cluster = Cluster::new(limit, NODES);
@@ -190,6 +192,7 @@ proptest! {
         }
     }
 
+    /// Nodes that ask again until no unit is left spend exactly the limit.
     #[test]
     fn nodes_that_retry_spend_exactly_the_limit(limit in 0u64..5_000, order in prop::collection::vec(0usize..4, 1..400)) {
         let mut counter = Counter::default();
@@ -233,6 +236,7 @@ fn a_debit_is_at_most_a_block(#[case] amount: u64, #[case] made: bool) {
 }
 
 proptest! {
+    /// No calls of a lease in any order, with any times and numbers, make it panic.
     #[test]
     fn no_argument_makes_a_lease_panic(
         calls in prop::collection::vec((0u8..7, any_timestamp(), prop::option::of(any_number()), any_number()), 1..60),

@@ -135,21 +135,25 @@ proptest! {
     // 4 times 6,000 rules, different ones in every run. Rules that never occur again are rejected.
     #![proptest_config(ProptestConfig { max_global_rejects: u32::MAX, ..config(6_000) })]
 
+    /// Daily rules have the occurrences that the crate `rrule` finds.
     #[test]
     fn daily(rule in drawn_of(Frequency::Daily), at in whole_second(), end in end(), window in window()) {
         compare(&rule, at, end, window)?;
     }
 
+    /// Weekly rules have the occurrences that the crate `rrule` finds.
     #[test]
     fn weekly(rule in drawn_of(Frequency::Weekly), at in whole_second(), end in end(), window in window()) {
         compare(&rule, at, end, window)?;
     }
 
+    /// Monthly rules have the occurrences that the crate `rrule` finds.
     #[test]
     fn monthly(rule in drawn_of(Frequency::Monthly), at in whole_second(), end in end(), window in window()) {
         compare(&rule, at, end, window)?;
     }
 
+    /// Yearly rules have the occurrences that the crate `rrule` finds.
     #[test]
     fn yearly(rule in drawn_of(Frequency::Yearly), at in whole_second(), end in end(), window in window()) {
         compare(&rule, at, end, window)?;

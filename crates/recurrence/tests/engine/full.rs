@@ -44,6 +44,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 proptest! {
+    /// Any rule of RFC 5545 has the starts of the model that was written from the RFC's text, in both directions.
     #[test]
     fn the_engine_agrees_with_the_model(parts in any_rule(), first in first(), far in prop_oneof![Just(0), 0..14_000i64]) {
         let series = FloatingSeries::new(&parts.rule(), civil(first));

@@ -105,7 +105,7 @@ fn weekday(day: i64) -> usize {
 proptest! {
     #![proptest_config(config(150))]
 
-    /// Holds for any rule, any start and any distance of the window.
+    /// A rule of dates falls on the days of a model that examines each day, near its start and decades later.
     #[test]
     fn the_engine_falls_on_the_days_of_the_model(rule in date_rule(), first in whole_second(), far in 0..14_000i64) {
         let Ok(series) = rule.series(first, Zone::UTC) else {

@@ -17,6 +17,7 @@ fn steps(series: &Series, days_after: i64) -> u64 {
 proptest! {
     #![proptest_config(config(4_000))]
 
+    /// A year of any series costs a bounded number of steps, wherever it is.
     #[test]
     fn a_year_costs_a_bounded_number_of_steps(
         rule in date_rule(),

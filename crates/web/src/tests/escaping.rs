@@ -48,6 +48,7 @@ proptest! {
     // Each case renders every page.
     #![proptest_config(config(64))]
 
+    /// Links and forms of a public page lead to this server, whatever the third-party texts on it.
     #[test]
     fn links_and_forms_lead_to_this_server_whatever_the_texts(text in "\\PC{0,40}") {
         for (name, page) in every_page(&text).0 {
