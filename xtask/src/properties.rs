@@ -61,17 +61,22 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     nextest.args(["--profile", PROFILE]).envs(options.environment(seed)).args(selection(&laws));
     let outcomes = outcomes(&mut nextest, &laws)?;
-    let failed = outcomes.values().filter(|passed| !**passed).count();
-    let missing = laws.len() - outcomes.len();
-    if failed + missing == 0 {
+    let missing: Vec<&Law> = laws.iter().filter(|law| !outcomes.contains_key(&identifier(law))).collect();
+    for law in &missing {
+        print_line(law, "NOT RUN", "");
+    }
+    let failed = missing.len() + outcomes.values().filter(|passed| !**passed).count();
+    if failed == 0 {
         println!("{} laws passed", laws.len());
         return Ok(());
     }
     println!("to repeat: {}", options.repeated(seed));
-    match failed {
-        0 => bail!("{missing} of {} laws did not run", laws.len()),
-        failed => bail!("{failed} of {} laws failed", laws.len()),
-    }
+    bail!("{failed} of {} laws failed or did not run", laws.len())
+}
+
+/// Prints how a law ended.
+fn print_line(law: &Law, outcome: &str, time: &str) {
+    println!("{:<24} {:<96} {outcome} {time}", law.package, law.test);
 }
 
 /// Writes the list of the page.
@@ -169,7 +174,7 @@ fn outcomes(nextest: &mut Command, laws: &[Law]) -> Result<BTreeMap<String, bool
             // A failure may be repeated in the summary.
             Some((_, _, name, _)) if outcomes.contains_key(name) => {}
             Some((passed, time, name, law)) => {
-                println!("{:<24} {:<96} {} {time}", law.package, law.test, if passed { "passed" } else { "FAILED" });
+                print_line(law, if passed { "passed" } else { "FAILED" }, time);
                 outcomes.insert(name.to_owned(), passed);
             }
             None => eprintln!("{line}"),
