@@ -150,10 +150,11 @@ fn in_modules(tokens: TokenStream, modules: &mut Vec<String>, found: &mut Vec<Fo
                 in_modules(body.stream(), modules, found);
                 modules.pop();
             }
-        } else if ident == "proptest" && tokens.next_if(|token| is_punct(token, '!')).is_some() {
-            if let Some(block) = next_group(&mut tokens, Delimiter::Brace) {
-                in_block(block.stream(), modules, found);
-            }
+        } else if ident == "proptest"
+            && tokens.next_if(|token| is_punct(token, '!')).is_some()
+            && let Some(block) = next_group(&mut tokens, Delimiter::Brace)
+        {
+            in_block(block.stream(), modules, found);
         }
     }
 }
