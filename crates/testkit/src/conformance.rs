@@ -551,26 +551,26 @@ macro_rules! conformance_names {
 #[macro_export]
 macro_rules! port_suite {
     ($port:ident, $make_store:path) => {
-        $crate::conformance_cases! { port_tests($port, $make_store) }
+        $crate::conformance_cases! { port_tests($port as $port, $make_store) }
     };
 }
 
 #[doc(hidden)]
 #[macro_export]
 macro_rules! port_tests {
-    ((metering, $make_store:path) metering { [$($case:ident,)*] $($other:ident,)* } $($rest:tt)*) => {
-        mod metering {
+    ((metering as $port:ident, $make_store:path) metering { [$($case:ident,)*] $($other:ident,)* } $($rest:tt)*) => {
+        mod $port {
             use super::*;
             $(
                 #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
                 async fn $case() {
-                    $crate::conformance::metering::$case(&$make_store().await).await;
+                    $crate::conformance::$port::$case(&$make_store().await).await;
                 }
             )*
         }
     };
-    (($port:ident, $make_store:path) $group:ident { $($case:tt)* } $($rest:tt)*) => {
-        $crate::port_tests! { ($port, $make_store) $($rest)* }
+    (($wanted:ident as $port:ident, $make_store:path) $group:ident { $($case:tt)* } $($rest:tt)*) => {
+        $crate::port_tests! { ($wanted as $port, $make_store) $($rest)* }
     };
 }
 
