@@ -9,8 +9,9 @@ mod dialect;
 mod examples;
 mod files;
 mod hosts;
+pub(crate) mod laws;
 mod map;
-mod model;
+pub(crate) mod model;
 mod prose;
 mod rust;
 mod sources;
@@ -168,6 +169,7 @@ fn check(model: &Model) -> Vec<Violation> {
         hosts::check,
         prose::check,
         cycles::check,
+        laws::check,
     ];
     rules.iter().flat_map(|rule| rule(model)).collect()
 }

@@ -35,6 +35,14 @@ fn features() -> Result<()> {
         &["--package", "kalends-wire", "--no-default-features"][..],
         &["--package", "kalends-wire", "--no-default-features", "--features", "parse"],
         &["--package", "kalends-client"],
+        &["--package", "kalends-time"],
+        &["--package", "kalends-recurrence", "--package", "kalends-availability"],
+        &["--package", "kalends-quotas", "--package", "kalends-proposals"],
+        &["--package", "kalends-time", "--features", "testing"],
+        &["--package", "kalends-recurrence", "--features", "testing"],
+        &["--package", "kalends-availability", "--features", "testing"],
+        &["--package", "kalends-quotas", "--features", "testing"],
+        &["--package", "kalends-proposals", "--features", "testing"],
     ] {
         let mut cargo = process::cargo(["clippy", "--locked"]);
         process::run(cargo.args(alone).args(["--", "-D", "warnings"]))?;

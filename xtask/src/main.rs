@@ -18,6 +18,7 @@ mod peers;
 mod postgres;
 mod prepare;
 mod process;
+mod properties;
 mod soak;
 mod steps;
 mod test;
@@ -96,6 +97,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[TARGET] [--seconds N | --inputs N]",
         about: "fuzz parsers, rules, sets and the algebra of busy times, a minute each (nightly)",
         run: fuzz::run,
+    },
+    Command {
+        name: "properties",
+        arguments: "[--crate NAME] [--cases N] [--seed S]",
+        about: "run every law, or write their list (--renew)",
+        run: properties::run,
     },
     Command {
         name: "interop",

@@ -1,5 +1,7 @@
 //! `cargo xtask test`: every test, on its own Postgres. Nextest's summary ends the output.
 
+use std::process::Command;
+
 use anyhow::{Context as _, Result};
 
 use crate::artifacts::{self, Profile};
@@ -16,7 +18,7 @@ const PAGE_TESTS: &str = "kalends-e2e";
 /// Runs the doc tests, then the other tests. Further arguments go to nextest.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let workspace = Workspace::load()?;
-    let mut nextest = tools::NEXTEST.command(&workspace)?;
+    let mut nextest = nextest(&workspace)?;
     let packages = selected(arguments)?;
     let everything = packages.is_empty();
     // Report a missing browser before compiling anything.
@@ -33,11 +35,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     doc_tests(&workspace, &packages)?;
 
     let postgres = TestServer::obtain(Durability::None)?;
-    nextest.arg("run").env(postgres::TEST_POSTGRES, postgres.url());
-    if let Some(folder) = memory::folder() {
-        // The temporary folders of the tests, with their SQLite databases.
-        nextest.env("TMPDIR", folder);
-    }
+    nextest.env(postgres::TEST_POSTGRES, postgres.url());
     if let Ok(server) = artifacts::server(&workspace, Profile::Debug) {
         nextest.env(SERVER_BINARY, server);
     }
@@ -48,6 +46,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         nextest.args(["--profile", "ci"]);
     }
     process::run_last(nextest.args(arguments))
+}
+
+/// `cargo nextest run`. The temporary folders of the tests are in memory if there is enough.
+pub(crate) fn nextest(workspace: &Workspace) -> Result<Command> {
+    let mut nextest = tools::NEXTEST.command(workspace)?;
+    nextest.arg("run");
+    if let Some(folder) = memory::folder() {
+        // The temporary folders hold the SQLite databases.
+        nextest.env("TMPDIR", folder);
+    }
+    Ok(nextest)
 }
 
 /// Only libraries have doc tests, and Cargo refuses to look for them elsewhere.

@@ -459,6 +459,7 @@ mod tests {
     }
 
     proptest! {
+        /// Several uses of an allowance at once count like single uses, or none of them counts.
         #[test]
         fn several_uses_count_like_single_uses_or_not_at_all(
             which in 0..all().len(),

@@ -379,6 +379,7 @@ mod tests {
     }
 
     proptest! {
+        /// Every cursor of the audit log is read back from its text.
         #[test]
         fn a_cursor_is_read_back(micros: i64, id: [u8; 16]) {
             let cursor = AuditCursor { created_at: Timestamp::from_micros(micros), id: AuditId::from_bytes(id) };

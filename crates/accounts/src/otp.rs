@@ -172,12 +172,14 @@ mod tests {
     }
 
     proptest! {
+        /// A text is a code exactly if it consists of six ASCII digits.
         #[test]
         fn only_six_ascii_digits_are_a_code(text in "\\PC{0,8}") {
             let six = text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_digit());
             prop_assert_eq!(Code::parse(&text).map(|code| code.digits()), six.then_some(text));
         }
 
+        /// Every generated code is read back from its digits.
         #[test]
         fn generated_codes_parse(seed: u8) {
             let code = Code::generate(&Counting(std::sync::atomic::AtomicU8::new(seed)));

@@ -175,6 +175,7 @@ mod tests {
     }
 
     proptest! {
+        /// Every generated key has the form of its kind.
         #[test]
         fn generated_keys_have_their_form(seed: u8) {
             let now = Timestamp::from_micros(0);
@@ -189,6 +190,7 @@ mod tests {
             }
         }
 
+        /// No other text has the form of a key.
         #[test]
         fn other_texts_have_no_form(text in "\\PC{0,80}") {
             prop_assert_eq!(KeyForm::of(&text), None);

@@ -383,6 +383,7 @@ mod tests {
     }
 
     proptest! {
+        /// A request with the session's cookie is refused from every origin but our own.
         #[test]
         fn no_other_origin_passes(origin in "\\PC{0,40}") {
             let own = ["https://a.example".to_owned()];

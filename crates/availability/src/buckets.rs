@@ -60,6 +60,7 @@ mod tests {
     use super::*;
 
     proptest! {
+        /// The sort by buckets agrees with the sort of the standard library.
         #[test]
         fn agrees_with_a_sort(
             near in prop::collection::vec(-1_000..1_000i64, 0..600),

@@ -492,7 +492,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::strategies::{MINUTES, at, busy_minutes, busy_set, minutes, span, spans};
+    use crate::testing::{MINUTES, at, busy_minutes, busy_set, calendars, free_minutes, minutes, span, spans};
 
     fn set(spans: &[(i64, i64)]) -> BusySet {
         spans.iter().map(|(start, end)| minutes(*start, *end)).collect()
@@ -636,6 +636,8 @@ mod tests {
     }
 
     proptest! {
+        /// A busy set covers exactly the minutes of the spans that it was made from, in spans that neither overlap nor
+        /// touch.
         #[test]
         fn from_unsorted_agrees_with_marking_minutes(spans in spans()) {
             let marked: Vec<bool> = (0..MINUTES).map(|minute| spans.iter().any(|span| span.contains(at(minute)))).collect();
@@ -646,11 +648,13 @@ mod tests {
             prop_assert_eq!(BusySet::from_unsorted(busy.spans().to_vec()), busy);
         }
 
+        /// The order of the spans does not change the busy set.
         #[test]
         fn order_does_not_matter((spans, shuffled) in spans().prop_flat_map(|spans| (Just(spans.clone()), Just(spans).prop_shuffle()))) {
             prop_assert_eq!(BusySet::from_unsorted(spans), BusySet::from_unsorted(shuffled));
         }
 
+        /// Free and busy time together are the window, and do not overlap.
         #[test]
         fn free_and_busy_partition_the_window(busy in busy_set(), window in span()) {
             let free = busy.complement(window);
@@ -660,6 +664,7 @@ mod tests {
             prop_assert_eq!(SignedDuration::micros(free.total().as_micros() + busy.clip(window).total().as_micros()), window.length());
         }
 
+        /// Union is commutative, associative and idempotent, and the empty set changes nothing.
         #[test]
         fn union_is_commutative_associative_and_idempotent(a in busy_set(), b in busy_set(), c in busy_set()) {
             prop_assert_eq!(a.union(&b), b.union(&a));
@@ -669,6 +674,7 @@ mod tests {
             prop_assert_eq!(BusySet::union_all([&a, &b, &c]), a.union(&b).union(&c));
         }
 
+        /// Union and intersection agree with marking minutes, and absorb each other.
         #[test]
         fn union_and_intersection_agree_with_marking_minutes(a in busy_set(), b in busy_set()) {
             let (ours, theirs) = (busy_minutes(&a), busy_minutes(&b));
@@ -680,6 +686,8 @@ mod tests {
             prop_assert_eq!(a.union(&b).intersection(&a), a);
         }
 
+        /// The difference agrees with marking minutes, and the free time of a window is its difference from the busy
+        /// time.
         #[test]
         fn difference_agrees_with_marking_minutes(a in busy_set(), b in busy_set(), window in span()) {
             let (ours, theirs) = (busy_minutes(&a), busy_minutes(&b));
@@ -689,19 +697,15 @@ mod tests {
             prop_assert_eq!(BusySet::from(window).difference(&a), a.complement(window));
         }
 
+        /// The time in which all or at least some of several calendars are free agrees with counting them for each
+        /// minute.
         #[test]
         fn free_of_several_agrees_with_counting_minutes(
-            sets in prop::collection::vec(busy_set(), 0..6), window in span(), k in 0..8usize,
+            sets in calendars(), window in span(), k in 0..8usize,
         ) {
-            let marked: Vec<Vec<bool>> = sets.iter().map(busy_minutes).collect();
-            let free = |minute: usize| marked.iter().filter(|busy| !busy[minute]).count();
-            let counted = |least: usize| {
-                let minutes = (0..MINUTES).zip(0..);
-                minutes.map(|(minute, index)| window.contains(at(minute)) && free(index) >= least).collect::<Vec<_>>()
-            };
             let (common, some) = (BusySet::common_free(&sets, window), BusySet::at_least_free(k, &sets, window));
-            prop_assert_eq!(busy_minutes(&common), counted(sets.len()));
-            prop_assert_eq!(busy_minutes(&some), counted(k));
+            prop_assert_eq!(busy_minutes(&common), free_minutes(&sets, window, sets.len()));
+            prop_assert_eq!(busy_minutes(&some), free_minutes(&sets, window, k));
             for free in [&common, &some] {
                 prop_assert_eq!(&BusySet::from_unsorted(free.spans().to_vec()), free);
                 prop_assert_eq!(&free.clip(window), free);
@@ -711,11 +715,13 @@ mod tests {
             prop_assert_eq!(BusySet::common_free([&union], window), BusySet::common_free(&sets, window));
         }
 
+        /// Clipping a set to a window is the intersection with it.
         #[test]
         fn clipping_is_intersection_with_the_window(busy in busy_set(), window in span()) {
             prop_assert_eq!(busy.clip(window), busy.intersection(&window.into()));
         }
 
+        /// Clipping a set to two windows is clipping it to the part that they share.
         #[test]
         fn clipping_twice_is_clipping_to_the_shared_window(busy in busy_set(), a in span(), b in span()) {
             let shared = a.clip(b).map_or(BusySet::EMPTY, |shared| busy.clip(shared));
@@ -723,12 +729,14 @@ mod tests {
             prop_assert_eq!(busy.clip(a).clip(a), busy.clip(a));
         }
 
+        /// A set overlaps a window exactly if its clip is not empty.
         #[test]
         fn overlap_is_a_clip_that_is_not_empty(busy in busy_set(), window in span()) {
             prop_assert_eq!(busy.overlaps(window), !busy.clip(window).is_empty());
             prop_assert_eq!(busy.overlaps(window), busy.spans().iter().any(|span| span.overlaps(window)));
         }
 
+        /// A slot overlaps widened busy time exactly if the slot, widened the other way, overlaps the busy time.
         #[test]
         fn widening_the_busy_set_equals_widening_the_candidate_the_other_way(
             busy in busy_set(), candidate in span(), before in 0..20i64, after in 0..20i64,
@@ -738,6 +746,7 @@ mod tests {
             prop_assert_eq!(busy.widen(before, after).overlaps(candidate), busy.overlaps(needs));
         }
 
+        /// Widening twice is widening by the sums, and the union of widened sets is the widened union.
         #[test]
         fn widening_adds_up_and_distributes_over_union(
             a in busy_set(), b in busy_set(), first in 0..20i64, second in 0..20i64,

@@ -47,7 +47,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::strategies::{at, minutes};
+    use crate::testing::{at, minutes};
 
     fn cached(valid_until: Option<i64>) -> CachedBusy {
         let busy = [minutes(10, 20), minutes(30, 40)].into_iter().collect();

@@ -139,6 +139,7 @@ fn reasons<K: Copy, B: Copy>(
 
 #[cfg(test)]
 mod tests {
+    use kalends_time::testing::span_near;
     use kalends_time::{CivilDate, SignedDuration, Timestamp, Zone};
     use proptest::prelude::*;
     use rstest::rstest;
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
     use crate::{
         Hours, Override, Week, count_free_slots,
-        strategies::{near, rules_and_moment, rules_window_blocks},
+        testing::{rules_and_moment, rules_window_blocks},
     };
 
     /// Kinds of busy times, in the order in which they are declared.
@@ -247,7 +248,7 @@ mod tests {
         let one = move |moment: Timestamp| {
             let rules = rules_and_moment().prop_map(|(rules, _)| rules);
             let open = Just(Rules::default());
-            let short = (near(moment), 1..=180i64, kind()).prop_map(|(span, length, kind)| Block {
+            let short = (span_near(moment), 1..=180i64, kind()).prop_map(|(span, length, kind)| Block {
                 kind,
                 span: Span::new(span.start(), span.start() + SignedDuration::minutes(length)).unwrap(),
             });
@@ -269,6 +270,8 @@ mod tests {
     }
 
     proptest! {
+        /// A time has a reason against it exactly if it is not offered, and the reasons cover exactly the part that is
+        /// taken.
         #[test]
         fn there_is_a_reason_iff_the_slot_is_not_offered((drawn, query, allowed) in question()) {
             let calendars: Vec<CalendarTime<'_, u8, Kind>> = (0u8..)

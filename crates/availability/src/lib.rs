@@ -18,8 +18,8 @@ mod explain;
 mod nearest;
 mod rules;
 mod slots;
-#[cfg(test)]
-mod strategies;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 /// What the interface takes and returns of other crates.
 pub use kalends_time::{

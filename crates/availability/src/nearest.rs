@@ -127,7 +127,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::strategies::{MINUTES, at, busy_set, minutes, span};
+    use crate::testing::{MINUTES, at, busy_set, minutes, nearest_by_trying, span};
 
     fn set(spans: &[(i64, i64)]) -> BusySet {
         spans.iter().map(|(start, end)| minutes(*start, *end)).collect()
@@ -181,48 +181,18 @@ mod tests {
         assert_eq!(nearest_free(&BusySet::EMPTY, always, always, SignedDuration::micros(1), 3), [always]);
     }
 
-    /// Tries every minute of the grid of the tests as a start.
-    fn by_trying(busy: &BusySet, wanted: Span, within: Span, step: i64, count: usize) -> Vec<Span> {
-        let taken = busy.overlaps(wanted);
-        let fits = |start: i64| {
-            let span = Span::new(at(start), at(start) + wanted.length()).unwrap();
-            let blocked = busy.spans().iter().any(|busy| busy.overlaps(span)) || (taken && span.overlaps(wanted));
-            (!blocked && span.clip(within) == Some(span)).then_some(span)
-        };
-        let distance = |span: &Span| (span.start() - wanted.start()).as_micros() / 60_000_000;
-        let near_first = |spans: &mut Vec<Span>| spans.sort_by_key(|span| (distance(span).abs(), span.start()));
-        // Consecutive minutes that fit belong to one gap.
-        let mut offers = Vec::new();
-        let mut gap: Vec<Span> = Vec::new();
-        for start in -1..=MINUTES {
-            if let Some(span) = fits(start) {
-                gap.push(span);
-                continue;
-            }
-            let on_grid: Vec<Span> = gap.iter().copied().filter(|span| distance(span) % step == 0).collect();
-            if on_grid.is_empty() {
-                near_first(&mut gap);
-                gap.truncate(1);
-                offers.append(&mut gap);
-            }
-            offers.extend(on_grid);
-            gap.clear();
-        }
-        near_first(&mut offers);
-        offers.truncate(count);
-        offers
-    }
-
     proptest! {
+        /// The nearest free times are those that trying each minute as a start finds.
         #[test]
         fn agrees_with_trying_each_start(
             busy in busy_set(), wanted in span(), within in (span(), span()), step in 1..40i64, count in 0..6usize,
         ) {
             let within = Span::new(within.0.start().min(within.1.start()), within.0.end().max(within.1.end())).unwrap();
             let found = nearest_free(&busy, wanted, within, SignedDuration::minutes(step), count);
-            prop_assert_eq!(found, by_trying(&busy, wanted, within, step, count));
+            prop_assert_eq!(found, nearest_by_trying(&busy, wanted, within, step, count));
         }
 
+        /// Asking for one more of the nearest free times keeps the others.
         #[test]
         fn asking_for_more_only_adds(busy in busy_set(), wanted in span(), step in 1..40i64, count in 0..6usize) {
             let nearest = |count| nearest_free(&busy, wanted, minutes(0, MINUTES), SignedDuration::minutes(step), count);

@@ -421,11 +421,12 @@ fn within(overrides: &[Override], first: CivilDate, last: CivilDate) -> &[Overri
 #[cfg(test)]
 mod tests {
     use kalends_time::Timestamp;
+    use kalends_time::testing::span_near;
     use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
-    use crate::strategies::{near, rules_and_moment, rules_window_blocks};
+    use crate::testing::{is_open, rules_and_moment, rules_window_blocks};
 
     fn span(text: &str) -> Span {
         let (start, end) = text.split_once(' ').unwrap();
@@ -592,22 +593,8 @@ mod tests {
         zone.to_timestamp(date.plus_days(1).midnight()).unwrap() - zone.to_timestamp(date.midnight()).unwrap()
     }
 
-    /// Whether the clocks show a time inside the hours, computed without the algebra.
-    fn shows_open(rules: &Rules, at: Timestamp) -> bool {
-        let local = rules.zone().to_civil(at);
-        let given = |date| rules.overrides().iter().find(|given| given.date == date);
-        let hours = |date| match (given(date), rules.working_hours()) {
-            (Some(given), _) => given.hours,
-            (None, Some(week)) => week.on(date).copied(),
-            (None, None) => Some(Hours::ALL_DAY),
-        };
-        let minute = local.time.as_micros() / 60_000_000;
-        [(local.date, minute), (local.date.plus_days(-1), minute + 1_440)].into_iter().any(|(date, minute)| {
-            hours(date).is_some_and(|hours| i64::from(hours.start()) <= minute && minute < i64::from(hours.end()))
-        })
-    }
-
     proptest! {
+        /// The time outside working hours is the time at which the clocks of the zone show no open hours.
         #[test]
         fn outside_agrees_with_reading_the_clock((rules, moment) in rules_and_moment(), start in -6_000..6_000i64) {
             let start = moment + SignedDuration::minutes(start);
@@ -619,16 +606,17 @@ mod tests {
                 let around = [-1, 0, 1].map(|days| lasts(date.plus_days(days), rules.zone()));
                 let offered = !outside.spans().iter().any(|span| span.contains(at));
                 if around.iter().all(|lasts| *lasts == SignedDuration::days(1)) {
-                    prop_assert_eq!(offered, shows_open(&rules, at), "{}", at);
+                    prop_assert_eq!(offered, is_open(&rules, at), "{}", at);
                 } else if around.iter().all(|lasts| *lasts >= SignedDuration::days(1)) && rules.working_hours().is_some() {
-                    prop_assert!(offered || !shows_open(&rules, at), "{}", at);
+                    prop_assert!(offered || !is_open(&rules, at), "{}", at);
                 }
             }
         }
 
+        /// The time outside working hours does not depend on the window that asks for it.
         #[test]
         fn clipping_a_longer_window_gives_the_same(
-            (rules, windows) in rules_and_moment().prop_flat_map(|(rules, moment)| (Just(rules), (near(moment), near(moment)))),
+            (rules, windows) in rules_and_moment().prop_flat_map(|(rules, moment)| (Just(rules), (span_near(moment), span_near(moment)))),
         ) {
             let (one, other) = windows;
             let both = Span::new(one.start().min(other.start()), one.end().max(other.end())).unwrap();
@@ -637,6 +625,8 @@ mod tests {
             prop_assert_eq!(outside.clip(both), outside);
         }
 
+        /// Each time of a window is inside working hours, or outside because of its weekday, or outside because of an
+        /// override.
         #[test]
         fn inside_and_outside_partition_the_window((rules, window, _) in rules_window_blocks()) {
             let outside = rules.outside(window);
@@ -648,6 +638,7 @@ mod tests {
             prop_assert_eq!(by_weekday.intersection(&by_override), BusySet::EMPTY);
         }
 
+        /// A slot is offered exactly if it keeps the buffers around every event and is within working hours.
         #[test]
         fn a_slot_is_offered_iff_it_keeps_the_buffers_and_the_hours(
             (rules, window, blocks) in rules_window_blocks(), offset in 0..2_880i64, length in 1..480i64,
@@ -664,6 +655,7 @@ mod tests {
             prop_assert_eq!(!taken.overlaps(slot), offered);
         }
 
+        /// Events outside of the range that rules ask to read change nothing.
         #[test]
         fn blocks_outside_the_read_range_change_nothing((rules, window, blocks) in rules_window_blocks()) {
             let all = BusySet::from_unsorted(blocks.clone());
@@ -675,6 +667,7 @@ mod tests {
             prop_assert_eq!(taken.clip(window), taken);
         }
 
+        /// Longer buffers and more events block no less time.
         #[test]
         fn longer_buffers_and_more_events_block_more(
             (rules, window, blocks) in rules_window_blocks(), before in 0..=30i64, after in 0..=30i64,

@@ -94,7 +94,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::strategies::{at, busy_set, minutes, span};
+    use crate::testing::{at, busy_set, minutes, slots_by_trying, span};
 
     fn starts(window: Span, busy: &[(i64, i64)], length: i64, step: i64) -> Vec<Timestamp> {
         let busy: BusySet = busy.iter().map(|(start, end)| minutes(*start, *end)).collect();
@@ -165,23 +165,17 @@ mod tests {
     }
 
     proptest! {
+        /// The free slots, and their number, are those that trying each start finds.
         #[test]
         fn slots_agree_with_trying_each_start(busy in busy_set(), window in span(), length in 1..90i64, step in 1..40i64) {
             let (length, step) = (SignedDuration::minutes(length), SignedDuration::minutes(step));
-            let mut tried = Vec::new();
-            let mut start = window.start();
-            while start < window.end() {
-                let slot = Span::new(start, start + length).unwrap();
-                if slot.end() <= window.end() && !busy.spans().iter().any(|span| span.overlaps(slot)) {
-                    tried.push(slot);
-                }
-                start = start + step;
-            }
+            let tried = slots_by_trying(window, &busy, length, step);
             let offered: Vec<Span> = free_slots(window, &busy, length, step).collect();
             prop_assert_eq!(&offered, &tried);
             prop_assert_eq!(count_free_slots(window, &busy, length, step), tried.len() as u64);
         }
 
+        /// A slot of the grid is offered exactly if it overlaps no busy time.
         #[test]
         fn a_slot_is_offered_iff_it_overlaps_nothing_busy(busy in busy_set(), window in span()) {
             for (minutes, step) in [(5, 5), (15, 15), (30, 10), (45, 60), (120, 5)] {
@@ -194,6 +188,7 @@ mod tests {
             }
         }
 
+        /// Busy time outside of the window does not change the slots.
         #[test]
         fn busy_time_outside_the_window_changes_nothing(busy in busy_set(), window in span()) {
             let quarter = SignedDuration::minutes(15);

@@ -234,32 +234,11 @@ fn warnings(looks: &[Look], allowed: bool) -> Vec<Warning> {
 
 #[cfg(test)]
 mod tests {
+    use kalends_availability::testing::{MINUTES, at, busy_set, minutes, span};
     use proptest::prelude::*;
     use rstest::rstest;
 
     use super::*;
-
-    /// Drawn spans are within the first `MINUTES` minutes after [`MIDNIGHT`].
-    const MINUTES: i64 = 240;
-
-    /// 2026-03-01T00:00:00Z.
-    const MIDNIGHT: Timestamp = Timestamp::from_micros(1_772_323_200_000_000);
-
-    fn at(minute: i64) -> Timestamp {
-        MIDNIGHT + SignedDuration::minutes(minute)
-    }
-
-    fn minutes(start: i64, end: i64) -> Span {
-        Span::new(at(start), at(end)).unwrap()
-    }
-
-    fn span() -> impl Strategy<Value = Span> {
-        (0..MINUTES, 1..=60i64).prop_map(|(start, length)| minutes(start, (start + length).min(MINUTES)))
-    }
-
-    fn busy_set() -> impl Strategy<Value = BusySet> {
-        prop::collection::vec(span(), 0..9).prop_map(BusySet::from_unsorted)
-    }
 
     const NOW: Timestamp = Timestamp::from_micros(1_772_323_200_000_000 + 100 * 3_600_000_000);
 
@@ -407,6 +386,7 @@ mod tests {
     }
 
     proptest! {
+        /// The busy time of human calendars stays the same up to `valid_until`, and changes then.
         #[test]
         fn the_result_changes_exactly_at_valid_until(sources in sources(), window in span(), allow: bool, part in 0..1_000i64) {
             let time = HumanTime::of(&sources, window, NOW, allow);
@@ -423,6 +403,7 @@ mod tests {
             }
         }
 
+        /// Allowing stale calendars offers no less time, and reports the same state.
         #[test]
         fn allow_stale_offers_no_less_and_keeps_the_state(sources in sources(), window in span()) {
             let strict = HumanTime::of(&sources, window, NOW, false);
@@ -436,6 +417,7 @@ mod tests {
             }
         }
 
+        /// A minute is blocked exactly if the busy times of a human calendar, or its age, block it.
         #[test]
         fn each_minute_is_blocked_iff_a_source_blocks_it(sources in sources(), allow: bool) {
             let window = minutes(0, MINUTES);

@@ -128,6 +128,7 @@ impl Model {
 }
 
 proptest! {
+    /// A connection link is for the first user who opens it, and ends once, as in its model.
     #[test]
     fn a_link_is_for_one_user_and_ends_once(steps in prop::collection::vec(step(), 0..20)) {
         let (mut link, mut model, mut now) = (link().0, Model::Waiting, NOW);
@@ -158,6 +159,8 @@ proptest! {
         }
     }
 
+    /// A new list of a connection's calendars keeps those that are still listed under their identifiers, and reports
+    /// the others as gone.
     #[test]
     fn a_listing_keeps_calendars_that_are_still_listed(
         known in prop::collection::btree_set(0..CALENDARS_MAX + 20, 0..CALENDARS_MAX),
@@ -184,6 +187,7 @@ proptest! {
         }
     }
 
+    /// A reading of a human calendar increases its revision exactly if the busy times differ.
     #[test]
     fn a_reading_increments_the_revision_iff_it_differs(
         readings in prop::collection::vec((0..3i64, prop::collection::vec((0..20i64, 1..5i64), 0..4)), 1..8),
@@ -217,6 +221,7 @@ proptest! {
         }
     }
 
+    /// A grant covers exactly the agents of its audience.
     #[test]
     fn a_grant_covers_its_audience(
         agents in prop::collection::vec(0..6u8, 0..8), viewer in prop::option::of(0..6u8), which in 0..3usize,
@@ -230,6 +235,7 @@ proptest! {
         prop_assert_eq!(grant.covers(viewer.map(agent)), audience == Audience::All || named);
     }
 
+    /// The sealed fields of connections and calendars are read back as they were written.
     #[test]
     fn documents_round_trip(
         access in ".{0,30}", refresh in ".{0,30}", until in 0..i64::MAX, reference in ".{1,30}", name in ".{0,30}",

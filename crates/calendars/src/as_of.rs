@@ -245,6 +245,7 @@ mod tests {
     }
 
     proptest! {
+        /// Every `as_of` is read back from its text.
         #[test]
         fn an_as_of_round_trips(
             calendars in prop::collection::vec((any::<u128>(), 0..=i64::MAX), 0..9),
@@ -266,6 +267,7 @@ mod tests {
             prop_assert_eq!(AsOf::parse("if_as_of", &as_of.to_text()), Ok(as_of));
         }
 
+        /// Any text is refused as an `as_of`, or is the only text of the one that is read.
         #[test]
         fn any_text_is_refused_or_canonical(bytes in prop::collection::vec(any::<u8>(), 0..80), text: String) {
             let mut forged = vec![FORMAT];

@@ -407,6 +407,7 @@ mod tests {
     }
 
     proptest! {
+        /// Every token of the changes of a calendar is read back from its text.
         #[test]
         fn tokens_round_trip(
             database: u64, calendar: u128, revision in 0..i64::MAX, id: u128, begun in 0..i64::MAX, until: i64,
@@ -421,6 +422,7 @@ mod tests {
             prop_assert_eq!(ChangesToken::parse(&token.to_text(), token.calendar), Ok(token));
         }
 
+        /// Any text is refused as a token of changes, or is the only text of the one that is read.
         #[test]
         fn any_text_is_refused_or_canonical(
             bytes in prop::collection::vec(any::<u8>(), TOKEN_BYTES - 1..TOKEN_BYTES + 2), text: String,

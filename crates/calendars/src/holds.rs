@@ -338,6 +338,8 @@ mod tests {
     }
 
     proptest! {
+        /// A hold takes a time exactly if nothing overlaps it but holds that have expired or have a lower priority, and
+        /// ends exactly these.
         #[test]
         fn a_placed_hold_overlaps_only_holds_that_end(
             holds in holds(), blocks in proptest::collection::vec((0..20_i64, 1..9_i64), 0..4),

@@ -159,6 +159,7 @@ impl ContextEvents {
 mod tests {
     use kalends_kernel::{CalendarId, Metadata, OrgId, Version};
     use kalends_time::Zone;
+    use kalends_time::testing::config;
     use proptest::prelude::*;
 
     use super::*;
@@ -246,8 +247,9 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
+        #![proptest_config(config(96))]
 
+        /// A page of instances is a slice of all instances in the window, in their order.
         #[test]
         fn a_page_is_a_slice_of_all_instances(
             events in events(), from in 0..500_i64, hours in 1..400_i64, limit in 1..9_u32, offset in 0..9_u32,
@@ -269,6 +271,7 @@ mod tests {
             prop_assert_eq!(listed_events, expected);
         }
 
+        /// The current, recent and coming events of a calendar are those that expanding every series finds.
         #[test]
         fn a_context_agrees_with_expanding_every_series(events in events(), hour in 0..600_i64) {
             let (now, (single_events, repeating, rows)) = (at(hour), apart(&events));

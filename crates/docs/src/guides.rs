@@ -104,6 +104,7 @@ guides! {
     Contribute "contribute/contributing" "CONTRIBUTING.md";
     Contribute "contribute/architecture" "docs/contribute/architecture.md";
     Contribute "contribute/glossary" "docs/contribute/glossary.md";
+    Contribute "contribute/properties" "docs/contribute/properties.md";
     Contribute "contribute/performance" "docs/contribute/performance.md";
     Contribute "contribute/changelog" "CHANGELOG.md";
     Contribute "contribute/decisions/0001" "docs/contribute/decisions/0001-decide-then-commit.md";

@@ -167,6 +167,7 @@ mod tests {
     }
 
     proptest! {
+        /// No third-party text becomes a link or a second line in an email, and none loses a visible character.
         #[test]
         fn no_text_becomes_a_link(text in "[ -~\u{a0}\u{200b}\u{2028}\u{202e}\u{3002}\u{ff0e}\u{ff20}\u{ff1a}éa-z.@:/\\\\\n]{0,60}") {
             let broken = Foreign::new(&text);
@@ -180,6 +181,7 @@ mod tests {
             prop_assert_eq!(seen(broken.as_str()), seen(&text));
         }
 
+        /// Two third-party texts side by side make no link.
         #[test]
         fn two_texts_side_by_side_make_no_link(one in "[a-z.@:/]{0,12}", other in "[a-z.@:/]{0,12}") {
             let joined = format!("{}{}", Foreign::new(&one), Foreign::new(&other));

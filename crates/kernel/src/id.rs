@@ -245,6 +245,7 @@ mod tests {
     }
 
     proptest! {
+        /// An identifier is read back from its text, and texts sort as identifiers do.
         #[test]
         fn text_round_trips_and_keeps_the_order(a: u128, b: u128) {
             let (a, b) = (EventId::from_uuid(Uuid::from_u128(a)), EventId::from_uuid(Uuid::from_u128(b)));

@@ -267,6 +267,8 @@ mod tests {
     }
 
     proptest! {
+        /// A message and an endpoint have one delivery identifier, which no other pair has, and it sorts by the time of
+        /// the message.
         #[test]
         fn identifiers_follow_from_message_and_endpoint(one: [u8; 16], other: [u8; 16], hook: [u8; 16], more: [u8; 16]) {
             let (one, other) = (MessageId::from_bytes(one), MessageId::from_bytes(other));
@@ -280,6 +282,7 @@ mod tests {
             prop_assert_eq!((bytes[6] >> 4, bytes[8] >> 6), (7, 2));
         }
 
+        /// A delivery is due exactly while it is pending, and is pending for fewer than nine attempts.
         #[test]
         fn only_pending_deliveries_are_due(outcomes in prop::collection::vec(0u16..4, 0..15), random: [u8; 4]) {
             let (mut state, mut now) = (DeliveryState::queued(START), START);

@@ -178,7 +178,7 @@ mod tests {
     }
 
     proptest! {
-        /// Three workers and one endpoint, compared with a model of the pending deliveries and the serving worker.
+        /// If three workers compete for an endpoint, one at a time serves it, and no delivery is lost.
         #[test]
         fn one_worker_serves_and_nothing_is_lost(steps in steps()) {
             let (mut queue, mut now) = (Queue::EMPTY, START);

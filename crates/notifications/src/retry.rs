@@ -244,6 +244,7 @@ mod tests {
             prop_assert_eq!(change.apply(before), health);
         }
 
+        /// The wait before a retry is within a fifth of the schedule's, and rises with the random number.
         #[test]
         fn waits_spread_by_a_fifth(attempt in 1u32..=8, random: [u8; 4], more: [u8; 4]) {
             let index = usize::try_from(attempt).unwrap() - 1;

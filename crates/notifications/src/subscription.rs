@@ -139,6 +139,7 @@ mod tests {
     }
 
     proptest! {
+        /// An endpoint gets exactly the event types that it subscribed to.
         #[test]
         fn an_endpoint_gets_the_types_it_subscribed_to(picked in prop::sample::subsequence(EventType::ALL, 1..18)) {
             let names: Vec<_> = picked.iter().map(|event_type| event_type.as_str().to_owned()).collect();

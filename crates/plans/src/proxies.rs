@@ -157,6 +157,7 @@ mod tests {
             prop_assert_eq!(proxies.client(ip("10.0.0.1"), [appended.as_str()]), client);
         }
 
+        /// Any text that a client sends as its forwarded addresses gives an address in canonical form.
         #[test]
         fn no_text_makes_the_walk_panic(sent in "\\PC{0,80}", peer in any::<u128>()) {
             let peer = IpAddr::V6(peer.into());

@@ -3,73 +3,19 @@
 mod machine;
 mod storage;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use kalends_kernel::{AgentId, CalendarId, Entropy, EventId, Metadata, OrgId, SlotId};
-use kalends_time::{SignedDuration, Span, Timestamp};
+use kalends_kernel::{Entropy, Metadata, SlotId};
+use kalends_time::{SignedDuration, Span};
 use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
+use crate::testing::{
+    Counting, NOW, after, agent, at, calendar, event, foreign_slot, made, new_proposal as new, org, settled, slot,
+};
 use crate::{Confidential, Remark};
 
-const NOW: Timestamp = Timestamp::from_micros(1_772_438_400_000_000);
-
-/// Bytes that never repeat.
-struct Counting(AtomicU64);
-
-impl Entropy for Counting {
-    fn fill(&self, bytes: &mut [u8]) {
-        let count = self.0.fetch_add(1, Ordering::Relaxed).to_le_bytes();
-        bytes.iter_mut().zip(count.iter().cycle()).for_each(|(byte, value)| *byte = *value);
-    }
-}
-
 const fn entropy() -> Counting {
-    Counting(AtomicU64::new(1))
-}
-
-fn org() -> OrgId {
-    "org_00000000000000000000000001".parse().unwrap()
-}
-
-fn agent(number: usize) -> AgentId {
-    format!("agt_{number:026}").parse().unwrap()
-}
-
-fn calendar(number: usize) -> CalendarId {
-    format!("cal_{number:026}").parse().unwrap()
-}
-
-fn event() -> EventId {
-    "evt_00000000000000000000000001".parse().unwrap()
-}
-
-fn at(minutes: i64) -> Timestamp {
-    NOW + SignedDuration::minutes(minutes)
-}
-
-fn slot(start: i64, length: i64, weight: f64) -> NewSlot {
-    let span = Span::new(at(start), at(start + length)).unwrap();
-    NewSlot::new(span).with_weight(Weight::parse("weight", weight).unwrap())
-}
-
-fn new(slots: Vec<NewSlot>, participants: usize) -> NewProposal {
-    let participants = (1..=participants).map(agent).collect();
-    NewProposal::new("Kick-off", agent(0), participants, calendar(1), slots)
-}
-
-fn made(slots: Vec<NewSlot>, participants: usize) -> Proposal {
-    Proposal::create(org(), new(slots, participants), NOW, &entropy()).unwrap()
-}
-
-/// The proposal after these responses, in this order.
-fn after(proposal: &Proposal, responses: &[(usize, ResponseKind, Option<usize>)]) -> Proposal {
-    let source = Counting(AtomicU64::new(1_000));
-    responses.iter().fold(proposal.clone(), |proposal, (who, kind, slot)| {
-        let selected = slot.map(|index| proposal.0.slots[index].id);
-        proposal.respond(agent(*who), NewResponse::new(*kind, selected), NOW, &source).unwrap()
-    })
+    Counting::starting_at(1)
 }
 
 fn best(proposal: &Proposal) -> Option<SlotId> {
@@ -154,7 +100,7 @@ fn responses_are_bounded(#[case] counter_slots: usize, #[case] message: String, 
 #[test]
 fn a_slot_of_another_proposal_is_not_confirmed() {
     let proposal = made(vec![slot(60, 30, 1.0)], 1);
-    let foreign: SlotId = "slt_00000000000000000000000009".parse().unwrap();
+    let foreign = foreign_slot();
     let Err(ProposalError::Invalid(errors)) = proposal.confirmed(foreign, event(), NOW) else { panic!("confirmed") };
     assert_eq!(errors.first().param, "slot_id");
 }
@@ -248,7 +194,7 @@ fn a_proposal_expires_by_default_when_its_last_slot_starts() {
 #[test]
 fn errors_come_in_the_documented_order() {
     let proposal = made(vec![slot(60, 30, 1.0)], 2);
-    let foreign: SlotId = "slt_00000000000000000000000009".parse().unwrap();
+    let foreign = foreign_slot();
     let respond = |proposal: &Proposal, who, kind, selected, now| {
         proposal.respond(agent(who), NewResponse::new(kind, selected), now, &entropy()).map(drop)
     };
@@ -317,33 +263,8 @@ fn a_state_follows_from_its_status_and_details() {
     assert_eq!(State::of(Status::Cancelled, None, None), None);
 }
 
-fn kinds() -> impl Strategy<Value = ResponseKind> {
-    proptest::sample::select(ResponseKind::ALL)
-}
-
-/// Slots at few times and with few weights, so that ties are frequent, and responses to them.
-fn settled() -> impl Strategy<Value = (Proposal, Vec<(usize, ResponseKind, Option<usize>)>)> {
-    let slots = proptest::collection::vec((1..6_i64, 1..3_i64, 0..6_u32), 1..8);
-    (slots, 1..8_usize).prop_flat_map(|(slots, participants)| {
-        let count = slots.len();
-        let new_slots = slots
-            .into_iter()
-            .map(|(start, length, weight)| slot(start * 30, length * 30, f64::from(weight) * 0.3))
-            .collect();
-        let responses = proptest::collection::vec((kinds(), proptest::option::of(0..count)), participants);
-        let late = new(new_slots, participants).with_expiry(at(300));
-        (Just(Proposal::create(org(), late, NOW, &entropy()).unwrap()), responses).prop_map(|(proposal, responses)| {
-            let responses = responses.into_iter().enumerate().map(|(index, (kind, selected))| {
-                // An acceptance must select a slot.
-                let selected = if kind == Accept { Some(selected.unwrap_or(0)) } else { selected };
-                (index + 1, kind, selected)
-            });
-            (proposal, responses.collect())
-        })
-    })
-}
-
 proptest! {
+    /// The best slot has the highest score and starts first among equals, and the ranking has every slot once.
     #[test]
     fn the_winner_has_the_highest_score_and_starts_first_among_equals((proposal, responses) in settled()) {
         let settled = after(&proposal, &responses);
@@ -378,6 +299,7 @@ proptest! {
         }
     }
 
+    /// The order of the responses does not change the verdict.
     #[test]
     fn the_order_of_responses_never_matters(
         (proposal, responses, shuffled) in settled().prop_flat_map(|(proposal, responses)| {
@@ -387,6 +309,7 @@ proptest! {
         prop_assert_eq!(after(&proposal, &responses).verdict(NOW), after(&proposal, &shuffled).verdict(NOW));
     }
 
+    /// Only slots that have not begun are ranked and can be confirmed.
     #[test]
     fn only_future_slots_are_ranked((proposal, responses) in settled(), minute in 0..250_i64) {
         let settled = after(&proposal, &responses);

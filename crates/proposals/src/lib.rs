@@ -23,6 +23,8 @@ mod score;
 mod slot;
 mod state;
 mod stored;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 /// What the interface takes and returns of other crates. Stores implement [`ports::Proposals`] with `async_trait`.
 pub use async_trait::async_trait;
@@ -36,11 +38,6 @@ pub use serde_json;
 pub use change::{Change, NotNext};
 pub use document::{Confidential, DocumentError, Remark, read_slots, write_slots};
 pub use error::{ProposalError, StoredError};
-pub use kalends_kernel::{
-    AgentId, CalendarId, Entropy, EventId, FieldError, FieldErrors, Listed, Metadata, OrgId, Page, ProposalId,
-    ResponseId, SlotId, StoreError, Version,
-};
-pub use kalends_time::{SignedDuration, Span, Timestamp};
 pub use new::{DESCRIPTION_MAX, NewProposal, PARTICIPANTS_MAX, TITLE_MAX};
 pub use proposal::{Proposal, TakenSpans};
 pub use response::{COUNTER_SLOTS_MAX, MESSAGE_MAX, NewResponse, Response, ResponseKind};

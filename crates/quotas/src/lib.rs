@@ -13,12 +13,13 @@ mod address;
 pub mod lease;
 mod period;
 mod rate;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 /// What the interface takes and returns of other crates.
 pub use kalends_time::{ParseTimestampError, SignedDuration, Timestamp};
 
 pub use address::IpKey;
-pub use kalends_time::{SignedDuration, Timestamp};
 pub use lease::{AmountError, Debit, Lease, Refund, Take, Unit};
 pub use period::Period;
 pub use rate::{Rate, RateDecision, RateState, retry_after_seconds};

@@ -112,6 +112,7 @@ mod tests {
     }
 
     proptest! {
+        /// Every timestamp that the type can hold is in a month.
         #[test]
         fn every_timestamp_has_a_month(
             micros in prop_oneof![Just(i64::MIN), Just(i64::MAX), any::<i64>()], now in any::<i64>(), number in any::<i64>(),
@@ -125,6 +126,7 @@ mod tests {
             let _ = (period.number(), period.to_string());
         }
 
+        /// Each timestamp is in one month, and the next month begins where that one ends.
         #[test]
         fn months_partition_the_line(micros in 0..Timestamp::HORIZON.as_micros()) {
             let at = Timestamp::from_micros(micros);

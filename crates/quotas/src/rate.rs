@@ -342,6 +342,7 @@ mod tests {
     }
 
     proptest! {
+        /// No rate, state or time makes a decision panic, and a new caller is always admitted.
         #[test]
         fn no_argument_makes_a_rate_panic(
             (count, seconds) in (any_u32(), any_u32()), state in any_i64(), micros in any_i64(),
@@ -360,6 +361,7 @@ mod tests {
             let _ = (state.is_idle(now), rate.give_back(state), retry_after_seconds(SignedDuration::micros(micros)));
         }
 
+        /// A rate admits and refuses exactly as a token bucket does.
         #[test]
         fn agrees_with_a_token_bucket((rate, steps) in calls()) {
             let mut state = RateState::FRESH;
@@ -388,6 +390,8 @@ mod tests {
             }
         }
 
+        /// A request that is given back late lets at most one more request pass.
+        ///
         /// Other requests are admitted between a request and its return.
         #[test]
         fn a_request_given_back_late_is_granted_at_most_once_more(
@@ -412,6 +416,7 @@ mod tests {
             }
         }
 
+        /// A request that is given back at once does not change the next decision.
         #[test]
         fn a_request_given_back_at_once_changes_no_later_decision((rate, steps) in calls()) {
             let (mut state, mut now) = (RateState::FRESH, START);
@@ -424,6 +429,7 @@ mod tests {
             }
         }
 
+        /// No more requests pass than the rate grants in the elapsed time.
         #[test]
         fn no_more_pass_than_the_rate_grants((rate, steps) in calls()) {
             let (mut state, mut now, mut passed) = (RateState::FRESH, START, 0i128);

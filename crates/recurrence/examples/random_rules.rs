@@ -5,15 +5,10 @@
 //! seed and the number of rules.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests, which fails this way")]
 
-#[path = "../tests/engine/any_rule.rs"]
-mod any_rule;
-#[path = "../tests/engine/rfc_model.rs"]
-#[expect(dead_code, reason = "only the rules are used, not the model")]
-mod rfc_model;
-
-use kalends_recurrence::{FloatingSeries, Rule};
+use kalends_recurrence::FloatingSeries;
+use kalends_recurrence::testing;
+use kalends_recurrence::testing::rfc_model::{Freq, Parts};
 use kalends_time::CivilDateTime;
-use rfc_model::{Freq, Parts};
 
 const DAY: i64 = 86_400;
 
@@ -26,8 +21,8 @@ fn main() {
 }
 
 fn line(draw: &mut Draw) -> String {
-    let parts = any_rule::draw(&mut |bound| u32::try_from(draw.between(0, i64::from(bound) - 1)).unwrap());
-    let rule: Rule = parts.to_string().parse().unwrap();
+    let parts = testing::draw(&mut |bound| u32::try_from(draw.between(0, i64::from(bound) - 1)).unwrap());
+    let rule = parts.rule();
     let first = first(draw);
     let series = FloatingSeries::new(&rule, civil(first));
     let found = |(from, to): (i64, i64)| -> Vec<i64> {

@@ -32,6 +32,8 @@ mod rule;
 mod series;
 mod set;
 mod sets;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod times;
 mod units;
 mod weekday;

@@ -265,6 +265,7 @@ mod tests {
     }
 
     proptest! {
+        /// Every IPv4 address that the standard library knows as not public is refused, for the same reason.
         #[test]
         fn agrees_with_the_standard_library(bits: u32) {
             let address = Ipv4Addr::from(bits);
@@ -280,6 +281,7 @@ mod tests {
             prop_assert_eq!(address.is_documentation(), why == Some(Documentation));
         }
 
+        /// An IPv4 address that is written as an IPv6 address is refused if the IPv4 address is.
         #[test]
         fn every_form_of_an_address_is_judged_alike(bits: u32) {
             let address = Ipv4Addr::from(bits);
@@ -292,6 +294,7 @@ mod tests {
             prop_assert!(not_public(Ipv6Addr::new(0x2002, a << 8 | b, c << 8 | d, 0, 0, 0, 0, 1).into()).is_some());
         }
 
+        /// A public IPv6 address is in the range that is assigned for global use.
         #[test]
         fn public_addresses_are_globally_assigned(bits: u128) {
             let address = Ipv6Addr::from(bits);

@@ -16,7 +16,8 @@
 //! # fn main() {}
 //! ```
 //!
-//! Each case gets a store of its own, empty except for its schema. [`CASES`] lists the cases.
+//! Each case gets a store of its own, empty except for its schema. [`CASES`] lists the cases. A store that implements only
+//! one port can be held to the cases of that port with [`port_suite!`](crate::port_suite).
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -81,7 +82,8 @@ impl fmt::Debug for StoreUnderTest {
     }
 }
 
-/// The only list of cases. Passes it to the macro `$then` of this crate, after `$arguments`.
+/// The only list of cases. Passes it to the macro `$then` of this crate, after `$arguments`. The cases in brackets need
+/// only the port of their group.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! conformance_cases {
@@ -286,12 +288,14 @@ macro_rules! conformance_cases {
                 no_session_outlives_a_password_change,
             }
             metering {
-                debits_reach_but_never_exceed_their_ceiling,
-                unlimited_debits_are_counted,
-                debits_are_counted_separately,
-                refunds_stop_at_zero,
+                [
+                    debits_reach_but_never_exceed_their_ceiling,
+                    unlimited_debits_are_counted,
+                    debits_are_counted_separately,
+                    refunds_stop_at_zero,
+                    racing_nodes_never_exceed_the_limit,
+                ]
                 usage_combines_counters_and_existing_things,
-                racing_nodes_never_exceed_the_limit,
                 debits_and_charges_share_a_counter,
             }
             answers {
@@ -474,9 +478,16 @@ macro_rules! conformance_suite {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! conformance_tests {
-    (($make_store:path) $($group:ident { $($case:ident,)* })*) => {$(
+    (($make_store:path) $($group:ident { $([$($port_case:ident,)*])? $($case:ident,)* })*) => {$(
         mod $group {
             use super::*;
+            $($(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $port_case() {
+                    let store: $crate::conformance::StoreUnderTest = $make_store().await;
+                    $crate::conformance::$group::$port_case(&store).await;
+                }
+            )*)?
             $(
                 #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
                 async fn $case() {
@@ -491,8 +502,75 @@ macro_rules! conformance_tests {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! conformance_names {
-    (() $($group:ident { $($case:ident,)* })*) => {
-        &[$($((stringify!($group), stringify!($case)),)*)*]
+    (() $($group:ident { $([$($port_case:ident,)*])? $($case:ident,)* })*) => {
+        &[$(
+            $($((stringify!($group), stringify!($port_case)),)*)?
+            $((stringify!($group), stringify!($case)),)*
+        )*]
+    };
+}
+
+/// Expands to one test for each case that needs only one port, for a store that implements only that port. The arguments
+/// are the port and the path of an async function without arguments that returns a new, empty store.
+///
+/// | argument | port | what the function returns |
+/// |---|---|---|
+/// | `metering` | [`Metering`](kalends_app::ports::Metering) | a [`MeteringUnderTest`](crate::conformance::metering::MeteringUnderTest) |
+///
+/// The other groups of [`CASES`](crate::conformance::CASES) prepare what they read through the commit port, so only a
+/// whole store can run them. The crate needs tokio with its features `macros` and `rt-multi-thread`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use kalends_app::ports::Metering;
+/// use kalends_kernel::OrgId;
+/// use kalends_testkit::{MemoryStore, conformance::metering::MeteringUnderTest};
+///
+/// struct Counters(MemoryStore);
+///
+/// #[async_trait::async_trait]
+/// impl MeteringUnderTest for Counters {
+///     fn metering(&self) -> Arc<dyn Metering> {
+///         Arc::new(self.0.clone())
+///     }
+///
+///     // These counters know no organizations, so any two exist.
+///     async fn organizations(&self) -> [OrgId; 2] {
+///         [1, 2].map(|number| format!("org_{number:026}").parse().expect("an identifier"))
+///     }
+/// }
+///
+/// async fn empty_counters() -> Counters {
+///     Counters(MemoryStore::new())
+/// }
+///
+/// kalends_testkit::port_suite!(metering, empty_counters);
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! port_suite {
+    ($port:ident, $make_store:path) => {
+        $crate::conformance_cases! { port_tests($port as $port, $make_store) }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! port_tests {
+    ((metering as $port:ident, $make_store:path) metering { [$($case:ident,)*] $($other:ident,)* } $($rest:tt)*) => {
+        mod $port {
+            use super::*;
+            $(
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $case() {
+                    $crate::conformance::$port::$case(&$make_store().await).await;
+                }
+            )*
+        }
+    };
+    (($wanted:ident as $port:ident, $make_store:path) $group:ident { $($case:tt)* } $($rest:tt)*) => {
+        $crate::port_tests! { ($wanted as $port, $make_store) $($rest)* }
     };
 }
 

@@ -4,7 +4,8 @@
 //!   [`TestPasswords`] and [`TestTokens`] implement the outgoing ports. [`NoCalendarProviders`], [`NoFetcher`],
 //!   [`NoProviders`] and [`NoSender`] implement those that a test does not use.
 //! - [`MemoryStore`] is the reference store, written as plainly as possible.
-//! - [`conformance_suite!`] runs the [`conformance`] suite on any store.
+//! - [`conformance_suite!`] runs the [`conformance`] suite on any store, and [`port_suite!`] the cases of one port on a
+//!   store that implements only that port.
 //! - [`histories`] replays random histories of bookings and holds on any store, against a plain model.
 //! - [`fixtures`] makes the resources that tests start with.
 //! - [`statements_of`] and [`EveryStatement`] show which SQL statements something causes, and [`RoundTrips`] how

@@ -402,6 +402,7 @@ mod tests {
     }
 
     proptest! {
+        /// Dates, their numbers and their weekdays agree with `chrono`.
         #[test]
         fn dates_agree_with_chrono(days in -1_000_000i64..3_000_000) {
             let date = CivilDate::from_days(days);

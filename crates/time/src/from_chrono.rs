@@ -90,6 +90,7 @@ mod tests {
     use crate::Zone;
 
     proptest! {
+        /// Timestamps, civil times and durations convert to those of `chrono` and back.
         #[test]
         fn chrono_types_round_trip(micros in -62_135_596_800_000_000_i64..253_370_764_800_000_000) {
             let ours = Timestamp::from_micros(micros);

@@ -19,6 +19,8 @@ mod rfc3339;
 #[cfg(feature = "serde")]
 mod serialized;
 mod span;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod timestamp;
 mod zone;
 

@@ -164,6 +164,7 @@ mod tests {
 
     use super::*;
     use crate::Timestamp;
+    use crate::testing::written_timestamp;
 
     #[rstest]
     #[case("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z")]
@@ -237,26 +238,30 @@ mod tests {
     }
 
     proptest! {
+        /// A timestamp is read back from its text.
         #[test]
-        fn the_written_form_is_read_back(micros in -62_167_219_200_000_000_i64..253_402_300_800_000_000) {
-            let timestamp = Timestamp::from_micros(micros);
+        fn the_written_form_is_read_back(timestamp in written_timestamp()) {
             prop_assert_eq!(timestamp.to_string().parse(), Ok(timestamp));
         }
 
+        /// `chrono` reads the text of a timestamp as the same time.
         #[test]
-        fn agrees_with_chrono(micros in -62_167_219_200_000_000_i64..253_402_300_800_000_000) {
-            let theirs = DateTime::from_timestamp_micros(micros).unwrap();
-            let ours = Timestamp::from_micros(micros).to_string();
+        fn agrees_with_chrono(timestamp in written_timestamp()) {
+            let theirs = DateTime::from_timestamp_micros(timestamp.as_micros()).unwrap();
+            let ours = timestamp.to_string();
             prop_assert_eq!(DateTime::parse_from_rfc3339(&ours).unwrap(), theirs);
         }
 
-        /// Texts near the form, so that both readers accept some of them.
+        /// A text near the form of a timestamp is read exactly if `chrono` reads it, as the same time.
+        ///
+        /// The texts are so near the form that both readers accept some of them.
         #[test]
         fn reads_what_chrono_reads(text in "[0-2][0-9]{3}-[01][0-9]-[0-3][0-9][Tt ][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{0,9})?([Zz]|[+-][0-2][0-9]:[0-6][0-9])") {
             let theirs = DateTime::parse_from_rfc3339(&text).ok().map(|time| time.timestamp_micros());
             prop_assert_eq!(text.parse::<Timestamp>().ok().map(Timestamp::as_micros), theirs);
         }
 
+        /// Any text is read as a timestamp or refused.
         #[test]
         fn any_text_is_read_or_refused(text in "\\PC{0,70}") {
             let _ = text.parse::<Timestamp>();

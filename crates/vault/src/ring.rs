@@ -288,6 +288,7 @@ mod tests {
     }
 
     proptest! {
+        /// A sealed value opens to what was sealed, and no two sealed values are equal.
         #[test]
         fn a_sealed_value_opens(plain in proptest::collection::vec(any::<u8>(), 0..2_000)) {
             let ring = one_ring();
@@ -297,6 +298,7 @@ mod tests {
             prop_assert_eq!(ring.open(PLACE, &one).unwrap(), plain);
         }
 
+        /// A sealed value that was altered or cut does not open.
         #[test]
         fn an_altered_or_cut_value_never_opens(plain in ".{0,40}", at: proptest::sample::Index, with in "[A-Za-z0-9_.-]") {
             let ring = one_ring();

@@ -162,6 +162,7 @@ mod tests {
     }
 
     proptest! {
+        /// The local text of a time, with its offset, is read as the same time.
         #[test]
         fn the_text_denotes_the_same_instant(
             micros in 0..Timestamp::HORIZON.as_micros() - 86_400_000_000,

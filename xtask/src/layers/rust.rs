@@ -100,11 +100,11 @@ impl Facts {
     }
 }
 
-fn is_punct(token: &TokenTree, char: char) -> bool {
+pub(super) fn is_punct(token: &TokenTree, char: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == char)
 }
 
-fn next_group(tokens: &mut Peekable<token_stream::IntoIter>, delimiter: Delimiter) -> Option<Group> {
+pub(super) fn next_group(tokens: &mut Peekable<token_stream::IntoIter>, delimiter: Delimiter) -> Option<Group> {
     match tokens.next_if(|token| matches!(token, TokenTree::Group(group) if group.delimiter() == delimiter)) {
         Some(TokenTree::Group(group)) => Some(group),
         _ => None,
@@ -118,7 +118,7 @@ fn skip_path_separator(tokens: &mut Peekable<token_stream::IntoIter>) -> bool {
 }
 
 /// The text of a string literal, precise enough to recognize a statement.
-fn string(literal: &str) -> Option<String> {
+pub(super) fn string(literal: &str) -> Option<String> {
     let plain = literal.trim_start_matches(['b', 'c']);
     if let Some(raw) = plain.strip_prefix('r') {
         let raw = raw.trim_matches('#');

@@ -523,6 +523,7 @@ mod tests {
     }
 
     proptest! {
+        /// Availability rules are read back as they were stored, and written as they were requested.
         #[test]
         fn documents_round_trip(written in written_rules()) {
             let rules = Rules::try_from(&written).unwrap();
@@ -533,6 +534,7 @@ mod tests {
             prop_assert_eq!(WrittenRules::from(&rules), sorted);
         }
 
+        /// Any text of hours and dates is refused, or written again as it was requested.
         #[test]
         fn any_text_is_read_or_refused(start in ".{0,8}", end in "[0-2][0-9]:[0-5][0-9]", date in ".{0,12}") {
             let overrides = vec![WrittenOverride { date, working_hours: Some(hours(&start, &end)) }];

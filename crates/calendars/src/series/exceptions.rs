@@ -131,6 +131,7 @@ fn insert(ascending: &mut Vec<Timestamp>, instant: Timestamp) {
 mod tests {
     use std::collections::BTreeSet;
 
+    use kalends_time::testing::config;
     use proptest::prelude::*;
 
     use super::*;
@@ -199,7 +200,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
+        #![proptest_config(config(96))]
 
         /// The unchanged, the cancelled and the changed occurrences together are exactly those of the rule.
         #[test]

@@ -114,6 +114,7 @@ pub fn needs_a_rule(param: &str) -> FieldError {
 
 #[cfg(test)]
 mod tests {
+    use kalends_time::testing::config;
     use proptest::prelude::*;
 
     use super::*;
@@ -168,8 +169,9 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
+        #![proptest_config(config(96))]
 
+        /// A series with a new rule keeps exactly the exceptions whose starts are still occurrences.
         #[test]
         fn a_new_rule_keeps_exceptions_that_are_its_occurrences(
             event in series(), new in rules(), cut in 0..40_usize, changed in 0..40_usize,

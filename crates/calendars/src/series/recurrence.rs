@@ -243,6 +243,7 @@ fn length(times: Times, zone: Zone) -> Result<Length, FieldError> {
 
 #[cfg(test)]
 mod tests {
+    use kalends_time::testing::config;
     use proptest::prelude::*;
     use rstest::rstest;
 
@@ -281,8 +282,9 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
+        #![proptest_config(config(96))]
 
+        /// A recurrence is read back as it was stored, and the name of an occurrence as it was written.
         #[test]
         fn stored_recurrences_round_trip(event in series(), index in 0..9_usize) {
             let spans = all(&event);

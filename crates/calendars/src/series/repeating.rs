@@ -111,6 +111,7 @@ impl Repeating {
 #[cfg(test)]
 mod tests {
     use kalends_time::Zone;
+    use kalends_time::testing::config;
     use proptest::prelude::*;
 
     use super::*;
@@ -131,8 +132,9 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(96))]
+        #![proptest_config(config(96))]
 
+        /// The last ended and the next coming occurrences of a series are those that expanding all of it finds.
         #[test]
         fn ended_and_coming_occurrences_agree_with_expanding_all(
             event in series(), day in -10..500_i64, count in 1..6_usize,

@@ -1,5 +1,6 @@
 //! Examples of edge cases, and properties.
 
+use kalends_time::testing::config;
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -241,8 +242,9 @@ fn model(event: &Event, minutes: &[u16], after: Timestamp, until: Timestamp) -> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(config(128))]
 
+    /// The reminders, starts and ends of an event that are found step by step are those of the model.
     #[test]
     fn happenings_in_slices_agree_with_the_model(
         event in series(),
@@ -272,6 +274,7 @@ proptest! {
         prop_assert_eq!(sliced, model(&event, reminders.minutes(), from, here));
     }
 
+    /// The next reminder, start or end of an event is the first of the model.
     #[test]
     fn the_next_happening_is_the_first_of_the_model(
         event in series(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kalends_calendars::{AgentActivity, Calendar, Event, EventSource, NewCalendar, Repeats};
 use kalends_kernel::{CalendarId, EventId, Metadata, OrgId};
+use kalends_time::testing::config;
 use kalends_time::{SignedDuration, Timestamp, Zone};
 use proptest::prelude::*;
 
@@ -205,10 +206,11 @@ fn feeds() -> impl Strategy<Value = Vec<BTreeMap<u8, Drawn>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(config(256))]
 
-    /// Whatever feeds came before, the events are those of the last one. Events that it does not change keep their
-    /// rows. Applying the same feed again changes nothing.
+    /// Whatever feeds came before, the events are those of the last one.
+    ///
+    /// Events that it does not change keep their rows. Applying the same feed again changes nothing.
     #[test]
     fn the_events_are_those_of_the_last_feed(feeds in feeds()) {
         let mut applied = Applied::default();
@@ -247,10 +249,11 @@ fn files() -> impl Strategy<Value = Vec<BTreeMap<u8, Drawn>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(config(256))]
 
-    /// Whatever files came before, the last edition of each event takes place, unless it is cancelled. Events that a
-    /// file does not contain keep their rows. Applying the same file again changes nothing.
+    /// Whatever files came before, the last edition of each event takes place, unless it is cancelled.
+    ///
+    /// Events that a file does not contain keep their rows. Applying the same file again changes nothing.
     #[test]
     fn the_last_edition_of_each_event_takes_place(files in files()) {
         let (mut applied, mut editions) = (Applied::default(), BTreeMap::new());

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty};
 use kalends_recurrence::{Length, Rule, Series};
+use kalends_time::testing::config;
 use kalends_time::{CivilDateTime, SignedDuration, Span, Zone};
 use proptest::prelude::*;
 
@@ -138,8 +139,9 @@ fn meets_a_doubtful_time(event: &Event) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(config(128))]
 
+    /// Every feed is well formed whatever its titles contain, and is the same each time it is written.
     #[test]
     fn every_feed_is_well_formed_and_deterministic(
         name in text(),
@@ -160,6 +162,7 @@ proptest! {
         prop_assert_eq!(depth, 0);
     }
 
+    /// The reader of another project finds the same times and titles in a feed.
     #[test]
     fn another_reader_finds_the_same_times(drawn in proptest::collection::vec(drawn(), 1..5)) {
         let calendar = calendar("Work", "Europe/Berlin");
@@ -188,6 +191,7 @@ proptest! {
         }
     }
 
+    /// The description of a zone in a feed agrees with the zone database for all the time that the feed covers.
     #[test]
     fn zones_are_described_for_the_covered_time(name in zone_name(), day in 0..47_000_i64, days in 1..9_000_i64) {
         let from = Timestamp::EPOCH + SignedDuration::days(day);

@@ -4,6 +4,7 @@ use std::fs;
 
 use kalends_feeds::limits::STEPS_MAX;
 use kalends_feeds::read::read;
+use kalends_time::testing::config;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -105,8 +106,9 @@ fn event() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(config(256))]
 
+    /// Any bytes, also inside an event, are read or refused with bounded work.
     #[test]
     fn arbitrary_bytes_do_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
         holds(&bytes)?;
@@ -116,11 +118,13 @@ proptest! {
         holds(&inside)?;
     }
 
+    /// Any lines of an event, known and unknown, are read or refused with bounded work.
     #[test]
     fn arbitrary_lines_do_no_harm(lines in prop::collection::vec(line(), 0..40)) {
         holds(format!("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n{}END:VEVENT\r\nEND:VCALENDAR\r\n", lines.concat()).as_bytes())?;
     }
 
+    /// A real feed with changed and removed bytes is read or refused with bounded work.
     #[test]
     fn feeds_with_changed_and_removed_bytes_do_no_harm(
         feed in any::<Index>(),
@@ -135,6 +139,7 @@ proptest! {
         holds(&bytes)?;
     }
 
+    /// A real feed that is cut off anywhere is read or refused with bounded work.
     #[test]
     fn truncated_feeds_do_no_harm(feed in any::<Index>(), at in any::<Index>()) {
         let corpus = corpus();
@@ -142,6 +147,7 @@ proptest! {
         holds(&bytes[..at.index(bytes.len())])?;
     }
 
+    /// The order of the events in a file does not change what is read.
     #[test]
     fn the_order_of_events_does_not_matter(events in prop::collection::vec(event(), 0..8).prop_flat_map(|events| (Just(events.clone()), Just(events).prop_shuffle()))) {
         let (one, other) = events;

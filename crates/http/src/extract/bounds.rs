@@ -150,12 +150,14 @@ mod tests {
     }
 
     proptest! {
+        /// A scan of a request's JSON, in pieces of any size, counts its depth and values as a parser does.
         #[test]
         fn a_scan_counts_like_a_parser(value in any_json(), pretty: bool, piece in 1_usize..40) {
             let text = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
             prop_assert_eq!(scanned(&text.unwrap(), piece), measure(&value));
         }
 
+        /// A scan of any bytes as JSON ends without a panic.
         #[test]
         fn a_scan_accepts_any_bytes(bytes: Vec<u8>) {
             let _ = Bounds::check(&bytes);

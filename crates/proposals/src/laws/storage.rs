@@ -1,6 +1,7 @@
 //! What is accepted from a store.
 
 use kalends_kernel::{FieldError, ResponseId, Version};
+use kalends_time::testing::any_timestamp;
 
 use super::*;
 
@@ -22,7 +23,7 @@ fn param(error: Option<StoredError>) -> Option<String> {
 #[test]
 fn what_no_decision_writes_is_refused() {
     let won = |slot| State::Confirmed { slot, event: event() };
-    let foreign: SlotId = "slt_00000000000000000000000009".parse().unwrap();
+    let foreign = foreign_slot();
     assert_eq!(damaged(|_| ()), None);
     assert_eq!(param(damaged(|stored| stored.title.clear())).as_deref(), Some("title"));
     assert_eq!(param(damaged(|stored| stored.description = Some("\0".into()))).as_deref(), Some("description"));
@@ -75,12 +76,8 @@ fn a_stored_response_keeps_its_bounds() {
     }
 }
 
-fn any_time() -> impl Strategy<Value = Timestamp> {
-    prop_oneof![Just(i64::MIN), Just(i64::MAX), Just(0), any::<i64>()].prop_map(Timestamp::from_micros)
-}
-
 fn any_slot() -> impl Strategy<Value = NewSlot> {
-    (any_time(), any_time(), 0..=10_000_000_u32).prop_filter_map("not a span", |(one, other, weight)| {
+    (any_timestamp(), any_timestamp(), 0..=10_000_000_u32).prop_filter_map("not a span", |(one, other, weight)| {
         let span = Span::new(one.min(other), one.max(other)).ok()?;
         Some(NewSlot::new(span).with_weight(Weight::try_from(weight).ok()?))
     })
@@ -90,8 +87,8 @@ proptest! {
     /// Whatever the times, each operation returns a proposal that a store may keep, or an error.
     #[test]
     fn no_time_makes_a_proposal_panic(
-        slots in proptest::collection::vec(any_slot(), 0..4), expires in proptest::option::of(any_time()),
-        times in proptest::array::uniform4(any_time()), version in any::<i64>(),
+        slots in proptest::collection::vec(any_slot(), 0..4), expires in proptest::option::of(any_timestamp()),
+        times in proptest::array::uniform4(any_timestamp()), version in any::<i64>(),
     ) {
         let source = entropy();
         let [made, responded, resolved, ended] = times;

@@ -1,60 +1,11 @@
 //! Tests the lease against a model with several nodes, one counter, overlapping exchanges and crashes.
 
-use std::collections::BTreeMap;
-
+use kalends_time::testing::any_timestamp;
 use proptest::prelude::*;
 use rstest::rstest;
 
 use super::*;
-
-/// Noon of the second day of a month.
-fn month(index: usize) -> Timestamp {
-    let starts = ["2026-11-02T12:00:00Z", "2026-12-02T12:00:00Z", "2027-01-02T12:00:00Z", "2027-02-02T12:00:00Z"];
-    starts[index.min(3)].parse().unwrap()
-}
-
-/// The shared counter. It behaves like one statement of a store.
-#[derive(Default)]
-struct Counter {
-    used: BTreeMap<Period, u64>,
-    writes: u64,
-}
-
-impl Counter {
-    fn debit(&mut self, debit: &Debit) -> Result<u64, u64> {
-        let used = self.used.entry(debit.period).or_default();
-        if !debit.fits(*used) {
-            return Err(*used);
-        }
-        *used += debit.amount;
-        self.writes += 1;
-        Ok(*used)
-    }
-
-    fn refund(&mut self, refund: Option<Refund>) {
-        for Refund { period, amount } in refund.into_iter() {
-            *self.used.entry(period).or_default() -= amount;
-        }
-    }
-}
-
-/// Spends one unit with the protocol in the module's documentation.
-fn spend(lease: &mut Lease, counter: &mut Counter, now: Timestamp, limit: Option<u64>) -> bool {
-    for _ in 0..8 {
-        match lease.take(now, limit) {
-            Take::Spent(_) => return true,
-            Take::Exhausted => return false,
-            Take::Need { debit, refund } => {
-                counter.refund(refund);
-                match counter.debit(&debit) {
-                    Ok(used) => counter.refund(lease.granted(debit, used)),
-                    Err(used) => lease.refused(debit, used, now),
-                }
-            }
-        }
-    }
-    panic!("the exchange ends after a few steps");
-}
+use crate::testing::{Cluster, Counter, Exchange, NODES, any_number, limits, month, spend, steps};
 
 #[rstest]
 #[case::unlimited(None, 1 << 40, 1_000)]
@@ -141,7 +92,7 @@ fn counting_costs_about_one_write_per_block(#[case] limit: Option<u64>, #[case] 
     for _ in 0..calls {
         assert!(spend(&mut lease, &mut counter, month(0), limit));
     }
-    assert!(counter.writes <= writes_max, "{} writes", counter.writes);
+    assert!(counter.writes() <= writes_max, "{} writes", counter.writes());
     assert_eq!(spend(&mut lease, &mut counter, month(0), limit), limit.is_none());
 }
 
@@ -178,7 +129,7 @@ fn a_lowered_limit_refunds_units_and_a_raised_one_does_not() {
     assert!(spend(&mut lease, &mut counter, month(0), Some(50_000)));
     assert!(matches!(lease.take(month(0), None), Take::Spent(_)));
     assert!(!spend(&mut lease, &mut counter, month(0), Some(2)), "two are spent already");
-    assert_eq!(counter.used[&Period::of(month(0))], 2);
+    assert_eq!(counter.used(Period::of(month(0))), 2);
     assert!(spend(&mut lease, &mut counter, month(0), Some(3)));
 }
 
@@ -206,155 +157,42 @@ fn the_remaining_units_are_known() {
     assert_eq!(lease.remaining(month(1), Some(1_000)), Some(1_000));
 }
 
-/// The events of the model.
-#[derive(Debug, Clone)]
-enum Step {
-    /// A request on a node. If it needs a debit, later steps continue the exchange.
-    Request(usize),
-    /// The counter handles a debit that a node asked for.
-    Count(usize),
-    /// The node receives the outcome.
-    Hear(usize),
-    /// A node is killed. Its units are lost, but its pending debits may still be counted.
-    Crash(usize),
-    /// A node shuts down cleanly.
-    Stop(usize),
-    /// Time passes.
-    Wait(i64),
-    /// The next month begins.
-    Month,
-}
-
-#[derive(Default)]
-struct Node {
-    lease: Lease,
-    pending: Vec<Debit>,
-    answers: Vec<(Debit, Result<u64, u64>)>,
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let node = || 0usize..3;
-    let step = prop_oneof![
-        40 => node().prop_map(Step::Request),
-        20 => node().prop_map(Step::Count),
-        20 => node().prop_map(Step::Hear),
-        1 => node().prop_map(Step::Crash),
-        1 => node().prop_map(Step::Stop),
-        3 => (0i64..2_000_000).prop_map(Step::Wait),
-        1 => Just(Step::Month),
-    ];
-    prop::collection::vec(step, 1..600)
-}
-
-fn limits() -> impl Strategy<Value = Option<u64>> {
-    prop_oneof![1 => Just(None), 2 => (0u64..20).prop_map(Some), 4 => (20u64..2_000).prop_map(Some)]
-}
-
 proptest! {
+    /// Nodes that count, crash and stop never pass the limit together, and every unit is spent, lost in a crash, or
+    /// left.
     #[test]
     fn nodes_never_pass_the_limit(limit in limits(), steps in steps()) {
-        let mut counter = Counter::default();
-        let mut nodes: [Node; 3] = Default::default();
-        let mut spent: BTreeMap<Period, u64> = BTreeMap::new();
-        let mut lost: BTreeMap<Period, u64> = BTreeMap::new();
-        let (mut now, mut index) = (month(0), 0);
+        let mut cluster = Cluster::new(limit, NODES);
         for step in steps {
-            match step {
-                Step::Request(at) => match nodes[at].lease.take(now, limit) {
-                    Take::Spent(_) => *spent.entry(Period::of(now)).or_default() += 1,
-                    Take::Need { debit, refund } => {
-                        counter.refund(refund);
-                        prop_assert_eq!(debit.period, Period::of(now));
-                        nodes[at].pending.push(debit);
-                    }
-                    Take::Exhausted => {}
-                },
-                Step::Count(at) => {
-                    if !nodes[at].pending.is_empty() {
-                        let debit = nodes[at].pending.remove(0);
-                        let before = counter.used.get(&debit.period).copied().unwrap_or(0);
-                        let counted = counter.debit(&debit);
-                        if counted.is_ok() {
-                            let fair = block_size(limit, before);
-                            prop_assert!(debit.amount <= fair, "a block stays small compared with what is left");
-                        }
-                        nodes[at].answers.push((debit, counted));
-                    }
+            match cluster.apply(step) {
+                Some(Exchange::Asked(period)) => prop_assert_eq!(period, cluster.period()),
+                Some(Exchange::Granted { amount, used_before }) => {
+                    let fair = block_size(limit, used_before);
+                    prop_assert!(amount <= fair, "a block stays small compared with what is left");
                 }
-                Step::Hear(at) => {
-                    if !nodes[at].answers.is_empty() {
-                        let (debit, counted) = nodes[at].answers.remove(0);
-                        match counted {
-                            Ok(used) => counter.refund(nodes[at].lease.granted(debit, used)),
-                            Err(used) => nodes[at].lease.refused(debit, used, now),
-                        }
-                    }
-                }
-                Step::Crash(at) => {
-                    let node = std::mem::take(&mut nodes[at]);
-                    for debit in node.pending {
-                        if counter.debit(&debit).is_ok() {
-                            *lost.entry(debit.period).or_default() += debit.amount;
-                        }
-                    }
-                    for (debit, counted) in node.answers {
-                        if counted.is_ok() {
-                            *lost.entry(debit.period).or_default() += debit.amount;
-                        }
-                    }
-                    let mut lease = node.lease;
-                    if let Some(refund) = lease.give_back() {
-                        *lost.entry(refund.period).or_default() += refund.amount;
-                    }
-                }
-                Step::Stop(at) => {
-                    let refund = nodes[at].lease.give_back();
-                    counter.refund(refund);
-                }
-                Step::Wait(micros) => now = now + SignedDuration::micros(micros),
-                Step::Month => {
-                    index += 1;
-                    now = now.max(month(index));
-                }
+                None => {}
             }
-            for (period, spent) in &spent {
-                let used = counter.used.get(period).copied().unwrap_or(0);
-                prop_assert!(*spent <= used, "the counter is never below the units spent");
+            for period in cluster.months_with_spent_units() {
+                let used = cluster.counter().used(period);
+                prop_assert!(cluster.spent(period) <= used, "the counter is never below the units spent");
                 prop_assert!(limit.is_none_or(|limit| used <= limit), "the limit is never exceeded");
             }
         }
 
-        // Every node receives the pending outcomes and shuts down cleanly. The counter must then equal the units
-        // spent plus the units lost in crashes.
-        for node in &mut nodes {
-            for debit in std::mem::take(&mut node.pending) {
-                let counted = counter.debit(&debit);
-                node.answers.push((debit, counted));
-            }
-            for (debit, counted) in std::mem::take(&mut node.answers) {
-                if let Ok(used) = counted {
-                    counter.refund(node.lease.granted(debit, used));
-                }
-            }
-            counter.refund(node.lease.give_back());
-        }
-        for (period, used) in &counter.used {
-            let known = |of: &BTreeMap<Period, u64>| of.get(period).copied().unwrap_or(0);
-            prop_assert_eq!(*used, known(&spent) + known(&lost));
+        cluster.settle();
+        for (period, used) in cluster.counter().months() {
+            prop_assert_eq!(used, cluster.spent(period) + cluster.lost(period));
         }
 
         // A node that starts now must be able to spend exactly the rest.
         if let Some(limit) = limit {
-            let period = Period::of(now);
-            let mut lease = Lease::new();
-            while spend(&mut lease, &mut counter, now, Some(limit)) {
-                *spent.entry(period).or_default() += 1;
-            }
-            let known = |of: &BTreeMap<Period, u64>| of.get(&period).copied().unwrap_or(0);
-            prop_assert_eq!(known(&spent) + known(&lost), limit);
+            cluster.spend_the_rest();
+            let period = cluster.period();
+            prop_assert_eq!(cluster.spent(period) + cluster.lost(period), limit);
         }
     }
 
+    /// Nodes that ask again until no unit is left spend exactly the limit.
     #[test]
     fn nodes_that_retry_spend_exactly_the_limit(limit in 0u64..5_000, order in prop::collection::vec(0usize..4, 1..400)) {
         let mut counter = Counter::default();
@@ -376,25 +214,15 @@ proptest! {
     }
 }
 
-/// Any arguments, also those that no counter returns.
-fn any_time() -> impl Strategy<Value = Timestamp> {
-    let edge = prop::sample::select(vec![i64::MIN, -1, 0, 1_800_000_000_000_000, i64::MAX]);
-    prop_oneof![edge, any::<i64>()].prop_map(Timestamp::from_micros)
-}
-
-fn any_number() -> impl Strategy<Value = u64> {
-    prop_oneof![Just(0), Just(1), Just(u64::MAX), Just(u64::MAX - 1), 0u64..2_000, any::<u64>()]
-}
-
 #[test]
 fn an_unlimited_counter_ends_at_the_end_of_its_type() {
-    let (mut lease, mut counter, now) = (Lease::new(), Counter::default(), month(0));
-    counter.used.insert(Period::of(now), u64::MAX - 1_500);
+    let (mut lease, now) = (Lease::new(), month(0));
+    let mut counter = Counter::with_used(Period::of(now), u64::MAX - 1_500);
     for _ in 0..1_500 {
         assert!(spend(&mut lease, &mut counter, now, None));
     }
     assert!(!spend(&mut lease, &mut counter, now, None));
-    assert_eq!(counter.used[&Period::of(now)], u64::MAX);
+    assert_eq!(counter.used(Period::of(now)), u64::MAX);
 }
 
 #[rstest]
@@ -408,9 +236,10 @@ fn a_debit_is_at_most_a_block(#[case] amount: u64, #[case] made: bool) {
 }
 
 proptest! {
+    /// No calls of a lease in any order, with any times and numbers, make it panic.
     #[test]
     fn no_argument_makes_a_lease_panic(
-        calls in prop::collection::vec((0u8..7, any_time(), prop::option::of(any_number()), any_number()), 1..60),
+        calls in prop::collection::vec((0u8..7, any_timestamp(), prop::option::of(any_number()), any_number()), 1..60),
     ) {
         let (mut lease, mut debits, mut units) = (Lease::new(), Vec::new(), Vec::new());
         for (call, now, limit, used) in calls {

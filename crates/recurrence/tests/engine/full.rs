@@ -2,26 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use kalends_recurrence::testing::rfc_model::{Freq, starts};
+use kalends_recurrence::testing::{any_rule, hour};
 use kalends_recurrence::{
     EARLIEST_START, Exceptions, FloatingSeries, HORIZON, Length, Occurrence, RecurrenceSet, Rule, Series, Until,
 };
+use kalends_time::testing::zone;
 use kalends_time::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 use rstest::rstest;
 
-use crate::any_rule::draw;
-use crate::drawn::{hour, zone};
-use crate::rfc_model::{Freq, Parts, starts};
-
 const DAY: i64 = 86_400;
-
-/// Any rule that RFC 5545 allows, without an end.
-pub(crate) fn any_rule() -> impl Strategy<Value = Parts> {
-    prop::collection::vec(any::<u32>(), 120).prop_map(|numbers| {
-        let mut numbers = numbers.into_iter().chain(std::iter::repeat(0));
-        draw(&mut |bound| numbers.next().unwrap_or(0) % bound)
-    })
-}
 
 /// A whole second: mostly in the years 2000 to 2050, else from the year 1 on.
 fn first() -> impl Strategy<Value = i64> {
@@ -52,15 +43,11 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::EPOCH + SignedDuration::seconds(seconds)
 }
 
-fn rule(parts: &Parts) -> Rule {
-    let text = parts.to_string();
-    text.parse().unwrap()
-}
-
 proptest! {
+    /// Any rule of RFC 5545 has the starts of the model that was written from the RFC's text, in both directions.
     #[test]
     fn the_engine_agrees_with_the_model(parts in any_rule(), first in first(), far in prop_oneof![Just(0), 0..14_000i64]) {
-        let series = FloatingSeries::new(&rule(&parts), civil(first));
+        let series = FloatingSeries::new(&parts.rule(), civil(first));
         let from = first + far * DAY;
         let to = (from + window(parts.frequency)).min(HORIZON.as_unix_seconds());
         prop_assume!(from < to);
@@ -75,7 +62,7 @@ proptest! {
     /// The canonical text and the builder give the same rule.
     #[test]
     fn every_rule_has_a_canonical_text(parts in any_rule(), end in 0..4u8) {
-        let rule = rule(&parts);
+        let rule = parts.rule();
         let rule = match end {
             0 => rule.to_builder().count(7).build().unwrap(),
             1 => rule.to_builder().until(CivilDate::new(2030, 2, 1).unwrap()).build().unwrap(),
@@ -114,7 +101,7 @@ proptest! {
     ) {
         let first = zone.to_timestamp(civil(first)).unwrap();
         prop_assume!((EARLIEST_START..HORIZON).contains(&first));
-        let Ok(series) = Series::new(rule(&parts), first, zone, hour()) else { return Ok(()) };
+        let Ok(series) = Series::new(parts.rule(), first, zone, hour()) else { return Ok(()) };
         // Begin shortly before a change of the clocks, if there is one.
         let first = first.as_unix_seconds();
         let changes = changes(zone, first);
@@ -125,7 +112,7 @@ proptest! {
         let to = (from + window(parts.frequency).min(60 * DAY)).min(HORIZON.as_unix_seconds());
         prop_assume!(from < to);
         let shown = local(zone.to_civil(at(first)));
-        let floating = FloatingSeries::new(&rule(&parts), civil(shown));
+        let floating = FloatingSeries::new(&parts.rule(), civil(shown));
         let margin = 3 * DAY;
         let expected: BTreeSet<Timestamp> = floating
             .starts(civil(from - margin)..civil(to + margin))
@@ -148,7 +135,7 @@ proptest! {
     fn both_ends_meet(parts in any_rule(), first in first(), zone in zone(), turns in prop::collection::vec(any::<bool>(), 40), skip in 1..5usize) {
         let first = zone.to_timestamp(civil(first)).unwrap();
         prop_assume!((EARLIEST_START..HORIZON).contains(&first));
-        let Ok(series) = Series::new(rule(&parts), first, zone, hour()) else { return Ok(()) };
+        let Ok(series) = Series::new(parts.rule(), first, zone, hour()) else { return Ok(()) };
         let range = first..first + SignedDuration::seconds(window(parts.frequency) / 4);
         let all: Vec<Timestamp> = series.starts(range.clone()).take(40).collect();
         let Some(last) = all.last() else { return Ok(()) };
@@ -174,13 +161,13 @@ proptest! {
     fn a_series_ends_where_its_rule_says(parts in any_rule(), first in first(), zone in zone(), count in 1..30u32) {
         let first = zone.to_timestamp(civil(first)).unwrap();
         prop_assume!((EARLIEST_START..HORIZON).contains(&first));
-        let Ok(endless) = Series::new(rule(&parts), first, zone, hour()) else { return Ok(()) };
+        let Ok(endless) = Series::new(parts.rule(), first, zone, hour()) else { return Ok(()) };
         let all: Vec<Timestamp> = endless.starts(first..HORIZON).take(count as usize).collect();
         let last = *all.last().unwrap();
-        let counted = Series::new(rule(&parts).to_builder().count(count).build().unwrap(), first, zone, hour()).unwrap();
+        let counted = Series::new(parts.rule().to_builder().count(count).build().unwrap(), first, zone, hour()).unwrap();
         prop_assert_eq!(counted.last_start(), Some(last));
         prop_assert!(counted.starts(first..HORIZON).eq(all.iter().copied()));
-        let until = rule(&parts).to_builder().until(last).build().unwrap();
+        let until = parts.rule().to_builder().until(last).build().unwrap();
         let until = Series::new(until, first, zone, hour()).unwrap();
         prop_assert_eq!(until.last_start(), Some(last));
         prop_assert_eq!(until.previous_start_before(HORIZON), Some(last));
@@ -209,9 +196,9 @@ proptest! {
         let mut given: Vec<Span> = dates.iter().map(|(hours, long)| span(*hours, *long)).collect();
         dates.iter().for_each(|(hours, long)| set.add_period(span(*hours, *long)));
         for parts in &rules {
-            let Ok(series) = Series::new(rule(parts), first, zone, hour()) else { continue };
+            let Ok(series) = Series::new(parts.rule(), first, zone, hour()) else { continue };
             prop_assume!(series.starts(first..window.end()).take(3_000).count() < 3_000);
-            set.add_rule(rule(parts)).unwrap();
+            set.add_rule(parts.rule()).unwrap();
             given.extend(series.starts(first..window.end()).map(|start| Span::new(start, start + SignedDuration::hours(1)).unwrap()));
         }
         given.push(span(0, 1));
@@ -262,7 +249,7 @@ proptest! {
     #[test]
     fn every_interval_ends(parts in any_rule(), interval in prop_oneof![1..=2_147_483_647u32, 2_147_483_000..=2_147_483_647u32], first in first(), zone in zone()) {
         let first = zone.to_timestamp(civil(first)).unwrap();
-        let rule = rule(&parts).to_builder().interval(interval).build().unwrap();
+        let rule = parts.rule().to_builder().interval(interval).build().unwrap();
         let Ok(series) = Series::new(rule, first, zone, hour()) else { return Ok(()) };
         let few: Vec<Timestamp> = series.starts(first..HORIZON).take(20).collect();
         prop_assert!(few.is_sorted() && few.first() == Some(&first));

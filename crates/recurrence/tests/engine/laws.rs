@@ -1,59 +1,25 @@
 //! Laws that hold for every rule, in zones as well as in UTC.
 
+use kalends_recurrence::testing::{DateRule, date_rule, hour, length, placed, series, window};
 use kalends_recurrence::{Exceptions, HORIZON, Length, Rule, Series, SeriesError};
+use kalends_time::testing::{config, whole_second, zone};
 use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
-
-use crate::drawn::{Drawn, drawn, first, hour, zone};
-
-fn length() -> impl Strategy<Value = Length> {
-    let elapsed = prop_oneof![1..=30 * 3_600i64, 1..=40 * 86_400i64];
-    prop_oneof![
-        elapsed.prop_map(|seconds| Length::elapsed(SignedDuration::seconds(seconds)).unwrap()),
-        (1..=20u16).prop_map(|days| Length::days(days).unwrap()),
-    ]
-}
-
-/// Whether the length is in whole days.
-fn in_days(length: Length) -> bool {
-    (1..=20).any(|days| Length::days(days) == Ok(length))
-}
-
-/// A series of any rule, zone and length, without an end.
-fn series() -> impl Strategy<Value = (Drawn, Series)> {
-    (drawn(), first(), zone(), length()).prop_filter_map("the rule occurs", |(drawn, first, zone, length)| {
-        let first = match in_days(length) {
-            true => zone.to_timestamp(zone.to_civil(first).date.midnight()).unwrap(),
-            false => first,
-        };
-        let series = Series::new(drawn.rule(), first, zone, length).ok()?;
-        Some((drawn, series))
-    })
-}
-
-/// Days from the first start to the window (negative if before), and its length in seconds.
-fn window() -> impl Strategy<Value = (i64, i64)> {
-    (prop_oneof![-60..800i64, 0..15_000i64], 1..500 * 86_400i64)
-}
-
-fn placed(series: &Series, (days, seconds): (i64, i64)) -> Span {
-    let from = series.first_start() + SignedDuration::days(days) + SignedDuration::seconds(seconds % 86_400);
-    Span::new(from, from + SignedDuration::seconds(seconds)).unwrap()
-}
 
 /// The starts up to the end of a window, computed from the first start on.
 fn starts_before(series: &Series, end: Timestamp) -> Vec<Timestamp> {
     series.starts(series.first_start()..end).collect()
 }
 
-fn ended(drawn: &Drawn, series: &Series, end: &str) -> Series {
+fn ended(drawn: &DateRule, series: &Series, end: &str) -> Series {
     let rule: Rule = format!("{drawn};{end}").parse().unwrap();
     Series::new(rule, series.first_start(), series.zone(), series.length()).unwrap()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(config(400))]
 
+    /// The starts of a series rise from its first start and end before the horizon.
     #[test]
     fn starts_rise_from_the_first_to_the_horizon((_, series) in series()) {
         let starts = starts_before(&series, HORIZON);
@@ -62,6 +28,7 @@ proptest! {
         prop_assert!(starts.iter().all(|start| *start < HORIZON));
     }
 
+    /// A window has the occurrences that the whole series has in it.
     #[test]
     fn a_window_agrees_with_a_wider_one((_, series) in series(), window in window()) {
         let window = placed(&series, window);
@@ -73,6 +40,8 @@ proptest! {
         prop_assert_eq!(series.occurrences(window).collect::<Vec<_>>(), overlapping);
     }
 
+    /// In a zone, each date of a series has the same time on the wall clock.
+    ///
     /// Compares the engine's jumps, remembered offsets and merged starts with a plain conversion of each date.
     #[test]
     fn a_zone_shows_each_date_at_the_same_wall_clock_time((_, series) in series(), window in window()) {
@@ -95,6 +64,7 @@ proptest! {
         prop_assert_eq!(series.starts(window.start()..window.end()).collect::<Vec<_>>(), expected);
     }
 
+    /// An occurrence lasts its elapsed time, or from midnight to midnight if the series is in whole days.
     #[test]
     fn lengths_are_elapsed_time_or_midnight_to_midnight((_, series) in series()) {
         let zone = series.zone();
@@ -113,6 +83,7 @@ proptest! {
         }
     }
 
+    /// Exceptions remove exactly the occurrences that start at them, in whatever order they are given.
     #[test]
     fn an_exdate_removes_exactly_its_start_in_any_order(
         (_, series) in series(), window in window(), seed in any::<u64>(), turned in any::<prop::sample::Index>(),
@@ -136,10 +107,12 @@ proptest! {
         prop_assert_eq!(series.occurrences(window).without(&exceptions).collect::<Vec<_>>(), expected);
     }
 
+    /// A stored series is refused exactly if a new one is, except that its first midnight may have moved.
+    ///
     /// The first start may be out of range, have a fraction, or be at any time of day.
     #[test]
     fn a_stored_series_is_refused_like_a_new_one(
-        drawn in drawn(), zone in zone(), length in length(), first in first(), off in 0..4u8, until in -400..400i64,
+        drawn in date_rule(), zone in zone(), length in length(), first in whole_second(), off in 0..4u8, until in -400..400i64,
     ) {
         let first = match off {
             0 => first,
@@ -162,6 +135,7 @@ proptest! {
         }
     }
 
+    /// `UNTIL` ends a series after the last start up to that time.
     #[test]
     fn until_splits_a_series((drawn, series) in series(), days in 0..2_000i64, second in 0..86_400i64) {
         let until = series.first_start() + SignedDuration::seconds(days * 86_400 + second);
@@ -175,6 +149,7 @@ proptest! {
         prop_assert_eq!(series.next_start_after(until), expected_after.first().copied());
     }
 
+    /// `COUNT` ends a series after that number of starts, and the stored last start gives the same occurrences.
     #[test]
     fn a_count_is_resolved_to_the_last_start((drawn, series) in series(), count in 1..=60u16, window in window()) {
         let counted = ended(&drawn, &series, &format!("COUNT={count}"));
@@ -188,6 +163,7 @@ proptest! {
         prop_assert!(stored.occurrences(window).eq(counted.occurrences(window)));
     }
 
+    /// The next start after a time is an occurrence, and there is none between.
     #[test]
     fn reads_around_one_start_agree((_, series) in series(), days in 0..3_000i64) {
         let after = series.first_start() + SignedDuration::days(days);
@@ -202,8 +178,9 @@ proptest! {
         prop_assert!(series.is_occurrence(series.first_start()));
     }
 
+    /// The canonical text of a rule is read back as the same rule, and case and order of the parts do not matter.
     #[test]
-    fn the_canonical_text_is_read_back(drawn in drawn(), lower in any::<bool>(), rotate in 0..7usize) {
+    fn the_canonical_text_is_read_back(drawn in date_rule(), lower in any::<bool>(), rotate in 0..7usize) {
         let text = drawn.to_string();
         let rule: Rule = text.parse().unwrap();
         let canonical = rule.to_string();
@@ -217,6 +194,7 @@ proptest! {
         prop_assert_eq!(other.parse::<Rule>(), Ok(rule));
     }
 
+    /// Any text is refused as a rule, or has a canonical text that is read back.
     #[test]
     fn no_text_makes_the_parser_panic(text in "[A-Z0-9=;,+-]{0,60}|\\PC{0,300}") {
         if let Ok(rule) = text.parse::<Rule>() {

@@ -1,11 +1,11 @@
 //! No rule costs more than the limit of steps, wherever the window is.
 
+use kalends_recurrence::testing::{date_rule, hour};
 use kalends_recurrence::{Length, MAX_STEPS_IN_366_DAYS, Rule, Series};
+use kalends_time::testing::{config, whole_second};
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 use rstest::rstest;
-
-use crate::drawn::{drawn, first, hour};
 
 fn steps(series: &Series, days_after: i64) -> u64 {
     let from = series.first_start() + SignedDuration::days(days_after);
@@ -15,12 +15,13 @@ fn steps(series: &Series, days_after: i64) -> u64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(config(4_000))]
 
+    /// A year of any series costs a bounded number of steps, wherever it is.
     #[test]
     fn a_year_costs_a_bounded_number_of_steps(
-        rule in drawn(),
-        first in first(),
+        rule in date_rule(),
+        first in whole_second(),
         zone in prop::sample::select(vec!["UTC", "Europe/Berlin", "Pacific/Apia"]),
         days in -400..30_000i64,
     ) {

@@ -1,10 +1,9 @@
 //! The effect of each part of a rule, as tables of dates.
 
+use kalends_recurrence::testing::hour;
 use kalends_recurrence::{EARLIEST_START, HORIZON, Rule, Series, SeriesError};
 use kalends_time::{SignedDuration, Timestamp, Zone};
 use rstest::rstest;
-
-use crate::drawn::hour;
 
 /// The first start, and the starts after it, as dates.
 #[rstest]

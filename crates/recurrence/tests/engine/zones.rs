@@ -1,11 +1,10 @@
 //! Wall-clock expansion across clock changes: half-hour zones, the southern hemisphere, zones that changed their
 //! rules, and one that skipped a day.
 
+use kalends_recurrence::testing::hour;
 use kalends_recurrence::{HORIZON, Length, Rule, Series, SeriesError};
 use kalends_time::{Span, Timestamp, Zone};
 use rstest::rstest;
-
-use crate::drawn::hour;
 
 #[rstest]
 #[case::skipped("Europe/Berlin", "FREQ=DAILY", "2026-03-28T01:30 2026-03-29T01:30 2026-03-30T00:30")]

@@ -1,8 +1,10 @@
 //! The counters from which nodes debit blocks.
 
-use std::num::NonZeroU64;
+use std::{num::NonZeroU64, sync::Arc};
 
-use kalends_app::ports::{CommitError, Debited};
+use async_trait::async_trait;
+use kalends_app::ports::{CommitError, Debited, Metering};
+use kalends_kernel::OrgId;
 use kalends_plans::{Counted, Metric};
 use kalends_quotas::{Debit, Lease, Period, Refund, Take};
 use kalends_time::Timestamp;
@@ -11,13 +13,74 @@ use super::{
     StoreUnderTest,
     scene::{Scene, hours, race},
 };
-use crate::fixtures::Compose;
+use crate::fixtures::{Compose, Fixtures};
 
 /// How many nodes race.
 const NODES: usize = 8;
 
 fn debit(period: Period, amount: u64, ceiling: Option<u64>) -> Debit {
     Debit::new(period, amount, ceiling).unwrap()
+}
+
+/// A store with the port [`Metering`], and what the cases of the port need from outside of it.
+#[async_trait]
+pub trait MeteringUnderTest: Send + Sync {
+    /// The port of the store. All values that this returns share the store's counters.
+    fn metering(&self) -> Arc<dyn Metering>;
+
+    /// Two different organizations that exist in the store and for which nothing is counted. A case asks once.
+    async fn organizations(&self) -> [OrgId; 2];
+
+    /// The units that are counted in a month. A store can look behind its port here. By default, this is what
+    /// [`Metering::usage`] returns.
+    async fn used(&self, org: OrgId, metric: Metric, period: Period) -> u64 {
+        let usage = self.metering().usage(org, period, period.start()).await.unwrap();
+        usage.into_iter().find(|(used, _)| *used == metric).map_or(0, |(_, used)| used)
+    }
+}
+
+#[async_trait]
+impl MeteringUnderTest for StoreUnderTest {
+    fn metering(&self) -> Arc<dyn Metering> {
+        Arc::<dyn kalends_app::ports::Store>::clone(&self.store)
+    }
+
+    async fn organizations(&self) -> [OrgId; 2] {
+        let scene = Scene::set(self).await;
+        [scene.org, scene.other_organization().await.org]
+    }
+
+    async fn used(&self, org: OrgId, metric: Metric, period: Period) -> u64 {
+        self.inspect.used(org, metric, period).await
+    }
+}
+
+/// The counters of one organization.
+#[derive(Clone)]
+struct Counters {
+    metering: Arc<dyn Metering>,
+    org: OrgId,
+}
+
+impl Counters {
+    /// Those of both organizations.
+    async fn of(store: &impl MeteringUnderTest) -> [Self; 2] {
+        store.organizations().await.map(|org| Self { metering: store.metering(), org })
+    }
+
+    async fn debit(&self, metric: Metric, debit: &Debit) -> Debited {
+        self.metering.debit(self.org, metric, debit).await.unwrap()
+    }
+
+    /// The units of calls that are counted in the month of the cases.
+    async fn calls(&self, store: &impl MeteringUnderTest) -> u64 {
+        store.used(self.org, Metric::ApiCalls, month()).await
+    }
+}
+
+/// The month of the cases.
+fn month() -> Period {
+    Period::of(Fixtures::BEGINNING)
 }
 
 impl Scene {
@@ -27,13 +90,12 @@ impl Scene {
 }
 
 /// A debit, including the first one, is granted up to its ceiling, and returns the value of the counter.
-pub async fn debits_reach_but_never_exceed_their_ceiling(store: &StoreUnderTest) {
-    let scene = Scene::set(store).await;
-    let period = scene.make.period();
-    let ask = async |amount, ceiling| scene.debit(Metric::ApiCalls, &debit(period, amount, Some(ceiling))).await;
+pub async fn debits_reach_but_never_exceed_their_ceiling(store: &impl MeteringUnderTest) {
+    let [counters, _] = Counters::of(store).await;
+    let ask = async |amount, ceiling| counters.debit(Metric::ApiCalls, &debit(month(), amount, Some(ceiling))).await;
     assert_eq!(ask(1, 0).await, Debited::Refused { used: 0 });
     assert_eq!(ask(6, 5).await, Debited::Refused { used: 0 });
-    assert_eq!(scene.used(Metric::ApiCalls).await, 0);
+    assert_eq!(counters.calls(store).await, 0);
     assert_eq!(ask(3, 5).await, Debited::Granted { used: 3 });
     assert_eq!(ask(3, 5).await, Debited::Refused { used: 3 });
     assert_eq!(ask(2, 5).await, Debited::Granted { used: 5 });
@@ -41,51 +103,44 @@ pub async fn debits_reach_but_never_exceed_their_ceiling(store: &StoreUnderTest)
     // A lowered plan grants nothing more; a higher one does.
     assert_eq!(ask(1, 2).await, Debited::Refused { used: 5 });
     assert_eq!(ask(1, 6).await, Debited::Granted { used: 6 });
-    assert_eq!(scene.used(Metric::ApiCalls).await, 6);
+    assert_eq!(counters.calls(store).await, 6);
 }
 
 /// Without a ceiling, every debit is granted and counted.
-pub async fn unlimited_debits_are_counted(store: &StoreUnderTest) {
-    let scene = Scene::set(store).await;
-    let period = scene.make.period();
+pub async fn unlimited_debits_are_counted(store: &impl MeteringUnderTest) {
+    let [counters, _] = Counters::of(store).await;
     for round in 1..=3 {
-        let debited = scene.debit(Metric::ApiCalls, &debit(period, 1_000, None)).await;
+        let debited = counters.debit(Metric::ApiCalls, &debit(month(), 1_000, None)).await;
         assert_eq!(debited, Debited::Granted { used: round * 1_000 });
     }
 }
 
 /// Organizations, metrics and months are counted separately.
-pub async fn debits_are_counted_separately(store: &StoreUnderTest) {
-    let scene = Scene::set(store).await;
-    let other = scene.other_organization().await;
-    let period = scene.make.period();
-    let next = Period::of(period.end());
+pub async fn debits_are_counted_separately(store: &impl MeteringUnderTest) {
+    let [counters, others] = Counters::of(store).await;
+    let next = Period::of(month().end());
     let full = |period| debit(period, 4, Some(4));
     for metric in [Metric::ApiCalls, Metric::AvailabilityQueries] {
-        for period in [period, next] {
-            assert_eq!(scene.debit(metric, &full(period)).await, Debited::Granted { used: 4 });
-            assert_eq!(other.debit(metric, &full(period)).await, Debited::Granted { used: 4 });
-            assert_eq!(scene.debit(metric, &full(period)).await, Debited::Refused { used: 4 });
+        for period in [month(), next] {
+            assert_eq!(counters.debit(metric, &full(period)).await, Debited::Granted { used: 4 });
+            assert_eq!(others.debit(metric, &full(period)).await, Debited::Granted { used: 4 });
+            assert_eq!(counters.debit(metric, &full(period)).await, Debited::Refused { used: 4 });
         }
     }
 }
 
 /// A refund can be debited again. A counter never falls below 0, and a refund does not create one.
-pub async fn refunds_stop_at_zero(store: &StoreUnderTest) {
-    let scene = Scene::set(store).await;
-    let period = scene.make.period();
+pub async fn refunds_stop_at_zero(store: &impl MeteringUnderTest) {
+    let [counters, _] = Counters::of(store).await;
     let refund = async |amount| {
-        scene
-            .store
-            .refund(scene.org, Metric::ApiCalls, Refund::new(period, NonZeroU64::new(amount).unwrap()))
-            .await
-            .unwrap();
-        scene.used(Metric::ApiCalls).await
+        let refund = Refund::new(month(), NonZeroU64::new(amount).unwrap());
+        counters.metering.refund(counters.org, Metric::ApiCalls, refund).await.unwrap();
+        counters.calls(store).await
     };
     assert_eq!(refund(3).await, 0);
-    scene.debit(Metric::ApiCalls, &debit(period, 10, Some(10))).await;
+    counters.debit(Metric::ApiCalls, &debit(month(), 10, Some(10))).await;
     assert_eq!(refund(4).await, 6);
-    let debited = scene.debit(Metric::ApiCalls, &debit(period, 4, Some(10))).await;
+    let debited = counters.debit(Metric::ApiCalls, &debit(month(), 4, Some(10))).await;
     assert_eq!(debited, Debited::Granted { used: 10 });
     assert_eq!(refund(11).await, 0);
 }
@@ -143,12 +198,12 @@ pub async fn usage_combines_counters_and_existing_things(store: &StoreUnderTest)
 }
 
 /// Nodes that debit blocks at the limit admit exactly as much as the limit grants.
-pub async fn racing_nodes_never_exceed_the_limit(store: &StoreUnderTest) {
+pub async fn racing_nodes_never_exceed_the_limit(store: &impl MeteringUnderTest) {
     const LIMIT: u64 = 150;
-    let scene = Scene::set(store).await;
-    let now = scene.make.tick();
+    let [counters, _] = Counters::of(store).await;
+    let now = Fixtures::BEGINNING;
     let admitted = race(NODES, |_| {
-        let scene = scene.clone();
+        let counters = counters.clone();
         async move {
             let (mut lease, mut admitted) = (Lease::new(), 0);
             loop {
@@ -157,7 +212,7 @@ pub async fn racing_nodes_never_exceed_the_limit(store: &StoreUnderTest) {
                     Take::Exhausted => break,
                     Take::Need { debit, refund } => {
                         assert_eq!(refund, None);
-                        match scene.debit(Metric::ApiCalls, &debit).await {
+                        match counters.debit(Metric::ApiCalls, &debit).await {
                             Debited::Granted { used } => {
                                 assert!(used <= LIMIT);
                                 assert_eq!(lease.granted(debit, used), None);
@@ -173,7 +228,7 @@ pub async fn racing_nodes_never_exceed_the_limit(store: &StoreUnderTest) {
     })
     .await;
     assert_eq!(admitted.iter().sum::<u64>(), LIMIT, "{admitted:?}");
-    assert_eq!(scene.used(Metric::ApiCalls).await, LIMIT);
+    assert_eq!(counters.calls(store).await, LIMIT);
 }
 
 /// A debit and the charge of a change-set use one counter, and neither exceeds its limit.

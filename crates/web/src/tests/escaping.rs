@@ -1,5 +1,6 @@
 //! Third-party text stays text.
 
+use kalends_time::testing::config;
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -45,8 +46,9 @@ fn fields_hold_what_was_typed() {
 
 proptest! {
     // Each case renders every page.
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(config(64))]
 
+    /// Links and forms of a public page lead to this server, whatever the third-party texts on it.
     #[test]
     fn links_and_forms_lead_to_this_server_whatever_the_texts(text in "\\PC{0,40}") {
         for (name, page) in every_page(&text).0 {

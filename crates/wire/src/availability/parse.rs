@@ -345,6 +345,7 @@ mod tests {
     }
 
     proptest! {
+        /// Spans are written as JSON with the texts of their timestamps.
         #[test]
         fn spans_are_written_with_their_timestamps(
             micros in prop::collection::vec((0..Timestamp::HORIZON.as_micros() / 500_000 - 500_000, 1..200_000i64), 0..8),

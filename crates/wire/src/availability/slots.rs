@@ -373,6 +373,7 @@ mod tests {
     }
 
     proptest! {
+        /// Every length of a slot is read back from its text, and from its number of minutes.
         #[test]
         fn every_length_round_trips(minutes in 5..=480u16) {
             let length = length(minutes);

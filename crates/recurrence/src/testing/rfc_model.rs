@@ -5,7 +5,7 @@
 //!
 //! Days are numbered from 1970-01-01, which is day 0. Weekdays are numbered from Monday, which is 0.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "the model is only used by tests")]
+#![expect(clippy::expect_used, clippy::panic, reason = "the model is only used by tests, which fail by panicking")]
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 
 /// How often a rule repeats, from the longest period to the shortest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Freq {
+pub enum Freq {
     /// FREQ=YEARLY
     Yearly,
     /// FREQ=MONTHLY
@@ -50,36 +50,36 @@ const FREQUENCIES: [(Freq, &str); 7] = [
 
 /// The parts of a rule. An empty list is a part that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub struct Parts {
     /// FREQ
-    pub(crate) frequency: Freq,
+    pub frequency: Freq,
     /// INTERVAL, 1 if it is not there
-    pub(crate) interval: i64,
+    pub interval: i64,
     /// BYMONTH
-    pub(crate) months: Vec<i64>,
+    pub months: Vec<i64>,
     /// BYWEEKNO
-    pub(crate) weeks: Vec<i64>,
+    pub weeks: Vec<i64>,
     /// BYYEARDAY
-    pub(crate) year_days: Vec<i64>,
+    pub year_days: Vec<i64>,
     /// BYMONTHDAY
-    pub(crate) month_days: Vec<i64>,
+    pub month_days: Vec<i64>,
     /// BYDAY: the ordinal (0 for none) and the weekday
-    pub(crate) days: Vec<(i64, i64)>,
+    pub days: Vec<(i64, i64)>,
     /// BYHOUR
-    pub(crate) hours: Vec<i64>,
+    pub hours: Vec<i64>,
     /// BYMINUTE
-    pub(crate) minutes: Vec<i64>,
+    pub minutes: Vec<i64>,
     /// BYSECOND
-    pub(crate) seconds: Vec<i64>,
+    pub seconds: Vec<i64>,
     /// BYSETPOS
-    pub(crate) positions: Vec<i64>,
+    pub positions: Vec<i64>,
     /// WKST, Monday if it is not there
-    pub(crate) week_start: i64,
+    pub week_start: i64,
 }
 
 impl Parts {
     /// A rule with nothing but a frequency.
-    pub(crate) fn new(frequency: Freq) -> Self {
+    pub fn new(frequency: Freq) -> Self {
         Self {
             frequency,
             interval: 1,
@@ -96,8 +96,12 @@ impl Parts {
         }
     }
 
-    /// Reads the text of a rule. Panics if it is none, or has COUNT or UNTIL.
-    pub(crate) fn read(text: &str) -> Self {
+    /// Reads the text of a rule.
+    ///
+    /// # Panics
+    ///
+    /// If the text is not a rule, or has COUNT or UNTIL.
+    pub fn read(text: &str) -> Self {
         let mut parts = Self::new(Freq::Yearly);
         for part in text.split(';') {
             let (name, value) = part.split_once('=').expect("a part is NAME=VALUE");
@@ -186,7 +190,11 @@ impl fmt::Display for Parts {
 ///
 /// `first` is DTSTART. It is always an occurrence, whether or not the rule generates it, and nothing occurs before
 /// it. The rule comes without UNTIL and COUNT.
-pub(crate) fn starts(rule: &Parts, first: i64, from: i64, to: i64) -> Vec<i64> {
+///
+/// # Panics
+///
+/// If the rule has a weekday with an ordinal and is neither YEARLY nor MONTHLY, which the RFC does not allow.
+pub fn starts(rule: &Parts, first: i64, from: i64, to: i64) -> Vec<i64> {
     let rule = complete(rule, first);
     let (from, to) = (from.max(first), to.min(new_year(*YEARS.end() + 1) * DAY));
     if from >= to {

@@ -1,16 +1,40 @@
-//! Random recurrence rules for the model in `rfc_model`.
+//! Random rules of all of RFC 5545, for the model in `rfc_model`.
 //!
 //! Every drawn rule is one that RFC 5545 allows. Draws that are all 0 give the simplest rule, so that a source that
 //! shrinks its numbers shrinks the rule.
 
-use crate::rfc_model::{Freq, Parts};
+use proptest::prelude::*;
+
+use super::rfc_model::{Freq, Parts};
+use crate::Rule;
+
+impl Parts {
+    /// The rule of this crate with the same parts.
+    ///
+    /// # Panics
+    ///
+    /// If this crate refuses the parts. It refuses no parts that [`any_rule`] draws.
+    #[expect(clippy::expect_used, reason = "a test whose rule is refused fails")]
+    pub fn rule(&self) -> Rule {
+        self.to_string().parse().expect("a rule that RFC 5545 allows")
+    }
+}
 
 /// The frequencies, the one of the simplest rules first.
 const FREQUENCIES: [Freq; 7] =
     [Freq::Daily, Freq::Weekly, Freq::Monthly, Freq::Yearly, Freq::Hourly, Freq::Minutely, Freq::Secondly];
 
-/// Draws a rule. `next(n)` gives a number from 0 up to `n`, exclusive.
-pub(crate) fn draw(next: &mut dyn FnMut(u32) -> u32) -> Parts {
+/// Any rule that RFC 5545 allows, without an end.
+pub fn any_rule() -> impl Strategy<Value = Parts> {
+    prop::collection::vec(any::<u32>(), 120).prop_map(|numbers| {
+        let mut numbers = numbers.into_iter().chain(std::iter::repeat(0));
+        draw(&mut |bound| numbers.next().unwrap_or(0) % bound)
+    })
+}
+
+/// Draws a rule from any source of numbers, for programs that do not use proptest: `next(n)` must return a number from 0
+/// up to `n`, exclusive. Numbers that are all 0 give the simplest rule.
+pub fn draw(next: &mut dyn FnMut(u32) -> u32) -> Parts {
     let frequency = pick(next, &FREQUENCIES);
     let mut rule = Parts::new(frequency);
     rule.interval = interval(next, frequency);

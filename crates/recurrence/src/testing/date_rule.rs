@@ -1,73 +1,67 @@
-//! Random rules: their parts and their text.
+//! Random rules whose occurrences are dates: their parts and their text.
+
+#![expect(clippy::unwrap_used, reason = "what is drawn is valid by construction, and a failed draw must fail the test")]
 
 use std::fmt;
 
-use kalends_recurrence::{Frequency, Length, Rule, Series, SeriesError};
-use kalends_time::{SignedDuration, Timestamp, Zone};
+use kalends_time::{Timestamp, Zone};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-pub(crate) const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
+use super::series::hour;
+use crate::{Frequency, Rule, Series, SeriesError};
+
+const WEEKDAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 
 /// The frequencies of the rules that are drawn here: those whose occurrences are dates.
-pub(crate) const OF_DATES: [Frequency; 4] =
-    [Frequency::Daily, Frequency::Weekly, Frequency::Monthly, Frequency::Yearly];
+const OF_DATES: [Frequency; 4] = [Frequency::Daily, Frequency::Weekly, Frequency::Monthly, Frequency::Yearly];
 
-const ZONES: [&str; 11] = [
-    "UTC",
-    "Europe/Berlin",
-    "America/New_York",
-    "Australia/Lord_Howe",
-    "Africa/Casablanca",
-    "Pacific/Apia",
-    "America/Santiago",
-    "America/St_Johns",
-    "Asia/Kolkata",
-    "Asia/Gaza",
-    "Europe/Dublin",
-];
-
-/// Zones whose clocks change in different ways.
-pub(crate) fn zone() -> impl Strategy<Value = Zone> {
-    select(&ZONES[..]).prop_map(|name| name.parse().unwrap())
-}
-
-/// A rule in parts. An empty list stands for a part that is left out.
+/// A rule in parts. An empty list stands for a part that is left out. Its `Display` is the text of the rule.
 #[derive(Debug, Clone)]
-pub(crate) struct Drawn {
-    pub(crate) frequency: Frequency,
-    pub(crate) interval: i64,
-    pub(crate) months: Vec<u32>,
-    pub(crate) month_days: Vec<i64>,
-    /// An ordinal, 0 for none, and a weekday, 0 for Monday.
-    pub(crate) days: Vec<(i64, usize)>,
-    pub(crate) positions: Vec<i64>,
-    pub(crate) week_start: usize,
+pub struct DateRule {
+    /// `FREQ`: a day or longer.
+    pub frequency: Frequency,
+    /// `INTERVAL`, from 1 to 1,000.
+    pub interval: i64,
+    /// `BYMONTH`, from 1 to 12.
+    pub months: Vec<u32>,
+    /// `BYMONTHDAY`, from 1 to 31 or from -31 to -1.
+    pub month_days: Vec<i64>,
+    /// `BYDAY`: an ordinal, 0 for none, and a weekday, 0 for Monday.
+    pub days: Vec<(i64, usize)>,
+    /// `BYSETPOS`, from 1 to 366 or from -366 to -1.
+    pub positions: Vec<i64>,
+    /// `WKST`, 0 for Monday.
+    pub week_start: usize,
 }
 
-impl Drawn {
-    pub(crate) fn has_ordinals(&self) -> bool {
+impl DateRule {
+    /// Whether a weekday has an ordinal.
+    pub fn has_ordinals(&self) -> bool {
         self.days.iter().any(|(ordinal, _)| *ordinal != 0)
     }
 
-    pub(crate) fn mixes_ordinals(&self) -> bool {
+    /// Whether a weekday has an ordinal and another has none.
+    pub fn mixes_ordinals(&self) -> bool {
         self.has_ordinals() && self.days.iter().any(|(ordinal, _)| *ordinal == 0)
     }
 
-    pub(crate) fn rule(&self) -> Rule {
+    /// The rule of this crate with the same parts.
+    pub fn rule(&self) -> Rule {
         self.to_string().parse().unwrap()
     }
 
-    pub(crate) fn series(&self, first: Timestamp, zone: Zone) -> Result<Series, SeriesError> {
+    /// A series of the rule whose occurrences last an hour.
+    ///
+    /// # Errors
+    ///
+    /// [`SeriesError`] if the rule never occurs or the start is out of range, as [`Series::new`] reports it.
+    pub fn series(&self, first: Timestamp, zone: Zone) -> Result<Series, SeriesError> {
         Series::new(self.rule(), first, zone, hour())
     }
 }
 
-pub(crate) fn hour() -> Length {
-    Length::elapsed(SignedDuration::hours(1)).unwrap()
-}
-
-impl fmt::Display for Drawn {
+impl fmt::Display for DateRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "FREQ={}", self.frequency)?;
         if self.interval != 1 {
@@ -93,8 +87,8 @@ impl fmt::Display for Drawn {
     }
 }
 
-/// Any rule of dates without `BYWEEKNO` and `BYYEARDAY`, and without an end.
-pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
+/// Any rule of dates without `BYWEEKNO` and `BYYEARDAY`, and without an end. The service accepts all of these.
+pub fn date_rule() -> impl Strategy<Value = DateRule> {
     let interval = prop_oneof![4 => Just(1), 4 => 2..=5i64, 2 => 6..=60i64, 1 => 61..=1_000i64];
     let months = prop_oneof![3 => Just(vec![]), 2 => subsequence((1..=12).collect::<Vec<u32>>(), 1..=4)];
     let month_day = prop_oneof![6 => 1..=28i64, 2 => 29..=31i64, 2 => -31..=-1i64];
@@ -121,14 +115,8 @@ pub(crate) fn drawn() -> impl Strategy<Value = Drawn> {
                 let month_days = if frequency == Frequency::Weekly { vec![] } else { month_days.clone() };
                 let alone = days.is_empty() && month_days.is_empty() && months.is_empty();
                 let positions = if alone { vec![] } else { positions.clone() };
-                Drawn { frequency, interval, months: months.clone(), month_days, days, positions, week_start }
+                DateRule { frequency, interval, months: months.clone(), month_days, days, positions, week_start }
             })
         },
     )
-}
-
-/// A whole second in the years 2000 to 2050.
-pub(crate) fn first() -> impl Strategy<Value = Timestamp> {
-    (10_957..29_585i64, 0..86_400i64)
-        .prop_map(|(day, second)| Timestamp::from_micros((day * 86_400 + second) * 1_000_000))
 }
