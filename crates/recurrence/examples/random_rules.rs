@@ -2,7 +2,8 @@
 //!
 //! One line for each rule, with tabs between the rule, the first start, the window's start and end, and the starts in
 //! the window, which have commas between them. Times are seconds on the wall clock since 1970. The arguments are the
-//! seed and the number of rules.
+//! seed and the number of rules. With `near` after them, all windows begin at the first start, for engines that count from
+//! there.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests, which fails this way")]
 
 use kalends_recurrence::FloatingSeries;
@@ -13,14 +14,16 @@ use kalends_time::CivilDateTime;
 const DAY: i64 = 86_400;
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>().unwrap());
-    let (seed, count) = (arguments.next().unwrap_or(1), arguments.next().unwrap_or(3_000));
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |otherwise: u64| arguments.next().map_or(otherwise, |argument| argument.parse().unwrap());
+    let (seed, count) = (number(1), number(3_000));
+    let is_near = arguments.next().is_some_and(|argument| argument == "near");
     for number in 0..count {
-        println!("{}", line(&mut Draw(seed << 32 | number)));
+        println!("{}", line(&mut Draw(seed << 32 | number), is_near));
     }
 }
 
-fn line(draw: &mut Draw) -> String {
+fn line(draw: &mut Draw, is_near: bool) -> String {
     let parts = testing::draw(&mut |bound| u32::try_from(draw.between(0, i64::from(bound) - 1)).unwrap());
     let rule = parts.rule();
     let first = first(draw);
@@ -33,7 +36,7 @@ fn line(draw: &mut Draw) -> String {
     reaches.rotate_left(usize::try_from(draw.between(0, 4)).unwrap());
     let windows = reaches.map(|reach| window(draw, &parts, first, reach));
     let chosen = windows.into_iter().find(|window| found(*window).iter().any(|start| *start != first));
-    let (from, to) = chosen.unwrap_or(windows[0]);
+    let (from, to) = if is_near { near(&parts, first) } else { chosen.unwrap_or(windows[0]) };
     let starts: Vec<String> = found((from, to)).iter().map(i64::to_string).collect();
     format!("{parts}\t{first}\t{from}\t{to}\t{}", starts.join(","))
 }
@@ -55,6 +58,18 @@ fn window(draw: &mut Draw, parts: &Parts, first: i64, reach: i64) -> (i64, i64) 
     };
     let from = first + draw.between(0, reach * DAY);
     (from, from + draw.between(length / 2, length))
+}
+
+/// A window from the first start on, which is longer for longer periods.
+fn near(parts: &Parts, first: i64) -> (i64, i64) {
+    let length = match parts.frequency {
+        Freq::Yearly | Freq::Monthly => 10 * 366 * DAY,
+        Freq::Weekly | Freq::Daily => 2 * 366 * DAY,
+        Freq::Hourly => 20 * DAY,
+        Freq::Minutely => DAY,
+        Freq::Secondly => 1_800,
+    };
+    (first, first + length)
 }
 
 fn civil(seconds: i64) -> CivilDateTime {
