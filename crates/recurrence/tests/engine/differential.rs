@@ -131,9 +131,9 @@ fn drawn_of(frequency: Frequency) -> impl Strategy<Value = DateRule> {
     date_rule().prop_map(own).prop_filter("both define it", compared)
 }
 
-/// The configuration for laws that reject up to 20 draws for each case.
+/// The configuration for laws that reject up to 20 draws for each case, or more if there are few cases.
 fn rejecting(config: ProptestConfig) -> ProptestConfig {
-    ProptestConfig { max_global_rejects: config.cases.saturating_mul(20), ..config }
+    ProptestConfig { max_global_rejects: config.cases.saturating_mul(20).max(config.max_global_rejects), ..config }
 }
 
 proptest! {
