@@ -131,9 +131,14 @@ fn drawn_of(frequency: Frequency) -> impl Strategy<Value = DateRule> {
     date_rule().prop_map(own).prop_filter("both define it", compared)
 }
 
+/// The configuration for laws that reject up to 20 draws for each case, or more if there are few cases.
+fn rejecting(config: ProptestConfig) -> ProptestConfig {
+    ProptestConfig { max_global_rejects: config.cases.saturating_mul(20).max(config.max_global_rejects), ..config }
+}
+
 proptest! {
     // 4 times 6,000 rules, different ones in every run. Rules that never occur again are rejected.
-    #![proptest_config(ProptestConfig { max_global_rejects: u32::MAX, ..config(6_000) })]
+    #![proptest_config(rejecting(config(6_000)))]
 
     /// Daily rules have the occurrences that the crate `rrule` finds.
     #[test]
