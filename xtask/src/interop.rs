@@ -34,7 +34,7 @@ enum Emit {
 }
 
 /// The packages to install, at exact versions.
-enum Packages {
+pub(crate) enum Packages {
     /// Installed into a virtual environment. The tool is in its `bin`.
     Python(&'static [&'static str]),
     /// Installed into a separate folder. The tool is in `node_modules/.bin`.
@@ -215,7 +215,7 @@ impl Emit {
 
 impl Packages {
     /// Installs the missing packages, and returns the folder of the programs.
-    fn install(&self, folder: &Path) -> Result<PathBuf> {
+    pub(crate) fn install(&self, folder: &Path) -> Result<PathBuf> {
         match self {
             Self::Python(packages) => {
                 let venv = folder.join("venv");

@@ -15,6 +15,7 @@ mod memory;
 mod postgres;
 mod prepare;
 mod process;
+mod set_peers;
 mod soak;
 mod steps;
 mod test;
