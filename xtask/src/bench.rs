@@ -25,8 +25,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
 }
 
-/// The algebra of busy sets.
+/// The algebra of busy sets: alone, or compared with other libraries.
 fn availability(arguments: &[String]) -> Result<()> {
+    if arguments.first().is_some_and(|argument| argument == "--peers") {
+        return crate::set_peers::run(&arguments[1..]);
+    }
     let bench = ["bench", "--package", "kalends-availability", "--bench", "algebra", "--"];
     process::run(process::cargo(bench).args(arguments))
 }

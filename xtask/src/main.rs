@@ -19,6 +19,7 @@ mod postgres;
 mod prepare;
 mod process;
 mod properties;
+mod set_peers;
 mod soak;
 mod steps;
 mod test;
