@@ -6,9 +6,9 @@ use crate::artifacts::{self, Profile};
 use crate::postgres::{self, Durability, TestServer};
 use crate::test::SERVER_BINARY;
 use crate::workspace::Workspace;
-use crate::{peers, process};
+use crate::{process, rule_peers, set_peers};
 
-const NAMES: [&str; 7] = ["availability", "http", "ical", "layers", "peers", "recurrence", "webhooks"];
+const NAMES: [&str; 6] = ["availability", "http", "ical", "layers", "recurrence", "webhooks"];
 
 /// Runs the named benchmark with the arguments that follow the name.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -19,7 +19,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         "availability" => availability(arguments),
         "http" | "ical" | "webhooks" => serving(name, arguments),
         "layers" => layers(arguments),
-        "peers" => peers::run(arguments),
         "recurrence" => recurrence(arguments),
         other => bail!("there is no benchmark `{other}`; there are {}", NAMES.join(", ")),
     }
@@ -28,14 +27,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 /// The algebra of busy sets: alone, or compared with other libraries.
 fn availability(arguments: &[String]) -> Result<()> {
     if arguments.first().is_some_and(|argument| argument == "--peers") {
-        return crate::set_peers::run(&arguments[1..]);
+        return set_peers::run(&arguments[1..]);
     }
     let bench = ["bench", "--package", "kalends-availability", "--bench", "algebra", "--"];
     process::run(process::cargo(bench).args(arguments))
 }
 
-/// The expansion of series, compared with another implementation and a plain loop.
+/// The expansion of series: compared with another implementation and a plain loop, or with many other libraries.
 fn recurrence(arguments: &[String]) -> Result<()> {
+    if arguments.first().is_some_and(|argument| argument == "--peers") {
+        return rule_peers::run(&arguments[1..]);
+    }
     let bench = ["bench", "--package", "kalends-recurrence", "--bench", "expansion", "--"];
     process::run(process::cargo(bench).args(arguments))
 }

@@ -75,7 +75,7 @@ const SHARED: &[&str] = &["egress", "rows", "warm-pool"];
 const ALSO_PURE: &[&str] = &["wire", "docs", "web", "rows"];
 
 /// The crates that are published in a registry.
-const PUBLISHED: &[&str] = &["time", "kernel", "recurrence", "availability", "quotas", "proposals"];
+pub(crate) const PUBLISHED: &[&str] = &["time", "kernel", "recurrence", "availability", "quotas", "proposals"];
 
 /// The crates that a pure crate must not depend on.
 const IMPURE: &[&str] = &["tokio", "sqlx", "axum", "reqwest", "hyper", "getrandom"];

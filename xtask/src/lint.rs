@@ -32,20 +32,19 @@ fn clippy() -> Result<()> {
 /// workspace, `wire` always has the features that the service needs, even when it is built for the client.
 fn features() -> Result<()> {
     for alone in [
-        &["--package", "kalends-wire", "--no-default-features"][..],
-        &["--package", "kalends-wire", "--no-default-features", "--features", "parse"],
-        &["--package", "kalends-client"],
-        &["--package", "kalends-time"],
-        &["--package", "kalends-recurrence", "--package", "kalends-availability"],
-        &["--package", "kalends-quotas", "--package", "kalends-proposals"],
-        &["--package", "kalends-time", "--features", "testing"],
-        &["--package", "kalends-recurrence", "--features", "testing"],
-        &["--package", "kalends-availability", "--features", "testing"],
-        &["--package", "kalends-quotas", "--features", "testing"],
-        &["--package", "kalends-proposals", "--features", "testing"],
+        "-p kalends-wire --no-default-features",
+        "-p kalends-wire --no-default-features --features parse",
+        "-p kalends-client",
+        // Proposals need the feature `serde` of the time, which the others work without.
+        "-p kalends-time -p kalends-recurrence -p kalends-availability -p kalends-quotas",
+        "-p kalends-proposals",
+        // The feature `testing` of each crate turns on that of the time.
+        "-p kalends-recurrence -p kalends-availability -p kalends-quotas --features \
+         kalends-recurrence/testing,kalends-availability/testing,kalends-quotas/testing",
+        "-p kalends-proposals --features testing",
     ] {
         let mut cargo = process::cargo(["clippy", "--locked"]);
-        process::run(cargo.args(alone).args(["--", "-D", "warnings"]))?;
+        process::run(cargo.args(alone.split_whitespace()).args(["--", "-D", "warnings"]))?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ struct Question {
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [library, answer] = arguments.as_slice() else { return Err("usage: kalends-peers LIBRARY starts|time".into()) };
+    let [library, answer] = arguments.as_slice() else { return Err("usage: kalends-rule-peers LIBRARY starts|time".into()) };
     let prepare = match library.as_str() {
         "kalends" => kalends,
         "rrule" => rrule,
@@ -92,7 +92,8 @@ fn kalends(asked: Question) -> Outcome<Expand> {
 /// The window of these libraries includes its end, and the number of results must be limited.
 fn rrule(asked: Question) -> Outcome<Expand> {
     let set: rrule::RRuleSet = format!("DTSTART:{}\nRRULE:{}", dtstart(asked.first)?, asked.rule).parse()?;
-    let (from, to) = (utc(asked.from)?.with_timezone(&rrule::Tz::UTC), utc(asked.to - 1)?.with_timezone(&rrule::Tz::UTC));
+    let (from, to) =
+        (utc(asked.from)?.with_timezone(&rrule::Tz::UTC), utc(asked.to - 1)?.with_timezone(&rrule::Tz::UTC));
     let set = set.after(from).before(to);
     Ok(Box::new(move || set.clone().all(u16::MAX).dates.iter().map(DateTime::timestamp).collect()))
 }
@@ -109,7 +110,8 @@ fn rrules(asked: Question) -> Outcome<Expand> {
     let first = utc(asked.first)?.format("%Y-%m-%dT%H:%M:%SZ");
     // It requires an interval.
     let interval = if asked.rule.contains("INTERVAL=") { "" } else { ";INTERVAL=1" };
-    let rule = format!("{}{interval};DTSTART={first}", asked.rule).parse::<rrules::Recurrence>().map_err(|_| "refused")?;
+    let rule =
+        format!("{}{interval};DTSTART={first}", asked.rule).parse::<rrules::Recurrence>().map_err(|_| "refused")?;
     let (from, to) = (utc(asked.from)?, utc(asked.to)?);
     let in_window = move |start: &DateTime<Utc>| *start >= from;
     Ok(Box::new(move || {

@@ -1,6 +1,6 @@
-//! `cargo xtask bench peers`: the speed and the results of other libraries that expand recurrence rules.
+//! `cargo xtask bench recurrence --peers`: the speed and the results of other libraries that expand recurrence rules.
 //!
-//! The programs in `xtask/peers` read rules and answer with starts or times. A program that does not answer in time is
+//! The programs in `xtask/peers/rules` read rules and answer with starts or times. A program that does not answer in time is
 //! killed, and continues after that rule.
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use crate::interop::Packages;
 use crate::process;
 use crate::workspace::{self, Workspace};
 
-const RUST: &str = "xtask/peers/Cargo.toml";
+const RUST: &str = "xtask/peers/rules/Cargo.toml";
 const PYTHON: &[&str] =
     &["python-dateutil==2.9.0.post0", "icalendar==7.3.0", "recurring-ical-events==3.8.2", "tzdata==2026.6"];
 const NODE: &[&str] = &["ical.js@2.2.1"];
@@ -112,7 +112,7 @@ struct Programs {
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let (seed, rules) = options(arguments)?;
     let workspace = Workspace::load()?;
-    let programs = Programs::install(&workspace.target.join("peers"))?;
+    let programs = Programs::install(&workspace.target.join("rule-peers"))?;
     let example = ["run", "--quiet", "--package", "kalends-recurrence", "--example", "random_rules", "--"];
     let lines = process::read(process::cargo(example).args([&seed.to_string(), &rules.to_string(), "near"]))?;
     println!("{}", speed(&programs)?);
@@ -133,7 +133,7 @@ fn options(arguments: &[String]) -> Result<(u32, u32)> {
         match argument.as_str() {
             "--seed" => seed = number()?,
             "--rules" => rules = number()?,
-            other => bail!("peers takes --seed N and --rules N, got {other}"),
+            other => bail!("--peers takes --seed N and --rules N, got {other}"),
         }
     }
     Ok((seed, rules))
@@ -146,11 +146,16 @@ impl Programs {
         process::run(process::cargo(cargo).arg(folder.join("rust")))?;
         let c = folder.join("peer-libical");
         let mut compiler = Command::new("cc");
-        compiler.args(["-O2", "-o"]).arg(&c).arg("xtask/peers/peer.c").arg("-lical").current_dir(workspace::root());
+        compiler
+            .args(["-O2", "-o"])
+            .arg(&c)
+            .arg("xtask/peers/rules/peer.c")
+            .arg("-lical")
+            .current_dir(workspace::root());
         process::run(&mut compiler).context("this needs a C compiler and Debian's package `libical-dev`")?;
         let python = Packages::Python(PYTHON).install(folder)?.join("python");
         Packages::Node(NODE).install(folder)?;
-        let rust = folder.join("rust/release/kalends-peers");
+        let rust = folder.join("rust/release/kalends-rule-peers");
         Ok(Self { rust, python, c, modules: folder.join("node_modules") })
     }
 
@@ -165,8 +170,8 @@ impl Programs {
         match peer.runs {
             Runs::Rust => command.arg(peer.name),
             Runs::C => &mut command,
-            Runs::Node => command.arg("xtask/peers/peer.cjs").env("NODE_PATH", &self.modules),
-            Runs::Python => command.args(["xtask/peers/peer.py", peer.name]),
+            Runs::Node => command.arg("xtask/peers/rules/peer.cjs").env("NODE_PATH", &self.modules),
+            Runs::Python => command.args(["xtask/peers/rules/peer.py", peer.name]),
         };
         command.arg(answer).current_dir(workspace::root());
         command
