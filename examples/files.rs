@@ -14,7 +14,7 @@ use std::{
 
 use async_trait::async_trait;
 use kalends_app::ports::{Debited, Metering};
-use kalends_kernel::{CorruptRow, OrgId, StoreError};
+use kalends_kernel::{OrgId, StoreError};
 use kalends_plans::{Counted, Metric};
 use kalends_quotas::{Debit, Lease, Period, Refund, Take};
 use kalends_time::Timestamp;
@@ -49,10 +49,7 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        let corrupt = |error: std::num::ParseIntError| {
-            let id = file.display().to_string();
-            StoreError::Corrupt(CorruptRow { table: "files", column: "used", id, detail: error.to_string() })
-        };
+        let corrupt = |error: std::num::ParseIntError| StoreError::corrupt("files", "used", file.display(), error);
         text.trim_end().parse().map(Some).map_err(corrupt)
     }
 

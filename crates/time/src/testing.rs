@@ -3,7 +3,7 @@
 //! Times that are drawn evenly almost never meet a change of the clocks, so a test that draws them misses the faults
 //! that clock changes cause. [`clock_change`] and [`span_near`] draw times around the changes of [`CLOCK_CHANGES`].
 //!
-//! The strategies are those of [`proptest`]. Use it in the version that this module re-exports.
+//! The strategies are those of [`proptest`](mod@proptest). Use it in the version that this module re-exports.
 //!
 //! ```
 //! use kalends_time::SignedDuration;
