@@ -118,8 +118,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     println!("{}", speed(&programs)?);
     let questions = questions(&lines)?;
     println!("{} random rules, seed {seed}, whose first start is not before 1970", questions.len());
-    println!("{}", correctness(&programs, &questions)?);
-    Ok(())
+    correctness(&programs, &questions)
 }
 
 fn options(arguments: &[String]) -> Result<(u32, u32)> {
@@ -342,10 +341,10 @@ impl Score {
     }
 }
 
-/// The table of results.
-fn correctness(programs: &Programs, questions: &[Question]) -> Result<String> {
+/// Prints the table of results, a line as soon as its library has answered.
+fn correctness(programs: &Programs, questions: &[Question]) -> Result<()> {
     let lines: Vec<String> = questions.iter().map(|question| question.line.clone()).collect();
-    let mut table = format!(
+    println!(
         "{:<24}{:<10}{:>8}{:>8}{:>9}{:>11}{:>10}{:>10}",
         "library", "version", "right", "wrong", "refused", "timed out", "missing", "extra"
     );
@@ -355,12 +354,12 @@ fn correctness(programs: &Programs, questions: &[Question]) -> Result<String> {
             score.count(question, &answer);
         }
         let Score { right, wrong, refused, stopped, missing, extra } = score;
-        table += &format!(
-            "\n{:<24}{:<10}{right:>8}{wrong:>8}{refused:>9}{stopped:>11}{missing:>10}{extra:>10}",
+        println!(
+            "{:<24}{:<10}{right:>8}{wrong:>8}{refused:>9}{stopped:>11}{missing:>10}{extra:>10}",
             peer.name, peer.version
         );
     }
-    Ok(table)
+    Ok(())
 }
 
 #[cfg(test)]
