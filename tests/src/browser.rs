@@ -27,6 +27,8 @@ const DRIVER: &str = "chromedriver";
 const LANGUAGE: &str = "en-GB";
 /// The longest wait on a busy machine for the driver to start, or for a page to show something.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How often a driver is started that ends at once.
+const STARTS: u32 = 5;
 /// The time between two looks at a page.
 const PERIOD: Duration = Duration::from_millis(50);
 /// More elements than the keyboard can reach on any page.
@@ -124,7 +126,22 @@ impl Default for Visitor {
 
 impl Driver {
     /// Starts the driver in its own folder, on a port that it chooses.
+    ///
+    /// The driver takes any free port of IPv4, needs the same one of IPv6, and ends if another program has that. So it is
+    /// started again with another port.
     async fn start(zone: &str) -> Self {
+        let mut output = String::new();
+        for _ in 0..STARTS {
+            match Self::start_once(zone).await {
+                Ok(driver) => return driver,
+                Err(printed) => output = printed,
+            }
+        }
+        panic!("{DRIVER} ended {STARTS} times before it listened: {output}")
+    }
+
+    /// Starts the driver. If it ends before it listens, returns what it printed.
+    async fn start_once(zone: &str) -> Result<Self, String> {
         let home = tempfile::Builder::new().prefix("kalends-browser-").tempdir().expect("a temporary directory");
         let mut process = Command::new(DRIVER)
             .arg("--port=0")
@@ -139,17 +156,20 @@ impl Driver {
             .unwrap_or_else(|error| panic!("{DRIVER} does not start (Debian's package is chromium-driver): {error}"));
         let mut lines = BufReader::new(process.stdout.take().expect("a pipe")).lines();
         let listening = async {
+            let mut printed = String::new();
             while let Some(line) = lines.next_line().await.expect("a readable line") {
                 if let Some((_, port)) = line.rsplit_once("started successfully on port ") {
-                    return port.trim_end_matches('.').parse().expect("a port");
+                    return Ok(port.trim_end_matches('.').parse().expect("a port"));
                 }
+                printed += &line;
+                printed.push('\n');
             }
-            panic!("{DRIVER} ended before it listened")
+            Err(printed)
         };
-        let port = timeout(PATIENCE, listening).await.expect("the driver to listen");
+        let port = timeout(PATIENCE, listening).await.expect("the driver to listen")?;
         // Keep reading, so that the driver never blocks on a full pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self { process, port, _home: home }
+        Ok(Self { process, port, _home: home })
     }
 
     /// Has the driver close its browser and end. The driver answers once the browser has gone.
