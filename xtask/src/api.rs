@@ -1,6 +1,6 @@
 //! `cargo xtask api`: compares the public API of each published crate with the list in its folder.
 //!
-//! A change of the list is a change that other projects see. It belongs into the crate's changelog.
+//! A change of the list is a change that other projects see. It belongs in the crate's changelog.
 
 use std::collections::BTreeSet;
 use std::fs;

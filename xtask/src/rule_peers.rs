@@ -106,6 +106,8 @@ struct Programs {
     python: PathBuf,
     c: PathBuf,
     modules: PathBuf,
+    /// The longest time for one answer.
+    patience: Duration,
 }
 
 /// Times all libraries with the same cases, and compares their starts for random rules.
@@ -141,7 +143,7 @@ fn options(arguments: &[String]) -> Result<(u32, u32)> {
 impl Programs {
     fn install(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        let cargo = ["build", "--quiet", "--release", "--manifest-path", RUST, "--target-dir"];
+        let cargo = ["build", "--quiet", "--release", "--locked", "--manifest-path", RUST, "--target-dir"];
         process::run(process::cargo(cargo).arg(folder.join("rust")))?;
         let c = folder.join("peer-libical");
         let mut compiler = Command::new("cc");
@@ -155,7 +157,7 @@ impl Programs {
         let python = Packages::Python(PYTHON).install(folder)?.join("python");
         Packages::Node(NODE).install(folder)?;
         let rust = folder.join("rust/release/kalends-rule-peers");
-        Ok(Self { rust, python, c, modules: folder.join("node_modules") })
+        Ok(Self { rust, python, c, modules: folder.join("node_modules"), patience: ANSWER_MAX })
     }
 
     /// The program of a library. It answers with `starts` or with `time`.
@@ -182,7 +184,7 @@ impl Programs {
         while answers.len() < questions.len() {
             let mut running = Running::start(self.command(peer, answer), &questions[answers.len()..])?;
             let before = answers.len();
-            while let Some(line) = running.answer() {
+            while let Ok(line) = running.lines.recv_timeout(self.patience) {
                 answers.push(if line == "refused" { Answer::Refused } else { Answer::Text(line) });
             }
             running.child.kill().ok();
@@ -219,11 +221,6 @@ impl Running {
         });
         Ok(Self { child, lines })
     }
-
-    /// The next answer; `None` if it takes too long or the program has ended.
-    fn answer(&mut self) -> Option<String> {
-        self.lines.recv_timeout(ANSWER_MAX).ok()
-    }
 }
 
 /// The table of times. The libraries take turns.
@@ -234,7 +231,7 @@ fn speed(programs: &Programs) -> Result<String> {
     for _ in 0..ROUNDS {
         for (column, peer) in PEERS.iter().enumerate() {
             for (row, answer) in programs.ask(peer, "time", &questions)?.into_iter().enumerate() {
-                timed[row][column].push(Timed::read(&answer));
+                timed[row][column].push(answer);
             }
         }
     }
@@ -245,6 +242,7 @@ fn speed(programs: &Programs) -> Result<String> {
         table += &format!("\n{:<36}{:>12.0}", case.name, ours.nanos);
         for (peer, column) in PEERS[1..].iter().zip(&row[1..]) {
             let cell = match median(column) {
+                None if column.contains(&Answer::Stopped) => "timed out".to_owned(),
                 None => "refused".to_owned(),
                 Some(theirs) if theirs.count != ours.count => "wrong".to_owned(),
                 Some(theirs) => format!("{:.1} x", theirs.nanos / ours.nanos),
@@ -281,8 +279,9 @@ impl Timed {
     }
 }
 
-fn median(times: &[Option<Timed>]) -> Option<Timed> {
-    let mut times: Vec<Timed> = times.iter().copied().collect::<Option<_>>()?;
+/// `None` if an answer is not a time.
+fn median(answers: &[Answer]) -> Option<Timed> {
+    let mut times: Vec<Timed> = answers.iter().map(Timed::read).collect::<Option<_>>()?;
     times.sort_by(|a, b| a.nanos.total_cmp(&b.nanos));
     times.get(times.len() / 2).copied()
 }
@@ -395,10 +394,28 @@ mod tests {
 
     #[test]
     fn the_median_needs_every_time() {
-        let timed = |nanos| Some(Timed { count: 1, nanos });
-        assert_eq!(median(&[timed(3.0), timed(1.0), timed(2.0)]), timed(2.0));
-        assert_eq!(median(&[timed(3.0), None]), None);
-        assert_eq!(Timed::read(&text("12\t810")), Some(Timed { count: 12, nanos: 810.0 }));
+        let answers = ["12\t830", "12\t810", "12\t820"].map(text);
+        assert_eq!(median(&answers), Some(Timed { count: 12, nanos: 820.0 }));
+        assert_eq!(median(&[text("12\t830"), Answer::Stopped]), None);
+        assert_eq!(median(&[Answer::Refused]), None);
+    }
+
+    #[test]
+    fn versions_are_those_of_the_programs() {
+        let manifest = std::fs::read_to_string(workspace::root().join(RUST)).unwrap();
+        for Peer { name, version, runs } in PEERS.iter().filter(|peer| !peer.version.is_empty()) {
+            let pinned = |packages: &[&str]| packages.iter().any(|one| one.starts_with(name) && one.contains(version));
+            assert!(
+                match runs {
+                    Runs::Rust => manifest.lines().any(|line| line.starts_with(name) && line.contains(version)),
+                    Runs::Node => pinned(NODE),
+                    Runs::Python => PYTHON.iter().any(|one| one.contains(&format!("{name}=={version}"))),
+                    // The package of the system.
+                    Runs::C => true,
+                },
+                "{name} {version}"
+            );
+        }
     }
 
     #[test]
@@ -411,7 +428,8 @@ mod tests {
 
     #[test]
     fn a_program_that_stops_is_started_again_after_the_question() {
-        let programs = Programs { rust: "sh".into(), python: "sh".into(), c: "sh".into(), modules: PathBuf::new() };
+        let [rust, python, c, modules] = ["sh"; 4].map(PathBuf::from);
+        let programs = Programs { rust, python, c, modules, patience: Duration::from_secs(60) };
         // `sh` reads the question and ends, because it is no command.
         let peer = Peer { name: "-c", version: "", runs: Runs::Rust };
         let answers = programs.ask(&peer, "read line; echo \"$line\"", &["one".into(), "refused".into(), "two".into()]);

@@ -77,6 +77,7 @@ impl<'a> Dates<'a> {
 
     #[inline(never)]
     fn next_month_or_year(&mut self) -> bool {
+        // A series whose starts are not given by dates asks for each start. Do not compute a period for it.
         if self.last == i64::MIN {
             return false;
         }
