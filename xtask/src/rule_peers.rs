@@ -1,7 +1,7 @@
 //! `cargo xtask bench recurrence --peers`: the speed and the results of other libraries that expand recurrence rules.
 //!
-//! The programs in `xtask/peers/rules` read rules and answer with starts or times. A program that does not answer in time is
-//! killed, and continues after that rule.
+//! The programs in `xtask/peers/rules` print a line when they are ready, then read rules and answer with starts or times. A
+//! program that does not answer in time is killed, and a new one continues after that rule.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -21,8 +21,12 @@ const PYTHON: &[&str] =
     &["python-dateutil==2.9.0.post0", "icalendar==7.3.0", "recurring-ical-events==3.8.2", "tzdata==2026.6"];
 const NODE: &[&str] = &["ical.js@2.2.1"];
 
-/// The longest time for one answer.
-const ANSWER_MAX: Duration = Duration::from_secs(2);
+/// The longest time until a program is ready.
+const READY_MAX: Duration = Duration::from_secs(60);
+/// The longest time for one measurement.
+const TIME_MAX: Duration = Duration::from_secs(2);
+/// The longest time for the starts of one rule.
+const STARTS_MAX: Duration = Duration::from_millis(250);
 /// A program that does not answer this many questions in a row is broken.
 const STOPS_MAX: usize = 20;
 /// The number of times that each library is timed.
@@ -96,7 +100,7 @@ const CASES: &[Case] = &[
 enum Answer {
     Text(String),
     Refused,
-    /// It took longer than [`ANSWER_MAX`], or its program ended.
+    /// It took longer than [`TIME_MAX`] or [`STARTS_MAX`], or its program ended.
     Stopped,
 }
 
@@ -106,8 +110,6 @@ struct Programs {
     python: PathBuf,
     c: PathBuf,
     modules: PathBuf,
-    /// The longest time for one answer.
-    patience: Duration,
 }
 
 /// Times all libraries with the same cases, and compares their starts for random rules.
@@ -119,7 +121,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let lines = process::read(process::cargo(example).args([&seed.to_string(), &rules.to_string(), "near"]))?;
     println!("{}", speed(&programs)?);
     let questions = questions(&lines)?;
-    println!("{} random rules, seed {seed}, whose first start is not before 1970", questions.len());
+    println!("{} random rules, seed {seed}", questions.len());
     correctness(&programs, &questions)
 }
 
@@ -157,7 +159,7 @@ impl Programs {
         let python = Packages::Python(PYTHON).install(folder)?.join("python");
         Packages::Node(NODE).install(folder)?;
         let rust = folder.join("rust/release/kalends-rule-peers");
-        Ok(Self { rust, python, c, modules: folder.join("node_modules"), patience: ANSWER_MAX })
+        Ok(Self { rust, python, c, modules: folder.join("node_modules") })
     }
 
     /// The program of a library. It answers with `starts` or with `time`.
@@ -178,13 +180,14 @@ impl Programs {
         command
     }
 
-    /// The library's answer to each question.
-    fn ask(&self, peer: &Peer, answer: &str, questions: &[String]) -> Result<Vec<Answer>> {
+    /// The library's answer to each question. Each of them may take `longest`.
+    fn ask(&self, peer: &Peer, answer: &str, questions: &[String], longest: Duration) -> Result<Vec<Answer>> {
         let (mut answers, mut in_a_row) = (Vec::with_capacity(questions.len()), 0);
         while answers.len() < questions.len() {
             let mut running = Running::start(self.command(peer, answer), &questions[answers.len()..])?;
             let before = answers.len();
-            while let Ok(line) = running.lines.recv_timeout(self.patience) {
+            running.lines.recv_timeout(READY_MAX).with_context(|| format!("{} does not start", peer.name))?;
+            while let Ok(line) = running.lines.recv_timeout(longest) {
                 answers.push(if line == "refused" { Answer::Refused } else { Answer::Text(line) });
             }
             running.child.kill().ok();
@@ -230,7 +233,7 @@ fn speed(programs: &Programs) -> Result<String> {
     let mut timed = vec![vec![Vec::new(); PEERS.len()]; CASES.len()];
     for _ in 0..ROUNDS {
         for (column, peer) in PEERS.iter().enumerate() {
-            for (row, answer) in programs.ask(peer, "time", &questions)?.into_iter().enumerate() {
+            for (row, answer) in programs.ask(peer, "time", &questions, TIME_MAX)?.into_iter().enumerate() {
                 timed[row][column].push(answer);
             }
         }
@@ -293,15 +296,13 @@ struct Question {
     starts: BTreeSet<i64>,
 }
 
-/// The rules whose first start is not before 1970, which some libraries cannot represent.
 fn questions(lines: &str) -> Result<Vec<Question>> {
     let read = |line: &str| -> Result<Question> {
         let (line, starts) = line.rsplit_once('\t').context("a rule without starts")?;
         let first = line.split('\t').nth(1).context("a rule without a first start")?.parse()?;
         Ok(Question { line: line.to_owned(), first, starts: numbers(starts).context("starts that are no numbers")? })
     };
-    let read: Vec<Question> = lines.lines().map(read).collect::<Result<_>>()?;
-    Ok(read.into_iter().filter(|question| question.first >= 0).collect())
+    lines.lines().map(read).collect()
 }
 
 fn numbers(list: &str) -> Option<BTreeSet<i64>> {
@@ -349,7 +350,7 @@ fn correctness(programs: &Programs, questions: &[Question]) -> Result<()> {
     );
     for peer in &PEERS[1..] {
         let mut score = Score::default();
-        for (question, answer) in questions.iter().zip(programs.ask(peer, "starts", &lines)?) {
+        for (question, answer) in questions.iter().zip(programs.ask(peer, "starts", &lines, STARTS_MAX)?) {
             score.count(question, &answer);
         }
         let Score { right, wrong, refused, stopped, missing, extra } = score;
@@ -386,10 +387,9 @@ mod tests {
 
     #[test]
     fn rules_are_read_with_their_starts() {
-        let read = questions("FREQ=DAILY\t5\t5\t9\t5,7\nFREQ=DAILY\t-1\t0\t9\t\n").unwrap();
-        assert_eq!(read.len(), 1, "the first start of the other is before 1970");
+        let read = questions("FREQ=DAILY\t5\t5\t9\t5,7\nFREQ=DAILY\t8\t0\t9\t\n").unwrap();
         assert_eq!((read[0].line.as_str(), read[0].first), ("FREQ=DAILY\t5\t5\t9", 5));
-        assert_eq!(read[0].starts, BTreeSet::from([5, 7]));
+        assert_eq!((&read[0].starts, &read[1].starts), (&BTreeSet::from([5, 7]), &BTreeSet::new()));
     }
 
     #[test]
@@ -429,10 +429,11 @@ mod tests {
     #[test]
     fn a_program_that_stops_is_started_again_after_the_question() {
         let [rust, python, c, modules] = ["sh"; 4].map(PathBuf::from);
-        let programs = Programs { rust, python, c, modules, patience: Duration::from_secs(60) };
-        // `sh` reads the question and ends, because it is no command.
+        let programs = Programs { rust, python, c, modules };
         let peer = Peer { name: "-c", version: "", runs: Runs::Rust };
-        let answers = programs.ask(&peer, "read line; echo \"$line\"", &["one".into(), "refused".into(), "two".into()]);
+        let script = "echo ready; read line; echo \"$line\"";
+        let questions = ["one", "refused", "two"].map(String::from);
+        let answers = programs.ask(&peer, script, &questions, READY_MAX);
         assert_eq!(answers.unwrap(), [text("one"), Answer::Stopped, text("two")]);
     }
 }

@@ -3,7 +3,7 @@
 //! One line for each rule, with tabs between the rule, the first start, the window's start and end, and the starts in
 //! the window, which have commas between them. Times are seconds on the wall clock since 1970. The arguments are the
 //! seed and the number of rules. With `near` after them, all windows begin at the first start, for engines that count from
-//! there.
+//! there, and no start is before 1970, since some engines cannot represent it.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for tests, which fails this way")]
 
 use kalends_recurrence::FloatingSeries;
@@ -26,7 +26,7 @@ fn main() {
 fn line(draw: &mut Draw, is_near: bool) -> String {
     let parts = testing::draw(&mut |bound| u32::try_from(draw.between(0, i64::from(bound) - 1)).unwrap());
     let rule = parts.rule();
-    let first = first(draw);
+    let first = if is_near { since_1970(draw) } else { first(draw) };
     let series = FloatingSeries::new(&rule, civil(first));
     let found = |(from, to): (i64, i64)| -> Vec<i64> {
         series.starts(civil(from)..civil(to)).map(|start| start.as_micros().unwrap() / 1_000_000).collect()
@@ -44,9 +44,15 @@ fn line(draw: &mut Draw, is_near: bool) -> String {
 /// A first start: mostly in the years 1970 to 2050, else from the year 3 on, since the other engine cannot examine a
 /// period before the year 1.
 fn first(draw: &mut Draw) -> i64 {
-    let day = if draw.between(0, 4) == 0 { draw.between(-718_000, 0) } else { draw.between(0, 29_500) };
-    let second = if draw.between(0, 1) == 0 { draw.between(0, 23) * 3_600 } else { draw.between(0, DAY - 1) };
-    day * DAY + second
+    if draw.between(0, 4) == 0 { draw.between(-718_000, 0) * DAY + second(draw) } else { since_1970(draw) }
+}
+
+fn since_1970(draw: &mut Draw) -> i64 {
+    draw.between(0, 29_500) * DAY + second(draw)
+}
+
+fn second(draw: &mut Draw) -> i64 {
+    if draw.between(0, 1) == 0 { draw.between(0, 23) * 3_600 } else { draw.between(0, DAY - 1) }
 }
 
 fn window(draw: &mut Draw, parts: &Parts, first: i64, reach: i64) -> (i64, i64) {

@@ -51,6 +51,7 @@ pub mod password_resets;
 pub mod people;
 pub mod proposals;
 pub mod races;
+pub mod reservations;
 pub mod rules;
 pub mod scoped_keys;
 pub mod sending;
@@ -345,11 +346,15 @@ macro_rules! conformance_cases {
                 a_due_timer_emits_one_message,
             }
             proposals {
-                proposals_round_trip,
-                proposals_are_listed,
-                proposals_are_settled_only_at_the_version_seen,
-                a_proposal_ends_once,
-                overdue_proposals_are_found,
+                [
+                    proposals_round_trip,
+                    proposals_are_listed,
+                    proposals_are_settled_only_at_the_version_seen,
+                    a_proposal_ends_once,
+                    overdue_proposals_are_found,
+                ]
+            }
+            reservations {
                 reservations_are_read_with_holds,
                 a_time_is_reserved_once,
             }
@@ -516,6 +521,7 @@ macro_rules! conformance_names {
 /// | argument | port | what the function returns |
 /// |---|---|---|
 /// | `metering` | [`Metering`](kalends_app::ports::Metering) | a [`MeteringUnderTest`](crate::conformance::metering::MeteringUnderTest) |
+/// | `proposals` | [`Proposals`](kalends_proposals::ports::Proposals) | a [`ProposalsUnderTest`](crate::conformance::proposals::ProposalsUnderTest) |
 ///
 /// The other groups of [`CASES`](crate::conformance::CASES) prepare what they read through the commit port, so only a
 /// whole store can run them. The crate needs tokio with its features `macros` and `rt-multi-thread`.
@@ -559,6 +565,12 @@ macro_rules! port_suite {
 #[macro_export]
 macro_rules! port_tests {
     ((metering as $port:ident, $make_store:path) metering { [$($case:ident,)*] $($other:ident,)* } $($rest:tt)*) => {
+        $crate::port_tests! { @ $port, $make_store, $($case,)* }
+    };
+    ((proposals as $port:ident, $make_store:path) proposals { [$($case:ident,)*] $($other:ident,)* } $($rest:tt)*) => {
+        $crate::port_tests! { @ $port, $make_store, $($case,)* }
+    };
+    (@ $port:ident, $make_store:path, $($case:ident,)*) => {
         mod $port {
             use super::*;
             $(

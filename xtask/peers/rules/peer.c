@@ -50,6 +50,8 @@ int main(int argc, char **argv)
     char line[1 << 14];
     char text[1 << 13];
     icalerror_set_errors_are_fatal(0);
+    printf("ready\n");
+    fflush(stdout);
     while (fgets(line, sizeof line, stdin) != NULL) {
         long long first, from, to;
         if (sscanf(line, "%8191[^\t]\t%lld\t%lld\t%lld", text, &first, &from, &to) != 4) {

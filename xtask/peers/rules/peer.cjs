@@ -37,6 +37,7 @@ function timed(expand) {
 
 async function main() {
   const { default: ICAL } = await import(require.resolve('ical.js'));
+  process.stdout.write('ready\n');
   for await (const line of createInterface({ input: process.stdin })) {
     let text = 'refused';
     try {

@@ -4,6 +4,10 @@ import datetime
 import sys
 import time
 
+import icalendar
+import recurring_ical_events
+from dateutil.rrule import rrulestr
+
 UTC = datetime.timezone.utc
 WORTH_TIMING = 0.1
 
@@ -17,17 +21,12 @@ def seconds(moment):
 
 
 def dateutil(rule, first, start, end):
-    from dateutil.rrule import rrulestr
-
     rule = rrulestr(rule, dtstart=at(first))
     last = end - 1
     return lambda: [seconds(one) for one in rule.between(at(start), at(last), inc=True)]
 
 
-def recurring_ical_events(rule, first, start, end):
-    import icalendar
-    import recurring_ical_events
-
+def icalendar_events(rule, first, start, end):
     text = "\r\n".join(
         [
             "BEGIN:VCALENDAR",
@@ -65,7 +64,8 @@ def timed(expand):
 
 def main():
     library, answer = sys.argv[1:]
-    prepare = {"dateutil": dateutil, "recurring-ical-events": recurring_ical_events}[library]
+    prepare = {"dateutil": dateutil, "recurring-ical-events": icalendar_events}[library]
+    print("ready", flush=True)
     for line in sys.stdin:
         rule, *numbers = line.rstrip("\n").split("\t")
         try:

@@ -1,9 +1,10 @@
 //! Expands recurrence rules with one library, which the first argument names.
 //!
 //! Each line of standard input is a rule, its first start and a window, as `random_rules` of kalends-recurrence writes
-//! them: tabs between the fields, and seconds since 1970 in UTC. If the second argument is `starts`, the answer is a line
-//! with the starts in the window and commas between them, or `refused`. If it is `time`, the answer is a line with the
-//! number of starts and the nanoseconds of one expansion. Parsing the rule is not measured.
+//! them: tabs between the fields, and seconds since 1970 in UTC. The first line of the output says `ready`. If the second
+//! argument is `starts`, the answer to each rule is a line with the starts in the window and commas between them, or
+//! `refused`. If it is `time`, the answer is a line with the number of starts and the nanoseconds of one expansion. Parsing
+//! the rule is not measured.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -37,6 +38,8 @@ fn main() -> Outcome<()> {
         other => return Err(format!("there is no library `{other}`").into()),
     };
     let mut out = std::io::stdout().lock();
+    writeln!(out, "ready")?;
+    out.flush()?;
     for line in std::io::stdin().lock().lines() {
         match (prepare(question(&line?)?), answer.as_str()) {
             (Err(_), _) => writeln!(out, "refused")?,
