@@ -470,6 +470,8 @@ fn booked_event(
     let new = NewEvent {
         title: format!("{}: {}", page.title, guest.name),
         description: None,
+        location: None,
+        conference_url: None,
         start: Moment::At(slot.start()),
         end: Moment::At(slot.end()),
         all_day: false,

@@ -20,7 +20,9 @@ fn bytes_at_most(changed: &Changed) -> usize {
     match changed {
         Changed::Deleted { .. } => CHANGE_BYTES,
         Changed::Written(event) => {
-            let texts = event.title.len() + event.description.as_ref().map_or(0, String::len);
+            let texts = event.title.len()
+                + [&event.description, &event.location].into_iter().flatten().map(String::len).sum::<usize>()
+                + event.conference_url.as_ref().map_or(0, |url| url.as_str().len());
             let exdates = event.recurrence().map_or(0, |recurrence| recurrence.exdates().len());
             CHANGE_BYTES + Metadata::MAX_BYTES + ESCAPED * texts + INSTANT * exdates
         }

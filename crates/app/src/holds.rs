@@ -548,6 +548,8 @@ fn held(new: &NewHoldSet) -> NewEvent {
     NewEvent {
         title: new.title.clone(),
         description: None,
+        location: None,
+        conference_url: None,
         start: Moment::At(new.span.start()),
         end: Moment::At(new.span.end()),
         all_day: false,

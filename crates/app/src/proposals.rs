@@ -402,6 +402,8 @@ fn event_of(proposal: &Proposal, slot: &Slot) -> NewEvent {
     NewEvent {
         title: proposal.title().to_owned(),
         description: proposal.description().map(str::to_owned),
+        location: None,
+        conference_url: None,
         start: Moment::At(slot.span().start()),
         end: Moment::At(slot.span().end()),
         all_day: false,

@@ -4,8 +4,8 @@ use kalends_kernel::{CalendarId, EventId, FieldError, FieldErrors, HoldSetId, Me
 use kalends_time::{Span, Timestamp, Zone};
 
 use crate::{
-    Calendar, EventStatus, Hold, HoldError, Moment, NewHold, NewRecurrence, Occurrence, Patch, Recurrence,
-    RecurrencePatch, Reminders, Repeats, Times, named_values,
+    Calendar, ConferenceUrl, EventStatus, Hold, HoldError, Moment, NewHold, NewRecurrence, Occurrence, Patch,
+    Recurrence, RecurrencePatch, Reminders, Repeats, Times, named_values,
     times::{LAST_START, moved_end},
 };
 
@@ -13,6 +13,8 @@ use crate::{
 pub const TITLE_MAX: usize = 500;
 /// The maximum number of characters in an event's description.
 pub const DESCRIPTION_MAX: usize = 20_000;
+/// The maximum number of characters in an event's location.
+pub const LOCATION_MAX: usize = 500;
 
 named_values! {
     /// Where an event comes from.
@@ -53,6 +55,10 @@ pub struct Event {
     pub title: String,
     /// Free text, if any.
     pub description: Option<String>,
+    /// Where it takes place, if that is known: free text of at most [`LOCATION_MAX`] characters.
+    pub location: Option<String>,
+    /// The address of its call, if it has one.
+    pub conference_url: Option<ConferenceUrl>,
     /// When it takes place.
     pub times: Times,
     /// The status.
@@ -90,6 +96,10 @@ pub struct NewEvent {
     pub title: String,
     /// Free text, if any.
     pub description: Option<String>,
+    /// Where it takes place, if that is known.
+    pub location: Option<String>,
+    /// The address of its call, if it has one.
+    pub conference_url: Option<ConferenceUrl>,
     /// The start.
     pub start: Moment,
     /// The end, exclusive.
@@ -115,6 +125,10 @@ pub struct EventPatch {
     pub title: Patch<String>,
     /// A new description; `None` clears it.
     pub description: Patch<Option<String>>,
+    /// A new location; `None` clears it.
+    pub location: Patch<Option<String>>,
+    /// A new address of the call; `None` clears it.
+    pub conference_url: Patch<Option<ConferenceUrl>>,
     /// A new start.
     pub start: Patch<Moment>,
     /// A new end.
@@ -170,6 +184,8 @@ impl Event {
             repeats: recurrence.map_or(Repeats::Once, Repeats::from),
             title: new.title,
             description: new.description,
+            location: new.location,
+            conference_url: new.conference_url,
             status: new.status,
             source: EventSource::Internal,
             metadata: new.metadata,
@@ -221,6 +237,8 @@ impl Event {
         event.repeats = patch.recurrence.apply_to(&self.repeats, self.times, event.times, times_given, zone)?;
         patch.title.apply_to(&mut event.title);
         patch.description.apply_to(&mut event.description);
+        patch.location.apply_to(&mut event.location);
+        patch.conference_url.apply_to(&mut event.conference_url);
         patch.status.apply_to(&mut event.status);
         patch.metadata.apply_to(&mut event.metadata);
         patch.reminders.apply_to(&mut event.reminders);
@@ -356,6 +374,8 @@ mod tests {
         let new = NewEvent {
             title: "Standup".into(),
             description: None,
+            location: None,
+            conference_url: None,
             start: Moment::parse("start_time", start)?,
             end: Moment::parse("end_time", end)?,
             all_day,

@@ -221,6 +221,8 @@ mod tests {
             calendar: "cal_00000000000000000000000001".parse().unwrap(),
             title: "Maybe".into(),
             description: None,
+            location: None,
+            conference_url: None,
             times: Times { span, all_day: false },
             status: EventStatus::Hold,
             source: EventSource::Internal,

@@ -187,6 +187,8 @@ mod tests {
             calendar,
             title: "Standup".into(),
             description: None,
+            location: None,
+            conference_url: None,
             times,
             status: EventStatus::Confirmed,
             source: EventSource::Internal,

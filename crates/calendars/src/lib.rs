@@ -10,6 +10,7 @@ mod bytes;
 mod calendar;
 mod change;
 mod changes;
+mod conference;
 mod context;
 mod event;
 mod event_status;
@@ -37,9 +38,11 @@ pub use changes::{
     CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesPage, ChangesRead, ChangesSince, ChangesToken, DELETED_KEPT,
     DatabaseId, Position, Resync,
 };
+pub use conference::ConferenceUrl;
 pub use context::{Context, ContextEvents, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
 pub use event::{
-    DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, ExternalSync, NewEvent, TITLE_MAX, cannot_recur,
+    DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, ExternalSync, LOCATION_MAX, NewEvent, TITLE_MAX,
+    cannot_recur,
 };
 pub use event_status::EventStatus;
 pub use feed_token::{FeedToken, FeedTokenHash};

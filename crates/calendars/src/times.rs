@@ -131,6 +131,8 @@ mod tests {
         let new = NewEvent {
             title: "Standup".into(),
             description: None,
+            location: None,
+            conference_url: None,
             start,
             end,
             all_day,

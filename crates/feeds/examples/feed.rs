@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use kalends_calendars::{
-    AgentActivity, Calendar, Event, EventPatch, EventStatus, Moment, NewCalendar, NewEvent, NewRecurrence, Patch,
-    exdates,
+    AgentActivity, Calendar, ConferenceUrl, Event, EventPatch, EventStatus, Moment, NewCalendar, NewEvent,
+    NewRecurrence, Patch, exdates,
 };
 use kalends_feeds::write::FeedWriter;
 use kalends_kernel::Metadata;
@@ -81,6 +81,8 @@ fn made(calendar: &Calendar, number: usize, (title, start, end, repeats): Plan<'
     let new = NewEvent {
         title: title.to_owned(),
         description: Some(format!("{title}\n{}", "日本語 and, so; on ".repeat(20))),
+        location: Some("Room 2; \"Große Freiheit\", floor 3".to_owned()),
+        conference_url: Some(ConferenceUrl::parse("", "https://meet.example.com/standup?a=1,2;b=3").unwrap()),
         start: moment(start),
         end: moment(end),
         all_day: start.len() == 10,

@@ -65,6 +65,6 @@ pub const REPORTED_MAX: usize = 100;
 /// The stored length of an event without a length, because a span is never empty. Such an event blocks nothing.
 pub const NO_LENGTH: SignedDuration = SignedDuration::seconds(1);
 
-/// The maximum number of bytes that the descriptions of expanded occurrences take in total. Further occurrences have no
-/// description.
+/// The maximum number of bytes that the descriptions, locations and addresses of calls of expanded occurrences take in
+/// total. Further occurrences have none of them.
 pub const EXPANDED_TEXT_MAX: usize = 16 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! A row of `events`, whose title, description and metadata are sealed together.
+//! A row of `events`, whose texts and metadata are sealed together.
 
 use kalends_app::ports::FieldCipher;
 use kalends_calendars::{
@@ -43,7 +43,8 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
         let id = EventId::from_uuid(row_id("events", "id", &self.id)?);
         let row = Located { table: "events", id };
         let plain = row.open(places::event_content(id), &self.content, cipher)?;
-        let EventContent { title, description, metadata } = row.read("content", EventContent::read(&plain))?;
+        let EventContent { title, description, location, conference_url, metadata } =
+            row.read("content", EventContent::read(&plain))?;
         let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
         let times = Times { span: row.read("end_at", span)?, all_day: self.all_day };
         Ok(Event {
@@ -52,6 +53,8 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
             calendar: CalendarId::from_uuid(row.uuid("calendar_id", &self.calendar_id)?),
             title,
             description,
+            location,
+            conference_url,
             times,
             status: row.named("status", &self.status, EventStatus::from_name)?,
             source: row.named("source", &self.source, EventSource::from_name)?,

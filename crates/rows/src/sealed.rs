@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use kalends_calendars::Event;
+use kalends_calendars::{ConferenceUrl, Event};
 use kalends_kernel::Metadata;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
@@ -14,6 +14,10 @@ pub struct EventContent {
     pub title: String,
     /// The description, if there is one.
     pub description: Option<String>,
+    /// The location, if there is one.
+    pub location: Option<String>,
+    /// The address of the call, if there is one.
+    pub conference_url: Option<ConferenceUrl>,
     /// The caller's own data.
     pub metadata: Metadata,
 }
@@ -22,6 +26,10 @@ pub struct EventContent {
 struct Written<'a> {
     title: &'a str,
     description: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conference_url: Option<&'a str>,
     metadata: &'a Map<String, Value>,
 }
 
@@ -32,6 +40,10 @@ struct Read<'a> {
     #[serde(borrow)]
     description: Option<Cow<'a, str>>,
     #[serde(borrow)]
+    location: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    conference_url: Option<Cow<'a, str>>,
+    #[serde(borrow)]
     metadata: &'a RawValue,
 }
 
@@ -41,16 +53,20 @@ impl EventContent {
         serde_json::to_vec(&Written {
             title: &event.title,
             description: event.description.as_deref(),
+            location: event.location.as_deref(),
+            conference_url: event.conference_url.as_ref().map(ConferenceUrl::as_str),
             metadata: event.metadata.as_map(),
         })
     }
 
     /// Reads the plain form.
     pub fn read(plain: &[u8]) -> Result<Self, serde_json::Error> {
-        let Read { title, description, metadata } = serde_json::from_slice(plain)?;
+        let Read { title, description, location, conference_url, metadata } = serde_json::from_slice(plain)?;
         Ok(Self {
             title: title.into_owned(),
             description: description.map(Cow::into_owned),
+            location: location.map(Cow::into_owned),
+            conference_url: conference_url.map(|url| ConferenceUrl::from_stored(url.into_owned())),
             metadata: Metadata::from_json(metadata.get())?,
         })
     }
@@ -62,13 +78,34 @@ mod tests {
 
     #[test]
     fn every_version_of_a_content_is_read() {
-        for (plain, title, description, metadata) in [
-            (r#"{"title":"Standup","description":null,"metadata":{}}"#, "Standup", None, "{}"),
-            (r#"{"title":"a \"b\"","description":"\u00e9","metadata":{"n":1}}"#, "a \"b\"", Some("é"), r#"{"n":1}"#),
+        let url = "https://meet.example.com/a";
+        for (plain, title, texts, metadata) in [
+            (r#"{"title":"Standup","description":null,"metadata":{}}"#, "Standup", [None; 3], "{}"),
+            (
+                r#"{"title":"a \"b\"","description":"\u00e9","metadata":{"n":1}}"#,
+                "a \"b\"",
+                [Some("é"), None, None],
+                r#"{"n":1}"#,
+            ),
+            (
+                r#"{"title":"a","description":null,"location":"Room \u00e9","metadata":{}}"#,
+                "a",
+                [None, Some("Room é"), None],
+                "{}",
+            ),
+            (
+                r#"{"title":"a","description":"b","location":"c","conference_url":"https://meet.example.com/a","metadata":{}}"#,
+                "a",
+                [Some("b"), Some("c"), Some(url)],
+                "{}",
+            ),
         ] {
+            let [description, location, conference_url] = texts.map(|text| text.map(str::to_owned));
             let expected = EventContent {
                 title: title.into(),
-                description: description.map(Into::into),
+                description,
+                location,
+                conference_url: conference_url.map(ConferenceUrl::from_stored),
                 metadata: Metadata::from_json(metadata).unwrap(),
             };
             assert_eq!(EventContent::read(plain.as_bytes()).unwrap(), expected, "{plain}");

@@ -235,6 +235,8 @@ impl Fixtures {
             calendar: calendar.id,
             title: "Standup".into(),
             description: None,
+            location: None,
+            conference_url: None,
             times: Times { span, all_day: false },
             status: EventStatus::Confirmed,
             source: EventSource::Internal,
@@ -261,6 +263,8 @@ impl Fixtures {
         let new = NewEvent {
             title: "Standup".into(),
             description: None,
+            location: None,
+            conference_url: None,
             start: Moment::At(first.start()),
             end: Moment::At(first.end()),
             all_day: false,

@@ -26,6 +26,7 @@ pub use parse::Listing;
 #[schema(example = json!({
     "id": "evt_01jn8r8f4h3gyqz7s9c1b5wnkd", "calendarId": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs",
     "orgId": "org_01jn8r6v9ke0bt3m5qz2c7xwdg", "title": "Standup", "description": null,
+    "location": "Room 2", "conferenceUrl": "https://meet.example.com/standup",
     "startTime": "2026-03-02T09:00:00Z", "endTime": "2026-03-02T09:15:00Z", "allDay": false, "status": "confirmed",
     "source": "internal", "metadata": {}, "reminders": null, "holdExpiresAt": null, "holdPriority": null,
     "recurrenceRule": "FREQ=WEEKLY;BYDAY=MO,WE;COUNT=12", "recurrenceExdates": ["2026-03-04T09:00:00Z"],
@@ -45,6 +46,14 @@ pub struct Event {
     pub title: String,
     /// A description, as free text.
     pub description: Option<String>,
+    /// Where the event takes place, as free text. Absent if it is not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub location: Option<String>,
+    /// The address of the event's call, an https URL. Absent if it is not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uri", nullable = false)]
+    pub conference_url: Option<String>,
     /// The start.
     #[schema(value_type = String, format = DateTime)]
     pub start_time: Timestamp,
@@ -136,6 +145,14 @@ pub struct CreateEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 20000)]
     pub description: Option<String>,
+    /// Where the event takes place, as free text of at most 500 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 500, example = "Room 2")]
+    pub location: Option<String>,
+    /// The address of the event's call: an https URL of at most 2,000 characters, without a user name or a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uri", max_length = 2000, example = "https://meet.example.com/standup")]
+    pub conference_url: Option<String>,
     /// Whether the event takes whole days in the calendar's zone.
     #[serde(default)]
     pub all_day: bool,
@@ -195,6 +212,14 @@ pub struct UpdateEvent {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 20000)]
     pub description: Given<String>,
+    /// A new location. Null clears it.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, max_length = 500)]
+    pub location: Given<String>,
+    /// A new address of the call, an https URL. Null clears it.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = "uri", max_length = 2000)]
+    pub conference_url: Given<String>,
     /// A new start. RFC 3339 with an offset, or a plain date with `all_day`. Without `end_time`, the event moves and
     /// keeps its length; an all-day event keeps its number of days.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]

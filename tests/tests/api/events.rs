@@ -113,6 +113,15 @@ async fn a_bad_event_is_refused_by_field(#[case] database: Database) {
         ("reminders", json!([1, 2, 3, 4, 5, 6]), "reminders"),
         ("reminders", json!([1.5]), "reminders[0]"),
         ("description", json!("a\u{0}b"), "description"),
+        ("location", json!("x".repeat(501)), "location"),
+        ("location", json!("a\u{0}b"), "location"),
+        ("location", json!({ "room": 2 }), "location"),
+        ("conference_url", json!(""), "conference_url"),
+        ("conference_url", json!("http://meet.example.com/a"), "conference_url"),
+        ("conference_url", json!("javascript:alert(1)"), "conference_url"),
+        ("conference_url", json!("https://bank.example@evil.example/"), "conference_url"),
+        ("conference_url", json!("https://meet.example.com/\r\nATTENDEE:mailto:a@example.com"), "conference_url"),
+        ("conference_url", json!(format!("https://meet.example.com/{}", "a".repeat(2_000))), "conference_url"),
     ] {
         let mut body = event_body("x", "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z");
         body[field] = value;
@@ -151,6 +160,14 @@ async fn a_patch_changes_only_the_given_fields_on_both_routes(#[case] database: 
         for (sent, field, returned) in [
             (json!({ "description": null }), "description", json!(null)),
             (json!({ "description": "first" }), "description", json!("first")),
+            (json!({ "location": "Room 2" }), "location", json!("Room 2")),
+            (json!({ "location": null }), "location", json!(null)),
+            (
+                json!({ "conference_url": "https://meet.example.com/a" }),
+                "conferenceUrl",
+                json!("https://meet.example.com/a"),
+            ),
+            (json!({ "conference_url": null }), "conferenceUrl", json!(null)),
             (json!({ "reminders": null }), "reminders", json!(null)),
             (json!({ "reminders": [] }), "reminders", json!([])),
             (json!({ "reminders": [15] }), "reminders", json!([15])),

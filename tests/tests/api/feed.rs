@@ -72,6 +72,7 @@ async fn a_feed_shows_confirmed_and_tentative_events(#[case] database: Database)
     let plain = json!({
         "title": "Plan, then do", "description": format!("One\r\nTwo \u{7}{}", "日".repeat(100)),
         "start_time": "2026-03-02T09:00:00Z", "end_time": "2026-03-02T10:00:00Z", "reminders": [15, 60],
+        "location": "Room 2, floor 3\nBerlin", "conference_url": "https://meet.example.com/a?b=1,2;c=3",
     });
     let plain = create(&api, &calendar, plain).await;
     let maybe = json!({
@@ -107,6 +108,8 @@ async fn a_feed_shows_confirmed_and_tentative_events(#[case] database: Database)
             &format!("UID:{plain}@kalends"),
             "SUMMARY:Plan\\, then do",
             &description,
+            "LOCATION:Room 2\\, floor 3\\nBerlin",
+            "CONFERENCE;VALUE=URI:https://meet.example.com/a?b=1,2;c=3",
             "DTSTART:20260302T090000Z",
             "DTEND:20260302T100000Z",
             "STATUS:CONFIRMED",
@@ -120,6 +123,7 @@ async fn a_feed_shows_confirmed_and_tentative_events(#[case] database: Database)
         ],
     );
     assert_eq!(count(&text, "BEGIN:VALARM"), 3);
+    assert_eq!((count(&text, "LOCATION"), count(&text, "CONFERENCE")), (1, 1), "nothing is written for the others");
     // The output does not depend on the time of the request.
     assert_eq!(feed(&server, &path).await.bytes, text.bytes);
 }

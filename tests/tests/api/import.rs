@@ -15,7 +15,8 @@ fn file(events: &[&str]) -> String {
     format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Elsewhere//EN\r\n{events}END:VCALENDAR\r\n")
 }
 
-const ONCE: &str = "UID:once@x\r\nDTSTART:20260303T100000Z\r\nDTEND:20260303T110000Z\r\nSUMMARY:Dentist\r\nDESCRIPTION:Bring\\nthe card";
+const ONCE: &str = "UID:once@x\r\nDTSTART:20260303T100000Z\r\nDTEND:20260303T110000Z\r\nSUMMARY:Dentist\r\nDESCRIPTION:Bring\\nthe card\r\n\
+                    LOCATION:Teeth\\, 2nd floor\r\nCONFERENCE;VALUE=URI;FEATURE=VIDEO:https://meet.example.com/d";
 const SERIES: &str = "UID:series@x\r\nDTSTART;TZID=Europe/Berlin:20260323T090000\r\nDURATION:PT30M\r\n\
                       RRULE:FREQ=WEEKLY;COUNT=4\r\nEXDATE;TZID=Europe/Berlin:20260413T090000\r\nSUMMARY:Standup";
 const CHANGED: &str = "UID:series@x\r\nRECURRENCE-ID;TZID=Europe/Berlin:20260330T090000\r\n\
@@ -75,6 +76,8 @@ async fn a_file_is_imported(#[case] database: Database) {
     assert!(listed.iter().all(|event| event["source"] == "internal"), "{listed:?}");
     let dentist = listed.iter().find(|event| event["title"] == "Dentist").unwrap();
     assert_eq!(dentist["description"], "Bring\nthe card");
+    assert_eq!(dentist["location"], "Teeth, 2nd floor");
+    assert_eq!(dentist["conferenceUrl"], "https://meet.example.com/d");
     let birthday = listed.iter().find(|event| event["title"] == "Birthday").unwrap();
     assert_eq!((&birthday["transparent"], &birthday["allDay"]), (&json!(true), &json!(true)));
     assert_eq!(dentist.get("transparent"), None);

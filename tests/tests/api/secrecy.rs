@@ -17,6 +17,8 @@ use crate::{
 
 const TITLE: &str = "Zanzibar rendezvous";
 const DESCRIPTION: &str = "Quetzalcoatl agenda";
+const LOCATION: &str = "Ouagadougou boardroom";
+const CONFERENCE_URL: &str = "https://meet.example.com/tegucigalpa";
 
 /// Everything that the service stores, as text where it is text. The mailbox and the key files are left out, because
 /// they are meant to be read.
@@ -71,12 +73,14 @@ async fn titles_and_keys_are_not_stored_in_clear(#[case] database: Database) {
     let calendar = shared_calendar(&api, "Antarctica/Troll").await;
     let mut body = event_body(TITLE, "2026-05-04T09:00:00Z", "2026-05-04T10:00:00Z");
     body["description"] = json!(DESCRIPTION);
+    (body["location"], body["conference_url"]) = (json!(LOCATION), json!(CONFERENCE_URL));
     let events = format!("/v1/calendars/{calendar}/events");
     let made = api.post(&events).header("idempotency-key", "k").json(body).await.expect(201);
     assert_eq!((&made["title"], &made["description"]), (&json!(TITLE), &json!(DESCRIPTION)));
+    assert_eq!((&made["location"], &made["conferenceUrl"]), (&json!(LOCATION), &json!(CONFERENCE_URL)));
 
     let kept = kept(&server).await;
-    for secret in [TITLE, DESCRIPTION, &org.key] {
+    for secret in [TITLE, DESCRIPTION, LOCATION, CONFERENCE_URL, &org.key] {
         assert!(!holds(&kept, secret), "{secret} is stored in clear");
     }
     // The search covers the stored data, because the zone, which is not secret, is found.

@@ -42,6 +42,8 @@ pub(crate) fn made(
     let new = NewEvent {
         title: "Standup".into(),
         description: None,
+        location: None,
+        conference_url: None,
         start: Moment::parse("start_time", start)?,
         end: Moment::parse("end_time", end)?,
         all_day,

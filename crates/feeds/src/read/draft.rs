@@ -1,7 +1,7 @@
 //! A `VEVENT` as written: its properties are read one by one, before its zones and the other events with its `UID` are
 //! known.
 
-use kalends_calendars::{DESCRIPTION_MAX, TITLE_MAX};
+use kalends_calendars::{ConferenceUrl, DESCRIPTION_MAX, LOCATION_MAX, TITLE_MAX};
 use kalends_recurrence::Rule;
 
 use super::feed::SkipReason;
@@ -34,6 +34,8 @@ pub(super) struct Draft {
     pub(super) transparent: bool,
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
+    pub(super) location: Option<String>,
+    pub(super) conference_url: Option<ConferenceUrl>,
     /// The index of its `VCALENDAR`.
     pub(super) calendar: usize,
     pub(super) unreadable_dates: bool,
@@ -74,6 +76,10 @@ impl Draft {
             b"UID"
             | b"SUMMARY"
             | b"DESCRIPTION"
+            | b"LOCATION"
+            | b"CONFERENCE"
+            | b"X-GOOGLE-CONFERENCE"
+            | b"X-MICROSOFT-SKYPETEAMSMEETINGURL"
             | b"DURATION"
             | b"RRULE"
             | b"EXRULE"
@@ -129,6 +135,16 @@ impl Draft {
             b"SUMMARY" if self.title.is_none() => self.title = Some(line_of_text(value, TITLE_MAX)),
             b"DESCRIPTION" if self.description.is_none() => {
                 self.description = Some(lines_of_text(value, DESCRIPTION_MAX)).filter(|text| !text.is_empty());
+            }
+            b"LOCATION" if self.location.is_none() => {
+                self.location = Some(lines_of_text(value, LOCATION_MAX)).filter(|text| !text.is_empty());
+            }
+            // RFC 7986 section 5.11, and what programs wrote before it. A phone number is not an address that people
+            // open, so another of these properties may have it.
+            b"CONFERENCE" | b"X-GOOGLE-CONFERENCE" | b"X-MICROSOFT-SKYPETEAMSMEETINGURL"
+                if self.conference_url.is_none() =>
+            {
+                self.conference_url = ConferenceUrl::parse("", value.trim()).ok();
             }
             b"DURATION" => once(&mut self.lasting, &mut self.fault, Lasting::parse(value), SkipReason::End),
             b"RRULE" | b"EXRULE" => self.add_rule(name == b"RRULE", value),

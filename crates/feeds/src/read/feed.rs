@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use kalends_calendars::{EventStatus, Recurrence, Times};
+use kalends_calendars::{ConferenceUrl, EventStatus, Recurrence, Times};
 use kalends_time::{Span, Timestamp, Zone};
 
 use crate::limits::{BYTES_MAX, EVENTS_MAX};
@@ -75,6 +75,10 @@ pub struct Item {
     pub title: Arc<str>,
     /// 1 to 20,000 characters, if any.
     pub description: Option<Arc<str>>,
+    /// 1 to 500 characters, if any.
+    pub location: Option<Arc<str>>,
+    /// The address of its call, if any.
+    pub conference_url: Option<Arc<ConferenceUrl>>,
     /// The times of the event, or of the first occurrence of a series. An event without a length lasts
     /// [`crate::limits::NO_LENGTH`].
     pub times: Times,
@@ -221,8 +225,8 @@ pub enum Warning {
         /// The event.
         uid: String,
     },
-    /// The descriptions of expanded series are longer than [`crate::limits::EXPANDED_TEXT_MAX`].
-    #[error("the descriptions of some occurrences were left out")]
+    /// The texts of expanded series are longer than [`crate::limits::EXPANDED_TEXT_MAX`].
+    #[error("the descriptions and places of some occurrences were left out")]
     Descriptions,
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kalends_calendars::{EventStatus, Times};
+use kalends_calendars::{ConferenceUrl, EventStatus, Times};
 use kalends_time::Timestamp;
 
 use super::draft::{Draft, Status};
@@ -22,7 +22,7 @@ pub(super) struct Gathered<'a> {
     pub(super) editions: Editions,
     pub(super) skipped: Vec<Skipped>,
     pub(super) cancelled: usize,
-    /// The number of occurrences of expanded series, and the bytes of their descriptions.
+    /// The number of occurrences of expanded series, and the bytes of their texts.
     expanded: usize,
     expanded_text: usize,
     /// The number of starts a day that the kept series have beyond one each.
@@ -165,9 +165,9 @@ impl<'a> Gathered<'a> {
             return Err(SkipReason::Occurrences);
         }
         let mut texts = texts.clone();
-        self.expanded_text += texts.description.as_ref().map_or(0, |text| text.len());
+        self.expanded_text += texts.len();
         if self.expanded_text > EXPANDED_TEXT_MAX {
-            texts.description = None;
+            texts = Texts { description: None, location: None, conference_url: None, ..texts };
             self.zones.warnings.insert(Warning::Descriptions);
         }
         self.items.push(item_with(draft, timing, times, Some(start), What::Once, texts));
@@ -189,6 +189,8 @@ pub(super) struct Texts {
     uid: Arc<str>,
     title: Arc<str>,
     description: Option<Arc<str>>,
+    location: Option<Arc<str>>,
+    conference_url: Option<Arc<ConferenceUrl>>,
 }
 
 impl Texts {
@@ -199,8 +201,19 @@ impl Texts {
             Some("") => "(no title)",
             Some(title) => title,
         };
-        let description = draft.description.as_deref().map(Arc::from);
-        Self { uid: Arc::from(draft.uid.as_str()), title: Arc::from(title), description }
+        Self {
+            uid: Arc::from(draft.uid.as_str()),
+            title: Arc::from(title),
+            description: draft.description.as_deref().map(Arc::from),
+            location: draft.location.as_deref().map(Arc::from),
+            conference_url: draft.conference_url.clone().map(Arc::new),
+        }
+    }
+
+    /// The bytes of everything but the title.
+    fn len(&self) -> usize {
+        let texts = [&self.description, &self.location].into_iter().flatten().map(|text| text.len());
+        texts.sum::<usize>() + self.conference_url.as_ref().map_or(0, |url| url.as_str().len())
     }
 }
 
@@ -224,6 +237,8 @@ fn item_with(
         sequence: draft.sequence,
         title: texts.title,
         description: texts.description,
+        location: texts.location,
+        conference_url: texts.conference_url,
         times,
         status: if tentative { EventStatus::Tentative } else { EventStatus::Confirmed },
         blocks: !draft.transparent && !timing.is_empty(),

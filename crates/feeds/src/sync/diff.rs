@@ -418,6 +418,13 @@ impl Fingerprint {
         if let What::Series(recurrence) = &item.what {
             digest.text(&recurrence.to_json());
         }
+        // Last and only if present, so that items without them keep the fingerprints that they had before.
+        if let Some(location) = &item.location {
+            digest.text("location").text(location);
+        }
+        if let Some(url) = &item.conference_url {
+            digest.text("conference_url").text(url.as_str());
+        }
         Self(digest.end())
     }
 }
@@ -467,6 +474,8 @@ impl Planned {
             calendar: calendar.id,
             title: String::new(),
             description: None,
+            location: None,
+            conference_url: None,
             times: self.item.times,
             status: self.item.status,
             source,
@@ -494,6 +503,8 @@ impl Planned {
         Event {
             title: self.item.title.as_ref().into(),
             description: self.item.description.as_deref().map(Into::into),
+            location: self.item.location.as_deref().map(Into::into),
+            conference_url: self.item.conference_url.as_deref().cloned(),
             times: self.item.times,
             status: self.item.status,
             transparent: !self.item.blocks,

@@ -1,6 +1,6 @@
 //! Properties of applying one feed after another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_calendars::{AgentActivity, Calendar, Event, EventSource, NewCalendar, Repeats};
 use kalends_kernel::{CalendarId, EventId, Metadata, OrgId};
@@ -357,6 +357,27 @@ fn items_with_keys_of_earlier_versions_are_known() {
     assert_eq!((planned.is_new, planned.known.key, planned.known.event), (false, known.key, event));
     let series = compared(known, lone("DTSTART:20260301T100000Z\r\nRRULE:FREQ=DAILY"));
     assert_eq!(series.chunks[0].former, [Former { known, fate: Fate::Replaced { complete_since: None } }]);
+}
+
+/// Items without a place keep the fingerprints that earlier versions stored, so that an upgrade changes no event.
+#[test]
+fn every_text_has_a_part_in_the_fingerprint() {
+    let of = |texts: &str| Fingerprint::of(&lone(&format!("DTSTART:20260301T100000Z\r\n{texts}")).items[0]);
+    let earlier = "bbea5f38fa544f24974c7377d9401271";
+    assert_eq!(of("X-A:1").0.map(|byte| format!("{byte:02x}")).concat(), earlier);
+    let texts = [
+        "X-A:1",
+        "DESCRIPTION:a",
+        "LOCATION:a",
+        "LOCATION:b",
+        "CONFERENCE;VALUE=URI:https://a.example/",
+        "CONFERENCE;VALUE=URI:https://b.example/",
+        "LOCATION:a\r\nCONFERENCE;VALUE=URI:https://a.example/",
+        "RRULE:FREQ=DAILY",
+        "RRULE:FREQ=DAILY\r\nLOCATION:a",
+    ];
+    let different: BTreeSet<[u8; 16]> = texts.iter().map(|texts| of(texts).0).collect();
+    assert_eq!(different.len(), texts.len());
 }
 
 fn plain(uids: impl Iterator<Item = u16>) -> Vec<Item> {

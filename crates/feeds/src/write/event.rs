@@ -129,6 +129,13 @@ fn begin(event: &Event, uid: EventId, version: Version, to: &mut Lines) {
     if let Some(description) = &event.description {
         to.text("DESCRIPTION", description);
     }
+    if let Some(location) = &event.location {
+        to.text("LOCATION", location);
+    }
+    if let Some(url) = &event.conference_url {
+        // RFC 7986 section 5.11.
+        to.put("CONFERENCE;VALUE=URI", url.as_str());
+    }
 }
 
 /// Whether a series begins in the second of two equal hours. `DTSTART` cannot express that, so the first occurrence is

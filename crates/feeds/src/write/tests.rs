@@ -1,8 +1,8 @@
 //! The text of single events.
 
 use kalends_calendars::{
-    AgentActivity, EventPatch, EventStatus, Moment, NewCalendar, NewEvent, NewRecurrence, Patch, Reminders, Repeats,
-    exdates,
+    AgentActivity, ConferenceUrl, EventPatch, EventStatus, Moment, NewCalendar, NewEvent, NewRecurrence, Patch,
+    Reminders, Repeats, exdates,
 };
 use kalends_kernel::{CalendarId, Metadata, OrgId};
 use rstest::rstest;
@@ -41,6 +41,8 @@ pub(super) fn event(
     let new = NewEvent {
         title: "Standup".into(),
         description: None,
+        location: None,
+        conference_url: None,
         start: moment(start),
         end: moment(end),
         all_day: start.len() == 10,
@@ -103,6 +105,8 @@ fn a_one_off_event_is_in_utc_and_rounded_outward() {
     let mut event = event(1, &calendar, times, None);
     event.title = "Plan\r\nwith \u{0}Ada, Bob; \u{7f}\u{2028}C\\D\rE\u{1b}[0m".into();
     event.description = Some("One\nTwo\tThree".into());
+    event.location = Some("Room 2; floor 3,\r\nBerlin".into());
+    event.conference_url = Some(ConferenceUrl::parse("", "https://meet.example.com/a?b=1,2;c=3").unwrap());
     event.status = EventStatus::Tentative;
     event.version = Version(3);
     event.reminders = Some(Reminders::parse("reminders", &[15, 1440]).unwrap());
@@ -121,6 +125,9 @@ fn a_one_off_event_is_in_utc_and_rounded_outward() {
             "STATUS:TENTATIVE",
             "SUMMARY:Plan\\nwith Ada\\, Bob\\; \\nC\\\\D\\nE[0m",
             "DESCRIPTION:One\\nTwo\tThree",
+            "LOCATION:Room 2\\; floor 3\\,\\nBerlin",
+            // The value is a URI and not a text, so nothing in it is escaped.
+            "CONFERENCE;VALUE=URI:https://meet.example.com/a?b=1,2;c=3",
             "TRIGGER:-PT15M",
             "TRIGGER:-PT1440M",
             &format!("UID:{uid}-15@kalends"),

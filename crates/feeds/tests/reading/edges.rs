@@ -1,6 +1,6 @@
 //! Edge cases of single events, of texts and of whole feeds.
 
-use kalends_calendars::EventStatus;
+use kalends_calendars::{ConferenceUrl, EventStatus};
 use kalends_feeds::read::{ReadError, SkipReason, Warning, What, read};
 use rstest::rstest;
 
@@ -114,6 +114,42 @@ fn titles(#[case] line: &str, #[case] title: &str) {
     assert_eq!(&*feed.items[0].title, title);
 }
 
+#[rstest]
+#[case::escapes("LOCATION:Room 2\\, floor 3\\nBerlin", Some("Room 2, floor 3\nBerlin"))]
+#[case::params("LOCATION;ALTREP=\"https://example.com/a:b\":Room 2", Some("Room 2"))]
+#[case::control("LOCATION:a\u{0}b\u{7}c", Some("abc"))]
+#[case::first("LOCATION:a\nLOCATION:b", Some("a"))]
+#[case::blank("LOCATION: \\n", None)]
+#[case::none("X-A:1", None)]
+fn locations(#[case] line: &str, #[case] location: Option<&str>) {
+    let feed = feed(&event(&format!("DTSTART:20260310T090000Z\n{line}")));
+    assert_eq!(feed.items[0].location.as_deref(), location);
+}
+
+#[rstest]
+#[case::rfc_7986(
+    "CONFERENCE;VALUE=URI;FEATURE=VIDEO;LABEL=\"a:b\":https://meet.example.com/a",
+    Some("https://meet.example.com/a")
+)]
+#[case::google("X-GOOGLE-CONFERENCE:https://meet.example.com/b", Some("https://meet.example.com/b"))]
+#[case::microsoft("X-MICROSOFT-SKYPETEAMSMEETINGURL:https://meet.example.com/c", Some("https://meet.example.com/c"))]
+#[case::after_a_phone(
+    "CONFERENCE;VALUE=URI;FEATURE=PHONE:tel:+4930123456\nCONFERENCE;VALUE=URI:https://meet.example.com/a",
+    Some("https://meet.example.com/a")
+)]
+#[case::first(
+    "CONFERENCE;VALUE=URI:https://a.example/\nX-GOOGLE-CONFERENCE:https://b.example/",
+    Some("https://a.example/")
+)]
+#[case::not_https("CONFERENCE;VALUE=URI:http://meet.example.com/a", None)]
+#[case::credentials("CONFERENCE;VALUE=URI:https://bank.example@evil.example/", None)]
+#[case::script("CONFERENCE;VALUE=URI:javascript:alert(1)", None)]
+#[case::text("CONFERENCE:Room 2", None)]
+fn addresses_of_calls(#[case] line: &str, #[case] url: Option<&str>) {
+    let feed = feed(&event(&format!("DTSTART:20260310T090000Z\n{line}")));
+    assert_eq!(feed.items[0].conference_url.as_deref().map(ConferenceUrl::as_str), url);
+}
+
 #[test]
 fn long_texts_are_cut() {
     let (title, description, uid) = ("\u{fc}".repeat(600), "\u{fc}".repeat(21_000), "\u{fc}".repeat(400));
@@ -128,6 +164,8 @@ fn long_texts_are_cut() {
     assert_eq!(lengths, (500, 20_000, 255));
     assert_ne!(feed(&text(&format!("{uid}x"))).items[0].uid, item.uid);
     assert_eq!(feed(&event("DTSTART:20260310\nDESCRIPTION:\\n ")).items[0].description, None);
+    let located = feed(&event(&format!("DTSTART:20260310\nLOCATION:{description}")));
+    assert_eq!(located.items[0].location.as_ref().unwrap().chars().count(), 500);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use kalends_app::ports::CommitError;
 use kalends_calendars::{
-    ChangesSince, Event, EventPatch, EventSource, EventStatus, Patch, Position, Times,
+    ChangesSince, ConferenceUrl, Event, EventPatch, EventSource, EventStatus, Patch, Position, Times,
     ports::{EventFilter, EventScope, OwnedEvent, StatusAt},
 };
 use kalends_kernel::{EventId, Metadata, PAGE_BYTES_MAX, Page, Revision, Version};
@@ -15,6 +15,10 @@ use super::{
 };
 use crate::fixtures::{Compose, at, span};
 
+fn call(path: &str) -> ConferenceUrl {
+    ConferenceUrl::parse("", &format!("https://a.example/{path}")).unwrap()
+}
+
 /// Every field survives, empty and full, with every enum value and at the limits of time.
 pub async fn events_round_trip(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
@@ -26,6 +30,7 @@ pub async fn events_round_trip(store: &StoreUnderTest) {
         Event {
             title: TRICKY.into(),
             description: Some(format!("{TRICKY}\r\n\u{1}")),
+            location: Some(TRICKY.into()),
             metadata: rich_metadata(),
             version: Version(41),
             updated_at: at("2099-12-31T23:59:59.999999Z"),
@@ -34,10 +39,13 @@ pub async fn events_round_trip(store: &StoreUnderTest) {
         Event {
             title: "診".repeat(500),
             description: Some("🐎".repeat(20_000)),
+            location: Some("🐎".repeat(500)),
+            conference_url: Some(call(&"a".repeat(1_980))),
             metadata: largest_metadata(),
             ..plain()
         },
-        Event { description: Some(String::new()), ..plain() },
+        Event { description: Some(String::new()), location: Some(String::new()), ..plain() },
+        Event { conference_url: Some(call("a?b=\"c\"")), ..plain() },
         Event { times: Times { span: all_day, all_day: true }, ..plain() },
     ];
     made.extend(EventStatus::ALL.iter().map(|status| Event { status: *status, ..plain() }));
@@ -82,6 +90,8 @@ pub async fn events_are_updated_only_at_the_version_seen(store: &StoreUnderTest)
     let patch = EventPatch {
         title: Patch::Set(TRICKY.into()),
         description: Patch::Set(Some("now described".into())),
+        location: Patch::Set(Some("now located".into())),
+        conference_url: Patch::Set(Some(call("now"))),
         status: Patch::Set(EventStatus::Tentative),
         metadata: Patch::Set(rich_metadata()),
         reminders: Patch::Set(most_reminders),
@@ -102,6 +112,8 @@ pub async fn events_are_updated_only_at_the_version_seen(store: &StoreUnderTest)
 
     let cleared = Event {
         description: None,
+        location: None,
+        conference_url: None,
         metadata: Metadata::default(),
         reminders: None,
         version: after.version.next(),

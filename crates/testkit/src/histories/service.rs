@@ -226,6 +226,8 @@ pub(super) fn new_event(start: i64, end: i64, as_what: Status, held: Option<Held
     Box::new(NewEvent {
         title: "Standup".into(),
         description: None,
+        location: None,
+        conference_url: None,
         start: Moment::At(Timestamp::from_micros(start)),
         end: Moment::At(Timestamp::from_micros(end)),
         all_day: false,

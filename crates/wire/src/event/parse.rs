@@ -1,7 +1,8 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
 use kalends_calendars::{
-    self as domain, DESCRIPTION_MAX, EXPANDED_MAX, Moment, Reminders, TITLE_MAX, cannot_recur,
+    self as domain, ConferenceUrl, DESCRIPTION_MAX, EXPANDED_MAX, LOCATION_MAX, Moment, Reminders, TITLE_MAX,
+    cannot_recur,
     ports::{EventFilter, InstanceFilter, StatusAt},
 };
 use kalends_kernel::{FieldError, FieldErrors, Metadata, Page, bounded_text, optional_text};
@@ -35,6 +36,8 @@ impl From<domain::Event> for Event {
             org_id: event.org,
             title: event.title,
             description: event.description,
+            location: event.location,
+            conference_url: event.conference_url.map(String::from),
             start_time: event.times.span.start(),
             end_time: event.times.span.end(),
             all_day: event.times.all_day,
@@ -85,6 +88,8 @@ impl CreateEvent {
         let mut errors = FieldErrors::default();
         let title = errors.take(title(&self.title));
         let description = errors.take(optional_text("description", self.description.as_deref(), DESCRIPTION_MAX));
+        let location = errors.take(optional_text("location", self.location.as_deref(), LOCATION_MAX));
+        let conference_url = errors.take(self.conference_url.as_deref().map(conference_url).transpose());
         let start = errors.take(Moment::parse("start_time", &self.start_time));
         let end = errors.take(Moment::parse("end_time", &self.end_time));
         let hold = errors.take_all(hold(
@@ -107,15 +112,25 @@ impl CreateEvent {
         if recurrence.is_some() && matches!(hold, Some(Some(_))) {
             errors.push(cannot_recur());
         }
-        match (title, description, start, end, hold, metadata, reminders) {
-            (Some(title), Some(description), Some(start), Some(end), Some(hold), Some(metadata), Some(reminders))
-                if errors.is_empty() =>
-            {
+        match (title, description, location, conference_url, start, end, hold, metadata, reminders) {
+            (
+                Some(title),
+                Some(description),
+                Some(location),
+                Some(conference_url),
+                Some(start),
+                Some(end),
+                Some(hold),
+                Some(metadata),
+                Some(reminders),
+            ) if errors.is_empty() => {
                 let status = self.status.map_or(domain::EventStatus::Confirmed, Into::into);
                 let status = if hold.is_some() { domain::EventStatus::Hold } else { status };
                 Ok(domain::NewEvent {
                     title,
                     description,
+                    location,
+                    conference_url,
                     start,
                     end,
                     all_day: self.all_day,
@@ -200,6 +215,8 @@ impl UpdateEvent {
         if let Self {
             title: None,
             description: None,
+            location: None,
+            conference_url: None,
             start_time: None,
             end_time: None,
             all_day: None,
@@ -211,14 +228,17 @@ impl UpdateEvent {
             recurrence_timezone: None,
         } = self
         {
-            let fields = "title, description, start_time, end_time, all_day, status, metadata, reminders, \
-                recurrence_rule, recurrence_exdates, recurrence_timezone";
+            let fields = "title, description, location, conference_url, start_time, end_time, all_day, status, metadata, \
+                reminders, recurrence_rule, recurrence_exdates, recurrence_timezone";
             return Err(nothing_to_change(fields).into());
         }
         let mut errors = FieldErrors::default();
         let new_title = errors.take(set("title", self.title, |text| title(&text)));
         let description =
             errors.take(set_or_clear(self.description, |text| bounded_text("description", &text, 0, DESCRIPTION_MAX)));
+        let location =
+            errors.take(set_or_clear(self.location, |text| bounded_text("location", &text, 0, LOCATION_MAX)));
+        let conference_url = errors.take(set_or_clear(self.conference_url, |text| conference_url(&text)));
         let start = errors.take(set("start_time", self.start_time, |text| Moment::parse("start_time", &text)));
         let end = errors.take(set("end_time", self.end_time, |text| Moment::parse("end_time", &text)));
         let all_day = errors.take(set("all_day", self.all_day, Ok));
@@ -231,10 +251,12 @@ impl UpdateEvent {
         let zone = errors.take(set_or_clear(self.recurrence_timezone, |text| recurrence_zone(&text)));
         let (Some(rule), Some(exdates), Some(zone)) = (new_rule, exdates, zone) else { return Err(errors) };
         let recurrence = domain::RecurrencePatch { rule, exdates: exdates.into(), zone };
-        match (new_title, description, start, end, all_day, status, metadata, reminders) {
+        match (new_title, description, location, conference_url, start, end, all_day, status, metadata, reminders) {
             (
                 Some(title),
                 Some(description),
+                Some(location),
+                Some(conference_url),
                 Some(start),
                 Some(end),
                 Some(all_day),
@@ -244,6 +266,8 @@ impl UpdateEvent {
             ) => Ok(domain::EventPatch {
                 title,
                 description,
+                location,
+                conference_url,
                 start,
                 end,
                 all_day,
@@ -322,6 +346,10 @@ impl DeleteEvent {
         let start = self.occurrence_start.as_deref().map(|text| instant("occurrence_start", text));
         start.transpose().map_err(FieldErrors::from)
     }
+}
+
+fn conference_url(text: &str) -> Result<ConferenceUrl, FieldError> {
+    ConferenceUrl::parse("conference_url", text)
 }
 
 fn title(text: &str) -> Result<String, FieldError> {
