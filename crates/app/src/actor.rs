@@ -6,10 +6,11 @@ use kalends_accounts::{
     Credential, Principal,
     reach::{self, Passage, Subject},
 };
+use kalends_calendars::{HOLD_MOST, LONG_HOLD_MOST};
 use kalends_kernel::{AgentId, OrgId, RequestId, SessionId, UserId, Version};
 use kalends_plans::{Feature, Metric};
 use kalends_proposals::Proposal;
-use kalends_time::Timestamp;
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{Refusal, operations::Operation};
 
@@ -125,6 +126,11 @@ impl Actor {
     /// [`Refusal::PlanRequired`].
     pub fn needs(&self, feature: Feature) -> Result<(), Refusal> {
         if self.principal.plan.has(feature) { Ok(()) } else { Err(Refusal::PlanRequired(feature)) }
+    }
+
+    /// The longest time for which a hold can be placed or prolonged.
+    pub fn longest_hold(&self) -> SignedDuration {
+        if self.principal.plan.has_long_holds() { LONG_HOLD_MOST } else { HOLD_MOST }
     }
 
     /// The plan's limit of a metric.

@@ -1,12 +1,12 @@
 //! Events: create, read, change, delete.
 
 use kalends_calendars::{
-    Calendar, Change, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence,
+    Calendar, Change, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch,
     ports::{EventScope, OwnedEvent},
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page};
 use kalends_notifications::EventType;
-use kalends_plans::Metric;
+use kalends_plans::{Feature, Metric};
 use kalends_time::Timestamp;
 use kalends_wire::Listing;
 
@@ -190,15 +190,19 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`], [`Refusal::Invalid`], [`Refusal::Hold`];
-    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] if it becomes a series; [`Refusal::SlotTaken`] if a
-    /// hold moves to a time that is taken.
+    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] if it becomes a series; [`Refusal::PlanRequired`] for a new
+    /// expiry of a hold; [`Refusal::SlotTaken`] if a hold moves to a time that is taken.
     pub async fn update_event(
         &self,
         actor: &Actor,
         path: EventPath<'_>,
-        patch: EventPatch,
+        mut patch: EventPatch,
         if_match: &IfMatch,
     ) -> Result<Answered<kalends_wire::Event>, Refusal> {
+        if let Patch::Set(expiry) = &mut patch.hold_expires_at {
+            actor.needs(Feature::Holds)?;
+            expiry.longest = actor.longest_hold();
+        }
         let named = path.named()?;
         let _turn = self.changing.lock([named.event()]).await;
         let id = match named {
@@ -221,7 +225,7 @@ impl App {
                 && let Ok(hold) = event.live_hold(now)
             {
                 // A hold that moves must fit again.
-                let hold = NewHold { hold, if_as_of: None };
+                let hold = NewHold { hold, longest: actor.longest_hold(), if_as_of: None };
                 let owned = OwnedEvent { event: event.clone(), agent };
                 self.fit(actor, &owned, &hold, Some(&seen), now, &mut changes).await?;
             }

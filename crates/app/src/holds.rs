@@ -59,6 +59,7 @@ impl App {
         wanted: &NewHold,
     ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         actor.needs(Feature::Holds)?;
+        let new = NewEvent { hold: new.hold.map(|hold| NewHold { longest: actor.longest_hold(), ..hold }), ..new };
         let id = self.calendar(actor, calendar).await?.id;
         let turn = self.holding.lock([id]).await;
         let placed = retry_stale(|| async {
@@ -89,7 +90,7 @@ impl App {
         now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
-        let NewHold { hold, if_as_of } = new;
+        let NewHold { hold, if_as_of, .. } = new;
         let calendars = match (hold.scope, *agent) {
             (HoldScope::Agent, Some(agent)) => {
                 let sources = self.parts.store.sources_of_agents(actor.org(), &[agent]).await?;
@@ -348,9 +349,10 @@ impl App {
     pub async fn create_hold_set(
         &self,
         actor: &Actor,
-        new: NewHoldSet,
+        mut new: NewHoldSet,
     ) -> Result<Answered<kalends_wire::HoldSet>, Refusal> {
         actor.needs(Feature::Holds)?;
+        new.hold.longest = actor.longest_hold();
         let calendars = self.calendars_of_set(actor, &new.calendars).await?;
         let if_as_of = new.hold.if_as_of.as_ref();
         let ids: Vec<CalendarId> = calendars.iter().map(|calendar| calendar.id).collect();

@@ -4,8 +4,8 @@ use kalends_kernel::{CalendarId, EventId, FieldError, FieldErrors, HoldSetId, Me
 use kalends_time::{Span, Timestamp, Zone};
 
 use crate::{
-    Calendar, ConferenceUrl, EventStatus, Hold, HoldError, Moment, NewHold, NewRecurrence, Occurrence, Patch,
-    Recurrence, RecurrencePatch, Reminders, Repeats, Times, named_values,
+    Calendar, ConferenceUrl, EventStatus, Hold, HoldError, HoldExpiry, Moment, NewHold, NewRecurrence, Occurrence,
+    Patch, Recurrence, RecurrencePatch, Reminders, Repeats, Times, named_values,
     times::{LAST_START, moved_end},
 };
 
@@ -143,6 +143,8 @@ pub struct EventPatch {
     pub reminders: Patch<Option<Reminders>>,
     /// Changes to the recurrence.
     pub recurrence: RecurrencePatch,
+    /// A new expiry of a hold.
+    pub hold_expires_at: Patch<HoldExpiry>,
 }
 
 /// Why an event cannot be changed.
@@ -166,7 +168,7 @@ impl Event {
     /// The end is not after the start (`end_before_start`), a plain date is given without `all_day`, the rule does not
     /// fit the times, or the hold expires too soon or too late.
     pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Timestamp) -> Result<Self, FieldErrors> {
-        let hold = new.hold.map(|new| new.hold.placed(now)).transpose().map_err(FieldErrors::from);
+        let hold = new.hold.map(|new| new.hold.placed(now, new.longest)).transpose().map_err(FieldErrors::from);
         let (times, hold) = match (Times::read(new.start, new.end, new.all_day, calendar.zone), hold) {
             (Ok(times), Ok(hold)) => (times, hold),
             (Err(mut errors), Err(of_hold)) => {
@@ -210,7 +212,8 @@ impl Event {
     ///
     /// # Errors
     /// [`EventError::ReadOnly`] for imported events, [`EventError::Invalid`] if the end is not after the start or the
-    /// recurrence does not fit, and [`EventError::Hold`] for the status of a hold or new times of an expired hold.
+    /// recurrence does not fit, and [`EventError::Hold`] for the status of a hold, new times of an expired hold, or a new
+    /// expiry of anything but a live hold.
     pub fn patched(&self, patch: EventPatch, zone: Zone, now: Timestamp) -> Result<Self, EventError> {
         self.writable()?;
         if let Some(hold) = self.hold {
@@ -221,6 +224,11 @@ impl Event {
             return Err(EventError::Invalid(FieldError::new("status", message).into()));
         }
         let mut event = self.clone();
+        if let Patch::Set(HoldExpiry { at, longest }) = patch.hold_expires_at {
+            let hold = self.live_hold(now).map_err(EventError::Hold)?;
+            let hold = Hold { expires_at: at, ..hold }.placed(now, longest).map_err(FieldErrors::from)?;
+            event.hold = Some(hold);
+        }
         let Times { span, mut all_day } = self.times;
         let times_given = patch.start.is_set() || patch.end.is_set() || patch.all_day.is_set();
         patch.all_day.apply_to(&mut all_day);

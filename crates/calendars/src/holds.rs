@@ -10,7 +10,9 @@ use crate::Block;
 use kalends_kernel::EventId;
 use kalends_time::{Span, Timestamp};
 
-pub use self::hold::{HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, Hold, HoldError, HoldScope, NewHold};
+pub use self::hold::{
+    HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, Hold, HoldError, HoldExpiry, HoldScope, LONG_HOLD_MOST, NewHold,
+};
 use crate::{Event, EventError, EventStatus, named_values};
 
 /// The maximum number of calendars in a hold set.
@@ -240,21 +242,72 @@ mod tests {
     }
 
     #[rstest]
-    #[case::too_short(29_999_999, false)]
-    #[case::the_shortest(30_000_000, true)]
-    #[case::the_longest(900_000_000, true)]
-    #[case::too_long(900_000_001, false)]
-    #[case::expired_already(-1, false)]
-    fn a_hold_lasts_30_seconds_to_15_minutes(#[case] micros: i64, #[case] placed: bool) {
+    #[case::too_short(HOLD_MOST, 29_999_999, false)]
+    #[case::the_shortest(HOLD_MOST, 30_000_000, true)]
+    #[case::the_longest(HOLD_MOST, 900_000_000, true)]
+    #[case::too_long(HOLD_MOST, 900_000_001, false)]
+    #[case::expired_already(HOLD_MOST, -1, false)]
+    #[case::too_short_for_a_long_one(LONG_HOLD_MOST, 29_999_999, false)]
+    #[case::the_longest_long_one(LONG_HOLD_MOST, 7 * 86_400_000_000, true)]
+    #[case::too_long_for_a_long_one(LONG_HOLD_MOST, 7 * 86_400_000_000 + 1, false)]
+    fn a_hold_lasts_30_seconds_to_its_longest(
+        #[case] longest: SignedDuration,
+        #[case] micros: i64,
+        #[case] placed: bool,
+    ) {
         let hold = Hold { expires_at: NOW + SignedDuration::micros(micros), priority: 0, scope: HoldScope::Calendar };
-        match hold.placed(NOW) {
+        match hold.placed(NOW, longest) {
             Ok(same) => assert!(placed && same == hold),
             Err(error) => {
                 assert!(!placed);
                 assert_eq!(error.param, "hold_expires_at");
+                let most =
+                    if longest == HOLD_MOST { "30 seconds to 15 minutes ahead" } else { "30 seconds to 7 days ahead" };
+                assert!(error.message.contains(most), "{error}");
                 assert!(error.message.contains(&(NOW + HOLD_LEAST).to_string()), "{error}");
             }
         }
+    }
+
+    fn expiring(at: Timestamp, longest: SignedDuration) -> EventPatch {
+        EventPatch { hold_expires_at: Patch::Set(HoldExpiry { at, longest }), ..EventPatch::default() }
+    }
+
+    /// The bound is measured from the change, so a hold can be prolonged again and again.
+    #[test]
+    fn a_live_hold_gets_a_new_expiry() {
+        let before = held(1, span(60, 120), SignedDuration::minutes(10), 5);
+        let now = NOW + SignedDuration::minutes(9);
+        for lasts in [HOLD_LEAST, SignedDuration::minutes(10), HOLD_MOST] {
+            let after = before.patched(expiring(now + lasts, HOLD_MOST), Zone::UTC, now).unwrap();
+            let hold = Hold { expires_at: now + lasts, ..before.hold.unwrap() };
+            let version = before.version.next();
+            assert_eq!(after, Event { hold: Some(hold), version, updated_at: now, ..before.clone() });
+        }
+        let late = before.patched(expiring(now + HOLD_MOST + SignedDuration::micros(1), HOLD_MOST), Zone::UTC, now);
+        assert!(matches!(late, Err(EventError::Invalid(_))), "{late:?}");
+        let week = now + LONG_HOLD_MOST;
+        assert!(before.patched(expiring(week, HOLD_MOST), Zone::UTC, now).is_err());
+        assert_eq!(
+            before.patched(expiring(week, LONG_HOLD_MOST), Zone::UTC, now).unwrap().hold.unwrap().expires_at,
+            week
+        );
+    }
+
+    #[test]
+    fn only_a_live_hold_gets_a_new_expiry() {
+        let hold = held(1, span(60, 120), SignedDuration::minutes(10), 5);
+        let prolonged = |event: &Event, now: Timestamp| {
+            let refused = event.patched(expiring(now + SignedDuration::minutes(5), HOLD_MOST), Zone::UTC, now);
+            let Err(EventError::Hold(error)) = refused else { panic!("{refused:?}") };
+            error
+        };
+        let over = NOW + SignedDuration::minutes(10);
+        assert_eq!(prolonged(&hold, over), HoldError::Expired(over));
+        assert_eq!(prolonged(&hold.expired(over).unwrap(), over), HoldError::Expired(over));
+        let confirmed = hold.confirmed(NOW).unwrap();
+        assert_eq!(prolonged(&confirmed, NOW), HoldError::NotHeld(EventStatus::Confirmed));
+        assert_eq!(prolonged(&hold.released(NOW).unwrap(), NOW), HoldError::NotHeld(EventStatus::Cancelled));
     }
 
     #[test]

@@ -203,6 +203,11 @@ impl Plan {
         }
     }
 
+    /// Whether holds may last up to 7 days instead of 15 minutes.
+    pub const fn has_long_holds(self) -> bool {
+        matches!(self, Self::Custom)
+    }
+
     /// The maximum number of agents and of days in one cross-agent availability query.
     pub const fn availability_range(self) -> (usize, i64) {
         match self {
@@ -257,6 +262,11 @@ mod tests {
         assert_eq!(plan.limits().rate_per_second(), Some(per_second));
         assert_eq!(plan.limits().rate(), Some(Rate::per_second(per_second)));
         assert_eq!(plan.availability_range(), range);
+    }
+
+    #[test]
+    fn negotiated_plans_have_long_holds() {
+        assert_eq!(Plan::ALL.into_iter().filter(|plan| plan.has_long_holds()).collect::<Vec<_>>(), [Plan::Custom]);
     }
 
     #[test]

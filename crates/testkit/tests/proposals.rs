@@ -1,4 +1,5 @@
 //! A store with nothing but proposals passes the cases of their port.
+#![expect(clippy::unwrap_used, reason = "the helpers are part of tests")]
 
 use std::sync::{Arc, Mutex, MutexGuard};
 

@@ -159,7 +159,8 @@ pub struct CreateEvent {
     /// The status. Defaults to `confirmed`. `hold` places a hold, which requires a paid plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<EventStatus>,
-    /// Makes the event a hold and sets when it expires, 30 seconds to 15 minutes from now.
+    /// Makes the event a hold and sets when it expires: 30 seconds to 15 minutes from now, or up to 7 days on a plan
+    /// with long holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub hold_expires_at: Option<String>,
@@ -259,6 +260,10 @@ pub struct UpdateEvent {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub recurrence_timezone: Given<String>,
+    /// A new expiry of a live hold: 30 seconds to 15 minutes from now, or up to 7 days on a plan with long holds.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false, format = DateTime)]
+    pub hold_expires_at: Given<String>,
 }
 
 /// Filters a list of events.

@@ -11,7 +11,7 @@ mod parse;
 #[cfg(feature = "parse")]
 pub use parse::NewHoldSet;
 #[cfg(feature = "parse")]
-pub(crate) use parse::hold;
+pub(crate) use parse::{hold, hold_expiry};
 
 /// The fields of a new hold set. Either all of its holds are placed or none.
 #[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -34,7 +34,7 @@ pub struct CreateHoldSet {
     /// 1-20 calendars, without duplicates.
     #[schema(min_items = 1, max_items = 20)]
     pub calendar_ids: Vec<String>,
-    /// When the holds expire, 30 seconds to 15 minutes from now.
+    /// When the holds expire: 30 seconds to 15 minutes from now, or up to 7 days on a plan with long holds.
     #[schema(format = DateTime)]
     pub hold_expires_at: String,
     /// The priority of the holds. Defaults to 0. The holds pre-empt overlapping holds of a lower priority.

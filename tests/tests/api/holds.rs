@@ -108,6 +108,7 @@ async fn the_fields_of_a_hold_are_checked_together(#[case] database: Database) {
         (json!({ "hold_expires_at": later(-1) }), "hold_expires_at"),
         (json!({ "hold_expires_at": later(29) }), "hold_expires_at"),
         (json!({ "hold_expires_at": later(920) }), "hold_expires_at"),
+        (json!({ "hold_expires_at": later(7 * 86_400) }), "hold_expires_at"),
         (json!({ "hold_expires_at": good, "recurrence_rule": rule }), "recurrence_rule"),
         (json!({ "status": "hold", "hold_expires_at": good, "recurrence_rule": rule }), "recurrence_rule"),
     ] {
@@ -308,6 +309,93 @@ async fn a_patched_hold_stays_a_hold(#[case] database: Database) {
     api.delete(&path).await.expect(204);
     assert_eq!(busy(&api, &calendar).await, ["11:00-12:00"]);
     decide(&api, &id, "confirm").await.refused(404, "not_found").code("event_not_found");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_live_hold_is_prolonged(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    let org = server.org("pro").await;
+    let api = server.api(&org);
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let id = hold(&api, &calendar, "09:00", "10:00", 5).await.expect(201).id();
+    let short = hold(&api, &calendar, "11:00", "12:00", 5).await.expect(201).id();
+    let path = format!("/v1/events/{id}");
+    for (until, reason) in [
+        (json!(null), "null"),
+        (json!("soon"), "RFC 3339"),
+        (json!(in_seconds(&api, -1).await), "30 seconds to 15 minutes"),
+        (json!(in_seconds(&api, 20).await), "30 seconds to 15 minutes"),
+        (json!(in_seconds(&api, 920).await), "30 seconds to 15 minutes"),
+    ] {
+        let answer = api.patch(&path).json(json!({ "hold_expires_at": until })).await;
+        answer.refused(400, "validation_error").param("hold_expires_at").mentions(reason);
+    }
+    let until = in_seconds(&api, 880).await;
+    let before = api.get(&path).await.expect(200);
+    let answer = api.patch(&path).json(json!({ "hold_expires_at": until })).await.expect(200);
+    assert_eq!((&answer["holdExpiresAt"], &answer["status"]), (&json!(until), &json!("hold")));
+    for field in ["startTime", "endTime", "holdPriority", "title", "metadata"] {
+        assert_eq!(answer[field], before[field], "{field}");
+    }
+
+    // The expiry that counts is the new one.
+    server.restart_at_offset(605).await;
+    let api = server.api(&org);
+    assert_eq!(busy(&api, &calendar).await, ["09:00-10:00"]);
+    let until = json!({ "hold_expires_at": in_seconds(&api, 600).await });
+    let refused = api.patch(format!("/v1/events/{short}")).json(until.clone()).await.refused(409, "conflict");
+    refused.code("hold_expired");
+    api.patch(&path).json(until.clone()).await.expect(200);
+    server.restart_at_offset(1_100).await;
+    let api = server.api(&org);
+    decide(&api, &id, "confirm").await.expect(200);
+
+    // Only a hold has an expiry.
+    api.patch(&path).json(until.clone()).await.refused(409, "conflict").code("not_a_hold");
+    let series = json!({
+        "title": "x", "start_time": time("13:00"), "end_time": time("14:00"), "recurrence_rule": "FREQ=DAILY;COUNT=3"
+    });
+    let series = api.post(format!("/v1/calendars/{calendar}/events")).json(series).await.expect(201).id();
+    let query = format!("expand=true&start_after={}&start_before={}", time("12:30"), time("15:00"));
+    let instances = api.get(format!("/v1/calendars/{calendar}/events?{query}")).await.expect(200).column("id");
+    assert!(instances.len() == 1 && instances[0].starts_with(&series), "{instances:?}");
+    let refused = api.patch(format!("/v1/events/{}", instances[0])).json(until).await;
+    refused.refused(409, "conflict").code("not_a_hold");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_negotiated_plan_has_long_holds(#[case] database: Database) {
+    let mut server = Server::start(database).await;
+    let org = server.org("custom").await;
+    let api = server.api(&org);
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let week = 7 * 86_400;
+    let events = format!("/v1/calendars/{calendar}/events");
+    for (seconds, status) in [(week + 20, 400), (20, 400), (week - 20, 201)] {
+        let until = in_seconds(&api, seconds).await;
+        let made = api.post(&events).json(hold_body(&time("09:00"), &time("10:00"), &until, 0)).await.expect(status);
+        if status == 400 {
+            assert!(made.text().contains("30 seconds to 7 days ahead"), "{}", made.describe());
+        }
+    }
+    let until = in_seconds(&api, week - 20).await;
+    let set = json!({
+        "title": "x", "start_time": time("11:00"), "end_time": time("12:00"), "hold_expires_at": until,
+        "calendar_ids": [calendar],
+    });
+    let set = api.post("/v1/hold-sets").json(set).await.expect(201);
+    let held = set.at("/holds/0/id").as_str().unwrap().to_owned();
+
+    server.restart_at_offset(6 * 86_400).await;
+    let api = server.api(&org);
+    assert_eq!(busy(&api, &calendar).await, ["09:00-10:00", "11:00-12:00"]);
+    let later = json!({ "hold_expires_at": in_seconds(&api, week - 20).await });
+    api.patch(format!("/v1/events/{held}")).json(later).await.expect(200);
+    server.restart_at_offset(8 * 86_400).await;
+    let api = server.api(&org);
+    assert_eq!(busy(&api, &calendar).await, ["11:00-12:00"]);
 }
 
 #[apply(on_both)]

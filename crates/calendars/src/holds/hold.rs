@@ -7,8 +7,10 @@ use crate::{AsOf, EventStatus, named_values};
 
 /// The shortest time for which a hold can be placed.
 pub const HOLD_LEAST: SignedDuration = SignedDuration::seconds(30);
-/// The longest time for which a hold can be placed.
+/// The longest time for which a hold can be placed or prolonged.
 pub const HOLD_MOST: SignedDuration = SignedDuration::minutes(15);
+/// The longest time for which a long hold can be placed or prolonged. Not every plan has them.
+pub const LONG_HOLD_MOST: SignedDuration = SignedDuration::days(7);
 /// The highest priority of a hold; the lowest is 0.
 pub const HOLD_PRIORITY_MAX: u8 = 100;
 
@@ -36,19 +38,23 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Checks a hold that is placed at `now`.
+    /// Checks a hold that is placed or prolonged at `now`. `longest` is [`HOLD_MOST`] or [`LONG_HOLD_MOST`].
     ///
     /// # Errors
-    /// If it lasts less than [`HOLD_LEAST`] or more than [`HOLD_MOST`].
-    pub fn placed(self, now: Timestamp) -> Result<Self, FieldError> {
+    /// If it lasts less than [`HOLD_LEAST`] or more than `longest`.
+    pub fn placed(self, now: Timestamp, longest: SignedDuration) -> Result<Self, FieldError> {
         let lasts = self.expires_at - now;
-        if (HOLD_LEAST..=HOLD_MOST).contains(&lasts) {
+        if (HOLD_LEAST..=longest).contains(&lasts) {
             return Ok(self);
         }
-        let (least, most) = (HOLD_LEAST.as_seconds(), HOLD_MOST.as_seconds() / 60);
-        let (from, to) = (now + HOLD_LEAST, now + HOLD_MOST);
+        let least = HOLD_LEAST.as_seconds();
+        let most = match longest.as_seconds() / 60 {
+            minutes if minutes % 1_440 == 0 => format!("{} days", minutes / 1_440),
+            minutes => format!("{minutes} minutes"),
+        };
+        let (from, to) = (now + HOLD_LEAST, now + longest);
         let message = format!(
-            "must be {least} seconds to {most} minutes ahead: from {from} to {to} by the service's clock, got {at}",
+            "must be {least} seconds to {most} ahead: from {from} to {to} by the service's clock, got {at}",
             at = self.expires_at
         );
         Err(FieldError::new("hold_expires_at", message))
@@ -65,15 +71,26 @@ impl Hold {
 pub struct NewHold {
     /// The hold.
     pub hold: Hold,
+    /// The longest time for which it can be placed.
+    pub longest: SignedDuration,
     /// The state on which the caller decided. The hold is refused if something relevant has changed since.
     pub if_as_of: Option<AsOf>,
+}
+
+/// A new expiry of a hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HoldExpiry {
+    /// From this instant on, the hold blocks no time.
+    pub at: Timestamp,
+    /// The longest time from now to the expiry.
+    pub longest: SignedDuration,
 }
 
 /// Why an operation on a hold is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HoldError {
     /// The event is not a hold, or no longer one: it was confirmed, released or pre-empted.
-    #[error("the event is not a live hold: its status is {}; only a live hold can be confirmed or released", .0.as_str())]
+    #[error("the event is not a live hold: its status is {}; only a live hold can be confirmed, released or prolonged", .0.as_str())]
     NotHeld(EventStatus),
     /// The hold has expired.
     #[error("the hold expired at {0}; place a new one")]

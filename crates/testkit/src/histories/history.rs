@@ -100,6 +100,8 @@ pub enum Operation {
     Expire,
     /// An event gets other times.
     Move(Pick, Time),
+    /// An event gets this expiry, in seconds from now, as if it were a hold.
+    Prolong(Pick, u16),
     /// An event gets another status.
     SetStatus(Pick, Status),
     /// An event gets another title.
@@ -183,6 +185,7 @@ fn anything_else() -> impl Strategy<Value = Operation> {
         1 => any::<Pick>().prop_map(Operation::ConfirmSet),
         1 => any::<Pick>().prop_map(Operation::ReleaseSet),
         2 => Just(Operation::Expire),
+        2 => (any::<Pick>(), lasts()).prop_map(|(pick, lasts)| Operation::Prolong(pick, lasts)),
         1 => (any::<Pick>(), status).prop_map(|(pick, status)| Operation::SetStatus(pick, status)),
         1 => any::<Pick>().prop_map(Operation::Rename),
         2 => any::<Pick>().prop_map(Operation::Delete),
@@ -254,6 +257,7 @@ impl fmt::Display for Operation {
             Self::Pass(Pass::ToExpiry(pick, off)) => write!(f, "pass to the expiry of live hold {pick}, {off:+} us"),
             Self::Expire => write!(f, "expire"),
             Self::Move(pick, time) => write!(f, "move {pick} to {time}"),
+            Self::Prolong(pick, lasts) => write!(f, "let {pick} last for {lasts} s"),
             Self::SetStatus(pick, status) => write!(f, "set the status of {pick} to {}", status.as_str()),
             Self::Rename(pick) => write!(f, "rename {pick}"),
             Self::Delete(pick) => write!(f, "delete {pick}"),

@@ -51,15 +51,32 @@ pub(super) struct EventView {
 /// A request, with the things that it names.
 #[derive(Debug, Clone)]
 pub(super) enum Act {
-    Book { calendar: usize, start: i64, end: i64, tentative: bool },
-    Hold { calendar: usize, start: i64, end: i64, held: Held },
-    HoldSet { calendars: Vec<usize>, start: i64, end: i64, held: Held },
+    Book {
+        calendar: usize,
+        start: i64,
+        end: i64,
+        tentative: bool,
+    },
+    Hold {
+        calendar: usize,
+        start: i64,
+        end: i64,
+        held: Held,
+    },
+    HoldSet {
+        calendars: Vec<usize>,
+        start: i64,
+        end: i64,
+        held: Held,
+    },
     Confirm(usize),
     Release(usize),
     ConfirmSet(usize),
     ReleaseSet(usize),
     Expire,
     Move(usize, i64, i64),
+    /// With the new expiry.
+    Prolong(usize, i64),
     SetStatus(usize, Status),
     Rename(usize, String),
     Delete(usize),
@@ -405,6 +422,16 @@ impl Model {
                 }
                 let moved = &mut self.things[*thing];
                 (moved.start, moved.end) = (*start, *end);
+                Ok(self.updated(*thing, sent))
+            }
+            Act::Prolong(thing, until) => {
+                self.require_visible(*thing)?;
+                if let Some(trouble) = self.things[*thing].trouble(now) {
+                    return Err(Outcome::Refused(trouble));
+                }
+                if let Some(held) = &mut self.things[*thing].hold {
+                    held.until = *until;
+                }
                 Ok(self.updated(*thing, sent))
             }
             Act::SetStatus(thing, status) => {

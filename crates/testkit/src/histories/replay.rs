@@ -8,7 +8,7 @@ use std::{
 use kalends_app::{Missing, Refusal, operations};
 use kalends_calendars::BlockKind;
 use kalends_calendars::{
-    Event, EventPatch, HoldError, Patch,
+    Event, EventPatch, HOLD_MOST, HoldError, HoldExpiry, Patch,
     ports::{EventFilter, StatusAt},
 };
 use kalends_kernel::{MessageId, Page};
@@ -174,6 +174,9 @@ impl Replay {
                 Act::Move(pick(thing)?, start, end)
             }
             Operation::SetStatus(thing, status) => Act::SetStatus(pick(thing)?, *status),
+            Operation::Prolong(thing, lasts) => {
+                Act::Prolong(pick(thing)?, self.model.now + i64::from(*lasts) * 1_000_000)
+            }
             Operation::Rename(thing) => Act::Rename(pick(thing)?, format!("No {}", self.step)),
             Operation::Delete(thing) => Act::Delete(pick(thing)?),
             Operation::Pass(_) | Operation::Overtaken { .. } => return None,
@@ -207,6 +210,11 @@ impl Replay {
             Act::SetStatus(thing, to) => {
                 let to = Patch::Set(status(*to));
                 Call::Patch(id(thing), patch(EventPatch { status: to, ..EventPatch::default() }))
+            }
+            Act::Prolong(thing, until) => {
+                let expiry = HoldExpiry { at: Timestamp::from_micros(*until), longest: HOLD_MOST };
+                let hold_expires_at = Patch::Set(expiry);
+                Call::Patch(id(thing), patch(EventPatch { hold_expires_at, ..EventPatch::default() }))
             }
             Act::Rename(thing, title) => {
                 let title = Patch::Set(title.clone());
@@ -315,7 +323,7 @@ impl Replay {
             Act::Release(thing) => ("hold.release", self.things[*thing].clone()),
             Act::ConfirmSet(set) => ("hold.confirm", self.sets[*set].clone()),
             Act::ReleaseSet(set) => ("hold.release", self.sets[*set].clone()),
-            Act::Move(thing, ..) | Act::SetStatus(thing, _) | Act::Rename(thing, _) => {
+            Act::Move(thing, ..) | Act::Prolong(thing, _) | Act::SetStatus(thing, _) | Act::Rename(thing, _) => {
                 ("event.update", self.things[*thing].clone())
             }
             Act::Delete(thing) => ("event.delete", self.things[*thing].clone()),

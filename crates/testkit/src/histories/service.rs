@@ -16,7 +16,7 @@ use kalends_app::{
 };
 use kalends_bridge::HumanBusy;
 use kalends_calendars::{
-    EventPatch, EventStatus, Hold, HoldScope, Moment, NewEvent, NewHold, Patch,
+    EventPatch, EventStatus, HOLD_MOST, Hold, HoldScope, Moment, NewEvent, NewHold, Patch,
     ports::{BusySource, LivingAgent},
 };
 use kalends_kernel::HumanSource;
@@ -210,7 +210,7 @@ pub(super) fn span(start: i64, end: i64) -> Span {
 pub(super) const fn hold(held: Held) -> NewHold {
     let scope = if held.wide { HoldScope::Agent } else { HoldScope::Calendar };
     let hold = Hold { expires_at: Timestamp::from_micros(held.until), priority: held.priority, scope };
-    NewHold { hold, if_as_of: None }
+    NewHold { hold, longest: HOLD_MOST, if_as_of: None }
 }
 
 pub(super) const fn status(status: Status) -> EventStatus {

@@ -13,7 +13,7 @@ use super::{CreateEvent, CreateEventBatch, DeleteEvent, Event, ExternalSync, Lis
 use crate::{
     Local,
     fields::{instant, metadata, zone},
-    holds::hold,
+    holds::{hold, hold_expiry},
     patch::{nothing_to_change, set, set_or_clear},
 };
 
@@ -226,10 +226,11 @@ impl UpdateEvent {
             recurrence_rule: None,
             recurrence_exdates: None,
             recurrence_timezone: None,
+            hold_expires_at: None,
         } = self
         {
             let fields = "title, description, location, conference_url, start_time, end_time, all_day, status, metadata, \
-                reminders, recurrence_rule, recurrence_exdates, recurrence_timezone";
+                reminders, recurrence_rule, recurrence_exdates, recurrence_timezone, hold_expires_at";
             return Err(nothing_to_change(fields).into());
         }
         let mut errors = FieldErrors::default();
@@ -249,7 +250,11 @@ impl UpdateEvent {
         let given_exdates = self.recurrence_exdates.map(Option::unwrap_or_default);
         let exdates = errors.take(given_exdates.map(|given| exdates(&given)).transpose());
         let zone = errors.take(set_or_clear(self.recurrence_timezone, |text| recurrence_zone(&text)));
-        let (Some(rule), Some(exdates), Some(zone)) = (new_rule, exdates, zone) else { return Err(errors) };
+        let hold_expires_at = errors.take(set("hold_expires_at", self.hold_expires_at, |text| hold_expiry(&text)));
+        let (Some(rule), Some(exdates), Some(zone), Some(hold_expires_at)) = (new_rule, exdates, zone, hold_expires_at)
+        else {
+            return Err(errors);
+        };
         let recurrence = domain::RecurrencePatch { rule, exdates: exdates.into(), zone };
         match (new_title, description, location, conference_url, start, end, all_day, status, metadata, reminders) {
             (
@@ -275,6 +280,7 @@ impl UpdateEvent {
                 metadata,
                 reminders,
                 recurrence,
+                hold_expires_at,
             }),
             _ => Err(errors),
         }

@@ -1,7 +1,9 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
 use kalends_calendars::Block;
-use kalends_calendars::{self as domain, AsOf, HOLD_PRIORITY_MAX, HOLD_SET_MAX, NewHold, TITLE_MAX};
+use kalends_calendars::{
+    self as domain, AsOf, HOLD_MOST, HOLD_PRIORITY_MAX, HOLD_SET_MAX, HoldExpiry, NewHold, TITLE_MAX,
+};
 use kalends_kernel::{CalendarId, FieldError, FieldErrors, bounded_text};
 use kalends_time::Span;
 
@@ -29,14 +31,14 @@ pub(crate) fn hold(
         return Ok(None);
     }
     let is_hold = errors.take(no_other_status(status));
-    let missing = || FieldError::new("hold_expires_at", "is required for a hold: 30 seconds to 15 minutes ahead");
+    let missing = || FieldError::new("hold_expires_at", "is required for a hold, such as 5 minutes ahead");
     let expires_at = errors.take(expires_at.ok_or_else(missing).and_then(|text| instant("hold_expires_at", text)));
     let priority = errors.take(hold_priority(priority));
     let if_as_of = errors.take(if_as_of.map(|text| AsOf::parse("if_as_of", text)).transpose());
     match (is_hold, expires_at, priority, if_as_of) {
         (Some(()), Some(expires_at), Some(priority), Some(if_as_of)) => {
             let hold = domain::Hold { expires_at, priority, scope: scope.map(Into::into).unwrap_or_default() };
-            Ok(Some(NewHold { hold, if_as_of }))
+            Ok(Some(NewHold { hold, longest: HOLD_MOST, if_as_of }))
         }
         _ => Err(errors),
     }
@@ -59,6 +61,11 @@ fn hold_priority(given: Option<i64>) -> Result<u8, FieldError> {
         .ok()
         .filter(|priority| *priority <= HOLD_PRIORITY_MAX)
         .ok_or_else(|| FieldError::new("hold_priority", format!("must be 0 to {HOLD_PRIORITY_MAX}, got {priority}")))
+}
+
+/// The new expiry of a hold. The use case sets the bound of the organization's plan.
+pub(crate) fn hold_expiry(text: &str) -> Result<HoldExpiry, FieldError> {
+    Ok(HoldExpiry { at: instant("hold_expires_at", text)?, longest: HOLD_MOST })
 }
 
 /// A checked request for a hold set.
