@@ -145,12 +145,18 @@ async fn a_zone_keeps_the_wall_clock_when_offsets_change(#[case] database: Datab
 async fn instances_can_be_changed_separately(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let calendar = shared_calendar(&api, "UTC").await;
-    let made = series(&api, &calendar, json!({ "recurrence_rule": "FREQ=DAILY;COUNT=5" })).await;
+    let made = json!({ "recurrence_rule": "FREQ=DAILY;COUNT=5", "location": "Room 2" });
+    let made = series(&api, &calendar, made).await;
     let id = format!("{}_20260505T090000Z", made.id());
     let path = format!("/v1/calendars/{calendar}/events/{id}");
 
-    let moved = json!({ "title": "Retro", "start_time": "2026-05-20T10:00:00Z", "end_time": "2026-05-20T11:00:00Z" });
+    let moved = json!({
+        "title": "Retro", "start_time": "2026-05-20T10:00:00Z", "end_time": "2026-05-20T11:00:00Z",
+        "conference_url": "https://meet.example.com/retro",
+    });
     let changed = api.patch(&path).json(moved).await.expect(200);
+    assert_eq!(changed["location"], "Room 2", "what is not changed is that of the series");
+    assert_eq!(changed["conferenceUrl"], "https://meet.example.com/retro");
     assert_eq!((&changed["id"], &changed["recurringEventId"]), (&json!(id), &json!(made.id())));
     assert_eq!((&changed["title"], &changed["startTime"]), (&json!("Retro"), &json!("2026-05-20T10:00:00Z")));
     assert_eq!(changed["originalStartTime"], "2026-05-05T09:00:00Z");
@@ -166,6 +172,7 @@ async fn instances_can_be_changed_separately(#[case] database: Database) {
     assert_eq!(api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200).column("id"), [made.id()]);
     let master = api.get(format!("/v1/events/{}", made.id())).await.expect(200);
     assert_eq!((&master["title"], &master["recurrenceExdates"]), (&json!("Standup"), &json!([])));
+    assert_eq!(master.json.get("conferenceUrl"), None);
 
     // A change of the series does not affect the changed instance.
     api.patch(format!("/v1/events/{}", made.id())).json(json!({ "title": "Daily" })).await.expect(200);

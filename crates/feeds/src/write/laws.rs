@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty};
+use calcard::icalendar::{ICalendar, ICalendarComponent, ICalendarComponentType, ICalendarProperty};
+use kalends_calendars::ConferenceUrl;
 use kalends_recurrence::{Length, Rule, Series};
 use kalends_time::testing::config;
 use kalends_time::{CivilDateTime, SignedDuration, Span, Zone};
@@ -82,7 +83,15 @@ fn made(number: u8, calendar: &Calendar, (title, hour, hours, repeats): &Drawn) 
         .filter_map(|index| all.get(*index).map(|span| span.start().to_string()))
         .collect();
     let cancelled: Vec<&str> = cancelled.iter().map(String::as_str).collect();
-    Event { title: title.clone(), ..plain(&cancelled) }
+    let location = Some(title.chars().rev().collect());
+    let path: String = title.chars().filter(|one| !one.is_whitespace() && !one.is_control()).collect();
+    let conference_url = Some(ConferenceUrl::parse("", &format!("https://meet.example.com/{path}")).unwrap());
+    Event { title: title.clone(), location, conference_url, ..plain(&cancelled) }
+}
+
+/// The text without the characters that a line cannot contain.
+fn shown(text: &str) -> String {
+    text.replace("\r\n", "\n").replace(is_line_end, "\n").replace(is_lost, "")
 }
 
 fn occurrences(event: &Event) -> Vec<Span> {
@@ -141,7 +150,7 @@ fn meets_a_doubtful_time(event: &Event) -> bool {
 proptest! {
     #![proptest_config(config(128))]
 
-    /// Every feed is well formed whatever its titles contain, and is the same each time it is written.
+    /// Every feed is well formed whatever its texts contain, and is the same each time it is written.
     #[test]
     fn every_feed_is_well_formed_and_deterministic(
         name in text(),
@@ -162,7 +171,7 @@ proptest! {
         prop_assert_eq!(depth, 0);
     }
 
-    /// The reader of another project finds the same times and titles in a feed.
+    /// The reader of another project finds the same times, titles and locations in a feed.
     #[test]
     fn another_reader_finds_the_same_times(drawn in proptest::collection::vec(drawn(), 1..5)) {
         let calendar = calendar("Work", "Europe/Berlin");
@@ -170,19 +179,22 @@ proptest! {
         let events: Vec<Event> = made.filter(|event| !meets_a_doubtful_time(event)).collect();
         let text = written(&calendar, events.clone());
         let read = ICalendar::parse(&text).unwrap();
-        let titles: BTreeMap<&str, &str> = read
-            .components
-            .iter()
-            .filter(|component| component.component_type == ICalendarComponentType::VEvent)
-            .filter_map(|component| {
-                let title = component.property(&ICalendarProperty::Summary)?.values.first()?.as_text()?;
-                Some((component.uid()?, title))
-            })
-            .collect();
+        let texts = |property: ICalendarProperty| -> BTreeMap<&str, &str> {
+            let events = read.components.iter();
+            let events = events.filter(|component| component.component_type == ICalendarComponentType::VEvent);
+            let text = |component: &&ICalendarComponent| component.property(&property)?.values.first()?.as_text();
+            events.filter_map(|component| Some((component.uid()?, text(&component)?))).collect()
+        };
+        let (titles, locations) = (texts(ICalendarProperty::Summary), texts(ICalendarProperty::Location));
+        let unfolded = text.replace("\r\n ", "");
         let found = read_back(&text, &events);
         for event in &events {
             let uid = format!("{}@kalends", event.id);
-            prop_assert_eq!(titles.get(uid.as_str()).copied().unwrap_or_default(), event.title.replace("\r\n", "\n").replace(is_line_end, "\n").replace(is_lost, ""));
+            prop_assert_eq!(titles.get(uid.as_str()).copied().unwrap_or_default(), shown(&event.title));
+            let location = event.location.as_deref().unwrap_or_default();
+            prop_assert_eq!(locations.get(uid.as_str()).copied().unwrap_or_default(), shown(location));
+            let url = event.conference_url.as_ref().unwrap();
+            prop_assert!(unfolded.contains(&format!("\r\nCONFERENCE;VALUE=URI:{url}\r\n")), "{text}");
             let expected: Vec<(i64, i64)> = occurrences(event)
                 .iter()
                 .map(|span| (span.start().as_unix_seconds(), span.end().as_unix_seconds()))
