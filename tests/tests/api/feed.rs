@@ -123,7 +123,9 @@ async fn a_feed_shows_confirmed_and_tentative_events(#[case] database: Database)
         ],
     );
     assert_eq!(count(&text, "BEGIN:VALARM"), 3);
-    assert_eq!((count(&text, "LOCATION"), count(&text, "CONFERENCE")), (1, 1), "nothing is written for the others");
+    for name in ["LOCATION:", "CONFERENCE;"] {
+        assert_eq!(text.text().matches(name).count(), 1, "{name} is written only for the event that has one");
+    }
     // The output does not depend on the time of the request.
     assert_eq!(feed(&server, &path).await.bytes, text.bytes);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use calcard::icalendar::{ICalendar, ICalendarComponent, ICalendarComponentType, ICalendarProperty};
+use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty};
 use kalends_calendars::ConferenceUrl;
 use kalends_recurrence::{Length, Rule, Series};
 use kalends_time::testing::config;
@@ -182,8 +182,12 @@ proptest! {
         let texts = |property: ICalendarProperty| -> BTreeMap<&str, &str> {
             let events = read.components.iter();
             let events = events.filter(|component| component.component_type == ICalendarComponentType::VEvent);
-            let text = |component: &&ICalendarComponent| component.property(&property)?.values.first()?.as_text();
-            events.filter_map(|component| Some((component.uid()?, text(&component)?))).collect()
+            events
+                .filter_map(|component| {
+                    let text = component.property(&property)?.values.first()?.as_text()?;
+                    Some((component.uid()?, text))
+                })
+                .collect()
         };
         let (titles, locations) = (texts(ICalendarProperty::Summary), texts(ICalendarProperty::Location));
         let unfolded = text.replace("\r\n ", "");
