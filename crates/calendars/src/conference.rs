@@ -3,11 +3,11 @@
 use std::fmt;
 
 use kalends_kernel::FieldError;
-use url::Url;
+use url::{ParseError, Url};
 
 /// Where an event's call takes place: an https URL that people open, such as `https://meet.example.com/standup`.
 ///
-/// Kalends never requests it. Answers, feeds (`CONFERENCE`, RFC 7986 section 5.11) and mails show it.
+/// Kalends never requests it. Answers and feeds (`CONFERENCE`, RFC 7986 section 5.11) show it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConferenceUrl(String);
 
@@ -32,10 +32,11 @@ impl ConferenceUrl {
         if text.chars().any(|character| character.is_whitespace() || character.is_control()) {
             return Err(wrong("it must not contain spaces or control characters"));
         }
-        let url = Url::parse(text).map_err(|error| wrong(&error.to_string()))?;
-        if url.scheme() != "https" {
-            return Err(wrong("it must begin with https://"));
-        }
+        let url = match Url::parse(text) {
+            Ok(url) if url.scheme() == "https" => url,
+            Ok(_) | Err(ParseError::RelativeUrlWithoutBase) => return Err(wrong("it must begin with https://")),
+            Err(error) => return Err(wrong(&error.to_string())),
+        };
         // `https://bank.example@evil.example` looks like an address of the bank.
         if !url.username().is_empty() || url.password().is_some() {
             return Err(wrong("it must not contain a user name or a password"));
@@ -94,8 +95,8 @@ mod tests {
     }
 
     #[rstest]
-    #[case("", "relative URL without a base")]
-    #[case("meet.example.com/standup", "relative URL without a base")]
+    #[case("", "must begin with https://")]
+    #[case("meet.example.com/standup", "must begin with https://")]
     #[case("http://meet.example.com/", "must begin with https://")]
     #[case("javascript:alert(1)", "must begin with https://")]
     #[case("tel:+4930123456", "must begin with https://")]
