@@ -68,8 +68,10 @@ fn read(set: &RecurrenceSet, bytes: &mut Bytes<'_>) {
         back.reverse();
         assert_eq!(back, found, "{set:?} differs backwards");
     }
-    let next = set.next_start_after(from - SignedDuration::micros(1));
-    let in_window = found.iter().map(|one| one.span.start()).find(|start| *start >= from);
+    let before = from - SignedDuration::micros(1);
+    let next = set.next_start_after(before);
+    // Nothing is before the least timestamp, so `before` can be `from` itself.
+    let in_window = found.iter().map(|one| one.span.start()).find(|start| *start > before);
     assert!(in_window.is_none_or(|start| next == Some(start)), "{set:?}: {next:?} is not {in_window:?}");
     let _ = set.previous_start_before(from);
 }
