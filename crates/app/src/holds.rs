@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use kalends_availability::{BusySet, nearest_free};
 use kalends_calendars::{
-    AsOf, CHANGED_SINCE_MAX, Calendar, Change, EndedHold, Event, EventError, ExternalSync, HoldScope, HumanFor, Moment,
-    NewEvent, NewHold, Reservation, Taken, confirm_all, place,
-    ports::{BusySource, OwnedEvent},
+    AsOf, CHANGED_SINCE_MAX, Calendar, Change, EndedHold, Event, EventError, EventStatus, ExternalSync, HoldScope,
+    HoldSet, HumanFor, Moment, NewEvent, NewHold, Reservation, Taken, confirm_all, place,
+    ports::{BusySource, HoldSetFilter, OwnedEvent, StatusAt},
     release_all,
 };
 use kalends_calendars::{Block, BlockKind};
-use kalends_kernel::{CalendarId, EventId, FieldError, HoldSetId, Metadata, OrgId, ProposalId};
+use kalends_kernel::{CalendarId, EventId, FieldError, HoldSetId, Listed, Metadata, OrgId, Page, ProposalId};
 use kalends_notifications::EventType;
 use kalends_plans::{Feature, Metric};
 use kalends_time::{SignedDuration, Span, Timestamp};
@@ -22,6 +22,7 @@ use crate::{
     availability::widest,
     changed_event::ChangedEvent,
     commits::limit,
+    local::LocalZones,
     ports::HumanSeen,
     refusal::{CONFLICTS_MAX, Obstacles},
 };
@@ -391,14 +392,28 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] if none is left; [`Refusal::OutOfReach`] if the actor may not access one of them.
     pub async fn hold_set(&self, actor: &Actor, id: &str) -> Result<kalends_wire::HoldSet, Refusal> {
-        let (set, found) = self.owned_hold_set(actor, id).await?;
+        let (id, found) = self.owned_hold_set(actor, id).await?;
         let events: Vec<Event> = found.into_iter().map(|owned| owned.event).collect();
-        let (zones, now) = (self.local_zones(actor, &events).await?, self.now());
-        let shown = |event: Event| {
-            let resource = kalends_wire::Event::from(event.at(now));
-            zones.with_local(resource.with_external_sync(ExternalSync::NotConfigured))
-        };
-        Ok(kalends_wire::HoldSet { id: set, holds: events.into_iter().map(shown).collect() })
+        let zones = self.local_zones(actor, &events).await?;
+        Ok(shown(HoldSet { id, events }, &zones, self.now()))
+    }
+
+    /// The hold sets of which an event is left, by creation. An agent's key sees the sets to whose events it has
+    /// access. An expired hold counts as cancelled.
+    ///
+    /// # Errors
+    /// Only a failure of the service.
+    pub async fn list_hold_sets(
+        &self,
+        actor: &Actor,
+        status: Option<EventStatus>,
+        page: Page,
+    ) -> Result<Listed<kalends_wire::HoldSet>, Refusal> {
+        let now = self.now();
+        let filter =
+            HoldSetFilter { agent: actor.narrowed_to(), status: status.map(|status| StatusAt { status, now }) };
+        let found = self.parts.store.list_hold_sets(actor.org(), filter, page).await?;
+        Ok(found.map(|set| shown(set, &LocalZones::default(), now)))
     }
 
     /// The events of a hold set. The actor must have access to all of them.
@@ -538,6 +553,12 @@ fn check_covers(as_of: &AsOf, calendars: &[CalendarId]) -> Result<(), FieldError
     }
 }
 
+/// The set as it is at `now`.
+fn shown(set: HoldSet, zones: &LocalZones, now: Timestamp) -> kalends_wire::HoldSet {
+    let shown = |event: Event| zones.to_wire(event.at(now)).with_external_sync(ExternalSync::NotConfigured);
+    kalends_wire::HoldSet { id: set.id, holds: set.events.into_iter().map(shown).collect() }
+}
+
 /// The value that all share, if they share one.
 fn only<T: PartialEq>(values: impl Iterator<Item = Option<T>>) -> Option<T> {
     let mut values: Vec<Option<T>> = values.collect();
@@ -555,7 +576,7 @@ fn held(new: &NewHoldSet) -> NewEvent {
         start: Moment::At(new.span.start()),
         end: Moment::At(new.span.end()),
         all_day: false,
-        status: kalends_calendars::EventStatus::Hold,
+        status: EventStatus::Hold,
         metadata: Metadata::default(),
         reminders: None,
         recurrence: None,

@@ -180,6 +180,7 @@ operations! {
     CONFIRM_HOLD = "confirmHold" "PUT" "/v1/events/{id}/confirm" 200 AgentData HoldConfirm;
     RELEASE_HOLD = "releaseHold" "PUT" "/v1/events/{id}/release" 200 AgentData HoldRelease;
     CREATE_HOLD_SET = "createHoldSet" "POST" "/v1/hold-sets" 201 AgentData HoldSetCreate;
+    LIST_HOLD_SETS = "listHoldSets" "GET" "/v1/hold-sets" 200 AgentLists;
     GET_HOLD_SET = "getHoldSet" "GET" "/v1/hold-sets/{id}" 200 AgentData;
     CONFIRM_HOLD_SET = "confirmHoldSet" "PUT" "/v1/hold-sets/{id}/confirm" 200 AgentData HoldConfirm;
     RELEASE_HOLD_SET = "releaseHoldSet" "PUT" "/v1/hold-sets/{id}/release" 200 AgentData HoldRelease;

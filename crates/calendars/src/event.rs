@@ -166,7 +166,7 @@ impl Event {
     ///
     /// # Errors
     /// The end is not after the start (`end_before_start`), a plain date is given without `all_day`, the rule does not
-    /// fit the times, or the hold expires too soon or too late.
+    /// fit the times, the hold expires too soon or too late, or its time is over.
     pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Timestamp) -> Result<Self, FieldErrors> {
         let hold = new.hold.map(|new| new.hold.placed(now, new.longest)).transpose().map_err(FieldErrors::from);
         let (times, hold) = match (Times::read(new.start, new.end, new.all_day, calendar.zone), hold) {
@@ -177,6 +177,9 @@ impl Event {
             }
             (Err(errors), Ok(_)) | (Ok(_), Err(errors)) => return Err(errors),
         };
+        if hold.is_some() {
+            Hold::keeps(times.span, now)?;
+        }
         let recurrence = new.recurrence.map(|recurrence| recurrence.of(times, calendar.zone)).transpose()?;
         Ok(Self {
             id,
@@ -211,8 +214,8 @@ impl Event {
     /// occurrences. It drops the others ([`Self::overrides_dropped_by`]).
     ///
     /// # Errors
-    /// [`EventError::ReadOnly`] for imported events, [`EventError::Invalid`] if the end is not after the start or the
-    /// recurrence does not fit, and [`EventError::Hold`] for the status of a hold, new times of an expired hold, or a new
+    /// [`EventError::ReadOnly`] for imported events, [`EventError::Invalid`] if the end is not after the start, the
+    /// recurrence does not fit, or a hold moves to a time that is over, and [`EventError::Hold`] for the status of a hold, new times of an expired hold, or a new
     /// expiry of anything but a live hold.
     pub fn patched(&self, patch: EventPatch, zone: Zone, now: Timestamp) -> Result<Self, EventError> {
         self.writable()?;
@@ -242,6 +245,9 @@ impl Event {
             (Patch::Set(start), Patch::Set(end)) => (start, end),
         };
         event.times = Times::read(start, end, all_day, zone)?;
+        if self.hold.is_some() && event.times.span != span {
+            Hold::keeps(event.times.span, now).map_err(FieldErrors::from)?;
+        }
         event.repeats = patch.recurrence.apply_to(&self.repeats, self.times, event.times, times_given, zone)?;
         patch.title.apply_to(&mut event.title);
         patch.description.apply_to(&mut event.description);

@@ -7,7 +7,7 @@
 mod hold;
 
 use crate::Block;
-use kalends_kernel::EventId;
+use kalends_kernel::{EventId, HoldSetId};
 use kalends_time::{Span, Timestamp};
 
 pub use self::hold::{
@@ -157,6 +157,34 @@ pub fn place(
     Err(Taken(taken))
 }
 
+/// The visible events that were placed as one hold set, whatever their status is now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HoldSet {
+    /// The identifier.
+    pub id: HoldSetId,
+    /// The events, by creation. There is at least one.
+    pub events: Vec<Event>,
+}
+
+impl HoldSet {
+    /// The sets of `events`, which are sorted by set. If they are not `complete`, because a page of them was cut short,
+    /// some events of the last set may be missing, so it is left out. Events without a set are ignored.
+    pub fn group(events: Vec<Event>, complete: bool) -> Vec<Self> {
+        let mut sets: Vec<Self> = Vec::new();
+        for event in events {
+            let Some(id) = event.hold_set else { continue };
+            match sets.last_mut() {
+                Some(last) if last.id == id => last.events.push(event),
+                _ => sets.push(Self { id, events: vec![event] }),
+            }
+        }
+        if !complete {
+            sets.pop();
+        }
+        sets
+    }
+}
+
 /// Why a hold set cannot be confirmed or released.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the hold {event} of the set prevents this: {error}")]
@@ -208,7 +236,10 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::{EventPatch, EventSource, Patch, RecurrencePatch, Repeats, Times};
+    use crate::{
+        AgentActivity, Calendar, EventPatch, EventSource, Moment, NewCalendar, NewEvent, Patch, RecurrencePatch,
+        Repeats, Times,
+    };
 
     const NOW: Timestamp = Timestamp::from_micros(1_772_323_200_000_000);
 
@@ -267,6 +298,66 @@ mod tests {
                 assert!(error.message.contains(&(NOW + HOLD_LEAST).to_string()), "{error}");
             }
         }
+    }
+
+    /// A hold is placed on and moved to times that end after now, even if they have begun.
+    #[rstest]
+    #[case::ahead(60, 120, true)]
+    #[case::under_way(-60, 1, true)]
+    #[case::just_over(-60, 0, false)]
+    #[case::long_over(-120, -60, false)]
+    fn a_hold_does_not_keep_a_time_that_is_over(#[case] start: i64, #[case] end: i64, #[case] kept: bool) {
+        let wanted = span(start, end);
+        let param = |error: EventError| match error {
+            EventError::Invalid(errors) => errors.first().param.clone(),
+            other => panic!("{other}"),
+        };
+        let expected = if kept { None } else { Some("end_time".to_owned()) };
+
+        let before = held(1, span(200, 260), SignedDuration::minutes(10), 0);
+        let times = |start: i64, end: i64| EventPatch {
+            start: Patch::Set(Moment::At(span(start, end).start())),
+            end: Patch::Set(Moment::At(span(start, end).end())),
+            ..EventPatch::default()
+        };
+        assert_eq!(before.patched(times(start, end), Zone::UTC, NOW).map_err(param).err(), expected);
+        let confirmed = before.confirmed(NOW).unwrap();
+        assert!(confirmed.patched(times(start, end), Zone::UTC, NOW).is_ok(), "only holds are bound");
+        // A time that is over stays as it is.
+        let there = held(2, wanted, SignedDuration::minutes(10), 0);
+        let title = EventPatch { title: Patch::Set("Still".into()), ..times(start, end) };
+        assert!(there.patched(title, Zone::UTC, NOW).is_ok());
+
+        let calendar = Calendar::create(
+            before.calendar,
+            before.org,
+            None,
+            NewCalendar {
+                name: "Work".into(),
+                zone: Zone::UTC,
+                activity: AgentActivity::Idle,
+                default_reminders: None,
+                metadata: Metadata::default(),
+            },
+            "token".into(),
+            NOW,
+        );
+        let new = NewEvent {
+            title: "Maybe".into(),
+            description: None,
+            location: None,
+            conference_url: None,
+            start: Moment::At(wanted.start()),
+            end: Moment::At(wanted.end()),
+            all_day: false,
+            status: EventStatus::Hold,
+            metadata: Metadata::default(),
+            reminders: None,
+            recurrence: None,
+            hold: Some(NewHold { hold: before.hold.unwrap(), longest: HOLD_MOST, if_as_of: None }),
+        };
+        let placed = Event::create(before.id, &calendar, new, NOW).map_err(EventError::Invalid);
+        assert_eq!(placed.map_err(param).err(), expected);
     }
 
     fn expiring(at: Timestamp, longest: SignedDuration) -> EventPatch {

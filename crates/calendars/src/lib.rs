@@ -48,7 +48,7 @@ pub use event_status::EventStatus;
 pub use feed_token::{FeedToken, FeedTokenHash};
 pub use holds::{
     EndedHold, HOLD_LEAST, HOLD_MOST, HOLD_PRIORITY_MAX, HOLD_SET_MAX, HeldTime, Hold, HoldEnd, HoldError, HoldExpiry,
-    HoldScope, HoldSetError, LONG_HOLD_MOST, NewHold, Taken, confirm_all, place, release_all,
+    HoldScope, HoldSet, HoldSetError, LONG_HOLD_MOST, NewHold, Taken, confirm_all, place, release_all,
 };
 pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, SingleInstance, page_of_instances};
 pub use patch::Patch;

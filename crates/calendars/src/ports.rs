@@ -13,7 +13,7 @@ use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::{
     Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ChangedSince, ChangesRead, ChangesSince, ContextEvents,
-    EmittedUntil, Event, EventSource, EventStatus, Occurrence, Reminders, Repeating, Reservation,
+    EmittedUntil, Event, EventSource, EventStatus, HoldSet, Occurrence, Reminders, Repeating, Reservation,
 };
 
 /// Selects the agents of a list.
@@ -312,6 +312,15 @@ pub struct CalendarHolds {
     pub reserved: Vec<Reservation>,
 }
 
+/// Selects the hold sets of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HoldSetFilter {
+    /// Only sets whose visible events are all on calendars of this agent.
+    pub agent: Option<AgentId>,
+    /// Only sets with at least one event that has this status.
+    pub status: Option<StatusAt>,
+}
+
 /// Reads visible holds. The caller decides whether a hold has expired: a store never compares an expiry with its own
 /// clock, only with an instant that it is given.
 #[async_trait]
@@ -327,6 +336,14 @@ pub trait Holds: Send + Sync {
 
     /// The events that were placed as one hold set, whatever their status is now, by creation.
     async fn events_of_hold_set(&self, org: OrgId, set: HoldSetId) -> Result<Vec<OwnedEvent>, StoreError>;
+
+    /// The hold sets that still have a visible event, by creation, each with all of its visible events.
+    async fn list_hold_sets(
+        &self,
+        org: OrgId,
+        filter: HoldSetFilter,
+        page: Page,
+    ) -> Result<Listed<HoldSet>, StoreError>;
 }
 
 /// Reads the rules of visible calendars.

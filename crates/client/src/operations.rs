@@ -9,11 +9,12 @@ use kalends_wire::{
     CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent,
     DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
     GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit,
-    ListCalendars, ListChanges, ListDeliveries, ListEvents, ListProposals, ListSubscriptions, MoveBooking,
-    NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary, PutAvailabilityRules,
-    Resolution, RespondToProposal, ScopedKeys, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking,
-    Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage, UpdateCalendar,
-    UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging, WebhookSecret,
+    ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListProposals, ListSubscriptions,
+    MoveBooking, NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary,
+    PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage,
+    SubmitBooking, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage,
+    UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging,
+    WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -167,6 +168,8 @@ operations! {
     releaseHold release_hold: PUT "/v1/events/{id}/release" (id; query: ShowEvents) -> Event;
     /// Places a hold on each of several calendars. Either all of them are placed or none.
     createHoldSet create_hold_set: POST "/v1/hold-sets" (; query: ShowEvents; body: CreateHoldSet) -> HoldSet;
+    /// Lists hold sets, oldest first.
+    listHoldSets list_hold_sets: GET "/v1/hold-sets" (; query: ListHoldSets) -> List<HoldSet>;
     /// Returns a hold set: its holds, and the events that they became.
     getHoldSet get_hold_set: GET "/v1/hold-sets/{id}" (id; query: ShowEvents) -> HoldSet;
     /// Confirms all holds of a set. Either all of them are confirmed or none.

@@ -22,6 +22,7 @@ use axum::{
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use kalends_app::operations::{self, Operation};
+use kalends_calendars::HOLD_SET_MAX;
 use kalends_kernel::{LIMIT_DEFAULT, OrgId, PAGE_BYTES_MAX};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -179,6 +180,9 @@ pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool)
     ];
     let bytes = match operation.id {
         id if pages.contains(&id) => PAGE_BYTES_MAX.min(entries(query).saturating_mul(ENTRY_MAX)),
+        id if id == operations::LIST_HOLD_SETS.id => {
+            PAGE_BYTES_MAX.min(entries(query).saturating_mul(HOLD_SET_MAX).saturating_mul(ENTRY_MAX))
+        }
         // The answer contains what was sent.
         id if id == operations::CREATE_EVENT_BATCH.id => BODY_MAX,
         id if id == operations::EXPORT_CALENDAR.id && for_tool => usize::MAX,

@@ -329,6 +329,8 @@ macro_rules! conformance_cases {
                 holds_are_not_among_blocking_spans,
                 expired_holds_count_as_cancelled,
                 a_hold_set_is_found_together,
+                hold_sets_are_listed,
+                a_page_of_hold_sets_has_a_limit_in_bytes,
                 the_number_of_calendars_of_an_agent_is_guarded,
                 a_hold_ends_once,
                 a_time_guard_covers_only_its_window,

@@ -4,7 +4,10 @@ use kalends_kernel::{CalendarId, HoldSetId};
 use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, HoldEnd, ReasonKind, derives::ToSchema};
+use crate::{
+    Event, EventStatus, HoldEnd, ReasonKind,
+    derives::{IntoParams, ToSchema},
+};
 
 #[cfg(feature = "parse")]
 mod parse;
@@ -54,6 +57,21 @@ pub struct HoldSet {
     pub id: HoldSetId,
     /// The holds, one per calendar, in their current state.
     pub holds: Vec<Event>,
+}
+
+/// Filters a list of hold sets.
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListHoldSets {
+    /// Only sets with at least one event that has this status. `hold` selects the sets that can still be released.
+    pub status: Option<EventStatus>,
+    /// The maximum number of entries per page, 1-200.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<i64>,
+    /// The number of entries to skip.
+    #[param(minimum = 0, default = 0)]
+    pub offset: Option<i64>,
 }
 
 /// A hold that expired or was pre-empted: the payload of `event.hold_expired`.

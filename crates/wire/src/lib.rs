@@ -89,7 +89,7 @@ pub use export::{
     Export, ExportedAcceptance, ExportedCalendar, ExportedConnection, ExportedCounter, ExportedKey, ExportedOrg,
     ExportedResponse, ExportedSlot, ExportedUse,
 };
-pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet};
+pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, ListHoldSets};
 pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
 pub use list::{List, Paging};
 pub use local::{Local, ShowEvents, Weekday};

@@ -568,6 +568,74 @@ async fn a_hold_set_is_placed_entirely_or_not_at_all(#[case] database: Database)
 
 #[apply(on_both)]
 #[tokio::test]
+async fn a_hold_ends_after_now(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let until = in_seconds(&api, 600).await;
+    let (begun, over, ahead) =
+        (in_seconds(&api, -7200).await, in_seconds(&api, -1).await, in_seconds(&api, 3600).await);
+    let events = format!("/v1/calendars/{calendar}/events");
+    let past = api.post(&events).json(hold_body(&begun, &over, &until, 0)).await;
+    past.refused(400, "validation_error").param("end_time").mentions("service's clock");
+    let set = api.post("/v1/hold-sets").json(set_body(&[&calendar], &begun, &over, &until)).await;
+    set.refused(400, "validation_error").param("end_time");
+    // A time that has begun is not over.
+    let hold = api.post(&events).json(hold_body(&begun, &ahead, &until, 0)).await.expect(201);
+    let path = format!("/v1/events/{}", hold.id());
+    let moved = api.patch(&path).json(json!({ "start_time": begun, "end_time": over })).await;
+    moved.refused(400, "validation_error").param("end_time");
+    assert_eq!(api.get(&path).await.expect(200)["endTime"], json!(ahead));
+    // Plain events may lie in the past.
+    let plain = json!({ "title": "Retro", "start_time": begun, "end_time": over });
+    api.post(&events).json(plain).await.expect(201);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn hold_sets_are_listed(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let (owner, first) = agent_with_calendar(&api).await;
+    let (other, second) = agent_with_calendar(&api).await;
+    let until = in_seconds(&api, 600).await;
+    let mut sets = Vec::new();
+    for (calendars, start, end) in
+        [(&[&first[..]][..], "09:00", "10:00"), (&[&first, &second], "10:00", "11:00"), (&[&second], "11:00", "12:00")]
+    {
+        let body = set_body(calendars, &time(start), &time(end), &until);
+        sets.push(api.post("/v1/hold-sets").json(body).await.expect(201).id());
+    }
+    let list = async |api: &Client, query: &str| api.get(format!("/v1/hold-sets?{query}")).await.expect(200);
+    let all = list(&api, "").await;
+    assert_eq!((all.column("id"), &all["total"]), (sets.clone(), &json!(3)));
+    let page = list(&api, "limit=1&offset=1").await;
+    assert_eq!((page.column("id"), &page["total"]), (sets[1..2].to_vec(), &json!(3)));
+    // An entry is what the set itself returns.
+    for (index, id) in sets.iter().enumerate() {
+        assert_eq!(all.at(&format!("/data/{index}")), api.get(format!("/v1/hold-sets/{id}")).await.expect(200).json);
+    }
+
+    api.put(format!("/v1/hold-sets/{}/confirm", sets[0])).await.expect(200);
+    api.put(format!("/v1/hold-sets/{}/release", sets[2])).await.expect(200);
+    for (status, expected) in [("hold", &sets[1..2]), ("confirmed", &sets[..1]), ("cancelled", &sets[2..])] {
+        assert_eq!(list(&api, &format!("status={status}")).await.column("id"), expected, "{status}");
+    }
+    api.get("/v1/hold-sets?status=held").await.refused(400, "validation_error").param("status");
+    api.get("/v1/hold-sets?limit=201").await.refused(400, "validation_error").param("limit");
+
+    // A key of an agent sees the sets that are on its calendars alone, and a set that it sees can be read.
+    for (agent, expected) in [(&owner, &sets[..1]), (&other, &sets[2..])] {
+        let key = api.post("/v1/keys").json(json!({ "agent_id": agent })).await.expect(201);
+        let scoped = server.client(key["key"].as_str().unwrap());
+        assert_eq!(list(&scoped, "").await.column("id"), expected);
+        scoped.get(format!("/v1/hold-sets/{}", expected[0])).await.expect(200);
+        scoped.get(format!("/v1/hold-sets/{}", sets[1])).await.refused(403, "forbidden");
+    }
+    let stranger = server.api(&server.org("pro").await);
+    assert_eq!(list(&stranger, "").await["total"], 0);
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn a_hold_set_names_each_calendar_once(#[case] database: Database) {
     let (_server, api) = Server::with_org(database, "pro").await;
     let (_, calendar) = agent_with_calendar(&api).await;

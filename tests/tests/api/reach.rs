@@ -137,7 +137,9 @@ fn ruled(operation: &str) -> About {
         | "testWebhook"
         | "listWebhookDeliveries"
         | "retryWebhookDelivery" => About::OrganizationsWebhook,
-        "listCalendars" | "listProposals" | "listBookingPages" | "getUsage" | "sendFeedback" => About::Common,
+        "listCalendars" | "listHoldSets" | "listProposals" | "listBookingPages" | "getUsage" | "sendFeedback" => {
+            About::Common
+        }
         "mcp" => About::Tools,
         "createProposal" => About::Agent,
         "getProposal" | "respondToProposal" | "resolveProposal" | "cancelProposal" => About::Proposal,
@@ -589,7 +591,8 @@ fn is_scoped(who: Who) -> bool {
 /// Whether it needs a paid feature.
 fn is_paid_for(operation: &str) -> bool {
     // Holds that were placed on another plan can still be read.
-    let named = operation.contains("Hold") && operation != "getHoldSet" || operation.contains("Proposal");
+    let named = operation.contains("Hold") && !["getHoldSet", "listHoldSets"].contains(&operation)
+        || operation.contains("Proposal");
     named || ["getAvailability", "createScopedKey", "listScopedKeys", "deleteScopedKey"].contains(&operation)
 }
 

@@ -150,7 +150,7 @@ async fn planted_secrets_are_not_found_anywhere(#[case] database: Database) {
     api.post(format!("/v1/calendars/{calendar}/events")).header("idempotency-key", "b").json(body).await.expect(201);
     let expires = shifted(&now(&api).await, 10);
     let hold = json!({
-        "title": HELD, "start_time": "2026-05-05T09:00:00Z", "end_time": "2026-05-05T10:00:00Z",
+        "title": HELD, "start_time": "2099-05-05T09:00:00Z", "end_time": "2099-05-05T10:00:00Z",
         "status": "hold", "hold_expires_at": expires
     });
     api.post(format!("/v1/calendars/{calendar}/events")).json(hold.clone()).await.expect(201);

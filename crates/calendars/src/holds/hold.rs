@@ -1,7 +1,7 @@
 //! What makes an event a hold.
 
 use kalends_kernel::FieldError;
-use kalends_time::{SignedDuration, Timestamp};
+use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::{AsOf, EventStatus, named_values};
 
@@ -58,6 +58,18 @@ impl Hold {
             at = self.expires_at
         );
         Err(FieldError::new("hold_expires_at", message))
+    }
+
+    /// Checks the time that a hold is placed on or moved to at `now`.
+    ///
+    /// # Errors
+    /// If the time is over.
+    pub fn keeps(span: Span, now: Timestamp) -> Result<(), FieldError> {
+        if span.end() > now {
+            return Ok(());
+        }
+        let message = format!("must be after {now}, now by the service's clock, for a hold; got {}", span.end());
+        Err(FieldError::new("end_time", message))
     }
 
     /// Whether it has expired at `now`.

@@ -1,12 +1,16 @@
 //! Visible holds.
 
 use async_trait::async_trait;
-use kalends_calendars::Reservation;
-use kalends_calendars::ports::{CalendarHolds, Holds, OwnedEvent};
-use kalends_kernel::{AgentId, CalendarId, HoldSetId, OrgId, ProposalId, Revision, StoreError};
+use kalends_calendars::ports::{CalendarHolds, HoldSetFilter, Holds, OwnedEvent};
+use kalends_calendars::{HoldSet, Reservation};
+use kalends_kernel::{
+    AgentId, CalendarId, HoldSetId, Listed, OrgId, PAGE_BYTES_MAX, Page, ProposalId, Revision, StoreError,
+};
 use kalends_time::{Span, Timestamp};
+use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use uuid::Uuid;
 
+use super::listed;
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::rows::{EventRow, Located, event_row};
@@ -93,6 +97,77 @@ impl Holds for PostgresStore {
             Ok(OwnedEvent { event: event_row!(record).open(org, &*self.cipher)?, agent })
         });
         read.collect()
+    }
+
+    async fn list_hold_sets(
+        &self,
+        org: OrgId,
+        filter: HoldSetFilter,
+        page: Page,
+    ) -> Result<Listed<HoldSet>, StoreError> {
+        let agent = filter.agent.map(|agent| agent.uuid());
+        let (status, now) = filter.status.map(|at| (at.status.as_str(), at.now.as_micros())).unzip();
+        let records = sqlx::query!(
+            r#"WITH page AS MATERIALIZED (
+                 SELECT e.hold_set_id AS id, count(*) OVER () AS total
+                 FROM events e
+                 JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+                 LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                 WHERE e.org_id = $1 AND e.hold_set_id IS NOT NULL AND e.deleted_at IS NULL
+                     AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 GROUP BY e.hold_set_id
+                 HAVING ($2::uuid IS NULL OR bool_and(c.agent_id IS NOT DISTINCT FROM $2))
+                     AND ($3::text IS NULL OR bool_or(CASE WHEN e.status = 'hold' AND e.hold_expires_at <= $4
+                         THEN 'cancelled' ELSE e.status END = $3))
+                 ORDER BY e.hold_set_id LIMIT $5::bigint OFFSET $6::bigint
+             )
+             SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                 e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+                 e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent,
+                 page.total AS "total!"
+             FROM page
+             JOIN events e ON e.org_id = $1 AND e.hold_set_id = page.id
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE e.deleted_at IS NULL AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+             ORDER BY page.id, e.id"#,
+            org.uuid(),
+            agent,
+            status,
+            now,
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let rows =
+            rows_within(records.fetch(&self.connections), |record| sealed_weight(&record.content), PAGE_BYTES_MAX);
+        let RowsWithin { rows, fetched } = rows.await.map_err(store_error)?;
+        let (complete, counted) = (rows.len() == fetched, rows.first().map(|record| record.total));
+        let events = rows.into_iter().map(|record| event_row!(record).open(org, &*self.cipher));
+        let data = HoldSet::group(events.collect::<Result<_, _>>()?, complete);
+        let count = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!" FROM (
+                 SELECT 1
+                 FROM events e
+                 JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+                 LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+                 WHERE e.org_id = $1 AND e.hold_set_id IS NOT NULL AND e.deleted_at IS NULL
+                     AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 GROUP BY e.hold_set_id
+                 HAVING ($2::uuid IS NULL OR bool_and(c.agent_id IS NOT DISTINCT FROM $2))
+                     AND ($3::text IS NULL OR bool_or(CASE WHEN e.status = 'hold' AND e.hold_expires_at <= $4
+                         THEN 'cancelled' ELSE e.status END = $3))
+             ) AS sets"#,
+            org.uuid(),
+            agent,
+            status,
+            now,
+        );
+        // The page's bound is in bytes, so its length does not determine the total.
+        match counted {
+            Some(total) => Ok(Listed { data, total: u64::try_from(total).unwrap_or(0) }),
+            None => listed(data, page, None, count.fetch_one(&self.connections)).await,
+        }
     }
 }
 

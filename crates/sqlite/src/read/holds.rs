@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    Reservation,
-    ports::{CalendarHolds, Holds, OwnedEvent},
+    HoldSet, Reservation,
+    ports::{CalendarHolds, HoldSetFilter, Holds, OwnedEvent},
 };
-use kalends_kernel::{CalendarId, HoldSetId, OrgId, ProposalId, Revision, StoreError};
+use kalends_kernel::{CalendarId, HoldSetId, Listed, OrgId, PAGE_BYTES_MAX, Page, ProposalId, Revision, StoreError};
 use kalends_time::{Span, Timestamp};
+use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 
-use super::owner;
+use super::{count, owner};
 use crate::{
     SqliteStore,
     error::store_error,
@@ -103,5 +104,83 @@ impl Holds for SqliteStore {
             Ok(OwnedEvent { agent: owner(event.id, found.agent_id.as_ref())?, event })
         });
         read.collect()
+    }
+    async fn list_hold_sets(
+        &self,
+        org: OrgId,
+        filter: HoldSetFilter,
+        page: Page,
+    ) -> Result<Listed<HoldSet>, StoreError> {
+        let org_id = org.uuid();
+        let agent = filter.agent.map(|agent| agent.uuid());
+        let (status, now) = filter.status.map(|at| (at.status.as_str(), at.now.as_micros())).unzip();
+        let (RowsWithin { rows, fetched }, total) = self
+            .snapshot(async |snapshot| {
+                let rows = sqlx::query!(
+                    r#"with page as materialized (
+                        select e.hold_set_id as id, count(*) over () as total
+                        from events e
+                            join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                            left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                        where e.org_id = ?1 and e.hold_set_id is not null and e.deleted_at is null
+                            and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+                        group by e.hold_set_id
+                        having (?2 is null or min(c.agent_id is ?2))
+                            and (?3 is null or max(iif(e.status = 'hold' and e.hold_expires_at <= ?4, 'cancelled',
+                                e.status) = ?3))
+                        order by e.hold_set_id limit ?5 offset ?6
+                     )
+                     select e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source,
+                        e.reminders, e.version, e.created_at, e.updated_at, e.recurrence, e.series_id,
+                        e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id,
+                        e.transparent, page.total as "total!: i64"
+                     from page
+                        join events e on e.org_id = ?1 and e.hold_set_id = page.id
+                        join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                        left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                     where e.deleted_at is null and c.deleted_at is null
+                        and (c.agent_id is null or a.status <> 'decommissioned')
+                     order by page.id, e.id"#,
+                    org_id,
+                    agent,
+                    status,
+                    now,
+                    page.limit,
+                    page.offset
+                )
+                .fetch(&mut *snapshot);
+                let found =
+                    rows_within(rows, |row| sealed_weight(&row.content), PAGE_BYTES_MAX).await.map_err(store_error)?;
+                let total = match (found.rows.first(), page.offset) {
+                    (Some(first), _) => first.total,
+                    (None, 0) => 0,
+                    (None, _) => sqlx::query_scalar!(
+                        r#"select count(*) as "count!: i64" from (
+                            select 1
+                            from events e
+                                join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                            where e.org_id = ?1 and e.hold_set_id is not null and e.deleted_at is null
+                                and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+                            group by e.hold_set_id
+                            having (?2 is null or min(c.agent_id is ?2))
+                                and (?3 is null or max(iif(e.status = 'hold' and e.hold_expires_at <= ?4, 'cancelled',
+                                    e.status) = ?3))
+                         )"#,
+                        org_id,
+                        agent,
+                        status,
+                        now
+                    )
+                    .fetch_one(&mut *snapshot)
+                    .await
+                    .map_err(store_error)?,
+                };
+                Ok((found, total))
+            })
+            .await?;
+        let complete = rows.len() == fetched;
+        let events = rows.into_iter().map(|row| event_row!(row).open(org, self.cipher.as_ref()));
+        Ok(Listed { data: HoldSet::group(events.collect::<Result<_, _>>()?, complete), total: count(total) })
     }
 }

@@ -2,10 +2,10 @@
 
 use kalends_app::{Guard, ports::CommitError};
 use kalends_calendars::{
-    Agent, AgentStatus, Event, EventStatus, Hold, HoldScope,
-    ports::{EventFilter, EventScope, InstanceFilter, StatusAt},
+    Agent, AgentStatus, Event, EventStatus, Hold, HoldScope, HoldSet,
+    ports::{EventFilter, EventScope, HoldSetFilter, InstanceFilter, StatusAt},
 };
-use kalends_kernel::{HoldSetId, Version};
+use kalends_kernel::{HoldSetId, Listed, PAGE_BYTES_MAX, Page, Version};
 use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
@@ -180,6 +180,106 @@ pub async fn a_hold_set_is_found_together(store: &StoreUnderTest) {
     assert_eq!(found().await.len(), 1);
     let elsewhere = scene.other_organization().await;
     assert_eq!(elsewhere.store.events_of_hold_set(elsewhere.org, set).await.unwrap(), []);
+}
+
+/// Hold sets are listed by creation, each with all of its visible events: those whose events are all on calendars of
+/// one agent, and those with an event of one status, are selected.
+pub async fn hold_sets_are_listed(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let agent = scene.agent().await;
+    let (own, second, shared) =
+        (scene.calendar(&agent).await, scene.calendar(&agent).await, scene.shared_calendar().await);
+    let mut sets: Vec<HoldSet> = Vec::new();
+    for calendars in [&[&own, &second][..], &[&own, &shared], &[&shared], &[&second]] {
+        let id = HoldSetId::new(scene.make.tick(), &scene.make.entropy);
+        let mut events = Vec::new();
+        for calendar in calendars {
+            let hold = scene.make.hold(calendar, hours(1, 2), MINUTE);
+            events.push(scene.stored(Event { hold_set: Some(id), ..hold }).await);
+        }
+        sets.push(HoldSet { id, events });
+    }
+    // A hold without a set is in none.
+    held(&scene, &own, 3, 4).await;
+    let found = async |filter, page| scene.store.list_hold_sets(scene.org, filter, page).await.unwrap();
+    let all = HoldSetFilter::default();
+    let listed =
+        |sets: &[&HoldSet], total| Listed { data: sets.iter().map(|set| HoldSet::clone(set)).collect(), total };
+    let every: Vec<&HoldSet> = sets.iter().collect();
+    assert_eq!(found(all, LARGEST_PAGE).await, listed(&every, 4));
+    for (limit, offset, shown) in [(2, 0, 0..2), (2, 2, 2..4), (3, 3, 3..4), (2, 4, 4..4), (1, 9, 4..4)] {
+        let page = Page { limit, offset };
+        assert_eq!(found(all, page).await, listed(&every[shown], 4), "{page:?}");
+    }
+    let of_agent = HoldSetFilter { agent: Some(agent.id), ..all };
+    assert_eq!(found(of_agent, LARGEST_PAGE).await, listed(&[&sets[0], &sets[3]], 2));
+    assert_eq!(found(of_agent, Page { limit: 1, offset: 5 }).await, listed(&[], 2));
+    let other = scene.agent().await;
+    let of_other = HoldSetFilter { agent: Some(other.id), ..all };
+    assert_eq!(found(of_other, LARGEST_PAGE).await, listed(&[], 0));
+
+    // The first hold of the second set is confirmed, and the third set is released.
+    let confirmed = sets[1].events[0].confirmed(scene.make.tick()).unwrap();
+    let released = sets[2].events[0].released(scene.make.tick()).unwrap();
+    for after in [confirmed, released] {
+        let set = sets.iter_mut().find(|set| after.hold_set == Some(set.id)).unwrap();
+        scene.commit(scene.changes().update(&after, set.events[0].version)).await;
+        set.events[0] = after;
+    }
+    let over = expiry(&sets[0].events[0]).max(expiry(&sets[3].events[0]));
+    let before = expiry(&sets[0].events[0]) - SignedDuration::micros(1);
+    for (status, now, expected) in [
+        (EventStatus::Hold, before, &[0, 1, 3][..]),
+        (EventStatus::Confirmed, before, &[1]),
+        (EventStatus::Cancelled, before, &[2]),
+        (EventStatus::Tentative, before, &[]),
+        (EventStatus::Hold, over, &[]),
+        (EventStatus::Cancelled, over, &[0, 1, 2, 3]),
+    ] {
+        let filter = HoldSetFilter { status: Some(StatusAt { status, now }), ..all };
+        let expected: Vec<&HoldSet> = expected.iter().map(|set: &usize| &sets[*set]).collect();
+        let total = expected.len() as u64;
+        assert_eq!(found(filter, LARGEST_PAGE).await, listed(&expected, total), "{filter:?}");
+        let both = HoldSetFilter { agent: Some(agent.id), ..filter };
+        let expected: Vec<&HoldSet> =
+            expected.into_iter().filter(|set| [sets[0].id, sets[3].id].contains(&set.id)).collect();
+        let total = expected.len() as u64;
+        assert_eq!(found(both, LARGEST_PAGE).await, listed(&expected, total), "{both:?}");
+    }
+
+    // Deleted events and events of deleted calendars do not count, so the agent alone owns what is left of the second.
+    let gone = sets[0].events[0].deleted(scene.make.tick()).unwrap();
+    scene.commit(scene.changes().update(&gone, sets[0].events[0].version)).await;
+    scene.delete(&shared).await;
+    sets[0].events.remove(0);
+    sets[1].events.remove(1);
+    let left = [&sets[0], &sets[1], &sets[3]];
+    assert_eq!(found(all, LARGEST_PAGE).await, listed(&left, 3));
+    assert_eq!(found(of_agent, LARGEST_PAGE).await, listed(&left, 3));
+    let elsewhere = scene.other_organization().await;
+    assert_eq!(elsewhere.store.list_hold_sets(elsewhere.org, all, LARGEST_PAGE).await.unwrap(), listed(&[], 0));
+}
+
+/// A page of hold sets that takes too many bytes ends with a complete set.
+pub async fn a_page_of_hold_sets_has_a_limit_in_bytes(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let calendars = [scene.shared_calendar().await, scene.shared_calendar().await];
+    let description = Some("d".repeat(PAGE_BYTES_MAX / 5));
+    for _ in 0..4 {
+        let hold_set = Some(HoldSetId::new(scene.make.tick(), &scene.make.entropy));
+        for calendar in &calendars {
+            let hold = scene.make.hold(calendar, hours(1, 2), MINUTE);
+            scene.stored(Event { hold_set, description: description.clone(), ..hold }).await;
+        }
+    }
+    let page = async |offset| {
+        let page = Page { limit: 9, offset };
+        let listed = scene.store.list_hold_sets(scene.org, HoldSetFilter::default(), page).await.unwrap();
+        (listed.data.iter().map(|set| set.events.len()).collect::<Vec<_>>(), listed.total)
+    };
+    // Five events fill a page.
+    assert_eq!(page(0).await, (vec![2, 2], 4));
+    assert_eq!(page(2).await, (vec![2, 2], 4));
 }
 
 /// A decision about all calendars of an agent is stale if the agent now has another number of calendars.

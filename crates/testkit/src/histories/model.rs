@@ -113,6 +113,8 @@ pub(super) enum Outcome {
     SetRefused(Vec<(usize, Trouble)>),
     /// 409 `hold_status`.
     StatusIsNotSet,
+    /// 400 for a hold whose time is over.
+    Over,
 }
 
 /// A message.
@@ -361,12 +363,14 @@ impl Model {
                 Ok(Outcome::Shows(vec![made]))
             }
             Act::Hold { calendar, start, end, held } => {
+                self.require_ahead(*end)?;
                 self.place(&calendars_of(*calendar, held.wide), (*start, *end), held.priority, None, sent)?;
                 let made = self.add(Thing::new(*calendar, *start, *end, Status::Hold, Some(*held), None));
                 self.emit("event.hold_created", made, None, sent);
                 Ok(Outcome::Shows(vec![made]))
             }
             Act::HoldSet { calendars, start, end, held } => {
+                self.require_ahead(*end)?;
                 self.place(calendars, (*start, *end), held.priority, None, sent)?;
                 let mut made = Vec::new();
                 for calendar in calendars {
@@ -416,6 +420,7 @@ impl Model {
                     return Err(Outcome::Refused(Trouble::Expired(held.until)));
                 }
                 if moved.is_live_hold(now) && (moved.start, moved.end) != (*start, *end) {
+                    self.require_ahead(*end)?;
                     let held = moved.hold.unwrap_or(Held { until: 0, priority: 0, wide: false });
                     let calendars = calendars_of(moved.calendar, held.wide);
                     self.place(&calendars, (*start, *end), held.priority, Some(*thing), sent)?;
@@ -460,6 +465,11 @@ impl Model {
 
     fn require_visible(&self, thing: usize) -> Result<(), Outcome> {
         if self.things[thing].deleted { Err(Outcome::Missing("event")) } else { Ok(()) }
+    }
+
+    /// A hold ends after now.
+    fn require_ahead(&self, end: i64) -> Result<(), Outcome> {
+        if end > self.now { Ok(()) } else { Err(Outcome::Over) }
     }
 
     fn updated(&mut self, thing: usize, sent: &mut Vec<SentMessage>) -> Outcome {

@@ -407,6 +407,10 @@ impl Replay {
                 Ok(())
             }
             (Outcome::StatusIsNotSet, Err(Refusal::Hold(HoldError::StatusIsNotSet))) => Ok(()),
+            (Outcome::Over, Err(Refusal::Invalid(errors))) => {
+                agree!("end_time", errors.first().param, "another field is invalid");
+                Ok(())
+            }
             (Outcome::SetRefused(troubles), Err(Refusal::HoldSet(error))) => {
                 let (event, trouble) = (error.event.to_string(), trouble(&error.error));
                 let is_one =

@@ -1,14 +1,19 @@
 //! Reading holds.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kalends_calendars::{
-    EventStatus,
-    ports::{CalendarHolds, Holds, OwnedEvent},
+    Calendar, Event, EventStatus, HoldSet,
+    ports::{CalendarHolds, HoldSetFilter, Holds, OwnedEvent},
 };
-use kalends_kernel::{CalendarId, HoldSetId, OrgId, StoreError};
+use kalends_kernel::{CalendarId, HoldSetId, Listed, OrgId, Page, StoreError};
 use kalends_time::Span;
 
-use super::MemoryStore;
+use super::{
+    MemoryStore,
+    state::{has_status, page_of, weight, within_bytes},
+};
 
 #[async_trait]
 impl Holds for MemoryStore {
@@ -36,5 +41,33 @@ impl Holds for MemoryStore {
         let state = self.state();
         let of_it = state.visible_events(org).filter(|(event, _)| event.hold_set == Some(set));
         Ok(of_it.map(|(event, on)| OwnedEvent { event: event.clone(), agent: on.agent }).collect())
+    }
+
+    async fn list_hold_sets(
+        &self,
+        org: OrgId,
+        filter: HoldSetFilter,
+        page: Page,
+    ) -> Result<Listed<HoldSet>, StoreError> {
+        let state = self.state();
+        let mut sets: BTreeMap<HoldSetId, Vec<(&Event, &Calendar)>> = BTreeMap::new();
+        for (event, on) in state.visible_events(org) {
+            if let Some(set) = event.hold_set {
+                sets.entry(set).or_default().push((event, on));
+            }
+        }
+        sets.retain(|_, found| {
+            let owned = |agent| found.iter().all(|(_, on)| on.agent == Some(agent));
+            filter.agent.is_none_or(owned)
+                && filter.status.is_none_or(|at| found.iter().any(|(event, _)| has_status(event, at)))
+        });
+        let ids: Vec<HoldSetId> = sets.keys().copied().collect();
+        let Listed { data, total } = page_of(ids.iter(), |id| *id, page);
+        let events = data.iter().filter_map(|id| sets.get(id)).flatten().map(|(event, _)| Event::clone(event));
+        let events: Vec<Event> = events.collect();
+        let count = events.len();
+        let events = within_bytes(events, weight);
+        let complete = events.len() == count;
+        Ok(Listed { data: HoldSet::group(events, complete), total })
     }
 }

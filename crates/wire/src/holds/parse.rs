@@ -4,10 +4,10 @@ use kalends_calendars::Block;
 use kalends_calendars::{
     self as domain, AsOf, HOLD_MOST, HOLD_PRIORITY_MAX, HOLD_SET_MAX, HoldExpiry, NewHold, TITLE_MAX,
 };
-use kalends_kernel::{CalendarId, FieldError, FieldErrors, bounded_text};
+use kalends_kernel::{CalendarId, FieldError, FieldErrors, Page, bounded_text};
 use kalends_time::Span;
 
-use super::{Conflict, CreateHoldSet};
+use super::{Conflict, CreateHoldSet, ListHoldSets};
 use crate::{EventStatus, HoldScope, Slot, fields::instant};
 
 /// Builds a hold from the fields of an event, if they describe one.
@@ -122,6 +122,16 @@ fn calendars(ids: Vec<String>) -> Result<Vec<String>, FieldError> {
     match repeated {
         Some((index, _)) => Err(FieldError::new(format!("calendar_ids[{index}]"), "repeats a calendar")),
         None => Ok(ids),
+    }
+}
+
+impl ListHoldSets {
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    /// Lists every invalid parameter.
+    pub fn parse(self) -> Result<(Option<domain::EventStatus>, Page), FieldErrors> {
+        Ok((self.status.map(Into::into), Page::parse(self.limit, self.offset)?))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod confirm;
 mod create;
+mod list;
 mod read;
 mod release;
 
@@ -11,7 +12,7 @@ use crate::Routes;
 
 pub(crate) fn routes() -> Routes {
     Routes::new()
-        .routes(routes!(create::create))
+        .routes(routes!(create::create, list::list))
         .routes(routes!(read::read))
         .routes(routes!(confirm::confirm))
         .routes(routes!(release::release))

@@ -35,6 +35,7 @@ pub(super) async fn time_is_held(story: &mut Story, House { key, work, hers, .. 
     };
     let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Kick-off", 10))).record().await);
     story.ask(&op::GET_HOLD_SET).of(&set).by(key).record().await;
+    story.ask(&op::LIST_HOLD_SETS).by(key).query("status=hold").record().await;
     story.ask(&op::CONFIRM_HOLD_SET).of(&set).by(key).record().await;
     let set = id(&story.ask(&op::CREATE_HOLD_SET).by(key).send(both(hold("Retrospective", 16))).done().await);
     story.ask(&op::RELEASE_HOLD_SET).of(&set).by(key).record().await;

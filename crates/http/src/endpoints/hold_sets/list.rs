@@ -1,0 +1,32 @@
+//! `GET /v1/hold-sets`
+
+use kalends_wire as wire;
+
+use crate::{
+    Service,
+    error::ApiError,
+    extract::{Caller, QueryOf},
+    list_page::ListPage,
+};
+
+/// Lists hold sets, oldest first.
+///
+/// Every set of which an event is left is listed, with the status that each of its events has now. An agent's key sees
+/// the sets whose events are all on calendars of its agent.
+#[utoipa::path(
+    get,
+    path = "/v1/hold-sets",
+    operation_id = "listHoldSets",
+    tag = "Holds",
+    params(wire::ListHoldSets),
+    responses((status = 200, description = "A page of hold sets.", body = wire::List<wire::HoldSet>))
+)]
+pub(crate) async fn list(
+    app: Service,
+    caller: Caller,
+    query: QueryOf<wire::ListHoldSets>,
+) -> Result<ListPage<wire::HoldSet>, ApiError> {
+    let (status, page) = query.0.parse()?;
+    let listed = app.list_hold_sets(&caller.0, status, page).await?;
+    Ok(ListPage(wire::List::new(listed, page, |set| set)))
+}
