@@ -28,6 +28,16 @@ impl Attempt {
     }
 }
 
+impl Attempt {
+    /// The same outcome, about one of several events in a request.
+    pub(crate) fn about_item(mut self, index: usize) -> Self {
+        if let Self::Refused(Refusal::SlotTaken(found)) = &mut self {
+            found.item = Some(index);
+        }
+        self
+    }
+}
+
 impl<T: Into<Refusal>> From<T> for Attempt {
     fn from(refusal: T) -> Self {
         Self::Refused(refusal.into())

@@ -480,6 +480,7 @@ fn booked_event(
         reminders: None,
         recurrence: None,
         hold: None,
+        if_free: false,
     };
     Ok(Event::create(id, calendar, new, now)?)
 }

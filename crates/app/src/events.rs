@@ -15,17 +15,19 @@ use crate::{
     attempt::retry_stale,
     changed_event::ChangedEvent,
     commits::limit,
+    conflicts::{Placed, Turn, Written},
     event_path::Named,
     local::shown_in,
     series::{not_a_series, series_limits},
 };
 
 impl App {
-    /// Creates an event. An ordinary event may overlap others; a hold may not.
+    /// Creates an event. An ordinary event may overlap others, unless its calendar or `if_free` forbids it; a hold may
+    /// not.
     ///
     /// # Errors
     /// [`Refusal::NotFound`] if no such calendar exists; [`Refusal::Invalid`]; [`Refusal::LimitReached`];
-    /// [`Refusal::PlanRequired`] for a long-running series and for a hold; [`Refusal::SlotTaken`] and
+    /// [`Refusal::PlanRequired`] for a long-running series and for a hold; [`Refusal::SlotTaken`];
     /// [`Refusal::Outdated`] for a hold.
     pub async fn create_event(
         &self,
@@ -36,52 +38,78 @@ impl App {
         if let Some(hold) = new.hold.clone() {
             return self.create_hold(actor, calendar, new, &hold).await;
         }
-        retry_stale(|| async {
+        let turn = Turn::new();
+        let created = retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
             let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
             series_limits(actor, &mut changes, None, &event, now)?;
+            let placed = Placed {
+                calendar: &calendar,
+                event: &event,
+                before: None,
+                row: None,
+                if_free: new.if_free,
+                written: &Written::default(),
+            };
+            self.require_free(&placed, &turn, now, &mut changes).await?;
             limit(actor, &mut changes, Metric::Events, 1, now);
             let (resource, about) = (event.id.to_string(), EventType::EventCreated);
             let (agent, zone) = (calendar.agent, Some(calendar.zone));
             self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
         })
-        .await
+        .await;
+        drop(turn);
+        self.with_nearest_free(actor, created).await
     }
 
     /// Creates several events, all or none.
     ///
     /// # Errors
-    /// As [`Self::create_event`]; field errors name `events[n]`.
+    /// As [`Self::create_event`]; field errors and conflicts name `events[n]`. Events of the batch that must be free
+    /// may not overlap those before them.
     pub async fn create_events(
         &self,
         actor: &Actor,
         calendar: &str,
         new: Vec<NewEvent>,
     ) -> Result<Answered<kalends_wire::EventBatch>, Refusal> {
-        retry_stale(|| async {
+        let turn = Turn::new();
+        let created = retry_stale(|| async {
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
             let mut errors = FieldErrors::default();
-            let mut data = Vec::with_capacity(new.len());
+            let mut events = Vec::with_capacity(new.len());
             for (index, new) in new.iter().enumerate() {
                 match self.scheduled(actor, &calendar, new.clone(), &mut changes) {
-                    Ok(event) => {
-                        series_limits(actor, &mut changes, None, &event, now)?;
-                        let resource = self.announced(event, EventType::EventCreated, now, &mut changes);
-                        data.push(shown_in(actor, resource, calendar.zone));
-                    }
+                    Ok(event) => events.push(event),
                     Err(found) => errors.extend_below(&format!("events[{index}]"), &found),
                 }
             }
             errors.finish()?;
+            let mut written = Written::default();
+            for (index, (event, new)) in events.iter().zip(&new).enumerate() {
+                series_limits(actor, &mut changes, None, event, now)?;
+                let if_free = new.if_free;
+                let placed = Placed { calendar: &calendar, event, before: None, row: None, if_free, written: &written };
+                let free = self.require_free(&placed, &turn, now, &mut changes).await;
+                free.map_err(|refused| refused.about_item(index))?;
+                written.add(None, event);
+            }
+            let announced = events.into_iter().map(|event| {
+                let resource = self.announced(event, EventType::EventCreated, now, &mut changes);
+                shown_in(actor, resource, calendar.zone)
+            });
+            let data: Vec<kalends_wire::Event> = announced.collect();
             limit(actor, &mut changes, Metric::Events, data.len() as u64, now);
             let answer = Answered::shows(&actor.request, kalends_wire::EventBatch { data }, None);
             self.commit_for(actor, calendar.agent, calendar.id.to_string(), changes, answer).await
         })
-        .await
+        .await;
+        drop(turn);
+        self.with_nearest_free(actor, created).await
     }
 
     pub(crate) fn scheduled(
@@ -191,7 +219,8 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`], [`Refusal::Invalid`], [`Refusal::Hold`];
     /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] if it becomes a series; [`Refusal::PlanRequired`] for a new
-    /// expiry of a hold; [`Refusal::SlotTaken`] if a hold moves to a time that is taken.
+    /// expiry of a hold; [`Refusal::SlotTaken`] if a hold, or an event whose times must be free, gets a time that is
+    /// taken.
     pub async fn update_event(
         &self,
         actor: &Actor,
@@ -211,6 +240,7 @@ impl App {
                 return self.update_occurrence(actor, path, occurrence, patch, if_match).await;
             }
         };
+        let turn = Turn::new();
         let changed = retry_stale(|| async {
             let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
             if_match.check(seen.version)?;
@@ -229,12 +259,22 @@ impl App {
                 let owned = OwnedEvent { event: event.clone(), agent };
                 self.fit(actor, &owned, &hold, Some(&seen), now, &mut changes).await?;
             }
+            let placed = Placed {
+                calendar: &calendar,
+                event: &event,
+                before: Some(&seen),
+                row: Some(&seen),
+                if_free: patch.if_free,
+                written: &Written::default(),
+            };
+            self.require_free(&placed, &turn, now, &mut changes).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (resource, about, zone) = (event.id.to_string(), EventType::EventUpdated, Some(calendar.zone));
             let event = event.at(now);
             self.commit_event(actor, ChangedEvent { event, about, resource, agent, zone }, now, changes).await
         })
         .await;
+        drop(turn);
         self.with_nearest_free(actor, changed).await
     }
 

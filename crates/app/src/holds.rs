@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use kalends_availability::{BusySet, nearest_free};
+use kalends_availability::BusySet;
 use kalends_calendars::{
-    AsOf, CHANGED_SINCE_MAX, Calendar, Change, EndedHold, Event, EventError, EventStatus, ExternalSync, HoldScope,
-    HoldSet, HumanFor, Moment, NewEvent, NewHold, Reservation, Taken, confirm_all, place,
+    AsOf, CHANGED_SINCE_MAX, CONFLICTS_MAX, Calendar, Change, EndedHold, Event, EventError, EventStatus, ExternalSync,
+    HoldScope, HoldSet, HumanFor, Moment, NewEvent, NewHold, Taken, confirm_all, place,
     ports::{BusySource, HoldSetFilter, OwnedEvent, StatusAt},
     release_all,
 };
 use kalends_calendars::{Block, BlockKind};
-use kalends_kernel::{CalendarId, EventId, FieldError, HoldSetId, Listed, Metadata, OrgId, Page, ProposalId};
+use kalends_kernel::{CalendarId, EventId, FieldError, HoldSetId, Listed, Metadata, OrgId, Page};
 use kalends_notifications::EventType;
 use kalends_plans::{Feature, Metric};
-use kalends_time::{SignedDuration, Span, Timestamp};
+use kalends_time::{Span, Timestamp};
 use kalends_wire::NewHoldSet;
 
 use crate::{
@@ -22,17 +22,10 @@ use crate::{
     availability::widest,
     changed_event::ChangedEvent,
     commits::limit,
+    conflicts::{CalendarBusy, obstacles},
     local::LocalZones,
     ports::HumanSeen,
-    refusal::{CONFLICTS_MAX, Obstacles},
 };
-
-/// How far before and after a taken time to look for a free one, unless the wanted time is longer than this.
-const NEAR: SignedDuration = SignedDuration::days(14);
-/// A free time starts a multiple of this before or after the wanted one.
-const NEAR_STEP: SignedDuration = SignedDuration::minutes(15);
-/// How many free times a refusal names.
-const NEAREST: usize = 3;
 
 /// What one or several holds need.
 struct Wanted<'a> {
@@ -233,65 +226,6 @@ impl App {
             conflicts.extend(blocks.map(|block| (calendar, block)));
         }
         Ok(conflicts)
-    }
-
-    /// What affects `span` on a calendar, as of the returned revision or later. [`Guard::CalendarTime`] detects later
-    /// writes to that time. The reservations of `owner` do not block. Stale if the calendar is no longer visible.
-    pub(crate) async fn calendar_busy(
-        &self,
-        org: OrgId,
-        calendar: CalendarId,
-        span: Span,
-        owner: Option<ProposalId>,
-    ) -> Result<CalendarBusy, Attempt> {
-        let most = u32::try_from(CONFLICTS_MAX).unwrap_or(u32::MAX);
-        let found = self.parts.store.blocks(org, calendar, span, most).await?.ok_or(Attempt::Stale)?;
-        let (source, mut blocks) = (found.source, found.blocks);
-        if found.repeats {
-            let series = self.series_reaching(org, calendar, source.revision, span).await?.ok_or(Attempt::Stale)?;
-            let spans = series.series.iter().flat_map(|series| series.occurrences(span));
-            blocks.extend(spans.map(|span| Block { kind: BlockKind::Event, span }).take(CONFLICTS_MAX));
-        }
-        let mut holds = Vec::new();
-        if found.held {
-            let found = self.parts.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?;
-            let now = self.now();
-            let others = found.reserved.iter().filter(|kept| kept.blocks_at(now) && Some(kept.owner) != owner);
-            blocks.extend(others.map(Reservation::block).take(CONFLICTS_MAX));
-            holds = found.holds;
-        }
-        let seen = self.humans_of(org, &[source]).await?;
-        if !seen.is_empty() {
-            // Unknown time is not offered, but it does not conflict either.
-            let humans = self.read_humans(org, seen, span, self.now(), true).await?;
-            let busy = humans.busy(calendar, span).unwrap_or(BusySet::EMPTY);
-            blocks.extend(busy.spans().iter().map(|span| Block { kind: BlockKind::HumanBusy, span: *span }));
-        }
-        Ok(CalendarBusy { source, blocks, holds })
-    }
-
-    /// Adds the nearest free times to a refusal: times that all of the wanted calendars offer under their rules. It
-    /// runs last, after the locks are released, so that no request waits for it.
-    pub(crate) async fn with_nearest_free<T: Send>(
-        &self,
-        actor: &Actor,
-        outcome: Result<Answered<T>, Refusal>,
-    ) -> Result<Answered<T>, Refusal> {
-        let mut refusal = match outcome {
-            Ok(answer) => return Ok(answer),
-            Err(refusal) => refusal,
-        };
-        if let Refusal::SlotTaken(found) | Refusal::Outdated(found) = &mut refusal
-            && found.wanted.length() <= NEAR
-        {
-            let now = self.now();
-            let from = (found.wanted.start() - NEAR).max(now);
-            if let Ok(within) = Span::new(from, found.wanted.end() + NEAR) {
-                let taken = self.taken(actor.org(), &found.sources, within, now).await?;
-                found.nearest_free = nearest_free(&taken, found.wanted, within, NEAR_STEP, NEAREST);
-            }
-        }
-        Err(refusal)
     }
 
     /// Adds to `changes` the end of a hold that expired or gave way to another one, with a webhook message.
@@ -505,30 +439,6 @@ impl App {
     }
 }
 
-/// What affects a time on a calendar.
-pub(crate) struct CalendarBusy {
-    /// The calendar.
-    pub(crate) source: BusySource,
-    /// Everything that blocks, except holds.
-    pub(crate) blocks: Vec<Block>,
-    /// The holds, including expired ones.
-    pub(crate) holds: Vec<Event>,
-}
-
-/// Collects the conflicts. The nearest free times are added later.
-pub(crate) fn obstacles(
-    wanted: Span,
-    mut conflicts: Vec<(CalendarId, Block)>,
-    sources: Vec<BusySource>,
-) -> Box<Obstacles> {
-    // Name every taken calendar once before naming one twice.
-    let mut named = BTreeSet::new();
-    conflicts.sort_by_cached_key(|(calendar, _)| !named.insert(*calendar));
-    conflicts.truncate(CONFLICTS_MAX);
-    conflicts.sort_by_key(|(calendar, block)| (*calendar, block.span, block.kind));
-    Box::new(Obstacles { wanted, conflicts, nearest_free: Vec::new(), sources })
-}
-
 /// The time that an event takes in `window`, as blocks.
 fn blocks_in(event: &Event, window: Span, now: Timestamp) -> Vec<Block> {
     let spans: Vec<Span> = match event.repeating() {
@@ -581,5 +491,6 @@ fn held(new: &NewHoldSet) -> NewEvent {
         reminders: None,
         recurrence: None,
         hold: Some(new.hold.clone()),
+        if_free: false,
     }
 }

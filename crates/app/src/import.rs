@@ -23,6 +23,7 @@ use crate::{
     Actor, Answered, App, ChangeSet, Refusal,
     attempt::{Attempt, retry_stale},
     commits::limit,
+    conflicts::{Placed, Turn, Written},
     series::series_limits,
     syncing::Compared,
 };
@@ -32,9 +33,24 @@ fn fresh_series(planned: &Planned) -> Option<EventId> {
     (planned.is_new && matches!(planned.item.what, What::Series(_))).then_some(planned.known.event)
 }
 
+/// What the calendar refused, because something else blocks the time.
+#[derive(Default)]
+struct Refused {
+    events: Vec<wire::RefusedEvent>,
+    /// The new series among them. Their overrides are not written either.
+    series: BTreeSet<EventId>,
+}
+
+/// The result of writing a chunk.
+struct Taken {
+    counts: Counts,
+    refused: Refused,
+}
+
 impl App {
     /// Imports a file into a calendar: its events become native events, up to 500 in a change-set. Each new event
-    /// counts as if a request had created it; a series counts once. What was committed before a refusal stays, and is
+    /// counts as if a request had created it; a series counts once. Events that a calendar refuses because their time is
+    /// taken are reported and not written. What was committed before a refusal stays, and is
     /// recognized when the file is imported again.
     ///
     /// # Errors
@@ -57,32 +73,50 @@ impl App {
         // New series: no occurrence of them can have been changed here.
         let fresh: BTreeSet<EventId> =
             diff.chunks.iter().flat_map(|chunk| &chunk.planned).filter_map(fresh_series).collect();
+        let mut refused = Refused::default();
         for chunk in &diff.chunks {
-            let counts = retry_stale(|| self.take_over(actor, &calendar, chunk, &fresh)).await?;
-            report.counts.created += counts.created;
-            report.counts.updated += counts.updated;
+            let turn = Turn::new();
+            let taken =
+                retry_stale(|| self.take_over(actor, &calendar, chunk, (&fresh, &refused.series), &turn)).await?;
+            report.counts.created += taken.counts.created;
+            report.counts.updated += taken.counts.updated;
+            refused.events.extend(taken.refused.events);
+            refused.series.extend(taken.refused.series);
         }
-        let answer = Answered::shows(&actor.request, wire::ImportReport::from(report), None);
+        let answer = wire::ImportReport::new(report, refused.events);
+        let answer = Answered::shows(&actor.request, answer, None);
         let done = ChangeSet::new(actor.org());
         let committed = self.commit_for(actor, calendar.agent, calendar.id.to_string(), done, answer).await;
         committed.map_err(Attempt::into_refusal)
     }
 
-    /// Writes items of a file as native events, all or none of them.
-    async fn take_over(
-        &self,
+    /// Writes items of a file as native events, all or none of them. Items whose time the calendar refuses are left
+    /// out, and so are the occurrences of series that it refused.
+    async fn take_over<'a>(
+        &'a self,
         actor: &Actor,
         calendar: &Calendar,
         chunk: &Chunk,
-        fresh: &BTreeSet<EventId>,
-    ) -> Result<Counts, Attempt> {
+        (fresh, refused_series): (&BTreeSet<EventId>, &BTreeSet<EventId>),
+        turn: &Turn<'a>,
+    ) -> Result<Taken, Attempt> {
         let (org, now) = (actor.org(), self.now());
         let known = chunk.planned.iter().filter(|planned| !planned.is_new).map(|planned| planned.known.event);
         let former = chunk.former.iter().map(|former| former.known.event);
         let seen = self.seen_events(calendar, &known.chain(former).collect::<Vec<_>>()).await?;
         let (mut changes, mut counts, mut charged) = (ChangeSet::new(org), Counts::default(), 0_u32);
         let mut items: Vec<KnownItem> = Vec::with_capacity(chunk.len());
+        let (mut written, mut refused) = (Written::default(), Refused::default());
+        for former in &chunk.former {
+            let seen = seen.get(&former.known.event);
+            let ends = |seen: &&Event| matches!(former.applied_to(seen, now), Ending::Deleted(_) | Ending::Cancelled);
+            seen.filter(ends).into_iter().for_each(|seen| written.end(seen));
+        }
         for planned in &chunk.planned {
+            let series = planned.occurrence.map(|occurrence| occurrence.series);
+            if series.is_some_and(|series| refused_series.contains(&series) || refused.series.contains(&series)) {
+                continue;
+            }
             let before = match seen.get(&planned.known.event) {
                 Some(seen) => Some(seen.clone()),
                 // It was deleted after the file was compared.
@@ -96,11 +130,29 @@ impl App {
                 None if planned.occurrence.is_some() => {
                     (planned.created(calendar, EventSource::Internal, now), EventType::EventUpdated)
                 }
-                None => {
-                    charged += 1;
-                    (planned.created(calendar, EventSource::Internal, now), EventType::EventCreated)
-                }
+                None => (planned.created(calendar, EventSource::Internal, now), EventType::EventCreated),
             };
+            let placed = Placed {
+                calendar,
+                event: &event,
+                before: before.as_ref(),
+                // If it changed since it was read, the commit is stale.
+                row: None,
+                if_free: false,
+                written: &written,
+            };
+            match self.require_free(&placed, turn, now, &mut changes).await {
+                Ok(()) => written.add(before.as_ref(), &event),
+                Err(Attempt::Refused(Refusal::SlotTaken(found))) => {
+                    refused.series.extend(event.recurrence().filter(|_| before.is_none()).map(|_| event.id));
+                    refused.events.push(wire::RefusedEvent::new(&planned.item.uid, &event, found.conflicts));
+                    continue;
+                }
+                Err(other) => return Err(other),
+            }
+            if about == EventType::EventCreated {
+                charged += 1;
+            }
             series_limits(actor, &mut changes, before.as_ref(), &event, now)?;
             items.push(KnownItem { event: event.id, ..planned.known });
             if let Some(seen) = &before {
@@ -125,7 +177,7 @@ impl App {
         }
         changes.feeds.push(Change::KeepItems { org, origin, items });
         self.store_changes(changes).await.map_err(|error| self.refused_commit(error))?;
-        Ok(counts)
+        Ok(Taken { counts, refused })
     }
 
     /// Deletes or cancels former items that the file replaces or ends without containing a new version of them.

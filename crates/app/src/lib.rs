@@ -23,6 +23,7 @@ mod changes;
 mod claims;
 mod commit_queue;
 mod commits;
+mod conflicts;
 mod connection_links;
 mod connections;
 mod consent;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use kalends_calendars::{
-    Calendar, Change as Scheduled, Event, EventStatus, Moment, NewEvent, Reservation, Taken, place,
+    Calendar, Change as Scheduled, Conflicts, Event, EventStatus, Moment, NewEvent, Reservation, Taken, place,
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, Listed, Metadata, Page, ProposalId};
 use kalends_notifications::EventType;
@@ -20,7 +20,7 @@ use crate::{
     Actor, Answered, App, ChangeSet, Guard, Missing, Obstacles, Refusal,
     attempt::{Attempt, retry_stale},
     commits::limit,
-    holds::{CalendarBusy, obstacles},
+    conflicts::{CalendarBusy, obstacles},
 };
 
 /// The outcome of resolving a proposal.
@@ -349,7 +349,7 @@ impl App {
     }
 
     /// The calendar for the event of a slot, or what blocks the slot; `None` if the calendar is gone. Events may
-    /// overlap, so conflicts matter only with `skip_taken`.
+    /// overlap, so conflicts matter only with `skip_taken`, and on a calendar that refuses them.
     async fn room_for(
         &self,
         actor: &Actor,
@@ -362,7 +362,7 @@ impl App {
         let Some(calendar) = self.parts.store.find_calendar(org, id).await? else {
             return Ok(Err(None));
         };
-        if !proposal.skip_taken() {
+        if !proposal.skip_taken() && calendar.conflicts == Conflicts::Allow {
             return Ok(Ok(calendar));
         }
         let CalendarBusy { source, blocks, holds } =
@@ -412,6 +412,7 @@ fn event_of(proposal: &Proposal, slot: &Slot) -> NewEvent {
         reminders: None,
         recurrence: None,
         hold: None,
+        if_free: false,
     }
 }
 

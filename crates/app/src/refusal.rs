@@ -90,7 +90,7 @@ impl Missing {
     }
 }
 
-/// The conflicts of a hold, and the nearest free times.
+/// The conflicts of a hold or of an event whose time must be free, and the nearest free times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacles {
     /// The wanted time.
@@ -100,12 +100,14 @@ pub struct Obstacles {
     /// Up to three times of the same length that are free on all calendars, the nearest first. Computed last, after
     /// all locks are released.
     pub nearest_free: Vec<Span>,
+    /// The occurrences of a series that have a conflict, by start: at most 20. `wanted` is the first of them. Empty for
+    /// anything else.
+    pub occurrences: Vec<Span>,
+    /// The index of the event, if the request has several.
+    pub item: Option<usize>,
     /// The calendars on which the time must be free.
     pub(crate) sources: Vec<BusySource>,
 }
-
-/// The most conflicts that a refusal lists.
-pub(crate) const CONFLICTS_MAX: usize = 20;
 
 impl std::fmt::Display for Obstacles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -10,6 +10,7 @@ use crate::{
     Actor, Answered, App, ChangeSet, EventPath, Guard, IfMatch, Missing, Refusal,
     attempt::{Attempt, retry_stale},
     changed_event::ChangedEvent,
+    conflicts::{Placed, Turn, Written},
 };
 
 /// An occurrence and its series.
@@ -103,7 +104,8 @@ impl App {
         patch: EventPatch,
         if_match: &IfMatch,
     ) -> Result<Answered<kalends_wire::Event>, Refusal> {
-        retry_stale(|| async {
+        let turn = Turn::new();
+        let changed = retry_stale(|| async {
             let FoundOccurrence { series: OwnedEvent { event: seen, agent }, event: seen_occurrence } =
                 self.occurrence(actor, path, occurrence).await?;
             if_match.check(seen_occurrence.version)?;
@@ -114,6 +116,15 @@ impl App {
             let (series, changed) =
                 seen.with_occurrence_patched(&seen_occurrence, id, patch.clone(), calendar.zone, now)?;
             let mut changes = ChangeSet::new(actor.org());
+            let placed = Placed {
+                calendar: &calendar,
+                event: &changed,
+                before: Some(&seen_occurrence),
+                row: Some(&seen),
+                if_free: patch.if_free,
+                written: &Written::default(),
+            };
+            self.require_free(&placed, &turn, now, &mut changes).await?;
             changes.calendars.push(Change::UpdateEvent { event: series, seen: seen.version });
             changes.calendars.push(if changed.id == id {
                 Change::CreateEvent(changed.clone())
@@ -123,7 +134,9 @@ impl App {
             let (resource, about, zone) = (occurrence.to_string(), EventType::EventUpdated, Some(calendar.zone));
             self.commit_event(actor, ChangedEvent { event: changed, about, resource, agent, zone }, now, changes).await
         })
-        .await
+        .await;
+        drop(turn);
+        self.with_nearest_free(actor, changed).await
     }
 
     /// Deletes one occurrence. The series then has an exdate for it.

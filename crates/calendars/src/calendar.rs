@@ -1,9 +1,9 @@
 //! Calendars, owned by an agent or shared by an organization.
 
 use kalends_kernel::{AgentId, CalendarId, Metadata, OrgId, Revision, Version};
-use kalends_time::{Timestamp, Zone};
+use kalends_time::{Span, Timestamp, Zone};
 
-use crate::{FeedToken, Patch, Reminders, named_values};
+use crate::{Event, FeedToken, Patch, Reminders, named_values};
 
 named_values! {
     /// The activity that the agent of a calendar reports. Any value may follow any other.
@@ -16,6 +16,18 @@ named_values! {
         Waiting = "waiting",
         /// In an error state.
         Error = "error",
+    }
+}
+
+named_values! {
+    /// Whether events on a calendar may overlap.
+    #[derive(Default)]
+    pub enum Conflicts {
+        /// They may.
+        #[default]
+        Allow = "allow",
+        /// A write that would block a time that something else blocks is refused.
+        Refuse = "refuse",
     }
 }
 
@@ -54,6 +66,8 @@ pub struct Calendar {
     pub activity: AgentActivity,
     /// The reminders that events without reminders of their own inherit; `None` means ten minutes.
     pub default_reminders: Option<Reminders>,
+    /// Whether its events may overlap.
+    pub conflicts: Conflicts,
     /// The secret part of the public feed's address.
     pub feed_token: FeedToken,
     /// The number of changes to what is scheduled on the calendar.
@@ -79,6 +93,8 @@ pub struct NewCalendar {
     pub activity: AgentActivity,
     /// Inherited reminders.
     pub default_reminders: Option<Reminders>,
+    /// Whether its events may overlap.
+    pub conflicts: Conflicts,
     /// The caller's own data.
     pub metadata: Metadata,
 }
@@ -94,6 +110,8 @@ pub struct CalendarPatch {
     pub activity: Patch<AgentActivity>,
     /// New inherited reminders; `None` restores the default of ten minutes.
     pub default_reminders: Patch<Option<Reminders>>,
+    /// Whether its events may overlap from now on.
+    pub conflicts: Patch<Conflicts>,
     /// New metadata, which replaces the old.
     pub metadata: Patch<Metadata>,
 }
@@ -119,6 +137,7 @@ impl Calendar {
             provider: None,
             activity: new.activity,
             default_reminders: new.default_reminders,
+            conflicts: new.conflicts,
             feed_token,
             revision: Revision(0),
             version: Version::FIRST,
@@ -136,10 +155,23 @@ impl Calendar {
         patch.zone.apply_to(&mut calendar.zone);
         patch.activity.apply_to(&mut calendar.activity);
         patch.default_reminders.apply_to(&mut calendar.default_reminders);
+        patch.conflicts.apply_to(&mut calendar.conflicts);
         patch.metadata.apply_to(&mut calendar.metadata);
         calendar.version = self.version.next();
         calendar.updated_at = now;
         calendar
+    }
+
+    /// The times that must be free for a write that turns `before` into `after`, sorted by start and by end. With
+    /// `if_free`, these are all times that the event blocks. Without it, a calendar that allows no conflicts demands
+    /// it of the times that the event did not block before, so that an event that already overlaps another one can be
+    /// renamed or shortened.
+    pub fn times_to_be_free(&self, before: Option<&Event>, after: &Event, if_free: bool, now: Timestamp) -> Vec<Span> {
+        match (if_free, self.conflicts) {
+            (true, _) => after.blocked_beyond(None, now),
+            (false, Conflicts::Refuse) => after.blocked_beyond(before, now),
+            (false, Conflicts::Allow) => Vec::new(),
+        }
     }
 
     /// The calendar with a new feed address. The old address no longer works.

@@ -116,6 +116,8 @@ pub struct NewEvent {
     pub recurrence: Option<NewRecurrence>,
     /// The hold, if it is one.
     pub hold: Option<NewHold>,
+    /// Whether the event is created only if nothing else blocks its times.
+    pub if_free: bool,
 }
 
 /// The changes of a PATCH, validated as far as possible without the event.
@@ -145,6 +147,8 @@ pub struct EventPatch {
     pub recurrence: RecurrencePatch,
     /// A new expiry of a hold.
     pub hold_expires_at: Patch<HoldExpiry>,
+    /// Whether the event is changed only if nothing else blocks its times.
+    pub if_free: bool,
 }
 
 /// Why an event cannot be changed.
@@ -371,6 +375,7 @@ mod tests {
             zone: zone.parse().unwrap(),
             activity: crate::AgentActivity::Idle,
             default_reminders: None,
+            conflicts: crate::Conflicts::Allow,
             metadata: Metadata::default(),
         };
         let now = Timestamp::from_micros(0);
@@ -398,6 +403,7 @@ mod tests {
             reminders: None,
             recurrence: None,
             hold: None,
+            if_free: false,
         };
         let id = EventId::from_str("evt_00000000000000000000000001").unwrap();
         Event::create(id, &calendar(zone), new, Timestamp::from_micros(5))

@@ -237,8 +237,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        AgentActivity, Calendar, EventPatch, EventSource, Moment, NewCalendar, NewEvent, Patch, RecurrencePatch,
-        Repeats, Times,
+        AgentActivity, Calendar, Conflicts, EventPatch, EventSource, Moment, NewCalendar, NewEvent, Patch,
+        RecurrencePatch, Repeats, Times,
     };
 
     const NOW: Timestamp = Timestamp::from_micros(1_772_323_200_000_000);
@@ -337,6 +337,7 @@ mod tests {
                 zone: Zone::UTC,
                 activity: AgentActivity::Idle,
                 default_reminders: None,
+                conflicts: Conflicts::Allow,
                 metadata: Metadata::default(),
             },
             "token".into(),
@@ -355,6 +356,7 @@ mod tests {
             reminders: None,
             recurrence: None,
             hold: Some(NewHold { hold: before.hold.unwrap(), longest: HOLD_MOST, if_as_of: None }),
+            if_free: false,
         };
         let placed = Event::create(before.id, &calendar, new, NOW).map_err(EventError::Invalid);
         assert_eq!(placed.map_err(param).err(), expected);
@@ -445,7 +447,7 @@ mod tests {
         let rule = EventPatch { recurrence: RecurrencePatch { rule, ..Default::default() }, ..EventPatch::default() };
         let Err(EventError::Invalid(errors)) = patched(&rule, NOW) else { panic!("a hold does not recur") };
         assert_eq!(errors.first().param, "recurrence_rule");
-        let start = Patch::Set(crate::Moment::At(NOW));
+        let start = Patch::Set(Moment::At(NOW));
         let moved = EventPatch { start, ..EventPatch::default() };
         assert_eq!(patched(&moved, over), Err(EventError::Hold(HoldError::Expired(over))));
         assert_eq!(patched(&moved, NOW).unwrap().times.span.start(), NOW);

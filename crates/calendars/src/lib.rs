@@ -11,6 +11,7 @@ mod calendar;
 mod change;
 mod changes;
 mod conference;
+mod conflicts;
 mod context;
 mod event;
 mod event_status;
@@ -32,13 +33,14 @@ pub(crate) use named::named_values;
 pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
 pub use as_of::{AS_OF_CALENDARS_MAX, AS_OF_HUMANS_MAX, AsOf, HumanAsOf, HumanFor};
 pub use blocks::{Block, BlockKind, Reason, ReasonKind, block_kind};
-pub use calendar::{AgentActivity, Calendar, CalendarPatch, NewCalendar, Provider};
+pub use calendar::{AgentActivity, Calendar, CalendarPatch, Conflicts, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
 pub use changes::{
     CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesPage, ChangesRead, ChangesSince, ChangesToken, DELETED_KEPT,
     DatabaseId, Position, Resync,
 };
 pub use conference::ConferenceUrl;
+pub use conflicts::{COMPARED_MAX, CONFLICTS_MAX, Comparison, Met};
 pub use context::{Context, ContextEvents, RECENT_MAX, UPCOMING_MAX, UPCOMING_WITHIN};
 pub use event::{
     DESCRIPTION_MAX, Event, EventError, EventPatch, EventSource, ExternalSync, LOCATION_MAX, NewEvent, TITLE_MAX,

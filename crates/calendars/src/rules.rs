@@ -74,7 +74,7 @@ mod tests {
     use kalends_time::SignedDuration;
 
     use super::*;
-    use crate::{AgentActivity, NewCalendar};
+    use crate::{AgentActivity, Conflicts, NewCalendar};
 
     struct Fixed;
 
@@ -90,6 +90,7 @@ mod tests {
             zone: "Asia/Tokyo".parse().unwrap(),
             activity: AgentActivity::Idle,
             default_reminders: None,
+            conflicts: Conflicts::Allow,
             metadata: Metadata::default(),
         };
         Calendar::create(CalendarId::new(now, &Fixed), OrgId::new(now, &Fixed), None, new, "token".into(), now)

@@ -141,6 +141,7 @@ mod tests {
             reminders: None,
             recurrence: None,
             hold: None,
+            if_free: false,
         };
         let id: EventId = examples::id(1);
         Event::create(id, &examples::calendar(zone), new, Timestamp::from_micros(5)).unwrap()

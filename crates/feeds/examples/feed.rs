@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use kalends_calendars::{
-    AgentActivity, Calendar, ConferenceUrl, Event, EventPatch, EventStatus, Moment, NewCalendar, NewEvent,
+    AgentActivity, Calendar, ConferenceUrl, Conflicts, Event, EventPatch, EventStatus, Moment, NewCalendar, NewEvent,
     NewRecurrence, Patch, exdates,
 };
 use kalends_feeds::write::FeedWriter;
@@ -66,6 +66,7 @@ fn calendar() -> Calendar {
         zone: "Europe/Berlin".parse().unwrap(),
         activity: AgentActivity::Idle,
         default_reminders: None,
+        conflicts: Conflicts::Allow,
         metadata: Metadata::default(),
     };
     let (org, id) = ("org_00000000000000000000000001".parse().unwrap(), "cal_00000000000000000000000001".parse());
@@ -95,6 +96,7 @@ fn made(calendar: &Calendar, number: usize, (title, start, end, repeats): Plan<'
             zone: zone.map(|zone| zone.parse().unwrap()),
         }),
         hold: None,
+        if_free: false,
     };
     let id = format!("evt_000000000000000000000000{number:02}").parse().unwrap();
     Event::create(id, calendar, new, at("2026-01-02T03:04:05Z")).unwrap()

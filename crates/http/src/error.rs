@@ -544,7 +544,14 @@ const fn hold_code(error: &HoldError) -> ErrorCode {
 fn obstructed(body: ErrorBody, obstacles: &Obstacles) -> ErrorBody {
     let conflicts = obstacles.conflicts.iter().map(|(calendar, block)| Conflict::new(*calendar, *block));
     let nearest = obstacles.nearest_free.iter().map(|span| Slot::from(*span));
-    ErrorBody { conflicts: Some(conflicts.collect()), nearest_free: Some(nearest.collect()), ..body }
+    let starts = obstacles.occurrences.iter().map(|span| span.start());
+    ErrorBody {
+        param: obstacles.item.map(|index| format!("events[{index}]")).or(body.param),
+        conflicts: Some(conflicts.collect()),
+        nearest_free: Some(nearest.collect()),
+        occurrences: (!obstacles.occurrences.is_empty()).then(|| starts.collect()),
+        ..body
+    }
 }
 
 /// A field error, truncated to a reasonable length because it may repeat the input.

@@ -1,7 +1,7 @@
 //! A row of `calendars`.
 
 use kalends_app::ports::FieldCipher;
-use kalends_calendars::{AgentActivity, Calendar, FeedToken, Provider, Reminders, ports::BusySource};
+use kalends_calendars::{AgentActivity, Calendar, Conflicts, FeedToken, Provider, Reminders, ports::BusySource};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Version};
 use kalends_time::Timestamp;
 
@@ -26,6 +26,7 @@ columns! {
         provider: Option<String>,
         agent_status: String,
         default_reminders: Option<String>,
+        conflicts: String,
         feed_token: String,
         revision: i64,
         version: i64,
@@ -51,6 +52,7 @@ impl<K: Key> CalendarRow<K> {
             provider: provider.transpose()?,
             activity: row.named("agent_status", &self.agent_status, AgentActivity::from_name)?,
             default_reminders: row.reminders("default_reminders", self.default_reminders.as_deref())?,
+            conflicts: row.named("conflicts", &self.conflicts, Conflicts::from_name)?,
             feed_token: open_feed_token(id, &self.feed_token, cipher)?,
             revision: Revision(self.revision),
             version: Version(self.version),

@@ -27,8 +27,8 @@ use kalends_accounts::{
 use kalends_app::{Answer, Charge, Settings, StoredAnswer};
 use kalends_availability::Rules;
 use kalends_calendars::{
-    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Event, EventSource, EventStatus, FeedToken, Hold,
-    HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
+    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Conflicts, Event, EventSource, EventStatus,
+    FeedToken, Hold, HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
 };
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, EventId, LetterId, MessageId, Metadata, OrgId, RequestId, RulesId, UserId, Version,
@@ -220,6 +220,7 @@ impl Fixtures {
             zone: Zone::UTC,
             activity: AgentActivity::Idle,
             default_reminders: None,
+            conflicts: Conflicts::Allow,
             metadata: Metadata::default(),
         };
         let feed_token = FeedToken::generate(&self.entropy);
@@ -273,6 +274,7 @@ impl Fixtures {
             reminders: None,
             recurrence: Some(NewRecurrence { rule: rule.parse().expect("a rule"), exdates: Vec::new(), zone: None }),
             hold: None,
+            if_free: false,
         };
         Event::create(EventId::new(now, &self.entropy), calendar, new, now).expect("a series")
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentActivity, Provider,
+    AgentActivity, Conflicts, Provider,
     derives::{IntoParams, ToSchema},
     patch::{Given, given},
 };
@@ -63,6 +63,10 @@ pub struct Calendar {
     /// start; an empty list means none.
     #[serde(rename = "default_reminders")]
     pub default_reminders: Option<Vec<u16>>,
+    /// Whether events may overlap. Only on calendars that refuse it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub conflicts: Option<Conflicts>,
     /// The address of the calendar's public feed.
     #[serde(rename = "ical_url")]
     pub ical_url: String,
@@ -85,6 +89,10 @@ pub struct CreateCalendar {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 5)]
     pub default_reminders: Option<Vec<i64>>,
+    /// Whether events may overlap. Defaults to `allow`. With `refuse`, an event that would block a time that something
+    /// else blocks is 409 `slot_taken`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflicts: Option<Conflicts>,
     /// Your own data: an object of at most 16,384 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -112,6 +120,10 @@ pub struct UpdateCalendar {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<i64>>, max_items = 5)]
     pub default_reminders: Given<Vec<i64>>,
+    /// Whether events may overlap from now on. Events that overlap already stay as they are.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Conflicts>, nullable = false)]
+    pub conflicts: Given<Conflicts>,
     /// Replaces the metadata as a whole.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>, nullable = false)]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use kalends_time::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -116,6 +117,10 @@ pub struct ErrorBody {
     /// `slot_taken` and `stale`: up to three free times of the same length, nearest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nearest_free: Option<Vec<Slot>>,
+    /// `slot_taken` for a series: the starts of its occurrences whose time something blocks, at most 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub occurrences: Option<Vec<Timestamp>>,
     /// `tos_version_stale`: the version to accept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_version: Option<String>,
@@ -143,6 +148,7 @@ impl ErrorBody {
             docs_url: None,
             conflicts: None,
             nearest_free: None,
+            occurrences: None,
             current_version: None,
         }
     }

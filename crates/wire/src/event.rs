@@ -176,6 +176,10 @@ pub struct CreateEvent {
     /// rule changed since then, or if something changed that blocks and overlaps the time including buffers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_as_of: Option<String>,
+    /// Whether to create the event only if nothing else blocks its time. If something does, the answer is 409
+    /// `slot_taken`. For a series, this is about its occurrences within a year.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub if_free: bool,
     /// Your own data: an object of at most 16,384 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -264,6 +268,10 @@ pub struct UpdateEvent {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, format = DateTime)]
     pub hold_expires_at: Given<String>,
+    /// Whether to change the event only if nothing else blocks its time. If something does, the answer is 409
+    /// `slot_taken`. For a series, this is about its occurrences within a year.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub if_free: bool,
 }
 
 /// Filters a list of events.

@@ -94,7 +94,8 @@ pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
 pub use list::{List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
 pub use names::{
-    AgentActivity, AgentStatus, AgentType, EventSource, EventStatus, ExternalSyncStatus, HoldEnd, HoldScope, Provider,
+    AgentActivity, AgentStatus, AgentType, Conflicts, EventSource, EventStatus, ExternalSyncStatus, HoldEnd, HoldScope,
+    Provider,
 };
 pub use oauth::{SignInAnswer, SignInWith};
 #[cfg(feature = "schema")]
@@ -108,8 +109,8 @@ pub use proposals::{
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use subscriptions::{
-    CreateSubscription, DeleteSubscription, ImportReport, ListSubscriptions, SkippedEvent, Subscription, SyncReport,
-    Syncing, UpdateSubscription,
+    CreateSubscription, DeleteSubscription, ImportReport, ListSubscriptions, RefusedEvent, SkippedEvent, Subscription,
+    SyncReport, Syncing, UpdateSubscription,
 };
 pub use system::Health;
 pub use usage::{Usage, Used, UsedCalls};

@@ -60,6 +60,14 @@ mirror! {
         Error,
     }
 
+    /// Whether events on a calendar may overlap.
+    Conflicts {
+        /// They may.
+        Allow,
+        /// A write that would block a time that something else blocks is refused.
+        Refuse,
+    }
+
     /// Which calendars a hold must fit.
     HoldScope {
         /// Only its own calendar.

@@ -16,6 +16,7 @@ use utoipa::openapi::{
 #[cfg(feature = "schema")]
 use crate::schemas::{SubscriptionStatusName, SyncingStatus, WantedSubscriptionStatus};
 use crate::{
+    Conflict,
     derives::{IntoParams, ToSchema},
     patch::{Given, given},
 };
@@ -204,4 +205,24 @@ pub struct ImportReport {
     pub skipped_events: Vec<SkippedEvent>,
     /// The first 100 warnings about events that could be imported only in part.
     pub warnings: Vec<String>,
+    /// The first 100 events that were not imported because the calendar refuses conflicts and something else blocks
+    /// their time. Absent if there are none. They are tried again when the file is imported again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedEvent>,
+    /// How many events were refused. Absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub refused_count: Option<u32>,
+}
+
+/// An event of a file whose time is taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RefusedEvent {
+    /// The event's `UID`.
+    pub uid: String,
+    /// Its start; for a series, that of its first occurrence.
+    #[schema(value_type = String, format = DateTime)]
+    pub start_time: Timestamp,
+    /// What blocks the time, sorted by start: at most 20.
+    pub conflicts: Vec<Conflict>,
 }

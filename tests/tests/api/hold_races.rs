@@ -34,7 +34,7 @@ fn quarter(number: usize) -> DateTime<Utc> {
 }
 
 /// The start and end of a quarter of an hour, as the service writes them.
-fn quarter_of_an_hour(number: usize) -> (String, String) {
+pub(crate) fn quarter_of_an_hour(number: usize) -> (String, String) {
     (iso(quarter(number)), iso(quarter(number + 1)))
 }
 
@@ -55,7 +55,7 @@ impl Numbers {
 }
 
 /// Sends all calls in this order, at most `CONNECTIONS` of them at once.
-async fn all(calls: Vec<Call>) -> Vec<Answer> {
+pub(crate) async fn all(calls: Vec<Call>) -> Vec<Answer> {
     let count = calls.len();
     let calls = Arc::new(std::sync::Mutex::new(calls.into_iter().rev().collect::<Vec<_>>()));
     let mut answers = Vec::with_capacity(count);
@@ -79,7 +79,7 @@ async fn all(calls: Vec<Call>) -> Vec<Answer> {
 }
 
 /// The number of answers with each status and code.
-fn outcomes(answers: &[Answer]) -> BTreeMap<(u16, String), usize> {
+pub(crate) fn outcomes(answers: &[Answer]) -> BTreeMap<(u16, String), usize> {
     answers.iter().fold(BTreeMap::new(), |mut counts, answer| {
         let code = answer.at("/error/code").as_str().unwrap_or_default().to_owned();
         *counts.entry((answer.status, code)).or_default() += 1;
@@ -88,7 +88,7 @@ fn outcomes(answers: &[Answer]) -> BTreeMap<(u16, String), usize> {
 }
 
 /// A server, and an organization without effective limits.
-async fn unlimited(database: Database) -> (Server, Client) {
+pub(crate) async fn unlimited(database: Database) -> (Server, Client) {
     let server = Server::start(database).await;
     let org = server.org_with("custom", &["--limits", r#"{"rate_per_second":100000}"#]).await;
     let api = server.api(&org);

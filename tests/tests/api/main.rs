@@ -31,6 +31,7 @@ mod client;
 mod client_guide;
 mod code_guesses;
 mod concurrency;
+mod conflicts;
 mod connect_browser;
 mod connecting;
 mod connection_links;

@@ -5,8 +5,8 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 
 use crate::{
-    AgentActivity, Calendar, Event, EventError, EventPatch, EventStatus, Moment, NewCalendar, NewEvent, NewRecurrence,
-    Patch, RecurrencePatch,
+    AgentActivity, Calendar, Conflicts, Event, EventError, EventPatch, EventStatus, Moment, NewCalendar, NewEvent,
+    NewRecurrence, Patch, RecurrencePatch,
 };
 
 pub(crate) fn at(text: &str) -> Timestamp {
@@ -23,6 +23,7 @@ pub(crate) fn calendar(zone: &str) -> Calendar {
         zone: zone.parse().unwrap(),
         activity: AgentActivity::Idle,
         default_reminders: None,
+        conflicts: Conflicts::Allow,
         metadata: Metadata::default(),
     };
     let org: OrgId = "org_00000000000000000000000001".parse().unwrap();
@@ -56,6 +57,7 @@ pub(crate) fn made(
             zone: zone.map(|zone| zone.parse().unwrap()),
         }),
         hold: None,
+        if_free: false,
     };
     Event::create(id(1), &calendar("Europe/Berlin"), new, Timestamp::from_micros(5))
 }

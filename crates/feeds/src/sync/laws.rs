@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_calendars::{AgentActivity, Calendar, Event, EventSource, NewCalendar, Repeats};
+use kalends_calendars::{AgentActivity, Calendar, Conflicts, Event, EventSource, NewCalendar, Repeats};
 use kalends_kernel::{CalendarId, EventId, Metadata, OrgId};
 use kalends_time::testing::config;
 use kalends_time::{SignedDuration, Timestamp, Zone};
@@ -27,6 +27,7 @@ fn calendar() -> Calendar {
         zone: Zone::UTC,
         activity: AgentActivity::Idle,
         default_reminders: None,
+        conflicts: Conflicts::Allow,
         metadata: Metadata::default(),
     };
     let (id, org) = (CalendarId::from_bytes([1; 16]), OrgId::from_bytes([2; 16]));

@@ -1,8 +1,8 @@
 //! The text of single events.
 
 use kalends_calendars::{
-    AgentActivity, ConferenceUrl, EventPatch, EventStatus, Moment, NewCalendar, NewEvent, NewRecurrence, Patch,
-    Reminders, Repeats, exdates,
+    AgentActivity, ConferenceUrl, Conflicts, EventPatch, EventStatus, Moment, NewCalendar, NewEvent, NewRecurrence,
+    Patch, Reminders, Repeats, exdates,
 };
 use kalends_kernel::{CalendarId, Metadata, OrgId};
 use rstest::rstest;
@@ -19,6 +19,7 @@ pub(super) fn calendar(name: &str, zone: &str) -> Calendar {
         zone: zone.parse().unwrap(),
         activity: AgentActivity::Idle,
         default_reminders: Some(Reminders::default()),
+        conflicts: Conflicts::Allow,
         metadata: Metadata::default(),
     };
     let org: OrgId = "org_00000000000000000000000001".parse().unwrap();
@@ -55,6 +56,7 @@ pub(super) fn event(
             zone: zone.map(|zone| zone.parse().unwrap()),
         }),
         hold: None,
+        if_free: false,
     };
     Event::create(id(number), calendar, new, at("2026-01-02T03:04:05.6Z")).unwrap()
 }

@@ -300,6 +300,7 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
     let activities: Vec<&str> = calendars.iter().map(|calendar| calendar.activity.as_str()).collect();
     let reminders: Vec<Option<String>> =
         calendars.iter().map(|calendar| reminders_json(calendar.default_reminders.as_ref())).collect();
+    let conflicts: Vec<&str> = calendars.iter().map(|calendar| calendar.conflicts.as_str()).collect();
     let (tokens, token_hashes) = feed_tokens(writes);
     let revisions: Vec<i64> = calendars.iter().map(|calendar| calendar.revision.0).collect();
     let versions: Vec<i64> = calendars.iter().map(|calendar| calendar.version.0).collect();
@@ -309,10 +310,11 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
         calendars.iter().map(|calendar| calendar.deleted_at.map(|at| at.as_micros())).collect();
     sqlx::query!(
         "INSERT INTO calendars (org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
-             default_reminders, feed_token, feed_token_hash, revision, version, created_at, updated_at, deleted_at)
+             default_reminders, feed_token, feed_token_hash, revision, version, created_at, updated_at, deleted_at,
+             conflicts)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
              $8::text[], $9::text[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[],
-             $15::bigint[], $16::bigint[], $17::bigint[])",
+             $15::bigint[], $16::bigint[], $17::bigint[], $18::text[])",
         &orgs,
         &ids,
         &agents as &[Option<Uuid>],
@@ -330,6 +332,7 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
         &created,
         &updated,
         &deleted as &[Option<i64>],
+        &conflicts as &[&str],
     )
     .execute(connection)
     .await?;
@@ -355,6 +358,7 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
     let activities: Vec<&str> = calendars.iter().map(|calendar| calendar.activity.as_str()).collect();
     let reminders: Vec<Option<String>> =
         calendars.iter().map(|calendar| reminders_json(calendar.default_reminders.as_ref())).collect();
+    let conflicts: Vec<&str> = calendars.iter().map(|calendar| calendar.conflicts.as_str()).collect();
     let (tokens, token_hashes) = feed_tokens(writes);
     let versions: Vec<i64> = calendars.iter().map(|calendar| calendar.version.0).collect();
     let updated: Vec<i64> = calendars.iter().map(|calendar| calendar.updated_at.as_micros()).collect();
@@ -365,11 +369,12 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
              external_id = row.external_id, provider = row.provider, agent_status = row.agent_status,
              default_reminders = row.default_reminders, feed_token = row.feed_token,
              feed_token_hash = row.feed_token_hash, version = row.version, updated_at = row.updated_at,
-             deleted_at = row.deleted_at
+             deleted_at = row.deleted_at, conflicts = row.conflicts
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                 $9::text[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[], $15::bigint[])
+                 $9::text[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[], $15::bigint[],
+                 $16::text[])
              AS row (org_id, id, seen, name, timezone, metadata, external_id, provider, agent_status,
-                 default_reminders, feed_token, feed_token_hash, version, updated_at, deleted_at)
+                 default_reminders, feed_token, feed_token_hash, version, updated_at, deleted_at, conflicts)
          WHERE calendars.org_id = row.org_id AND calendars.id = row.id AND calendars.version = row.seen",
         &orgs,
         &ids,
@@ -386,6 +391,7 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
         &versions,
         &updated,
         &deleted as &[Option<i64>],
+        &conflicts as &[&str],
     )
     .execute(connection)
     .await?;

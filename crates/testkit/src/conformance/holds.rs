@@ -123,7 +123,7 @@ pub async fn expired_holds_count_as_cancelled(store: &StoreUnderTest) {
             let listed = scene.store.list_events(scene.org, scope, filter, LARGEST_PAGE).await.unwrap();
             assert_eq!((listed.total, listed.data.len()), (expected.into(), expected.into()), "{filter:?}");
             // A full page is counted in another way.
-            let page = kalends_kernel::Page { limit: 1, offset: 0 };
+            let page = Page { limit: 1, offset: 0 };
             let listed = scene.store.list_events(scene.org, scope, filter, page).await.unwrap();
             assert_eq!((listed.total, listed.data.len()), (expected.into(), expected.into()), "{filter:?}");
             let filter = InstanceFilter { window: hours(0, 9), status, source: None };
@@ -203,8 +203,7 @@ pub async fn hold_sets_are_listed(store: &StoreUnderTest) {
     held(&scene, &own, 3, 4).await;
     let found = async |filter, page| scene.store.list_hold_sets(scene.org, filter, page).await.unwrap();
     let all = HoldSetFilter::default();
-    let listed =
-        |sets: &[&HoldSet], total| Listed { data: sets.iter().map(|set| HoldSet::clone(set)).collect(), total };
+    let listed = |sets: &[&HoldSet], total| Listed { data: sets.iter().copied().cloned().collect(), total };
     let every: Vec<&HoldSet> = sets.iter().collect();
     assert_eq!(found(all, LARGEST_PAGE).await, listed(&every, 4));
     for (limit, offset, shown) in [(2, 0, 0..2), (2, 2, 2..4), (3, 3, 3..4), (2, 4, 4..4), (1, 9, 4..4)] {

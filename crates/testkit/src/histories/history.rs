@@ -61,6 +61,8 @@ pub enum Operation {
         time: Time,
         /// Whether the event is tentative; otherwise it is confirmed.
         tentative: bool,
+        /// Whether its time must be free.
+        if_free: bool,
     },
     /// A hold is placed.
     Hold {
@@ -98,12 +100,12 @@ pub enum Operation {
     Pass(Pass),
     /// Expired holds are ended.
     Expire,
-    /// An event gets other times.
-    Move(Pick, Time),
+    /// An event gets other times, which must be free or not.
+    Move(Pick, Time, bool),
     /// An event gets this expiry, in seconds from now, as if it were a hold.
     Prolong(Pick, u16),
-    /// An event gets another status.
-    SetStatus(Pick, Status),
+    /// An event gets another status. Its time must be free or not.
+    SetStatus(Pick, Status, bool),
     /// An event gets another title.
     Rename(Pick),
     /// An event is deleted.
@@ -134,7 +136,7 @@ pub(super) fn once_wrong() -> Vec<History> {
     let moved_while_confirmed = vec![
         Operation::Hold { calendar: 1, time: time(2, 1), priority: 0, lasts: 30, wide: true },
         Operation::Overtaken {
-            slow: Box::new(Operation::Move(0, time(0, 3))),
+            slow: Box::new(Operation::Move(0, time(0, 3), false)),
             looked: 0,
             fast: Box::new(Operation::Confirm(0)),
         },
@@ -170,26 +172,38 @@ fn placing() -> impl Strategy<Value = Operation> {
         2 => (calendars(), time(), 0_u8..=3, lasts()).prop_map(
             |(calendars, time, priority, lasts)| Operation::HoldSet { calendars, time, priority, lasts }
         ),
-        2 => (any::<Pick>(), time()).prop_map(|(pick, time)| Operation::Move(pick, time)),
+        2 => (any::<Pick>(), time(), any::<bool>()).prop_map(
+            |(pick, time, if_free)| Operation::Move(pick, time, if_free)
+        ),
+        3 => book(true),
     ]
 }
 
 fn anything_else() -> impl Strategy<Value = Operation> {
     let status = prop_oneof![Just(Status::Confirmed), Just(Status::Tentative), Just(Status::Cancelled)];
     prop_oneof![
-        3 => (0..CALENDARS.len(), time(), any::<bool>()).prop_map(
-            |(calendar, time, tentative)| Operation::Book { calendar, time, tentative }
-        ),
+        3 => book(false),
         2 => any::<Pick>().prop_map(Operation::Confirm),
         2 => any::<Pick>().prop_map(Operation::Release),
         1 => any::<Pick>().prop_map(Operation::ConfirmSet),
         1 => any::<Pick>().prop_map(Operation::ReleaseSet),
         2 => Just(Operation::Expire),
         2 => (any::<Pick>(), lasts()).prop_map(|(pick, lasts)| Operation::Prolong(pick, lasts)),
-        1 => (any::<Pick>(), status).prop_map(|(pick, status)| Operation::SetStatus(pick, status)),
+        2 => (any::<Pick>(), status, any::<bool>()).prop_map(
+            |(pick, status, if_free)| Operation::SetStatus(pick, status, if_free)
+        ),
         1 => any::<Pick>().prop_map(Operation::Rename),
         2 => any::<Pick>().prop_map(Operation::Delete),
     ]
+}
+
+fn book(if_free: bool) -> impl Strategy<Value = Operation> {
+    (0..CALENDARS.len(), time(), any::<bool>()).prop_map(move |(calendar, time, tentative)| Operation::Book {
+        calendar,
+        time,
+        tentative,
+        if_free,
+    })
 }
 
 fn time() -> impl Strategy<Value = Time> {
@@ -237,9 +251,9 @@ fn named(calendar: usize) -> &'static str {
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Book { calendar, time, tentative } => {
+            Self::Book { calendar, time, tentative, if_free } => {
                 let status = if *tentative { "tentative" } else { "confirmed" };
-                write!(f, "book {time} on {}, {status}", named(*calendar))
+                write!(f, "book {time} on {}, {status}{}", named(*calendar), condition(*if_free))
             }
             Self::Hold { calendar, time, priority, lasts, wide } => {
                 let scope = if *wide { ", scope agent" } else { "" };
@@ -256,9 +270,11 @@ impl fmt::Display for Operation {
             Self::Pass(Pass::Micros(micros)) => write!(f, "pass {}.{:06} s", micros / 1_000_000, micros % 1_000_000),
             Self::Pass(Pass::ToExpiry(pick, off)) => write!(f, "pass to the expiry of live hold {pick}, {off:+} us"),
             Self::Expire => write!(f, "expire"),
-            Self::Move(pick, time) => write!(f, "move {pick} to {time}"),
+            Self::Move(pick, time, if_free) => write!(f, "move {pick} to {time}{}", condition(*if_free)),
             Self::Prolong(pick, lasts) => write!(f, "let {pick} last for {lasts} s"),
-            Self::SetStatus(pick, status) => write!(f, "set the status of {pick} to {}", status.as_str()),
+            Self::SetStatus(pick, status, if_free) => {
+                write!(f, "set the status of {pick} to {}{}", status.as_str(), condition(*if_free))
+            }
             Self::Rename(pick) => write!(f, "rename {pick}"),
             Self::Delete(pick) => write!(f, "delete {pick}"),
             Self::Overtaken { slow, looked, fast } => {
@@ -276,4 +292,8 @@ impl fmt::Debug for History {
         }
         Ok(())
     }
+}
+
+fn condition(if_free: bool) -> &'static str {
+    if if_free { ", if it is free" } else { "" }
 }

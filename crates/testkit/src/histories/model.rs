@@ -56,6 +56,7 @@ pub(super) enum Act {
         start: i64,
         end: i64,
         tentative: bool,
+        if_free: bool,
     },
     Hold {
         calendar: usize,
@@ -74,10 +75,11 @@ pub(super) enum Act {
     ConfirmSet(usize),
     ReleaseSet(usize),
     Expire,
-    Move(usize, i64, i64),
+    /// With the new times.
+    Move(usize, (i64, i64), bool),
     /// With the new expiry.
     Prolong(usize, i64),
-    SetStatus(usize, Status),
+    SetStatus(usize, Status, bool),
     Rename(usize, String),
     Delete(usize),
 }
@@ -150,6 +152,11 @@ impl Thing {
         self.hold.is_some_and(|held| held.until <= now)
     }
 
+    /// Whether it blocks its time as an event.
+    pub(super) fn is_plain(&self) -> bool {
+        !self.deleted && matches!(self.status, Status::Confirmed | Status::Tentative)
+    }
+
     pub(super) fn is_live_hold(&self, now: i64) -> bool {
         !self.deleted && self.status == Status::Hold && !self.is_over(now)
     }
@@ -217,12 +224,17 @@ impl Model {
         match act {
             Act::Hold { calendar, held, .. } => calendars_of(*calendar, held.wide),
             Act::HoldSet { calendars, .. } => calendars.clone(),
-            Act::Move(thing, start, end) => match &self.things[*thing] {
-                moved if moved.is_live_hold(self.now) && (moved.start, moved.end) != (*start, *end) => {
+            Act::Book { calendar, if_free: true, .. } => vec![*calendar],
+            Act::Move(thing, times, if_free) => match &self.things[*thing] {
+                moved if moved.is_live_hold(self.now) && (moved.start, moved.end) != *times => {
                     calendars_of(moved.calendar, moved.hold.is_some_and(|held| held.wide))
                 }
+                moved if *if_free && moved.is_plain() => vec![moved.calendar],
                 _ => Vec::new(),
             },
+            Act::SetStatus(thing, Status::Confirmed | Status::Tentative, true) => {
+                vec![self.things[*thing].calendar]
+            }
             _ => Vec::new(),
         }
     }
@@ -356,7 +368,10 @@ impl Model {
     fn outcome(&mut self, act: &Act, sent: &mut Vec<SentMessage>) -> Result<Outcome, Outcome> {
         let now = self.now;
         match act {
-            Act::Book { calendar, start, end, tentative } => {
+            Act::Book { calendar, start, end, tentative, if_free } => {
+                if *if_free {
+                    self.place(&[*calendar], (*start, *end), 0, None, sent)?;
+                }
                 let status = if *tentative { Status::Tentative } else { Status::Confirmed };
                 let made = self.add(Thing::new(*calendar, *start, *end, status, None, None));
                 self.emit("event.created", made, None, sent);
@@ -413,20 +428,22 @@ impl Model {
                 let ended = (0..self.things.len()).filter(|thing| self.write_expiry(*thing, sent)).count();
                 Ok(Outcome::Ended(ended))
             }
-            Act::Move(thing, start, end) => {
+            Act::Move(thing, times, if_free) => {
                 self.require_visible(*thing)?;
                 let moved = self.things[*thing].clone();
                 if let Some(held) = moved.hold.filter(|held| held.until <= now) {
                     return Err(Outcome::Refused(Trouble::Expired(held.until)));
                 }
-                if moved.is_live_hold(now) && (moved.start, moved.end) != (*start, *end) {
-                    self.require_ahead(*end)?;
+                if moved.is_live_hold(now) && (moved.start, moved.end) != *times {
+                    self.require_ahead(times.1)?;
                     let held = moved.hold.unwrap_or(Held { until: 0, priority: 0, wide: false });
                     let calendars = calendars_of(moved.calendar, held.wide);
-                    self.place(&calendars, (*start, *end), held.priority, Some(*thing), sent)?;
+                    self.place(&calendars, *times, held.priority, Some(*thing), sent)?;
+                } else if *if_free && moved.is_plain() {
+                    self.place(&[moved.calendar], *times, 0, Some(*thing), sent)?;
                 }
                 let moved = &mut self.things[*thing];
-                (moved.start, moved.end) = (*start, *end);
+                (moved.start, moved.end) = *times;
                 Ok(self.updated(*thing, sent))
             }
             Act::Prolong(thing, until) => {
@@ -439,12 +456,18 @@ impl Model {
                 }
                 Ok(self.updated(*thing, sent))
             }
-            Act::SetStatus(thing, status) => {
+            Act::SetStatus(thing, status, if_free) => {
                 self.require_visible(*thing)?;
                 match self.things[*thing].hold {
                     Some(held) if held.until <= now => return Err(Outcome::Refused(Trouble::Expired(held.until))),
                     Some(_) => return Err(Outcome::StatusIsNotSet),
-                    None => self.things[*thing].status = *status,
+                    None => {
+                        let Thing { calendar, start, end, .. } = self.things[*thing];
+                        if *if_free && *status != Status::Cancelled {
+                            self.place(&[calendar], (start, end), 0, Some(*thing), sent)?;
+                        }
+                        self.things[*thing].status = *status;
+                    }
                 }
                 Ok(self.updated(*thing, sent))
             }

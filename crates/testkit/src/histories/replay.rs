@@ -152,9 +152,9 @@ impl Replay {
             wide,
         };
         Some(match operation {
-            Operation::Book { calendar, time, tentative } => {
+            Operation::Book { calendar, time, tentative, if_free } => {
                 let (start, end) = times(time);
-                Act::Book { calendar: *calendar, start, end, tentative: *tentative }
+                Act::Book { calendar: *calendar, start, end, tentative: *tentative, if_free: *if_free }
             }
             Operation::Hold { calendar, time, priority, lasts, wide } => {
                 let (start, end) = times(time);
@@ -169,11 +169,8 @@ impl Replay {
             Operation::ConfirmSet(set) => Act::ConfirmSet(pick_set(set)?),
             Operation::ReleaseSet(set) => Act::ReleaseSet(pick_set(set)?),
             Operation::Expire => Act::Expire,
-            Operation::Move(thing, time) => {
-                let (start, end) = times(time);
-                Act::Move(pick(thing)?, start, end)
-            }
-            Operation::SetStatus(thing, status) => Act::SetStatus(pick(thing)?, *status),
+            Operation::Move(thing, time, if_free) => Act::Move(pick(thing)?, times(time), *if_free),
+            Operation::SetStatus(thing, status, if_free) => Act::SetStatus(pick(thing)?, *status, *if_free),
             Operation::Prolong(thing, lasts) => {
                 Act::Prolong(pick(thing)?, self.model.now + i64::from(*lasts) * 1_000_000)
             }
@@ -188,9 +185,11 @@ impl Replay {
         let calendar = |calendar: &usize| self.service.calendars[*calendar].to_string();
         let patch = |patch: EventPatch| Box::new(patch);
         match act {
-            Act::Book { calendar: on, start, end, tentative } => {
+            Act::Book { calendar: on, start, end, tentative, if_free } => {
                 let as_what = if *tentative { Status::Tentative } else { Status::Confirmed };
-                Call::Create { calendar: calendar(on), new: new_event(*start, *end, as_what, None) }
+                let mut new = new_event(*start, *end, as_what, None);
+                new.if_free = *if_free;
+                Call::Create { calendar: calendar(on), new }
             }
             Act::Hold { calendar: on, start, end, held } => {
                 Call::Create { calendar: calendar(on), new: new_event(*start, *end, Status::Hold, Some(*held)) }
@@ -206,10 +205,14 @@ impl Replay {
             Act::ConfirmSet(set) => Call::ConfirmSet(self.sets[*set].clone()),
             Act::ReleaseSet(set) => Call::ReleaseSet(self.sets[*set].clone()),
             Act::Expire => Call::Expire,
-            Act::Move(thing, start, end) => Call::Patch(id(thing), other_times(*start, *end)),
-            Act::SetStatus(thing, to) => {
+            Act::Move(thing, (start, end), if_free) => {
+                let mut moved = other_times(*start, *end);
+                moved.if_free = *if_free;
+                Call::Patch(id(thing), moved)
+            }
+            Act::SetStatus(thing, to, if_free) => {
                 let to = Patch::Set(status(*to));
-                Call::Patch(id(thing), patch(EventPatch { status: to, ..EventPatch::default() }))
+                Call::Patch(id(thing), patch(EventPatch { status: to, if_free: *if_free, ..EventPatch::default() }))
             }
             Act::Prolong(thing, until) => {
                 let expiry = HoldExpiry { at: Timestamp::from_micros(*until), longest: HOLD_MOST };
@@ -323,7 +326,7 @@ impl Replay {
             Act::Release(thing) => ("hold.release", self.things[*thing].clone()),
             Act::ConfirmSet(set) => ("hold.confirm", self.sets[*set].clone()),
             Act::ReleaseSet(set) => ("hold.release", self.sets[*set].clone()),
-            Act::Move(thing, ..) | Act::Prolong(thing, _) | Act::SetStatus(thing, _) | Act::Rename(thing, _) => {
+            Act::Move(thing, ..) | Act::Prolong(thing, _) | Act::SetStatus(thing, ..) | Act::Rename(thing, _) => {
                 ("event.update", self.things[*thing].clone())
             }
             Act::Delete(thing) => ("event.delete", self.things[*thing].clone()),

@@ -236,6 +236,7 @@ pub(super) fn new_event(start: i64, end: i64, as_what: Status, held: Option<Held
         reminders: None,
         recurrence: None,
         hold: held.map(hold),
+        if_free: false,
     })
 }
 

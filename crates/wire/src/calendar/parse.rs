@@ -26,6 +26,10 @@ impl Calendar {
             updated_at: calendar.updated_at,
             agent_status: calendar.activity.into(),
             default_reminders: calendar.default_reminders.map(|reminders| reminders.minutes().to_vec()),
+            conflicts: match calendar.conflicts {
+                domain::Conflicts::Allow => None,
+                refuse @ domain::Conflicts::Refuse => Some(refuse.into()),
+            },
             ical_url: format!("{base_url}/ical/{}.ics", calendar.feed_token.reveal()),
         }
     }
@@ -49,6 +53,7 @@ impl CreateCalendar {
                 zone,
                 activity: self.agent_status.map_or(domain::AgentActivity::Idle, Into::into),
                 default_reminders,
+                conflicts: self.conflicts.map(Into::into).unwrap_or_default(),
                 metadata,
             }),
             _ => Err(errors),
@@ -62,8 +67,17 @@ impl UpdateCalendar {
     /// # Errors
     /// Lists every invalid field, or reports that no field was sent.
     pub fn parse(self) -> Result<domain::CalendarPatch, FieldErrors> {
-        if let Self { name: None, timezone: None, agent_status: None, default_reminders: None, metadata: None } = self {
-            return Err(nothing_to_change("name, timezone, agent_status, default_reminders, metadata").into());
+        if let Self {
+            name: None,
+            timezone: None,
+            agent_status: None,
+            default_reminders: None,
+            conflicts: None,
+            metadata: None,
+        } = self
+        {
+            let fields = "name, timezone, agent_status, default_reminders, conflicts, metadata";
+            return Err(nothing_to_change(fields).into());
         }
         let mut errors = FieldErrors::default();
         let name = errors.take(set("name", self.name, |text| name(&text)));
@@ -71,10 +85,11 @@ impl UpdateCalendar {
         let activity = errors.take(set("agent_status", self.agent_status, |activity| Ok(activity.into())));
         let default_reminders = errors
             .take(set_or_clear(self.default_reminders, |minutes| Reminders::parse("default_reminders", &minutes)));
+        let conflicts = errors.take(set("conflicts", self.conflicts, |conflicts| Ok(conflicts.into())));
         let metadata = errors.take(set("metadata", self.metadata, |value| Metadata::parse("metadata", value)));
-        match (name, zone, activity, default_reminders, metadata) {
-            (Some(name), Some(zone), Some(activity), Some(default_reminders), Some(metadata)) => {
-                Ok(domain::CalendarPatch { name, zone, activity, default_reminders, metadata })
+        match (name, zone, activity, default_reminders, conflicts, metadata) {
+            (Some(name), Some(zone), Some(activity), Some(default_reminders), Some(conflicts), Some(metadata)) => {
+                Ok(domain::CalendarPatch { name, zone, activity, default_reminders, conflicts, metadata })
             }
             _ => Err(errors),
         }

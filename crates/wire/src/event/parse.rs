@@ -139,6 +139,7 @@ impl CreateEvent {
                     reminders,
                     recurrence,
                     hold,
+                    if_free: self.if_free,
                 })
             }
             _ => Err(errors),
@@ -227,6 +228,7 @@ impl UpdateEvent {
             recurrence_exdates: None,
             recurrence_timezone: None,
             hold_expires_at: None,
+            if_free: _,
         } = self
         {
             let fields = "title, description, location, conference_url, start_time, end_time, all_day, status, metadata, \
@@ -281,6 +283,7 @@ impl UpdateEvent {
                 reminders,
                 recurrence,
                 hold_expires_at,
+                if_free: self.if_free,
             }),
             _ => Err(errors),
         }

@@ -1,17 +1,22 @@
 //! Parses the requests into values of the domain, and builds the answers from them.
 
+use kalends_calendars::{Block, Event};
 use kalends_feeds::{
     self as domain, LABEL_MAX, NewSubscription, Remains, SubscriptionPatch, SubscriptionStatus,
+    limits::REPORTED_MAX,
     sync::{Counts, SyncDetails},
 };
-use kalends_kernel::{FieldError, FieldErrors, Page, bounded_text};
+use kalends_kernel::{CalendarId, FieldError, FieldErrors, Page, bounded_text};
 use kalends_remote::RemoteUrl;
 
 use super::{
-    CreateSubscription, DELETE, DeleteSubscription, ImportReport, KEEP, ListSubscriptions, SkippedEvent, Subscription,
-    SyncReport, UpdateSubscription,
+    CreateSubscription, DELETE, DeleteSubscription, ImportReport, KEEP, ListSubscriptions, RefusedEvent, SkippedEvent,
+    Subscription, SyncReport, UpdateSubscription,
 };
-use crate::patch::{nothing_to_change, set, set_or_clear};
+use crate::{
+    Conflict,
+    patch::{nothing_to_change, set, set_or_clear},
+};
 
 impl From<(String, String)> for SkippedEvent {
     fn from((uid, reason): (String, String)) -> Self {
@@ -142,9 +147,21 @@ impl ListSubscriptions {
     }
 }
 
-impl From<domain::sync::Report> for ImportReport {
-    fn from(report: domain::sync::Report) -> Self {
+impl ImportReport {
+    /// Builds the answer. Of the refused events, it shows the first [`REPORTED_MAX`].
+    pub fn new(report: domain::sync::Report, mut refused: Vec<RefusedEvent>) -> Self {
         let SyncReport { created, updated, untouched, skipped, skipped_events, warnings, .. } = report.into();
-        Self { created, updated, untouched, skipped, skipped_events, warnings }
+        let count = u32::try_from(refused.len()).unwrap_or(u32::MAX);
+        refused.truncate(REPORTED_MAX);
+        let refused_count = Some(count).filter(|count| *count > 0);
+        Self { created, updated, untouched, skipped, skipped_events, warnings, refused, refused_count }
+    }
+}
+
+impl RefusedEvent {
+    /// Builds the report of an event whose time is taken.
+    pub fn new(uid: &str, event: &Event, conflicts: Vec<(CalendarId, Block)>) -> Self {
+        let conflicts = conflicts.into_iter().map(|(calendar, block)| Conflict::new(calendar, block)).collect();
+        Self { uid: uid.to_owned(), start_time: event.times.span.start(), conflicts }
     }
 }

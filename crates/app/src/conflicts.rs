@@ -1,0 +1,248 @@
+//! What blocks a time: for holds, for proposals, and for events whose times must be free.
+
+use std::collections::BTreeSet;
+
+use kalends_availability::{BusySet, nearest_free};
+use kalends_calendars::{
+    Block, BlockKind, CONFLICTS_MAX, Calendar, Comparison, EndedHold, Event, HoldEnd, Met, Reservation,
+    ports::BusySource,
+};
+use kalends_kernel::{CalendarId, EventId, OrgId, ProposalId};
+use kalends_time::{SignedDuration, Span, Timestamp};
+use tokio::sync::{MutexGuard, OnceCell};
+
+use crate::{Actor, Answered, App, ChangeSet, Guard, Refusal, attempt::Attempt, refusal::Obstacles};
+
+/// How far before and after a taken time to look for a free one, unless the wanted time is longer than this.
+const NEAR: SignedDuration = SignedDuration::days(14);
+/// A free time starts a multiple of this before or after the wanted one.
+const NEAR_STEP: SignedDuration = SignedDuration::minutes(15);
+/// How many free times a refusal names.
+const NEAREST: usize = 3;
+
+/// What affects a time on a calendar.
+pub(crate) struct CalendarBusy {
+    /// The calendar.
+    pub(crate) source: BusySource,
+    /// Everything that blocks, except holds.
+    pub(crate) blocks: Vec<Block>,
+    /// The holds, including expired ones.
+    pub(crate) holds: Vec<Event>,
+}
+
+/// The turn of a request among those of this process that want time on the same calendar. It begins when the request
+/// first finds that its time must be free, and lasts for all of its attempts.
+pub(crate) type Turn<'a> = OnceCell<Vec<MutexGuard<'a, ()>>>;
+
+/// A write of an event, whose times may have to be free.
+pub(crate) struct Placed<'a> {
+    /// Its calendar.
+    pub(crate) calendar: &'a Calendar,
+    /// The event as it will be.
+    pub(crate) event: &'a Event,
+    /// The event as it was read, if it exists. It does not block itself.
+    pub(crate) before: Option<&'a Event>,
+    /// The row that was read: the event's, or for an occurrence that of its series. Whatever changes the event raises
+    /// the version of this row.
+    pub(crate) row: Option<&'a Event>,
+    /// Whether the request demands that the times are free.
+    pub(crate) if_free: bool,
+    /// What else the same change-set writes to the calendar.
+    pub(crate) written: &'a Written,
+}
+
+/// What a change-set writes to a calendar besides one event.
+#[derive(Default)]
+pub(crate) struct Written {
+    /// The other events.
+    events: Vec<Event>,
+    /// The times that they, and events that end, no longer block.
+    freed: Vec<Block>,
+}
+
+impl Written {
+    /// Adds an event, with its state before the change.
+    pub(crate) fn add(&mut self, before: Option<&Event>, event: &Event) {
+        before.into_iter().for_each(|before| self.end(before));
+        self.events.push(event.clone());
+    }
+
+    /// Adds the end of an event.
+    pub(crate) fn end(&mut self, before: &Event) {
+        self.freed.extend(before.busy().map(|_| before.block()));
+    }
+}
+
+impl App {
+    /// Checks that nothing blocks the times of an event that must be free, and adds guards against anything else being
+    /// scheduled there before the commit.
+    ///
+    /// # Errors
+    /// [`Refusal::SlotTaken`]. Stale if the event changed after it was read, or the calendar is no longer visible.
+    pub(crate) async fn require_free<'a>(
+        &'a self,
+        placed: &Placed<'_>,
+        turn: &Turn<'a>,
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        let Placed { calendar, event, before, row, if_free, written } = *placed;
+        let wanted = calendar.times_to_be_free(before, event, if_free, now);
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        turn.get_or_init(|| self.holding.lock([calendar.id])).await;
+        let mut own = self.own_blocks(before).await?;
+        own.extend(&written.freed);
+        // One more block than a refusal lists for each that is ignored.
+        let most = if wanted.len() == 1 { CONFLICTS_MAX + own.len() } else { usize::MAX };
+        let mut comparison = Comparison::new(wanted, own);
+        let Some(window) = comparison.window() else { return Ok(()) };
+        // The rule of the series itself: of its earlier state, or of an occurrence that a file changes.
+        let series = match before {
+            Some(before) => before.recurrence().map(|_| before.id),
+            None => event.occurrence().map(|occurrence| occurrence.series),
+        };
+        let mut meet = |of: Option<EventId>, block| {
+            if of.is_none() || of != series {
+                comparison.meet(block);
+            }
+        };
+        let (source, holds) = self.each_block(calendar.org, calendar.id, window, None, most, &mut meet).await?;
+        for other in &written.events {
+            let times = other.blocked_in(window).into_iter();
+            times.for_each(|span| comparison.meet(Block { span, ..other.block() }));
+        }
+        holds.iter().filter(|hold| hold.live_hold(now).is_ok()).for_each(|hold| comparison.meet(hold.block()));
+        let Err(Met { times, blocks }) = comparison.outcome() else {
+            changes.guards.push(Guard::CalendarTime { calendar: calendar.id, seen: source.revision, window });
+            // An expired hold blocks nothing, but a node whose clock is behind may confirm it. Both write its row, so
+            // one of them is refused.
+            for seen in holds {
+                if let Some(event) = seen.expired(now) {
+                    self.end_hold(EndedHold { seen, event, end: HoldEnd::Expired }, now, changes);
+                }
+            }
+            return Ok(());
+        };
+        if let Some(row) = row {
+            // If the event changed after it was read, what blocks may be the event itself.
+            let found = self.parts.store.find_event(row.org, row.id).await?;
+            if found.is_none_or(|found| found.event.version != row.version) {
+                return Err(Attempt::Stale);
+            }
+        }
+        let wanted = times.first().copied().unwrap_or(event.times.span);
+        let conflicts = blocks.into_iter().map(|block| (calendar.id, block)).collect();
+        let mut found = obstacles(wanted, conflicts, vec![source]);
+        if event.recurrence().is_some() {
+            found.occurrences = times;
+        }
+        Err(Refusal::SlotTaken(found).into())
+    }
+
+    /// The blocks of an event itself, without the occurrences that its rule generates.
+    async fn own_blocks(&self, event: Option<&Event>) -> Result<Vec<Block>, Refusal> {
+        let Some(event) = event else { return Ok(Vec::new()) };
+        match event.recurrence() {
+            None => Ok(event.busy().map(|_| event.block()).into_iter().collect()),
+            Some(recurrence) if recurrence.overridden().is_empty() => Ok(Vec::new()),
+            Some(_) => {
+                let overrides = self.parts.store.list_overrides(event.org, event.id).await?;
+                Ok(overrides.iter().filter(|event| event.blocks()).map(Event::block).collect())
+            }
+        }
+    }
+
+    /// What affects `span` on a calendar, as of the returned revision or later. [`Guard::CalendarTime`] detects later
+    /// writes to that time. The reservations of `owner` do not block. Stale if the calendar is no longer visible.
+    pub(crate) async fn calendar_busy(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        span: Span,
+        owner: Option<ProposalId>,
+    ) -> Result<CalendarBusy, Attempt> {
+        let mut blocks = Vec::new();
+        let mut keep = |_, block| blocks.push(block);
+        let (source, holds) = self.each_block(org, calendar, span, owner, CONFLICTS_MAX, &mut keep).await?;
+        Ok(CalendarBusy { source, blocks, holds })
+    }
+
+    /// Calls `each` with everything that blocks `span` on a calendar except holds: with the series, if it is an
+    /// occurrence that a rule generates. It does so for at most `most` events, occurrences and reservations each.
+    /// Returns the holds, including expired ones. Otherwise the same as [`Self::calendar_busy`].
+    async fn each_block(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        span: Span,
+        owner: Option<ProposalId>,
+        most: usize,
+        each: &mut (dyn FnMut(Option<EventId>, Block) + Send),
+    ) -> Result<(BusySource, Vec<Event>), Attempt> {
+        let limit = u32::try_from(most).unwrap_or(u32::MAX);
+        let found = self.parts.store.blocks(org, calendar, span, limit).await?.ok_or(Attempt::Stale)?;
+        let source = found.source;
+        found.blocks.into_iter().for_each(|block| each(None, block));
+        if found.repeats {
+            let known = self.series_reaching(org, calendar, source.revision, span).await?.ok_or(Attempt::Stale)?;
+            let spans = known.series.iter().flat_map(|series| series.occurrences(span).map(|span| (series.id, span)));
+            spans.take(most).for_each(|(of, span)| each(Some(of), Block { kind: BlockKind::Event, span }));
+        }
+        let mut holds = Vec::new();
+        if found.held {
+            let found = self.parts.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?;
+            let now = self.now();
+            let others = found.reserved.iter().filter(|kept| kept.blocks_at(now) && Some(kept.owner) != owner);
+            others.map(Reservation::block).take(most).for_each(|block| each(None, block));
+            holds = found.holds;
+        }
+        let seen = self.humans_of(org, &[source]).await?;
+        if !seen.is_empty() {
+            // Unknown time is not offered, but it does not conflict either.
+            let humans = self.read_humans(org, seen, span, self.now(), true).await?;
+            let busy = humans.busy(calendar, span).unwrap_or(BusySet::EMPTY);
+            busy.spans().iter().for_each(|span| each(None, Block { kind: BlockKind::HumanBusy, span: *span }));
+        }
+        Ok((source, holds))
+    }
+
+    /// Adds the nearest free times to a refusal: times that all of the wanted calendars offer under their rules. It
+    /// runs last, after the locks are released, so that no request waits for it.
+    pub(crate) async fn with_nearest_free<T: Send>(
+        &self,
+        actor: &Actor,
+        outcome: Result<Answered<T>, Refusal>,
+    ) -> Result<Answered<T>, Refusal> {
+        let mut refusal = match outcome {
+            Ok(answer) => return Ok(answer),
+            Err(refusal) => refusal,
+        };
+        if let Refusal::SlotTaken(found) | Refusal::Outdated(found) = &mut refusal
+            && found.wanted.length() <= NEAR
+        {
+            let now = self.now();
+            let from = (found.wanted.start() - NEAR).max(now);
+            if let Ok(within) = Span::new(from, found.wanted.end() + NEAR) {
+                let taken = self.taken(actor.org(), &found.sources, within, now).await?;
+                found.nearest_free = nearest_free(&taken, found.wanted, within, NEAR_STEP, NEAREST);
+            }
+        }
+        Err(refusal)
+    }
+}
+
+/// Collects the conflicts. The nearest free times are added later.
+pub(crate) fn obstacles(
+    wanted: Span,
+    mut conflicts: Vec<(CalendarId, Block)>,
+    sources: Vec<BusySource>,
+) -> Box<Obstacles> {
+    // Name every taken calendar once before naming one twice.
+    let mut named = BTreeSet::new();
+    conflicts.sort_by_cached_key(|(calendar, _)| !named.insert(*calendar));
+    conflicts.truncate(CONFLICTS_MAX);
+    conflicts.sort_by_key(|(calendar, block)| (*calendar, block.span, block.kind));
+    Box::new(Obstacles { wanted, conflicts, nearest_free: Vec::new(), occurrences: Vec::new(), item: None, sources })
+}
