@@ -11,7 +11,8 @@ use crate::{
 
 /// Creates an event.
 ///
-/// Events may overlap. Emits `event.created`. If the plan's events of the month are used up, the answer is 429
+/// Events may overlap, unless `if_free` is set or the calendar refuses conflicts: then the answer is 409 `conflict`,
+/// code `slot_taken`, if something blocks the time. Emits `event.created`. If the plan's events of the month are used up, the answer is 429
 /// `quota_exceeded`.
 #[utoipa::path(
     post,

@@ -15,7 +15,8 @@ use crate::{
 /// this calendar: they can be changed, they emit webhook events, and each new one counts against the month's events.
 /// Events are identified by their `UID`. If a file is imported again, an event is changed only if the file has
 /// changed since the last import. Nothing is deleted. A series whose rule is not supported is replaced by its
-/// occurrences from a year ago to two years ahead. Events are committed 500 at a time: after an error such as 429
+/// occurrences from a year ago to two years ahead. A calendar that refuses conflicts leaves out events whose time is
+/// taken, and the answer lists them in `refused`. Events are committed 500 at a time: after an error such as 429
 /// `quota_exceeded`, the earlier batches stay, and the same file can be imported again.
 #[utoipa::path(
     post,
