@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kalends_accounts::{AdminToken, PublicMailDomains, Terms, origin_of};
+use kalends_calendars::RecurrenceDefault;
 use kalends_kernel::Entropy;
 use kalends_plans::{IpLimits, MailLimits, Plan, TrustedProxies};
 use kalends_time::{Clock, Timestamp};
@@ -43,6 +44,8 @@ pub struct Settings {
     pub ip_limits: IpLimits,
     /// The limits on email to people outside the organization.
     pub mail_limits: MailLimits,
+    /// The zone of series that name none, on calendars without a default of their own.
+    pub recurrence_default: RecurrenceDefault,
     /// The mail domains whose sign-ups are counted by domain and network together.
     pub public_mail_domains: PublicMailDomains,
     /// The proxies that are trusted to name the client's address.

@@ -6,7 +6,7 @@ use kalends_notifications::EventType;
 use kalends_time::{Timestamp, Zone};
 use kalends_wire as wire;
 
-use crate::{Actor, Answered, App, ChangeSet, attempt::Attempt};
+use crate::{Actor, Answered, App, ChangeSet, attempt::Attempt, local::shown_in};
 
 /// An event that a use case has changed.
 pub(crate) struct ChangedEvent {
@@ -18,7 +18,8 @@ pub(crate) struct ChangedEvent {
     pub(crate) resource: String,
     /// The owner of its calendar.
     pub(crate) agent: Option<AgentId>,
-    /// The zone of its calendar, for the local times that a request may ask for; `None` if it is not known.
+    /// The zone of its calendar, for notices and for the local times that a request may ask for; `None` if it is not
+    /// known.
     pub(crate) zone: Option<Zone>,
 }
 
@@ -50,8 +51,8 @@ impl App {
         let version = event.version;
         let event = self.announced(event, about, now, &mut changes);
         let event = match zone {
-            Some(zone) if actor.request.local => event.with_local(zone),
-            _ => event,
+            Some(zone) => shown_in(actor, event, zone),
+            None => event,
         };
         let answer = Answered::shows(&actor.request, event, Some(version));
         self.commit_for(actor, agent, resource, changes, answer).await

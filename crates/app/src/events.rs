@@ -1,7 +1,7 @@
 //! Events: create, read, change, delete.
 
 use kalends_calendars::{
-    Calendar, Change, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch,
+    Calendar, Change, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch, Zones,
     ports::{EventScope, OwnedEvent},
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page};
@@ -112,6 +112,11 @@ impl App {
         self.with_nearest_free(actor, created).await
     }
 
+    /// The zones that the events of a calendar follow.
+    fn zones(&self, calendar: &Calendar) -> Zones {
+        calendar.zones(self.parts.settings.recurrence_default)
+    }
+
     pub(crate) fn scheduled(
         &self,
         actor: &Actor,
@@ -121,7 +126,7 @@ impl App {
     ) -> Result<Event, FieldErrors> {
         debug_assert_eq!(actor.org(), calendar.org, "a calendar is read with the caller's organization");
         let now = self.now();
-        let event = Event::create(EventId::new(now, self.entropy()), calendar, new, now)?;
+        let event = Event::create_in(EventId::new(now, self.entropy()), calendar, self.zones(calendar), new, now)?;
         changes.calendars.push(Change::CreateEvent(event.clone()));
         Ok(event)
     }
@@ -247,7 +252,7 @@ impl App {
             let calendar = self.parts.store.find_calendar(actor.org(), seen.calendar).await?;
             let calendar = calendar.ok_or_else(|| path.missing())?;
             let now = self.now();
-            let event = seen.patched(patch.clone(), calendar.zone, now)?;
+            let event = seen.patched(patch.clone(), self.zones(&calendar), now)?;
             let mut changes = ChangeSet::new(actor.org());
             series_limits(actor, &mut changes, Some(&seen), &event, now)?;
             self.drop_overrides(&mut changes, &seen, &event, now).await?;

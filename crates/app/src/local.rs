@@ -9,8 +9,9 @@ use kalends_wire as wire;
 
 use crate::{Actor, App, Refusal};
 
-/// The event as a write returns it, when its calendar is known. Includes local times if requested.
+/// The event as a write returns it, when its calendar is known. Includes notices, and local times if requested.
 pub(crate) fn shown_in(actor: &Actor, event: wire::Event, zone: Zone) -> wire::Event {
+    let event = event.with_notices(zone);
     if actor.request.local { event.with_local(zone) } else { event }
 }
 

@@ -32,6 +32,18 @@ named_values! {
 }
 
 named_values! {
+    /// The zone that a series follows if its request names none.
+    #[derive(Default)]
+    pub enum RecurrenceDefault {
+        /// UTC, so that its wall-clock time in other zones changes with their clocks.
+        #[default]
+        Utc = "utc",
+        /// The zone of its calendar.
+        Calendar = "calendar",
+    }
+}
+
+named_values! {
     /// The provider of a bridged calendar.
     pub enum Provider {
         /// Google Calendar.
@@ -68,6 +80,8 @@ pub struct Calendar {
     pub default_reminders: Option<Reminders>,
     /// Whether its events may overlap.
     pub conflicts: Conflicts,
+    /// The zone of series that name none; `None` means the service's default.
+    pub recurrence_default: Option<RecurrenceDefault>,
     /// The secret part of the public feed's address.
     pub feed_token: FeedToken,
     /// The number of changes to what is scheduled on the calendar.
@@ -80,6 +94,22 @@ pub struct Calendar {
     pub updated_at: Timestamp,
     /// When it was deleted, if it was.
     pub deleted_at: Option<Timestamp>,
+}
+
+/// The zones that the events of a calendar follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zones {
+    /// The zone of the calendar, for all-day events.
+    pub calendar: Zone,
+    /// The zone of series that name none and are not all-day.
+    pub series: Zone,
+}
+
+/// A calendar in this zone, whose series follow UTC if they name no zone.
+impl From<Zone> for Zones {
+    fn from(calendar: Zone) -> Self {
+        Self { calendar, series: Zone::UTC }
+    }
 }
 
 /// The validated fields of a new calendar.
@@ -95,6 +125,8 @@ pub struct NewCalendar {
     pub default_reminders: Option<Reminders>,
     /// Whether its events may overlap.
     pub conflicts: Conflicts,
+    /// The zone of series that name none.
+    pub recurrence_default: Option<RecurrenceDefault>,
     /// The caller's own data.
     pub metadata: Metadata,
 }
@@ -112,6 +144,8 @@ pub struct CalendarPatch {
     pub default_reminders: Patch<Option<Reminders>>,
     /// Whether its events may overlap from now on.
     pub conflicts: Patch<Conflicts>,
+    /// The zone of series that name none; `None` restores the service's default.
+    pub recurrence_default: Patch<Option<RecurrenceDefault>>,
     /// New metadata, which replaces the old.
     pub metadata: Patch<Metadata>,
 }
@@ -138,6 +172,7 @@ impl Calendar {
             activity: new.activity,
             default_reminders: new.default_reminders,
             conflicts: new.conflicts,
+            recurrence_default: new.recurrence_default,
             feed_token,
             revision: Revision(0),
             version: Version::FIRST,
@@ -156,10 +191,20 @@ impl Calendar {
         patch.activity.apply_to(&mut calendar.activity);
         patch.default_reminders.apply_to(&mut calendar.default_reminders);
         patch.conflicts.apply_to(&mut calendar.conflicts);
+        patch.recurrence_default.apply_to(&mut calendar.recurrence_default);
         patch.metadata.apply_to(&mut calendar.metadata);
         calendar.version = self.version.next();
         calendar.updated_at = now;
         calendar
+    }
+
+    /// The zones that its events follow. `default` is the service's default.
+    pub fn zones(&self, default: RecurrenceDefault) -> Zones {
+        let series = match self.recurrence_default.unwrap_or(default) {
+            RecurrenceDefault::Utc => Zone::UTC,
+            RecurrenceDefault::Calendar => self.zone,
+        };
+        Zones { calendar: self.zone, series }
     }
 
     /// The times that must be free for a write that turns `before` into `after`, sorted by start and by end. With

@@ -5,7 +5,7 @@ use kalends_time::{Span, Timestamp, Zone};
 
 use crate::{
     Calendar, ConferenceUrl, EventStatus, Hold, HoldError, HoldExpiry, Moment, NewHold, NewRecurrence, Occurrence,
-    Patch, Recurrence, RecurrencePatch, Reminders, Repeats, Times, named_values,
+    Patch, Recurrence, RecurrenceDefault, RecurrencePatch, Reminders, Repeats, Times, Zones, named_values,
     times::{LAST_START, moved_end},
 };
 
@@ -166,12 +166,27 @@ pub enum EventError {
 }
 
 impl Event {
-    /// The event that `new` describes on `calendar`, created at `now`.
+    /// The event that `new` describes on `calendar`, created at `now`. A series that names no zone follows UTC, unless
+    /// the calendar has a default of its own.
+    ///
+    /// # Errors
+    /// As [`Self::create_in`].
+    pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Timestamp) -> Result<Self, FieldErrors> {
+        Self::create_in(id, calendar, calendar.zones(RecurrenceDefault::default()), new, now)
+    }
+
+    /// The event that `new` describes on `calendar`, whose events follow `zones`, created at `now`.
     ///
     /// # Errors
     /// The end is not after the start (`end_before_start`), a plain date is given without `all_day`, the rule does not
     /// fit the times, the hold expires too soon or too late, or its time is over.
-    pub fn create(id: EventId, calendar: &Calendar, new: NewEvent, now: Timestamp) -> Result<Self, FieldErrors> {
+    pub fn create_in(
+        id: EventId,
+        calendar: &Calendar,
+        zones: Zones,
+        new: NewEvent,
+        now: Timestamp,
+    ) -> Result<Self, FieldErrors> {
         let hold = new.hold.map(|new| new.hold.placed(now, new.longest)).transpose().map_err(FieldErrors::from);
         let (times, hold) = match (Times::read(new.start, new.end, new.all_day, calendar.zone), hold) {
             (Ok(times), Ok(hold)) => (times, hold),
@@ -184,7 +199,7 @@ impl Event {
         if hold.is_some() {
             Hold::keeps(times.span, now)?;
         }
-        let recurrence = new.recurrence.map(|recurrence| recurrence.of(times, calendar.zone)).transpose()?;
+        let recurrence = new.recurrence.map(|recurrence| recurrence.of(times, zones)).transpose()?;
         Ok(Self {
             id,
             org: calendar.org,
@@ -209,7 +224,8 @@ impl Event {
         })
     }
 
-    /// The event after `patch`. `zone` is the zone of its calendar.
+    /// The event after `patch`. `zones` are those of its calendar ([`Calendar::zones`]); a zone alone stands for a
+    /// calendar whose series follow UTC.
     ///
     /// If the patch has only a start, the event moves and keeps its length; an all-day event keeps its number of days.
     /// If the patch has only an end, the length changes.
@@ -221,7 +237,9 @@ impl Event {
     /// [`EventError::ReadOnly`] for imported events, [`EventError::Invalid`] if the end is not after the start, the
     /// recurrence does not fit, or a hold moves to a time that is over, and [`EventError::Hold`] for the status of a hold, new times of an expired hold, or a new
     /// expiry of anything but a live hold.
-    pub fn patched(&self, patch: EventPatch, zone: Zone, now: Timestamp) -> Result<Self, EventError> {
+    pub fn patched(&self, patch: EventPatch, zones: impl Into<Zones>, now: Timestamp) -> Result<Self, EventError> {
+        let zones: Zones = zones.into();
+        let zone = zones.calendar;
         self.writable()?;
         if let Some(hold) = self.hold {
             patchable(hold, &patch, now)?;
@@ -252,7 +270,7 @@ impl Event {
         if self.hold.is_some() && event.times.span != span {
             Hold::keeps(event.times.span, now).map_err(FieldErrors::from)?;
         }
-        event.repeats = patch.recurrence.apply_to(&self.repeats, self.times, event.times, times_given, zone)?;
+        event.repeats = patch.recurrence.apply_to(&self.repeats, self.times, event.times, times_given, zones)?;
         patch.title.apply_to(&mut event.title);
         patch.description.apply_to(&mut event.description);
         patch.location.apply_to(&mut event.location);
@@ -376,6 +394,7 @@ mod tests {
             activity: crate::AgentActivity::Idle,
             default_reminders: None,
             conflicts: crate::Conflicts::Allow,
+            recurrence_default: None,
             metadata: Metadata::default(),
         };
         let now = Timestamp::from_micros(0);

@@ -338,6 +338,7 @@ mod tests {
                 activity: AgentActivity::Idle,
                 default_reminders: None,
                 conflicts: Conflicts::Allow,
+                recurrence_default: None,
                 metadata: Metadata::default(),
             },
             "token".into(),

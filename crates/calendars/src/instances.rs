@@ -177,7 +177,10 @@ mod tests {
         let times = Times { span: Span::new(at(start), at(start + hours)).unwrap(), all_day: false };
         let repeats = rule.map_or(Repeats::Once, |rule| {
             let exdates = vec![Moment::At(at(start + 24))];
-            NewRecurrence { rule: rule.parse().unwrap(), exdates, zone: None }.of(times, Zone::UTC).unwrap().into()
+            NewRecurrence { rule: rule.parse().unwrap(), exdates, zone: None }
+                .of(times, Zone::UTC.into())
+                .unwrap()
+                .into()
         });
         let (org, calendar): (OrgId, CalendarId) =
             ("org_00000000000000000000000001".parse().unwrap(), "cal_00000000000000000000000001".parse().unwrap());

@@ -33,7 +33,9 @@ pub(crate) use named::named_values;
 pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
 pub use as_of::{AS_OF_CALENDARS_MAX, AS_OF_HUMANS_MAX, AsOf, HumanAsOf, HumanFor};
 pub use blocks::{Block, BlockKind, Reason, ReasonKind, block_kind};
-pub use calendar::{AgentActivity, Calendar, CalendarPatch, Conflicts, NewCalendar, Provider};
+pub use calendar::{
+    AgentActivity, Calendar, CalendarPatch, Conflicts, NewCalendar, Provider, RecurrenceDefault, Zones,
+};
 pub use change::{Change, calendars_revised};
 pub use changes::{
     CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesPage, ChangesRead, ChangesSince, ChangesToken, DELETED_KEPT,

@@ -91,6 +91,7 @@ mod tests {
             activity: AgentActivity::Idle,
             default_reminders: None,
             conflicts: Conflicts::Allow,
+            recurrence_default: None,
             metadata: Metadata::default(),
         };
         Calendar::create(CalendarId::new(now, &Fixed), OrgId::new(now, &Fixed), None, new, "token".into(), now)

@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn patched(event: &Event, zone: &str, patch: EventPatch) -> Result<Span, EventError> {
-        event.patched(patch, zone.parse().unwrap(), Timestamp::from_micros(9)).map(|event| event.times.span)
+        event.patched(patch, zone.parse::<Zone>().unwrap(), Timestamp::from_micros(9)).map(|event| event.times.span)
     }
 
     fn starting(start: Moment) -> EventPatch {

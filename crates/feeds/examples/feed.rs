@@ -67,6 +67,7 @@ fn calendar() -> Calendar {
         activity: AgentActivity::Idle,
         default_reminders: None,
         conflicts: Conflicts::Allow,
+        recurrence_default: None,
         metadata: Metadata::default(),
     };
     let (org, id) = ("org_00000000000000000000000001".parse().unwrap(), "cal_00000000000000000000000001".parse());

@@ -1,7 +1,9 @@
 //! A row of `calendars`.
 
 use kalends_app::ports::FieldCipher;
-use kalends_calendars::{AgentActivity, Calendar, Conflicts, FeedToken, Provider, Reminders, ports::BusySource};
+use kalends_calendars::{
+    AgentActivity, Calendar, Conflicts, FeedToken, Provider, RecurrenceDefault, Reminders, ports::BusySource,
+};
 use kalends_kernel::{AgentId, CalendarId, OrgId, Revision, StoreError, Version};
 use kalends_time::Timestamp;
 
@@ -27,6 +29,7 @@ columns! {
         agent_status: String,
         default_reminders: Option<String>,
         conflicts: String,
+        recurrence_default: Option<String>,
         feed_token: String,
         revision: i64,
         version: i64,
@@ -41,6 +44,9 @@ impl<K: Key> CalendarRow<K> {
         let id = CalendarId::from_uuid(row_id("calendars", "id", &self.id)?);
         let row = Located { table: "calendars", id: &id };
         let provider = self.provider.as_deref().map(|name| row.named("provider", name, Provider::from_name));
+        let recurrence_default = self.recurrence_default.as_deref();
+        let recurrence_default =
+            recurrence_default.map(|name| row.named("recurrence_default", name, RecurrenceDefault::from_name));
         Ok(Calendar {
             id,
             org,
@@ -53,6 +59,7 @@ impl<K: Key> CalendarRow<K> {
             activity: row.named("agent_status", &self.agent_status, AgentActivity::from_name)?,
             default_reminders: row.reminders("default_reminders", self.default_reminders.as_deref())?,
             conflicts: row.named("conflicts", &self.conflicts, Conflicts::from_name)?,
+            recurrence_default: recurrence_default.transpose()?,
             feed_token: open_feed_token(id, &self.feed_token, cipher)?,
             revision: Revision(self.revision),
             version: Version(self.version),

@@ -14,6 +14,7 @@ use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 
 use ipnet::IpNet;
 use kalends_accounts::PublicMailDomains;
+use kalends_calendars::RecurrenceDefault;
 use kalends_mail::MailTransport;
 use kalends_plans::{IpLimits, MailLimits, Plan};
 use kalends_time::{CivilDate, SignedDuration};
@@ -75,6 +76,8 @@ pub struct Config {
     pub max_connections: ConnectionLimits,
     /// The limits on email to people outside an organization.
     pub mail_limits: MailLimits,
+    /// The zone of series that name none, on calendars without a default of their own.
+    pub recurrence_default: RecurrenceDefault,
     /// The mail domains at which anybody can get a mailbox.
     pub public_mail_domains: PublicMailDomains,
     /// The networks whose `X-Forwarded-For` is trusted.
@@ -131,6 +134,7 @@ impl Config {
         let max_connections = reader.read(&keys::MAX_CONNECTIONS, str::parse);
         let mail_limits =
             reader.read(&keys::MAIL_LIMITS, |text| MailLimits::parse(text).map_err(|wrong| wrong.to_string()));
+        let recurrence_default = reader.read(&keys::RECURRENCE_DEFAULT, values::recurrence_default);
         let public_mail_domains = reader
             .read(&keys::PUBLIC_MAIL_DOMAINS, |text| PublicMailDomains::parse(text).map_err(|wrong| wrong.to_string()));
         let trusted_proxies = reader.optional(&keys::TRUSTED_PROXIES, |text| values::list(text, values::network));
@@ -167,6 +171,7 @@ impl Config {
                 ip_limits: ip_limits?,
                 max_connections: max_connections?,
                 mail_limits: mail_limits?,
+                recurrence_default: recurrence_default?,
                 public_mail_domains: public_mail_domains?,
                 trusted_proxies: trusted_proxies.unwrap_or_default(),
                 cors_origins: cors_origins.unwrap_or_default(),
@@ -235,6 +240,7 @@ mod tests {
         assert_eq!(config.console_url("http://x"), "http://x/console");
         assert_eq!(config.ip_limits, IpLimits::default());
         assert_eq!(config.mail_limits, MailLimits::default());
+        assert_eq!(config.recurrence_default, RecurrenceDefault::Utc);
         assert_eq!(config.public_mail_domains, PublicMailDomains::default());
         assert!(config.admin_token.is_none() && config.metrics_listen.is_none() && config.otlp_endpoint.is_none());
         assert_eq!(config.egress_per_host.get(), 8);
@@ -268,6 +274,7 @@ mod tests {
             ("KALENDS_IP_LIMITS", "feed=600,booking=100"),
             ("KALENDS_MAX_CONNECTIONS", "total=100, address=10"),
             ("KALENDS_MAIL_LIMITS", "org=7,recipient=off"),
+            ("KALENDS_RECURRENCE_DEFAULT", "calendar"),
             ("KALENDS_PUBLIC_MAIL_DOMAINS", "mail.example"),
             ("KALENDS_TRUSTED_PROXIES", "10.0.0.0/8, ::1"),
             ("KALENDS_CORS_ORIGINS", "https://App.example:443/, http://localhost:3000"),
@@ -292,6 +299,7 @@ mod tests {
         assert_eq!(config.upgrade_url.as_deref(), Some("https://cal.example/plans?from=api"));
         assert_eq!((config.egress_allow.len(), config.egress_per_host.get()), (2, 2));
         assert_eq!(config.mail_limits, MailLimits { org: Some(7), recipient: None });
+        assert_eq!(config.recurrence_default, RecurrenceDefault::Calendar);
         assert!(
             config.public_mail_domains.contains("mail.example") && !config.public_mail_domains.contains("gmail.com")
         );

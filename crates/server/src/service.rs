@@ -55,6 +55,7 @@ impl Service {
             ip_limits: config.ip_limits,
             cors_origins: config.cors_origins.clone(),
             mail_limits: config.mail_limits,
+            recurrence_default: config.recurrence_default,
             public_mail_domains: config.public_mail_domains.clone(),
             trusted_proxies: TrustedProxies::new(config.trusted_proxies.iter().copied()),
             sign_up_plan: config.sign_up_plan,

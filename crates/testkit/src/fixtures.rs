@@ -28,7 +28,8 @@ use kalends_app::{Answer, Charge, Settings, StoredAnswer};
 use kalends_availability::Rules;
 use kalends_calendars::{
     Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Conflicts, Event, EventSource, EventStatus,
-    FeedToken, Hold, HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, Repeats, Times,
+    FeedToken, Hold, HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, RecurrenceDefault, Repeats,
+    Times,
 };
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, EventId, LetterId, MessageId, Metadata, OrgId, RequestId, RulesId, UserId, Version,
@@ -98,6 +99,7 @@ pub fn settings() -> Settings {
         upgrade_url: None,
         ip_limits: IpLimits::OFF,
         mail_limits: MailLimits::default(),
+        recurrence_default: RecurrenceDefault::default(),
         public_mail_domains: PublicMailDomains::default(),
         trusted_proxies: TrustedProxies::default(),
     }
@@ -221,6 +223,7 @@ impl Fixtures {
             activity: AgentActivity::Idle,
             default_reminders: None,
             conflicts: Conflicts::Allow,
+            recurrence_default: None,
             metadata: Metadata::default(),
         };
         let feed_token = FeedToken::generate(&self.entropy);

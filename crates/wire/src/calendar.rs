@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    AgentActivity, Conflicts, Provider,
+    AgentActivity, Conflicts, Provider, RecurrenceDefault,
     derives::{IntoParams, ToSchema},
     patch::{Given, given},
 };
@@ -67,6 +67,10 @@ pub struct Calendar {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub conflicts: Option<Conflicts>,
+    /// The zone that a series follows if its request names none. Absent if the calendar has the service's default.
+    #[serde(rename = "recurrence_default", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub recurrence_default: Option<RecurrenceDefault>,
     /// The address of the calendar's public feed.
     #[serde(rename = "ical_url")]
     pub ical_url: String,
@@ -93,6 +97,10 @@ pub struct CreateCalendar {
     /// else blocks is 409 `slot_taken`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicts: Option<Conflicts>,
+    /// The zone that a series follows if its request names none: `utc`, or `calendar` for the calendar's zone.
+    /// Defaults to the service's setting, which is `utc` unless the operator has changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recurrence_default: Option<RecurrenceDefault>,
     /// Your own data: an object of at most 16,384 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -124,6 +132,11 @@ pub struct UpdateCalendar {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Conflicts>, nullable = false)]
     pub conflicts: Given<Conflicts>,
+    /// The zone that new series follow if their request names none. Null restores the service's default. Existing
+    /// series stay as they are.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<RecurrenceDefault>)]
+    pub recurrence_default: Given<RecurrenceDefault>,
     /// Replaces the metadata as a whole.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>, nullable = false)]

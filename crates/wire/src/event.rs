@@ -1,12 +1,14 @@
 //! Events.
 
+use std::borrow::Cow;
+
 use kalends_kernel::{CalendarId, EventId, HoldSetId, OrgId};
 use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 #[cfg(feature = "schema")]
-use crate::schemas::SettledStatus;
+use crate::schemas::{NoticeCode, SettledStatus};
 use crate::{
     EventSource, EventStatus, ExternalSyncStatus, HoldScope, Local,
     derives::{IntoParams, ToSchema},
@@ -104,6 +106,10 @@ pub struct Event {
     /// The event's copy on a connected human calendar. Only in answers to writes.
     #[serde(rename = "external_sync", skip_serializing_if = "Option::is_none")]
     pub external_sync: Option<ExternalSync>,
+    /// What deserves attention although the request succeeded. Only in answers to writes, and absent if there is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(nullable = false)]
+    pub notices: Vec<Notice>,
     /// The time on the wall clock of the calendar's zone. Only with `local=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Local>, nullable = false)]
@@ -124,6 +130,16 @@ pub struct Event {
 pub struct ExternalSync {
     /// The status of the copy.
     pub status: ExternalSyncStatus,
+}
+
+/// Something that deserves attention although the request succeeded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Notice {
+    /// A stable name.
+    #[schema(value_type = NoticeCode)]
+    pub code: Cow<'static, str>,
+    /// What it is about, and what to do.
+    pub message: String,
 }
 
 /// The fields of a new event.
@@ -197,8 +213,8 @@ pub struct CreateEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 1000)]
     pub recurrence_exdates: Option<Vec<String>>,
-    /// The IANA zone of the wall clock that the series follows. Defaults to UTC. An all-day series follows its
-    /// calendar's zone.
+    /// The IANA zone of the wall clock that the series follows, usually that of its calendar. Defaults to UTC, or to
+    /// the calendar's zone if its `recurrence_default` is `calendar`. An all-day series follows its calendar's zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "Europe/Berlin")]
     pub recurrence_timezone: Option<String>,
@@ -260,7 +276,8 @@ pub struct UpdateEvent {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, max_items = 1000)]
     pub recurrence_exdates: Given<Vec<String>>,
-    /// A new zone. Null means UTC.
+    /// A new zone. Null means the default of a new series: UTC, or the calendar's zone if its `recurrence_default` is
+    /// `calendar`.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub recurrence_timezone: Given<String>,

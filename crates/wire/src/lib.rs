@@ -83,7 +83,9 @@ pub use console::{
 };
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope, ErrorType};
-pub use event::{CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, UpdateEvent};
+pub use event::{
+    CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Notice, UpdateEvent,
+};
 pub use explain::{ExplainAvailability, Explanation, Reason, ReasonKind};
 pub use export::{
     Export, ExportedAcceptance, ExportedCalendar, ExportedConnection, ExportedCounter, ExportedKey, ExportedOrg,
@@ -95,7 +97,7 @@ pub use list::{List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
 pub use names::{
     AgentActivity, AgentStatus, AgentType, Conflicts, EventSource, EventStatus, ExternalSyncStatus, HoldEnd, HoldScope,
-    Provider,
+    Provider, RecurrenceDefault,
 };
 pub use oauth::{SignInAnswer, SignInWith};
 #[cfg(feature = "schema")]

@@ -68,6 +68,14 @@ mirror! {
         Refuse,
     }
 
+    /// The zone that a series follows if its request names none.
+    RecurrenceDefault {
+        /// UTC.
+        Utc,
+        /// The zone of its calendar.
+        Calendar,
+    }
+
     /// Which calendars a hold must fit.
     HoldScope {
         /// Only its own calendar.

@@ -115,6 +115,8 @@ closed_sets! {
     HealthStatus = ["ok"];
     /// The answer to feedback.
     AcceptedStatus = ["accepted"];
+    /// The name of a notice.
+    NoticeCode = ["repeats_in_utc"];
     /// The answer to a request for a refresh of a connection.
     RefreshingStatus = ["refreshing"];
     /// The answer to a request for a sync of a subscription.

@@ -25,6 +25,7 @@ async fn guide(url: &str, key: &str) -> Result<u32, kalends_client::Error> {
         start_time: "2099-03-02T09:00:00+01:00".into(),
         end_time: "2099-03-02T09:15:00+01:00".into(),
         recurrence_rule: Some("FREQ=WEEKLY;BYDAY=MO,WE".into()),
+        recurrence_timezone: Some("Europe/Berlin".into()),
         ..Default::default()
     };
     let made = client.create_event(work.id, &ShowEvents::default(), &standup).send().await?;

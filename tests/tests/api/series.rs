@@ -501,3 +501,85 @@ async fn concurrent_changes_of_occurrences_are_all_kept(#[case] database: Databa
     let series = api.get(&path).await.expect(200);
     assert_eq!(series["recurrenceExdates"].as_array().unwrap().len(), 3);
 }
+
+/// A series that names no zone follows the default of its calendar, and else that of the service.
+#[rstest]
+#[case::sqlite(Database::Sqlite, "utc")]
+#[case::postgres(Database::Postgres, "calendar")]
+#[tokio::test]
+async fn a_series_follows_the_default_zone_of_its_calendar(#[case] database: Database, #[case] of_service: &str) {
+    let server = Server::start_with(database, &[("KALENDS_RECURRENCE_DEFAULT", of_service)]).await;
+    let api = server.api(&server.org("pro").await);
+    let calendar = shared_calendar(&api, "Europe/Berlin").await;
+    let path = format!("/v1/calendars/{calendar}");
+    let zone = async |more: Value| {
+        let mut more = more;
+        more["recurrence_rule"] = json!("FREQ=DAILY;COUNT=3");
+        series(&api, &calendar, more).await["recurrenceTimezone"].as_str().unwrap().to_owned()
+    };
+    let default_of = async || api.get(&path).await.expect(200).json.get("recurrence_default").cloned();
+    let services = if of_service == "utc" { "UTC" } else { "Europe/Berlin" };
+    assert_eq!((default_of().await, zone(json!({})).await.as_str()), (None, services));
+    for (default, expected) in [("utc", "UTC"), ("calendar", "Europe/Berlin")] {
+        api.patch(&path).json(json!({ "recurrence_default": default })).await.expect(200);
+        assert_eq!((default_of().await, zone(json!({})).await.as_str()), (Some(json!(default)), expected));
+        // A zone that is named counts.
+        assert_eq!(zone(json!({ "recurrence_timezone": "Asia/Tokyo" })).await, "Asia/Tokyo");
+        assert_eq!(zone(json!({ "recurrence_timezone": "UTC" })).await, "UTC");
+        // An event that becomes a series follows the default, too. Null restores it.
+        let once = event(&api, &calendar, "2026-05-04T12:00:00Z", "2026-05-04T13:00:00Z").await;
+        let change = async |body: Value| {
+            let changed = api.patch(format!("/v1/events/{once}")).json(body).await.expect(200);
+            changed["recurrenceTimezone"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(change(json!({ "recurrence_rule": "FREQ=DAILY;COUNT=3" })).await, expected);
+        assert_eq!(change(json!({ "recurrence_timezone": "Asia/Tokyo" })).await, "Asia/Tokyo");
+        assert_eq!(change(json!({ "title": "Later" })).await, "Asia/Tokyo");
+        assert_eq!(change(json!({ "recurrence_timezone": null })).await, expected);
+    }
+    // All-day series follow the calendar in any case.
+    let mut days = event_body("Fair", "2026-05-04", "2026-05-05");
+    (days["all_day"], days["recurrence_rule"]) = (json!(true), json!("FREQ=DAILY;COUNT=2"));
+    api.patch(&path).json(json!({ "recurrence_default": "utc" })).await.expect(200);
+    let made = api.post(format!("{path}/events")).json(days).await.expect(201);
+    assert_eq!((&made["recurrenceTimezone"], made.json.get("notices")), (&json!("Europe/Berlin"), None));
+    api.patch(&path).json(json!({ "recurrence_default": null })).await.expect(200);
+    assert_eq!((default_of().await, zone(json!({})).await.as_str()), (None, services));
+    let unknown = api.patch(&path).json(json!({ "recurrence_default": "Europe/Berlin" })).await;
+    unknown.refused(400, "validation_error").param("recurrence_default");
+    let body = json!({ "name": "Room", "timezone": "UTC", "recurrence_default": "calendar" });
+    assert_eq!(api.post("/v1/calendars").json(body).await.expect(201)["recurrence_default"], "calendar");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_series_in_utc_is_answered_with_a_notice_where_clocks_change(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let daily = |more: Value| {
+        let mut more = more;
+        more["recurrence_rule"] = json!("FREQ=DAILY;COUNT=3");
+        more
+    };
+    let berlin = shared_calendar(&api, "Europe/Berlin").await;
+    let made = series(&api, &berlin, daily(json!({}))).await;
+    let notices = made.at("/notices");
+    assert_eq!((&notices[0]["code"], notices.as_array().unwrap().len()), (&json!("repeats_in_utc"), 1));
+    let message = notices[0]["message"].as_str().unwrap();
+    assert!(message.contains("recurrence_timezone") && message.contains("Europe/Berlin"), "{message}");
+    // Only answers to writes have it, also those of a PATCH and of a batch, and no message.
+    let path = format!("/v1/events/{}", made.id());
+    assert_eq!(api.get(&path).await.expect(200).json.get("notices"), None);
+    let renamed = api.patch(&path).json(json!({ "title": "Retro" })).await.expect(200);
+    assert_eq!(renamed.at("/notices"), notices);
+    let batch = json!({ "events": [body(MONDAY, 30, daily(json!({}))), body(MONDAY, 30, json!({}))] });
+    let made = api.post(format!("/v1/calendars/{berlin}/events/batch")).json(batch).await.expect(201);
+    assert_eq!(made.at("/data/0/notices"), notices);
+    assert_eq!(made.at("/data/1/notices"), Value::Null);
+    // A zone that is kept, and a zone whose clocks do not change, need none.
+    let fixed = api.patch(&path).json(json!({ "recurrence_timezone": "Europe/Berlin" })).await.expect(200);
+    assert_eq!(fixed.json.get("notices"), None);
+    for zone in ["UTC", "Asia/Tokyo"] {
+        let calendar = shared_calendar(&api, zone).await;
+        assert_eq!(series(&api, &calendar, daily(json!({}))).await.json.get("notices"), None, "{zone}");
+    }
+}

@@ -24,6 +24,7 @@ pub(crate) fn calendar(zone: &str) -> Calendar {
         activity: AgentActivity::Idle,
         default_reminders: None,
         conflicts: Conflicts::Allow,
+        recurrence_default: None,
         metadata: Metadata::default(),
     };
     let org: OrgId = "org_00000000000000000000000001".parse().unwrap();
@@ -67,7 +68,7 @@ pub(crate) fn weekly() -> Event {
 }
 
 pub(crate) fn patched(event: &Event, patch: EventPatch) -> Result<Event, EventError> {
-    event.patched(patch, "Europe/Berlin".parse().unwrap(), Timestamp::from_micros(9))
+    event.patched(patch, "Europe/Berlin".parse::<Zone>().unwrap(), Timestamp::from_micros(9))
 }
 
 pub(crate) fn rule(text: &str) -> EventPatch {

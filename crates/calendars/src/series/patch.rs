@@ -8,7 +8,7 @@ use super::{
     Repeats,
     recurrence::{resolved, written, zone_of},
 };
-use crate::{Moment, Patch, Times};
+use crate::{Moment, Patch, Times, Zones};
 
 /// The recurrence fields of a PATCH.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -17,7 +17,7 @@ pub struct RecurrencePatch {
     pub rule: Patch<Option<Rule>>,
     /// New cancelled occurrences, which replace the old.
     pub exdates: Patch<Vec<Moment>>,
-    /// A new zone; `None` is UTC or, for an all-day series, the calendar's zone.
+    /// A new zone; `None` is the calendar's default ([`Zones::series`]) or, for an all-day series, the calendar's zone.
     pub zone: Patch<Option<Zone>>,
 }
 
@@ -39,7 +39,7 @@ impl RecurrencePatch {
         seen: Times,
         times: Times,
         times_given: bool,
-        calendar: Zone,
+        zones: Zones,
     ) -> Result<Repeats, FieldErrors> {
         let before = match repeats {
             Repeats::Instance(_) => {
@@ -61,12 +61,12 @@ impl RecurrencePatch {
             return once(&exdates, &zone);
         };
         let zone = match (zone, before) {
-            (Patch::Set(zone), _) => zone_of(zone, times.all_day, calendar)?,
+            (Patch::Set(zone), _) => zone_of(zone, times.all_day, zones)?,
             // A series stays in the zone in which it was written, unless its times change.
             (Patch::Keep, Some(before)) if times.all_day == seen.all_day && (!times.all_day || !times_given) => {
                 before.zone
             }
-            (Patch::Keep, _) => zone_of(None, times.all_day, calendar)?,
+            (Patch::Keep, _) => zone_of(None, times.all_day, zones)?,
         };
         let (old_exdates, old_overridden) =
             before.map_or((&[][..], &[][..]), |before| (&before.exdates[..], &before.overridden[..]));

@@ -5,7 +5,7 @@ use kalends_recurrence::{Dialect, Exceptions, Frequency, Length, Part, Rule, Ser
 use kalends_time::{Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 
-use crate::{Moment, Times};
+use crate::{Moment, Times, Zones};
 
 /// The rules that requests may contain: a subset of RFC 5545 (section 3.3.10). Imported series may have others.
 pub const REQUEST_RULES: Dialect = Dialect {
@@ -161,23 +161,25 @@ pub struct NewRecurrence {
     pub rule: Rule,
     /// Occurrences that are cancelled from the beginning. Plain dates are only for an all-day series.
     pub exdates: Vec<Moment>,
-    /// The zone that the rule follows; `None` is UTC or, for an all-day series, the calendar's zone.
+    /// The zone that the rule follows; `None` is the calendar's default ([`Zones::series`]) or, for an all-day series,
+    /// the calendar's zone.
     pub zone: Option<Zone>,
 }
 
 impl NewRecurrence {
-    /// The recurrence of an event at `times`, on a calendar in the zone `calendar`.
+    /// The recurrence of an event at `times`, on a calendar with these zones.
     ///
     /// # Errors
     /// A field error for each invalid field.
-    pub(crate) fn of(self, times: Times, calendar: Zone) -> Result<Recurrence, FieldErrors> {
-        let zone = zone_of(self.zone, times.all_day, calendar)?;
+    pub(crate) fn of(self, times: Times, zones: Zones) -> Result<Recurrence, FieldErrors> {
+        let zone = zone_of(self.zone, times.all_day, zones)?;
         let exdates = resolved(&self.exdates, times.all_day, zone)?;
         written(self.rule, zone, times, exdates, Vec::new())
     }
 }
 
-pub(super) fn zone_of(given: Option<Zone>, all_day: bool, calendar: Zone) -> Result<Zone, FieldError> {
+pub(super) fn zone_of(given: Option<Zone>, all_day: bool, zones: Zones) -> Result<Zone, FieldError> {
+    let Zones { calendar, series } = zones;
     match given {
         Some(given) if all_day && given != calendar => Err(FieldError::new(
             "recurrence_timezone",
@@ -185,7 +187,7 @@ pub(super) fn zone_of(given: Option<Zone>, all_day: bool, calendar: Zone) -> Res
                 "must be left out for an all-day series, which follows its calendar's zone {calendar}, got {given}"
             ),
         )),
-        None if !all_day => Ok(Zone::UTC),
+        None if !all_day => Ok(series),
         Some(given) => Ok(given),
         None => Ok(calendar),
     }
@@ -248,7 +250,9 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::{Occurrence, series::examples::*};
+    use crate::{
+        Calendar, Event, EventPatch, Occurrence, Patch, RecurrenceDefault, RecurrencePatch, series::examples::*,
+    };
 
     #[test]
     fn a_zone_keeps_the_wall_clock_and_utc_does_not() {
@@ -258,6 +262,35 @@ mod tests {
         let berlin = ["2026-03-27T08:00:00Z", "2026-03-28T08:00:00Z", "2026-03-29T07:00:00Z", "2026-03-30T07:00:00Z"];
         assert_eq!(local(Some("Europe/Berlin")), berlin);
         assert_eq!(local(None)[3], "2026-03-30T08:00:00Z");
+    }
+
+    /// The zone of a series whose request names none.
+    #[rstest]
+    #[case::of_the_service(None, RecurrenceDefault::Utc, "UTC")]
+    #[case::of_the_service_too(None, RecurrenceDefault::Calendar, "Asia/Tokyo")]
+    #[case::of_the_calendar(Some(RecurrenceDefault::Utc), RecurrenceDefault::Calendar, "UTC")]
+    #[case::of_the_calendar_too(Some(RecurrenceDefault::Calendar), RecurrenceDefault::Utc, "Asia/Tokyo")]
+    fn a_series_that_names_no_zone_follows_the_default(
+        #[case] of_calendar: Option<RecurrenceDefault>,
+        #[case] of_service: RecurrenceDefault,
+        #[case] expected: &str,
+    ) {
+        let calendar = Calendar { recurrence_default: of_calendar, ..calendar("Asia/Tokyo") };
+        let zones = calendar.zones(of_service);
+        let once = Event { repeats: crate::Repeats::Once, ..weekly() };
+        let zone_of = |event: &Event| event.recurrence().unwrap().zone().name();
+        let series = once.patched(rule("FREQ=DAILY;COUNT=3"), zones, once.created_at).unwrap();
+        assert_eq!(zone_of(&series), expected);
+        // A title, a new time and a new rule keep the zone.
+        let kept = series.patched(moved("2026-03-03T09:00:00Z", "2026-03-03T10:00:00Z"), Zone::UTC, series.created_at);
+        assert_eq!(zone_of(&kept.unwrap()), expected);
+        let zone = |zone: Option<Zone>| EventPatch {
+            recurrence: RecurrencePatch { zone: Patch::Set(zone), ..RecurrencePatch::default() },
+            ..EventPatch::default()
+        };
+        let named = series.patched(zone(Some("Europe/Berlin".parse().unwrap())), zones, series.created_at).unwrap();
+        assert_eq!(zone_of(&named), "Europe/Berlin");
+        assert_eq!(zone_of(&named.patched(zone(None), zones, series.created_at).unwrap()), expected);
     }
 
     #[rstest]

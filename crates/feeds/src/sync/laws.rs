@@ -28,6 +28,7 @@ fn calendar() -> Calendar {
         activity: AgentActivity::Idle,
         default_reminders: None,
         conflicts: Conflicts::Allow,
+        recurrence_default: None,
         metadata: Metadata::default(),
     };
     let (id, org) = (CalendarId::from_bytes([1; 16]), OrgId::from_bytes([2; 16]));

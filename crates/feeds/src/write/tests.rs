@@ -20,6 +20,7 @@ pub(super) fn calendar(name: &str, zone: &str) -> Calendar {
         activity: AgentActivity::Idle,
         default_reminders: Some(Reminders::default()),
         conflicts: Conflicts::Allow,
+        recurrence_default: None,
         metadata: Metadata::default(),
     };
     let org: OrgId = "org_00000000000000000000000001".parse().unwrap();

@@ -301,6 +301,8 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
     let reminders: Vec<Option<String>> =
         calendars.iter().map(|calendar| reminders_json(calendar.default_reminders.as_ref())).collect();
     let conflicts: Vec<&str> = calendars.iter().map(|calendar| calendar.conflicts.as_str()).collect();
+    let recurrence_defaults: Vec<Option<&str>> =
+        calendars.iter().map(|calendar| calendar.recurrence_default.map(|default| default.as_str())).collect();
     let (tokens, token_hashes) = feed_tokens(writes);
     let revisions: Vec<i64> = calendars.iter().map(|calendar| calendar.revision.0).collect();
     let versions: Vec<i64> = calendars.iter().map(|calendar| calendar.version.0).collect();
@@ -311,10 +313,10 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
     sqlx::query!(
         "INSERT INTO calendars (org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
              default_reminders, feed_token, feed_token_hash, revision, version, created_at, updated_at, deleted_at,
-             conflicts)
+             conflicts, recurrence_default)
          SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
              $8::text[], $9::text[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[],
-             $15::bigint[], $16::bigint[], $17::bigint[], $18::text[])",
+             $15::bigint[], $16::bigint[], $17::bigint[], $18::text[], $19::text[])",
         &orgs,
         &ids,
         &agents as &[Option<Uuid>],
@@ -333,6 +335,7 @@ async fn create_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
         &updated,
         &deleted as &[Option<i64>],
         &conflicts as &[&str],
+        &recurrence_defaults as &[Option<&str>],
     )
     .execute(connection)
     .await?;
@@ -359,6 +362,8 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
     let reminders: Vec<Option<String>> =
         calendars.iter().map(|calendar| reminders_json(calendar.default_reminders.as_ref())).collect();
     let conflicts: Vec<&str> = calendars.iter().map(|calendar| calendar.conflicts.as_str()).collect();
+    let recurrence_defaults: Vec<Option<&str>> =
+        calendars.iter().map(|calendar| calendar.recurrence_default.map(|default| default.as_str())).collect();
     let (tokens, token_hashes) = feed_tokens(writes);
     let versions: Vec<i64> = calendars.iter().map(|calendar| calendar.version.0).collect();
     let updated: Vec<i64> = calendars.iter().map(|calendar| calendar.updated_at.as_micros()).collect();
@@ -369,12 +374,14 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
              external_id = row.external_id, provider = row.provider, agent_status = row.agent_status,
              default_reminders = row.default_reminders, feed_token = row.feed_token,
              feed_token_hash = row.feed_token_hash, version = row.version, updated_at = row.updated_at,
-             deleted_at = row.deleted_at, conflicts = row.conflicts
+             deleted_at = row.deleted_at, conflicts = row.conflicts,
+             recurrence_default = row.recurrence_default
          FROM unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
                  $9::text[], $10::text[], $11::text[], $12::bytea[], $13::bigint[], $14::bigint[], $15::bigint[],
-                 $16::text[])
+                 $16::text[], $17::text[])
              AS row (org_id, id, seen, name, timezone, metadata, external_id, provider, agent_status,
-                 default_reminders, feed_token, feed_token_hash, version, updated_at, deleted_at, conflicts)
+                 default_reminders, feed_token, feed_token_hash, version, updated_at, deleted_at, conflicts,
+                 recurrence_default)
          WHERE calendars.org_id = row.org_id AND calendars.id = row.id AND calendars.version = row.seen",
         &orgs,
         &ids,
@@ -392,6 +399,7 @@ async fn update_calendars(connection: &mut PgConnection, writes: &[CalendarWrite
         &updated,
         &deleted as &[Option<i64>],
         &conflicts as &[&str],
+        &recurrence_defaults as &[Option<&str>],
     )
     .execute(connection)
     .await?;

@@ -140,6 +140,8 @@ keys! {
         "The maximum number of open connections, in total and from one IP address: a list such as total=4096,address=256, or only the total. Only the total applies to trusted proxies.";
     MAIL_LIMITS, Plain, Default::Text("org=200,recipient=5"),
         "The maximum messages per hour to people outside an organization: `default`, `off`, or a list such as org=1000,recipient=off (org: from one organization; recipient: to one address, from all organizations). Mail about sign-in and security does not count.";
+    RECURRENCE_DEFAULT, Plain, Default::Text("utc"),
+        "The zone of a series whose request and calendar name none: `utc`, or `calendar` for the zone of its calendar.";
     PUBLIC_MAIL_DOMAINS, Plain, Default::Text("default"),
         "The mail domains at which anybody can get a mailbox; their sign-ups are limited by domain and network together: `default`, `off`, or a list such as default,example.com,mail.* (a list without `default` replaces the built-in one).";
     TRUSTED_PROXIES, Plain, Default::Unset("none"),

@@ -13,6 +13,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use ipnet::IpNet;
+use kalends_calendars::RecurrenceDefault;
 use kalends_plans::Plan;
 use kalends_time::{CivilDate, SignedDuration};
 use secrecy::SecretString;
@@ -90,6 +91,11 @@ pub(super) fn sign_up_plan(text: &str) -> Result<Plan, String> {
         Some(plan @ (Plan::Free | Plan::Pro | Plan::Custom)) => Ok(plan),
         Some(Plan::FreeAgent | Plan::FreeAgentUnverified) | None => Err("must be free, pro or custom".to_owned()),
     }
+}
+
+/// The zone of series that name none.
+pub(super) fn recurrence_default(text: &str) -> Result<RecurrenceDefault, String> {
+    RecurrenceDefault::from_name(text.trim()).ok_or_else(|| "must be utc or calendar".to_owned())
 }
 
 /// A Boolean.

@@ -272,6 +272,7 @@ async fn create_calendar(
     let activity = calendar.activity.as_str();
     let reminders = reminders_json(calendar.default_reminders.as_ref());
     let conflicts = calendar.conflicts.as_str();
+    let recurrence_default = calendar.recurrence_default.map(|default| default.as_str());
     let (created_at, updated_at) = (calendar.created_at.as_micros(), calendar.updated_at.as_micros());
     let deleted_at = calendar.deleted_at.map(Timestamp::as_micros);
     let FeedTokenHash(token_hash) = calendar.feed_token.hash();
@@ -279,8 +280,8 @@ async fn create_calendar(
     let created = sqlx::query!(
         "insert into calendars (org_id, id, agent_id, name, timezone, metadata, external_id, provider, agent_status,
             default_reminders, feed_token, revision, version, created_at, updated_at, deleted_at, feed_token_hash,
-            conflicts)
-         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18
+            conflicts, recurrence_default)
+         select ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19
          where ?3 is null
             or exists (select 1 from agents where org_id = ?1 and id = ?3 and status <> 'decommissioned')",
         org_id,
@@ -300,7 +301,8 @@ async fn create_calendar(
         updated_at,
         deleted_at,
         token_hash,
-        conflicts
+        conflicts,
+        recurrence_default
     )
     .execute(connection)
     .await?;
@@ -319,6 +321,7 @@ async fn update_calendar(
     let activity = calendar.activity.as_str();
     let reminders = reminders_json(calendar.default_reminders.as_ref());
     let conflicts = calendar.conflicts.as_str();
+    let recurrence_default = calendar.recurrence_default.map(|default| default.as_str());
     let updated_at = calendar.updated_at.as_micros();
     let deleted_at = calendar.deleted_at.map(Timestamp::as_micros);
     let FeedTokenHash(token_hash) = calendar.feed_token.hash();
@@ -328,7 +331,7 @@ async fn update_calendar(
     let updated = sqlx::query!(
         "update calendars set name = ?4, timezone = ?5, metadata = ?6, external_id = ?7, provider = ?8,
             agent_status = ?9, default_reminders = ?10, feed_token = ?11, version = ?12, updated_at = ?13,
-            deleted_at = ?14, feed_token_hash = ?15, conflicts = ?16
+            deleted_at = ?14, feed_token_hash = ?15, conflicts = ?16, recurrence_default = ?17
          where org_id = ?1 and id = ?2 and version = ?3",
         org_id,
         id,
@@ -345,7 +348,8 @@ async fn update_calendar(
         updated_at,
         deleted_at,
         token_hash,
-        conflicts
+        conflicts,
+        recurrence_default
     )
     .execute(connection)
     .await?;

@@ -19,7 +19,7 @@ impl Calendars for SqliteStore {
         sqlx::query_as!(
             CalendarRow,
             "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
-                c.default_reminders, c.conflicts, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')",
@@ -59,7 +59,7 @@ impl Calendars for SqliteStore {
         let rows = sqlx::query_as!(
             CalendarRow,
             "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
-                c.default_reminders, c.conflicts, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and (c.created_at, c.id) > (?2, ?3) and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')
@@ -88,7 +88,7 @@ impl SqliteStore {
             let data = sqlx::query_as!(
                 CalendarRow,
                 "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
-                c.default_reminders, c.conflicts, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c
              where c.org_id = ?1 and c.agent_id = ?2 and c.deleted_at is null
                 and exists (select 1 from agents a
@@ -133,7 +133,7 @@ impl SqliteStore {
             let data = sqlx::query_as!(
                 CalendarRow,
                 "select c.id, c.agent_id, c.name, c.timezone, c.metadata, c.external_id, c.provider, c.agent_status,
-                c.default_reminders, c.conflicts, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
+                c.default_reminders, c.conflicts, c.recurrence_default, c.feed_token, c.revision, c.version, c.created_at, c.updated_at
              from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where c.org_id = ?1 and c.deleted_at is null
                 and (case when c.agent_id is null then ?2 else a.status <> 'decommissioned' end)

@@ -3,6 +3,7 @@
 use kalends_app::{ChangeSet, ports::CommitError};
 use kalends_calendars::{
     Agent, AgentActivity, AgentStatus, Calendar, CalendarPatch, Conflicts, ContextEvents, Event, Patch, Provider,
+    RecurrenceDefault,
     ports::{AgentFilter, CalendarFilter, EventFilter, EventScope},
 };
 use kalends_kernel::{AgentId, CalendarId, Metadata, Page, Revision, Version};
@@ -47,6 +48,9 @@ pub async fn calendars_round_trip(store: &StoreUnderTest) {
     made.extend(AgentActivity::ALL.iter().map(|activity| Calendar { activity: *activity, ..plain() }));
     made.extend(Provider::ALL.iter().map(|provider| Calendar { provider: Some(*provider), ..plain() }));
     made.extend(Conflicts::ALL.iter().map(|conflicts| Calendar { conflicts: *conflicts, ..plain() }));
+    made.extend(
+        RecurrenceDefault::ALL.iter().map(|default| Calendar { recurrence_default: Some(*default), ..plain() }),
+    );
     made.extend(reminders().map(|default_reminders| Calendar { default_reminders, ..plain() }));
     for zone in ["UTC", "Europe/Berlin", "Asia/Kathmandu", "Etc/GMT+12"] {
         made.push(Calendar { zone: zone.parse().unwrap(), ..plain() });
@@ -70,6 +74,7 @@ pub async fn calendars_are_updated_only_at_the_version_seen(store: &StoreUnderTe
         activity: Patch::Set(AgentActivity::Error),
         default_reminders: Patch::Set(most_reminders),
         conflicts: Patch::Set(Conflicts::Refuse),
+        recurrence_default: Patch::Set(Some(RecurrenceDefault::Calendar)),
         metadata: Patch::Set(rich_metadata()),
     };
     let after = Calendar {

@@ -30,6 +30,7 @@ impl Calendar {
                 domain::Conflicts::Allow => None,
                 refuse @ domain::Conflicts::Refuse => Some(refuse.into()),
             },
+            recurrence_default: calendar.recurrence_default.map(Into::into),
             ical_url: format!("{base_url}/ical/{}.ics", calendar.feed_token.reveal()),
         }
     }
@@ -54,6 +55,7 @@ impl CreateCalendar {
                 activity: self.agent_status.map_or(domain::AgentActivity::Idle, Into::into),
                 default_reminders,
                 conflicts: self.conflicts.map(Into::into).unwrap_or_default(),
+                recurrence_default: self.recurrence_default.map(Into::into),
                 metadata,
             }),
             _ => Err(errors),
@@ -73,10 +75,11 @@ impl UpdateCalendar {
             agent_status: None,
             default_reminders: None,
             conflicts: None,
+            recurrence_default: None,
             metadata: None,
         } = self
         {
-            let fields = "name, timezone, agent_status, default_reminders, conflicts, metadata";
+            let fields = "name, timezone, agent_status, default_reminders, conflicts, recurrence_default, metadata";
             return Err(nothing_to_change(fields).into());
         }
         let mut errors = FieldErrors::default();
@@ -86,11 +89,26 @@ impl UpdateCalendar {
         let default_reminders = errors
             .take(set_or_clear(self.default_reminders, |minutes| Reminders::parse("default_reminders", &minutes)));
         let conflicts = errors.take(set("conflicts", self.conflicts, |conflicts| Ok(conflicts.into())));
+        let recurrence_default = errors.take(set_or_clear(self.recurrence_default, |default| Ok(default.into())));
         let metadata = errors.take(set("metadata", self.metadata, |value| Metadata::parse("metadata", value)));
-        match (name, zone, activity, default_reminders, conflicts, metadata) {
-            (Some(name), Some(zone), Some(activity), Some(default_reminders), Some(conflicts), Some(metadata)) => {
-                Ok(domain::CalendarPatch { name, zone, activity, default_reminders, conflicts, metadata })
-            }
+        match (name, zone, activity, default_reminders, conflicts, recurrence_default, metadata) {
+            (
+                Some(name),
+                Some(zone),
+                Some(activity),
+                Some(default_reminders),
+                Some(conflicts),
+                Some(recurrence_default),
+                Some(metadata),
+            ) => Ok(domain::CalendarPatch {
+                name,
+                zone,
+                activity,
+                default_reminders,
+                conflicts,
+                recurrence_default,
+                metadata,
+            }),
             _ => Err(errors),
         }
     }

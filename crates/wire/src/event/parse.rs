@@ -9,7 +9,7 @@ use kalends_kernel::{FieldError, FieldErrors, Metadata, Page, bounded_text, opti
 use kalends_recurrence::Rule;
 use kalends_time::{Span, Timestamp, Zone};
 
-use super::{CreateEvent, CreateEventBatch, DeleteEvent, Event, ExternalSync, ListEvents, UpdateEvent};
+use super::{CreateEvent, CreateEventBatch, DeleteEvent, Event, ExternalSync, ListEvents, Notice, UpdateEvent};
 use crate::{
     Local,
     fields::{instant, metadata, zone},
@@ -55,6 +55,7 @@ impl From<domain::Event> for Event {
             recurring_event_id: occurrence.map(|occurrence| occurrence.series),
             original_start_time: occurrence.map(|occurrence| occurrence.start),
             external_sync: None,
+            notices: Vec::new(),
             local: None,
             deleted_at: event.deleted_at,
             created_at: event.created_at,
@@ -68,6 +69,20 @@ impl Event {
     #[must_use]
     pub fn with_external_sync(mut self, status: domain::ExternalSync) -> Self {
         self.external_sync = Some(ExternalSync { status: status.into() });
+        self
+    }
+
+    /// Returns the event with the notices about it. `zone` is the zone of its calendar.
+    #[must_use]
+    pub fn with_notices(mut self, zone: Zone) -> Self {
+        let in_utc = self.recurrence_timezone.as_deref() == Some(Zone::UTC.name());
+        if in_utc && !self.all_day && zone.offset_period_at(self.start_time).end.is_some() {
+            let message = format!(
+                "the series repeats in UTC, so its local time changes when the clocks of its calendar's zone {zone} do; \
+                 to keep the local time, set recurrence_timezone to {zone}"
+            );
+            self.notices.push(Notice { code: "repeats_in_utc".into(), message });
+        }
         self
     }
 
