@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kalends_availability::{BusySet, nearest_free};
 use kalends_calendars::{
-    Block, BlockKind, CONFLICTS_MAX, Calendar, Comparison, EndedHold, Event, HoldEnd, Met, Reservation,
+    Block, BlockKind, CONFLICTS_MAX, Calendar, Change, Comparison, EndedHold, Event, HoldEnd, Met, Reservation,
     ports::BusySource,
 };
 use kalends_kernel::{CalendarId, EventId, OrgId, ProposalId};
@@ -117,9 +117,12 @@ impl App {
         let Err(Met { times, blocks }) = comparison.outcome() else {
             changes.guards.push(Guard::CalendarTime { calendar: calendar.id, seen: source.revision, window });
             // An expired hold blocks nothing, but a node whose clock is behind may confirm it. Both write its row, so
-            // one of them is refused.
+            // one of them is refused. Another event of the change-set may have ended it already.
             for seen in holds {
-                if let Some(event) = seen.expired(now) {
+                let ends = |change: &Change| matches!(change, Change::UpdateEvent { event, .. } if event.id == seen.id);
+                if let Some(event) = seen.expired(now)
+                    && !changes.calendars.iter().any(ends)
+                {
                     self.end_hold(EndedHold { seen, event, end: HoldEnd::Expired }, now, changes);
                 }
             }
@@ -226,6 +229,9 @@ impl App {
             let from = (found.wanted.start() - NEAR).max(now);
             if let Ok(within) = Span::new(from, found.wanted.end() + NEAR) {
                 let taken = self.taken(actor.org(), &found.sources, within, now).await?;
+                // What blocks may not be stored: an event of the same batch.
+                let conflicts = found.conflicts.iter().map(|(_, block)| block.span).collect();
+                let taken = taken.union(&BusySet::from_unsorted(conflicts));
                 found.nearest_free = nearest_free(&taken, found.wanted, within, NEAR_STEP, NEAREST);
             }
         }

@@ -1,9 +1,9 @@
 //! Calendars, owned by an agent or shared by an organization.
 
 use kalends_kernel::{AgentId, CalendarId, Metadata, OrgId, Revision, Version};
-use kalends_time::{Span, Timestamp, Zone};
+use kalends_time::{Timestamp, Zone};
 
-use crate::{Event, FeedToken, Patch, Reminders, named_values};
+use crate::{FeedToken, Patch, RecurrenceDefault, Reminders, Zones, named_values};
 
 named_values! {
     /// The activity that the agent of a calendar reports. Any value may follow any other.
@@ -28,18 +28,6 @@ named_values! {
         Allow = "allow",
         /// A write that would block a time that something else blocks is refused.
         Refuse = "refuse",
-    }
-}
-
-named_values! {
-    /// The zone that a series follows if its request names none.
-    #[derive(Default)]
-    pub enum RecurrenceDefault {
-        /// UTC, so that its wall-clock time in other zones changes with their clocks.
-        #[default]
-        Utc = "utc",
-        /// The zone of its calendar.
-        Calendar = "calendar",
     }
 }
 
@@ -94,22 +82,6 @@ pub struct Calendar {
     pub updated_at: Timestamp,
     /// When it was deleted, if it was.
     pub deleted_at: Option<Timestamp>,
-}
-
-/// The zones that the events of a calendar follow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Zones {
-    /// The zone of the calendar, for all-day events.
-    pub calendar: Zone,
-    /// The zone of series that name none and are not all-day.
-    pub series: Zone,
-}
-
-/// A calendar in this zone, whose series follow UTC if they name no zone.
-impl From<Zone> for Zones {
-    fn from(calendar: Zone) -> Self {
-        Self { calendar, series: Zone::UTC }
-    }
 }
 
 /// The validated fields of a new calendar.
@@ -205,18 +177,6 @@ impl Calendar {
             RecurrenceDefault::Calendar => self.zone,
         };
         Zones { calendar: self.zone, series }
-    }
-
-    /// The times that must be free for a write that turns `before` into `after`, sorted by start and by end. With
-    /// `if_free`, these are all times that the event blocks. Without it, a calendar that allows no conflicts demands
-    /// it of the times that the event did not block before, so that an event that already overlaps another one can be
-    /// renamed or shortened.
-    pub fn times_to_be_free(&self, before: Option<&Event>, after: &Event, if_free: bool, now: Timestamp) -> Vec<Span> {
-        match (if_free, self.conflicts) {
-            (true, _) => after.blocked_beyond(None, now),
-            (false, Conflicts::Refuse) => after.blocked_beyond(before, now),
-            (false, Conflicts::Allow) => Vec::new(),
-        }
     }
 
     /// The calendar with a new feed address. The old address no longer works.

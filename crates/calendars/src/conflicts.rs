@@ -8,13 +8,27 @@ use std::collections::BTreeSet;
 
 use kalends_time::{SignedDuration, Span, Timestamp};
 
-use crate::{Block, Event};
+use crate::{Block, Calendar, Conflicts, Event};
 
 /// How far ahead the occurrences of a series are compared with what blocks, from its start or from now, whichever is
 /// later.
 pub const COMPARED_MAX: SignedDuration = SignedDuration::days(366);
 /// The maximum number of conflicts that a refusal lists, and of the occurrences of a series that have one.
 pub const CONFLICTS_MAX: usize = 20;
+
+impl Calendar {
+    /// The times that must be free for a write that turns `before` into `after`, sorted by start and by end. With
+    /// `if_free`, these are all times that the event blocks. Without it, a calendar that allows no conflicts demands
+    /// it of the times that the event did not block before, so that an event that already overlaps another one can be
+    /// renamed or shortened.
+    pub fn times_to_be_free(&self, before: Option<&Event>, after: &Event, if_free: bool, now: Timestamp) -> Vec<Span> {
+        match (if_free, self.conflicts) {
+            (true, _) => after.blocked_beyond(None, now),
+            (false, Conflicts::Refuse) => after.blocked_beyond(before, now),
+            (false, Conflicts::Allow) => Vec::new(),
+        }
+    }
+}
 
 impl Event {
     /// The times that it blocks and that `before` did not block, sorted by start and by end. For a series, these are

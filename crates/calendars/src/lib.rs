@@ -27,15 +27,14 @@ mod rules;
 mod series;
 mod timers;
 mod times;
+mod zones;
 
 pub(crate) use named::named_values;
 
 pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
 pub use as_of::{AS_OF_CALENDARS_MAX, AS_OF_HUMANS_MAX, AsOf, HumanAsOf, HumanFor};
 pub use blocks::{Block, BlockKind, Reason, ReasonKind, block_kind};
-pub use calendar::{
-    AgentActivity, Calendar, CalendarPatch, Conflicts, NewCalendar, Provider, RecurrenceDefault, Zones,
-};
+pub use calendar::{AgentActivity, Calendar, CalendarPatch, Conflicts, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
 pub use changes::{
     CHANGED_SINCE_MAX, Changed, ChangedSince, ChangesPage, ChangesRead, ChangesSince, ChangesToken, DELETED_KEPT,
@@ -68,6 +67,7 @@ pub use series::{
 };
 pub use timers::{Advance, EmittedUntil, Happening, HappeningKind, LATENESS_MAX, Timer};
 pub use times::{Moment, Times};
+pub use zones::{RecurrenceDefault, Zones};
 
 /// The maximum number of characters in an agent's or calendar's name.
 pub const NAME_MAX: usize = 255;

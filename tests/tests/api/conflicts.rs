@@ -161,6 +161,7 @@ async fn a_batch_names_the_event_whose_time_is_taken(#[case] database: Database)
     let refused = batch(vec![one("09:00", "10:00", true), one("09:30", "10:30", true)]).await;
     let refused = refused.refused(409, "conflict").code("slot_taken").param("events[1]");
     names(&refused, &[("event", &at("09:00"), &at("10:00"))]);
+    assert_eq!(refused.at("/error/nearest_free/0/start"), at("10:30"), "the first event of the batch takes its time");
     assert_eq!(api.get(events(&calendar)).await.expect(200)["total"], 0);
     batch(vec![one("09:00", "10:00", true), one("09:30", "10:30", false)]).await.expect(201);
     let refused =

@@ -12,7 +12,7 @@ use kalends_app::{
 };
 use kalends_availability::BusySet;
 use kalends_bridge::HumanBusy;
-use kalends_calendars::{Agent, AsOf, Calendar, Event, HumanAsOf, NewRules, Times};
+use kalends_calendars::{Agent, AsOf, Calendar, Event, EventStatus, HumanAsOf, NewRules, Times, ports::Events as _};
 use kalends_kernel::HumanSource;
 use kalends_kernel::{KeyId, OrgId, RequestId, Revision};
 use kalends_testkit::{
@@ -147,6 +147,20 @@ impl House {
             local: false,
         };
         Actor::enter(Arc::new(principal), request).unwrap()
+    }
+
+    /// Creates events at times that must be free.
+    async fn create(&self, calendar: &Calendar, times: &[Span]) -> Result<(), Refusal> {
+        let event = |time: &Span| {
+            json!({
+                "title": "Standup", "start_time": time.start().to_string(), "end_time": time.end().to_string(),
+                "if_free": true,
+            })
+        };
+        let events: Vec<Value> = times.iter().map(event).collect();
+        let batch: kalends_wire::CreateEventBatch = serde_json::from_value(json!({ "events": events })).unwrap();
+        let actor = self.actor(Reach::Organization, &operations::CREATE_EVENT_BATCH);
+        self.app.create_events(&actor, &calendar.id.to_string(), batch.parse().unwrap()).await.map(|_| ())
     }
 
     /// The availability of an agent, in slots of an hour.
@@ -543,6 +557,38 @@ async fn holds_respect_human_calendars_and_their_changes() {
     hold("11:30", "12:00", Some(&seen)).await.unwrap();
     let current = house.ask(&agent, morning(), false).await.json["as_of"].clone();
     hold("11:00", "11:20", Some(&current)).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_event_that_must_be_free_respects_human_calendars() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    house.read(FIRST, 1, &[hours("09:00", "09:30")]);
+    house.humans.connect(calendar.id, FIRST);
+    let Err(Refusal::SlotTaken(obstacles)) = house.create(&calendar, &[hours("09:15", "10:00")]).await else {
+        panic!("a human is busy")
+    };
+    let kinds: Vec<_> = obstacles.conflicts.iter().map(|(_, block)| block.kind).collect();
+    assert_eq!(kinds, [kalends_calendars::BlockKind::HumanBusy]);
+    house.create(&calendar, &[hours("09:30", "10:00")]).await.unwrap();
+}
+
+/// The end of an expired hold is written once, even if several events of a batch find it.
+#[tokio::test]
+async fn a_batch_ends_an_expired_hold_once() {
+    let house = House::new().await;
+    let agent = house.agent().await;
+    let calendar = house.calendar(&agent).await;
+    let hold = house.make.hold(&calendar, hours("09:00", "12:00"), SignedDuration::minutes(2));
+    house.store.commit(ChangeSet::new(house.org).create(&hold)).await.unwrap();
+    let times = [hours("09:00", "10:00"), hours("10:00", "11:00")];
+    let taken = house.create(&calendar, &times).await;
+    assert!(matches!(&taken, Err(Refusal::SlotTaken(found)) if found.item == Some(0)), "{taken:?}");
+    house.make.clock.set(hold.hold.unwrap().expires_at);
+    house.create(&calendar, &times).await.unwrap();
+    let ended = house.store.find_event(house.org, hold.id).await.unwrap().unwrap().event;
+    assert_eq!((ended.status, ended.version), (EventStatus::Cancelled, hold.version.next()));
 }
 
 #[tokio::test]

@@ -148,7 +148,7 @@ impl ListSubscriptions {
 }
 
 impl ImportReport {
-    /// Builds the answer. Of the refused events, it shows the first [`REPORTED_MAX`].
+    /// Builds the answer. It shows the first [`REPORTED_MAX`] refused events.
     pub fn new(report: domain::sync::Report, mut refused: Vec<RefusedEvent>) -> Self {
         let SyncReport { created, updated, untouched, skipped, skipped_events, warnings, .. } = report.into();
         let count = u32::try_from(refused.len()).unwrap_or(u32::MAX);
