@@ -30,6 +30,17 @@ pub(crate) struct CalendarBusy {
     pub(crate) holds: Vec<Event>,
 }
 
+/// A time on a calendar, and what to read of it.
+struct Wanted<'a> {
+    span: Span,
+    /// The proposal whose reservations do not block.
+    owner: Option<ProposalId>,
+    /// The series whose rules do not count.
+    ignored: &'a [EventId],
+    /// The most events, occurrences and reservations to read, each.
+    most: usize,
+}
+
 /// The turn of a request among those of this process that want time on the same calendar. It begins when the request
 /// first finds that its time must be free, and lasts for all of its attempts.
 pub(crate) type Turn<'a> = OnceCell<Vec<MutexGuard<'a, ()>>>;
@@ -58,6 +69,8 @@ pub(crate) struct Written {
     events: Vec<Event>,
     /// The times that they, and events that end, no longer block.
     freed: Vec<Block>,
+    /// Series that have another rule now, or that end. Their stored occurrences no longer block.
+    replaced: Vec<EventId>,
 }
 
 impl Written {
@@ -70,6 +83,19 @@ impl Written {
     /// Adds the end of an event.
     pub(crate) fn end(&mut self, before: &Event) {
         self.freed.extend(before.busy().map(|_| before.block()));
+        self.replaced.extend(before.recurrence().map(|_| before.id));
+    }
+
+    /// The present extent, to which [`Self::restore`] goes back.
+    pub(crate) fn extent(&self) -> [usize; 3] {
+        [self.events.len(), self.freed.len(), self.replaced.len()]
+    }
+
+    /// Removes what was added since it had this extent.
+    pub(crate) fn restore(&mut self, [events, freed, replaced]: [usize; 3]) {
+        self.events.truncate(events);
+        self.freed.truncate(freed);
+        self.replaced.truncate(replaced);
     }
 }
 
@@ -98,17 +124,11 @@ impl App {
         let most = if wanted.len() == 1 { CONFLICTS_MAX + own.len() } else { usize::MAX };
         let mut comparison = Comparison::new(wanted, own);
         let Some(window) = comparison.window() else { return Ok(()) };
-        // The rule of the series itself: of its earlier state, or of an occurrence that a file changes.
-        let series = match before {
-            Some(before) => before.recurrence().map(|_| before.id),
-            None => event.occurrence().map(|occurrence| occurrence.series),
-        };
-        let mut meet = |of: Option<EventId>, block| {
-            if of.is_none() || of != series {
-                comparison.meet(block);
-            }
-        };
-        let (source, holds) = self.each_block(calendar.org, calendar.id, window, None, most, &mut meet).await?;
+        let own_rule = before.and_then(|before| before.recurrence().map(|_| before.id));
+        let ignored: Vec<EventId> = own_rule.into_iter().chain(written.replaced.iter().copied()).collect();
+        let wanted = Wanted { span: window, owner: None, ignored: &ignored, most };
+        let mut meet = |block| comparison.meet(block);
+        let (source, holds) = self.each_block(calendar.org, calendar.id, &wanted, &mut meet).await?;
         for other in &written.events {
             let times = other.blocked_in(window).into_iter();
             times.for_each(|span| comparison.meet(Block { span, ..other.block() }));
@@ -167,38 +187,38 @@ impl App {
         owner: Option<ProposalId>,
     ) -> Result<CalendarBusy, Attempt> {
         let mut blocks = Vec::new();
-        let mut keep = |_, block| blocks.push(block);
-        let (source, holds) = self.each_block(org, calendar, span, owner, CONFLICTS_MAX, &mut keep).await?;
+        let wanted = Wanted { span, owner, ignored: &[], most: CONFLICTS_MAX };
+        let mut keep = |block| blocks.push(block);
+        let (source, holds) = self.each_block(org, calendar, &wanted, &mut keep).await?;
         Ok(CalendarBusy { source, blocks, holds })
     }
 
-    /// Calls `each` with everything that blocks `span` on a calendar except holds: with the series, if it is an
-    /// occurrence that a rule generates. It does so for at most `most` events, occurrences and reservations each.
-    /// Returns the holds, including expired ones. Otherwise the same as [`Self::calendar_busy`].
+    /// Calls `each` with everything that blocks the wanted time except holds. Returns the holds, including expired ones.
+    /// Otherwise the same as [`Self::calendar_busy`].
     async fn each_block(
         &self,
         org: OrgId,
         calendar: CalendarId,
-        span: Span,
-        owner: Option<ProposalId>,
-        most: usize,
-        each: &mut (dyn FnMut(Option<EventId>, Block) + Send),
+        wanted: &Wanted<'_>,
+        each: &mut (dyn FnMut(Block) + Send),
     ) -> Result<(BusySource, Vec<Event>), Attempt> {
+        let Wanted { span, owner, ignored, most } = *wanted;
         let limit = u32::try_from(most).unwrap_or(u32::MAX);
         let found = self.parts.store.blocks(org, calendar, span, limit).await?.ok_or(Attempt::Stale)?;
         let source = found.source;
-        found.blocks.into_iter().for_each(|block| each(None, block));
+        found.blocks.into_iter().for_each(&mut *each);
         if found.repeats {
             let known = self.series_reaching(org, calendar, source.revision, span).await?.ok_or(Attempt::Stale)?;
-            let spans = known.series.iter().flat_map(|series| series.occurrences(span).map(|span| (series.id, span)));
-            spans.take(most).for_each(|(of, span)| each(Some(of), Block { kind: BlockKind::Event, span }));
+            let others = known.series.iter().filter(|series| !ignored.contains(&series.id));
+            let spans = others.flat_map(|series| series.occurrences(span)).take(most);
+            spans.for_each(|span| each(Block { kind: BlockKind::Event, span }));
         }
         let mut holds = Vec::new();
         if found.held {
             let found = self.parts.store.holds_within(org, calendar, span).await?.ok_or(Attempt::Stale)?;
             let now = self.now();
             let others = found.reserved.iter().filter(|kept| kept.blocks_at(now) && Some(kept.owner) != owner);
-            others.map(Reservation::block).take(most).for_each(|block| each(None, block));
+            others.map(Reservation::block).take(most).for_each(&mut *each);
             holds = found.holds;
         }
         let seen = self.humans_of(org, &[source]).await?;
@@ -206,7 +226,7 @@ impl App {
             // Unknown time is not offered, but it does not conflict either.
             let humans = self.read_humans(org, seen, span, self.now(), true).await?;
             let busy = humans.busy(calendar, span).unwrap_or(BusySet::EMPTY);
-            busy.spans().iter().for_each(|span| each(None, Block { kind: BlockKind::HumanBusy, span: *span }));
+            busy.spans().iter().for_each(|span| each(Block { kind: BlockKind::HumanBusy, span: *span }));
         }
         Ok((source, holds))
     }

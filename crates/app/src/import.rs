@@ -4,14 +4,18 @@
 //! the same file again changes only what is different in it. An event in the file replaces or cancels an earlier import
 //! of the same event. Events that are not in the file are not deleted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use bytes::Bytes;
-use kalends_calendars::{Calendar, Change as Write, Event, EventSource};
+use kalends_calendars::{Calendar, Change as Write, Conflicts, Event, EventSource};
 use kalends_feeds::{
     Change, Origin,
+    limits::REPORTED_MAX,
     read::{Context, What},
-    sync::{Chunk, Counts, Ending, ItemKey, KnownItem, KnownItems, Planned},
+    sync::{Chunk, Counts, Ending, Former, ItemKey, KnownItem, KnownItems, Planned},
 };
 use kalends_kernel::{EventId, FieldError, Version};
 use kalends_notifications::EventType;
@@ -36,15 +40,34 @@ fn fresh_series(planned: &Planned) -> Option<EventId> {
 /// What the calendar refused, because something else blocks the time.
 #[derive(Default)]
 struct Refused {
+    /// The first events, at most [`REPORTED_MAX`].
     events: Vec<wire::RefusedEvent>,
-    /// The new series among them. Their overrides are not written either.
-    series: BTreeSet<EventId>,
+    count: u32,
+    /// Nothing of the file with one of these `UID`s is written.
+    uids: BTreeSet<Arc<str>>,
+}
+
+impl Refused {
+    fn extend(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
+        let room = REPORTED_MAX.saturating_sub(self.events.len());
+        self.events.extend(other.events.into_iter().take(room));
+        self.uids.extend(other.uids);
+    }
 }
 
 /// The result of writing a chunk.
 struct Taken {
     counts: Counts,
     refused: Refused,
+}
+
+/// An item of a file, as it is about to be written.
+struct Ready<'a> {
+    planned: &'a Planned,
+    before: Option<Event>,
+    event: Event,
+    about: EventType,
 }
 
 impl App {
@@ -76,28 +99,26 @@ impl App {
         let mut refused = Refused::default();
         for chunk in &diff.chunks {
             let turn = Turn::new();
-            let taken =
-                retry_stale(|| self.take_over(actor, &calendar, chunk, (&fresh, &refused.series), &turn)).await?;
+            let taken = retry_stale(|| self.take_over(actor, &calendar, chunk, (&fresh, &refused.uids), &turn)).await?;
             report.counts.created += taken.counts.created;
             report.counts.updated += taken.counts.updated;
-            refused.events.extend(taken.refused.events);
-            refused.series.extend(taken.refused.series);
+            refused.extend(taken.refused);
         }
-        let answer = wire::ImportReport::new(report, refused.events);
+        let answer = wire::ImportReport::new(report, refused.events, refused.count);
         let answer = Answered::shows(&actor.request, answer, None);
         let done = ChangeSet::new(actor.org());
         let committed = self.commit_for(actor, calendar.agent, calendar.id.to_string(), done, answer).await;
         committed.map_err(Attempt::into_refusal)
     }
 
-    /// Writes items of a file as native events, all or none of them. Items whose time the calendar refuses are left
-    /// out, and so are the occurrences of series that it refused.
+    /// Writes items of a file as native events, all or none of them, except those that the calendar refuses. A series
+    /// and its overrides have one `UID`. If one of them is refused, none of them is written.
     async fn take_over<'a>(
         &'a self,
         actor: &Actor,
         calendar: &Calendar,
         chunk: &Chunk,
-        (fresh, refused_series): (&BTreeSet<EventId>, &BTreeSet<EventId>),
+        (fresh, refused_before): (&BTreeSet<EventId>, &BTreeSet<Arc<str>>),
         turn: &Turn<'a>,
     ) -> Result<Taken, Attempt> {
         let (org, now) = (actor.org(), self.now());
@@ -107,70 +128,56 @@ impl App {
         let (mut changes, mut counts, mut charged) = (ChangeSet::new(org), Counts::default(), 0_u32);
         let mut items: Vec<KnownItem> = Vec::with_capacity(chunk.len());
         let (mut written, mut refused) = (Written::default(), Refused::default());
-        for former in &chunk.former {
-            let seen = seen.get(&former.known.event);
-            let ends = |seen: &&Event| matches!(former.applied_to(seen, now), Ending::Deleted(_) | Ending::Cancelled);
-            seen.filter(ends).into_iter().for_each(|seen| written.end(seen));
-        }
-        for planned in &chunk.planned {
-            let series = planned.occurrence.map(|occurrence| occurrence.series);
-            if series.is_some_and(|series| refused_series.contains(&series) || refused.series.contains(&series)) {
+        let mut refused_keys: Vec<ItemKey> = Vec::new();
+        // What the file only ends frees its time first.
+        let is_planned =
+            |former: &&Former| chunk.planned.iter().any(|planned| planned.known.key.shares_uid(former.known.key));
+        let only_ended = chunk.former.iter().filter(|former| !is_planned(former));
+        let only_ended = only_ended.filter_map(|former| Some((former, seen.get(&former.known.event)?)));
+        only_ended.filter(|(former, seen)| former.frees(seen, now)).for_each(|(_, seen)| written.end(seen));
+        for group in chunk.planned.chunk_by(|one, next| one.item.uid == next.item.uid) {
+            let Some(first) = group.first() else { continue };
+            if refused_before.contains(&first.item.uid) {
+                refused_keys.push(first.known.key);
                 continue;
             }
-            let before = match seen.get(&planned.known.event) {
-                Some(seen) => Some(seen.clone()),
-                // It was deleted after the file was compared.
-                None if !planned.is_new => return Err(Attempt::Stale),
-                None => self.changed_here(calendar, planned, fresh).await?,
-            };
-            let (event, about) = match &before {
-                Some(seen) => (planned.updated(seen, now), EventType::EventUpdated),
-                // An occurrence belongs to a series that was announced before. It is announced like one that a
-                // request changes.
-                None if planned.occurrence.is_some() => {
-                    (planned.created(calendar, EventSource::Internal, now), EventType::EventUpdated)
+            let mut ready = Vec::with_capacity(group.len());
+            for planned in group {
+                ready.push(self.prepared(calendar, planned, &seen, fresh, now).await?);
+            }
+            let extent = written.extent();
+            let met = self.met_by(calendar, (&ready, chunk), &seen, (turn, now), (&mut written, &mut changes)).await?;
+            if let Some(met) = met {
+                written.restore(extent);
+                refused_keys.push(first.known.key);
+                refused.extend(Refused { events: vec![met], count: 1, uids: [Arc::clone(&first.item.uid)].into() });
+                continue;
+            }
+            for Ready { planned, before, event, about } in ready {
+                if about == EventType::EventCreated {
+                    charged += 1;
                 }
-                None => (planned.created(calendar, EventSource::Internal, now), EventType::EventCreated),
-            };
-            let placed = Placed {
-                calendar,
-                event: &event,
-                before: before.as_ref(),
-                // If it changed since it was read, the commit is stale.
-                row: None,
-                if_free: false,
-                written: &written,
-            };
-            match self.require_free(&placed, turn, now, &mut changes).await {
-                Ok(()) => written.add(before.as_ref(), &event),
-                Err(Attempt::Refused(Refusal::SlotTaken(found))) => {
-                    refused.series.extend(event.recurrence().filter(|_| before.is_none()).map(|_| event.id));
-                    refused.events.push(wire::RefusedEvent::new(&planned.item.uid, &event, found.conflicts));
-                    continue;
+                series_limits(actor, &mut changes, before.as_ref(), &event, now)?;
+                items.push(KnownItem { event: event.id, ..planned.known });
+                if let Some(seen) = &before {
+                    counts.updated += 1;
+                    self.drop_overrides(&mut changes, seen, &event, now).await?;
+                } else {
+                    counts.created += 1;
                 }
-                Err(other) => return Err(other),
+                self.announce(&mut changes, &event, about, now);
+                changes.calendars.push(match before {
+                    Some(seen) => Write::UpdateEvent { event, seen: seen.version },
+                    None => Write::CreateEvent(event),
+                });
             }
-            if about == EventType::EventCreated {
-                charged += 1;
-            }
-            series_limits(actor, &mut changes, before.as_ref(), &event, now)?;
-            items.push(KnownItem { event: event.id, ..planned.known });
-            if let Some(seen) = &before {
-                counts.updated += 1;
-                self.drop_overrides(&mut changes, seen, &event, now).await?;
-            } else {
-                counts.created += 1;
-            }
-            self.announce(&mut changes, &event, about, now);
-            changes.calendars.push(match before {
-                Some(seen) => Write::UpdateEvent { event, seen: seen.version },
-                None => Write::CreateEvent(event),
-            });
         }
         if charged > 0 {
             limit(actor, &mut changes, Metric::Events, charged.into(), now);
         }
-        let keys = self.end_items(&mut changes, chunk, &seen, &mut items, &mut counts, now).await?;
+        let is_refused = |former: &&Former| refused_keys.iter().any(|key| key.shares_uid(former.known.key));
+        let former: Vec<&Former> = chunk.former.iter().filter(|former| !is_refused(former)).collect();
+        let keys = self.end_items(&mut changes, &former, &seen, &mut items, &mut counts, now).await?;
         let origin = Origin::Files(calendar.id);
         if !keys.is_empty() {
             changes.feeds.push(Change::ForgetItems { org, origin, keys });
@@ -180,19 +187,96 @@ impl App {
         Ok(Taken { counts, refused })
     }
 
+    /// An item with the event that it becomes.
+    async fn prepared<'a>(
+        &self,
+        calendar: &Calendar,
+        planned: &'a Planned,
+        seen: &BTreeMap<EventId, Event>,
+        fresh: &BTreeSet<EventId>,
+        now: Timestamp,
+    ) -> Result<Ready<'a>, Attempt> {
+        let before = match seen.get(&planned.known.event) {
+            Some(seen) => Some(seen.clone()),
+            // It was deleted after the file was compared.
+            None if !planned.is_new => return Err(Attempt::Stale),
+            None => self.changed_here(calendar, planned, fresh).await?,
+        };
+        let (event, about) = match &before {
+            Some(seen) => (planned.updated(seen, now), EventType::EventUpdated),
+            // An occurrence belongs to a series that was announced before. It is announced like one that a request
+            // changes.
+            None if planned.occurrence.is_some() => {
+                (planned.created(calendar, EventSource::Internal, now), EventType::EventUpdated)
+            }
+            None => (planned.created(calendar, EventSource::Internal, now), EventType::EventCreated),
+        };
+        Ok(Ready { planned, before, event, about })
+    }
+
+    /// What the items with one `UID` meet on a calendar that refuses conflicts. Adds them to `written`.
+    async fn met_by<'a>(
+        &'a self,
+        calendar: &Calendar,
+        (ready, chunk): (&[Ready<'_>], &Chunk),
+        seen: &BTreeMap<EventId, Event>,
+        (turn, now): (&Turn<'a>, Timestamp),
+        (written, changes): (&mut Written, &mut ChangeSet),
+    ) -> Result<Option<wire::RefusedEvent>, Attempt> {
+        if calendar.conflicts == Conflicts::Allow {
+            return Ok(None);
+        }
+        for former in &chunk.former {
+            let is_of_it = ready.iter().any(|ready| ready.planned.known.key.shares_uid(former.known.key));
+            if let Some(seen) = seen.get(&former.known.event)
+                && is_of_it
+                && former.frees(seen, now)
+            {
+                written.end(seen);
+            }
+        }
+        for Ready { planned, before, event, .. } in ready {
+            let occurrence = planned.occurrence.filter(|_| before.is_none());
+            let is_here = |series| ready.iter().any(|ready| ready.event.id == series);
+            if occurrence.is_some_and(|occurrence| !is_here(occurrence.series)) {
+                // Its series is in an earlier chunk, and cannot be without it.
+                continue;
+            }
+            // The occurrence as the stored series generates it.
+            let generated = occurrence.and_then(|of| seen.get(&of.series)?.instance(of.start));
+            let placed = Placed {
+                calendar,
+                event,
+                before: before.as_ref().or(generated.as_ref()),
+                // If it changed since it was read, the commit is stale.
+                row: None,
+                if_free: false,
+                written,
+            };
+            match self.require_free(&placed, turn, now, changes).await {
+                Ok(()) => written.add(before.as_ref(), event),
+                Err(Attempt::Refused(Refusal::SlotTaken(found))) => {
+                    return Ok(Some(wire::RefusedEvent::new(&planned.item.uid, event, found.conflicts)));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(None)
+    }
+
     /// Deletes or cancels former items that the file replaces or ends without containing a new version of them.
     /// Returns the keys to forget.
     async fn end_items(
         &self,
         changes: &mut ChangeSet,
-        chunk: &Chunk,
+        former: &[&Former],
         seen: &BTreeMap<EventId, Event>,
         items: &mut Vec<KnownItem>,
         counts: &mut Counts,
         now: Timestamp,
     ) -> Result<Vec<ItemKey>, Attempt> {
         let mut forgotten = Vec::new();
-        for former in &chunk.former {
+        for former in former {
             // It was deleted after the file was compared, so it has ended too.
             let Some(seen) = seen.get(&former.known.event) else {
                 forgotten.push(former.known.key);

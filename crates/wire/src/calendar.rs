@@ -93,8 +93,9 @@ pub struct CreateCalendar {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 5)]
     pub default_reminders: Option<Vec<i64>>,
-    /// Whether events may overlap. Defaults to `allow`. With `refuse`, an event that would block a time that something
-    /// else blocks is 409 `slot_taken`.
+    /// Whether events may overlap. Defaults to `allow`. With `refuse`, a request is 409 `slot_taken` if its event would
+    /// block new time that something else blocks. An import of a file leaves such events out, and subscriptions are
+    /// never refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicts: Option<Conflicts>,
     /// The zone that a series follows if its request names none: `utc`, or `calendar` for the calendar's zone.

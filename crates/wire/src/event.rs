@@ -193,7 +193,7 @@ pub struct CreateEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_as_of: Option<String>,
     /// Whether to create the event only if nothing else blocks its time. If something does, the answer is 409
-    /// `slot_taken`. For a series, this is about its occurrences within a year.
+    /// `slot_taken`. For a series, this is about its occurrences within a year. A hold has rules of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub if_free: bool,
     /// Your own data: an object of at most 16,384 bytes.
@@ -213,8 +213,9 @@ pub struct CreateEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 1000)]
     pub recurrence_exdates: Option<Vec<String>>,
-    /// The IANA zone of the wall clock that the series follows, usually that of its calendar. Defaults to UTC, or to
-    /// the calendar's zone if its `recurrence_default` is `calendar`. An all-day series follows its calendar's zone.
+    /// The IANA zone of the wall clock that the series follows, usually that of its calendar. By default,
+    /// the `recurrence_default` of the calendar decides: UTC, or the calendar's zone. An all-day series follows its
+    /// calendar's zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "Europe/Berlin")]
     pub recurrence_timezone: Option<String>,
@@ -276,8 +277,8 @@ pub struct UpdateEvent {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, max_items = 1000)]
     pub recurrence_exdates: Given<Vec<String>>,
-    /// A new zone. Null means the default of a new series: UTC, or the calendar's zone if its `recurrence_default` is
-    /// `calendar`.
+    /// A new zone. Null means the zone of a new series that names none: the `recurrence_default` of the calendar
+    /// decides.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub recurrence_timezone: Given<String>,

@@ -141,6 +141,16 @@ async fn a_series_is_compared_with_a_year_of_events(#[case] database: Database) 
     api.patch(&instance).json(nearby).await.expect(200);
     // The changed occurrence is part of the series, and does not block it.
     api.patch(&path).json(json!({ "end_time": at("10:45"), "if_free": true })).await.expect(200);
+    // A long event in place of the series meets what only another series takes.
+    let once = json!({ "recurrence_rule": null, "end_time": "2027-03-25T10:45:00Z", "if_free": true });
+    let weekly = json!({ "recurrence_rule": "FREQ=DAILY;COUNT=2" });
+    let evening = wanted("2027-03-20T18:00:00Z", "2027-03-20T19:00:00Z", &weekly);
+    let evening = api.post(events(&calendar)).json(evening).await.expect(201).id();
+    let refused = api.patch(&path).json(once).await.refused(409, "conflict").code("slot_taken");
+    let starts: Vec<Value> =
+        refused.at("/error/conflicts").as_array().unwrap().iter().map(|one| one["start"].clone()).collect();
+    assert!(starts.contains(&json!("2027-03-20T18:00:00Z")), "{}", refused.describe());
+    api.delete(format!("/v1/events/{evening}")).await.expect(204);
     // With another start, the exceptions are no longer occurrences, so the series has one on their days again.
     let later = json!({ "start_time": at("09:30"), "end_time": at("10:30"), "if_free": true });
     let refused = api.patch(&path).json(later).await.refused(409, "conflict").code("slot_taken");
@@ -272,6 +282,75 @@ async fn an_import_reports_the_events_that_a_calendar_refuses(#[case] database: 
     assert_eq!((&report["untouched"], &report["refused_count"]), (&json!(1), &json!(2)), "{}", report.describe());
     let report = import(&once("fits", "1130", "1200")).await;
     assert_eq!((&report["updated"], report.json.get("refused")), (&json!(1), None), "{}", report.describe());
+}
+
+/// A series and its changed occurrences are imported together, or not at all.
+#[apply(on_both)]
+#[tokio::test]
+async fn an_import_does_not_split_a_series(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (owner, _) = agent_with_calendar(&api).await;
+    let calendar = refusing(&api, &owner).await;
+    let rule = |time: &str, end: &str| {
+        format!(
+            "BEGIN:VEVENT\r\nUID:s\r\nDTSTART:20270301T{time}00Z\r\nDTEND:20270301T{end}00Z\r\n\
+             RRULE:FREQ=DAILY;COUNT=5\r\nSUMMARY:rule\r\nEND:VEVENT\r\n"
+        )
+    };
+    let changed = |of: &str, start: &str, end: &str, title: &str| {
+        format!(
+            "BEGIN:VEVENT\r\nUID:s\r\nRECURRENCE-ID:{of}00Z\r\nDTSTART:{start}00Z\r\nDTEND:{end}00Z\r\n\
+             SUMMARY:{title}\r\nEND:VEVENT\r\n"
+        )
+    };
+    let import = async |events: &[String]| {
+        let events = events.concat();
+        let file = format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//x//EN\r\n{events}END:VCALENDAR\r\n");
+        let call = api.post(format!("/v1/calendars/{calendar}/import")).header("content-type", "text/calendar");
+        let report = call.body(file).await.expect(200);
+        ["created", "updated", "refused_count"].map(|name| report.at(&format!("/{name}")).as_u64().unwrap_or(0))
+    };
+    let starts = async || {
+        let query = "expand=true&start_after=2027-03-01T00:00:00Z&start_before=2027-03-07T00:00:00Z";
+        let listed = api.get(format!("{}?{query}", events(&calendar))).await.expect(200).data();
+        let mut starts: Vec<String> =
+            listed.iter().map(|event| event["startTime"].as_str().unwrap()[8..16].to_owned()).collect();
+        starts.sort();
+        starts
+    };
+
+    // A changed occurrence that is refused keeps out its series.
+    let lunch = event(&api, &calendar, "2027-03-03T12:00:00Z", "2027-03-03T13:00:00Z").await;
+    let moved = changed("20270303T0930", "20270303T1200", "20270303T1230", "moved");
+    assert_eq!(import(&[rule("0930", "0945"), moved.clone()]).await, [0, 0, 1]);
+    assert_eq!(starts().await, ["03T12:00"]);
+    api.delete(format!("/v1/events/{lunch}")).await.expect(204);
+    assert_eq!(import(&[rule("0930", "0945"), moved.clone()]).await, [2, 0, 0]);
+    let all = ["01T09:30", "02T09:30", "03T12:00", "04T09:30", "05T09:30"];
+    assert_eq!(starts().await, all);
+
+    // An occurrence that already overlaps another event can be renamed.
+    let path = format!("/v1/calendars/{calendar}");
+    api.patch(&path).json(json!({ "conflicts": "allow" })).await.expect(200);
+    let over = event(&api, &calendar, "2027-03-04T09:30:00Z", "2027-03-04T09:45:00Z").await;
+    api.patch(&path).json(json!({ "conflicts": "refuse" })).await.expect(200);
+    let renamed = changed("20270304T0930", "20270304T0930", "20270304T0945", "renamed");
+    assert_eq!(import(&[rule("0930", "0945"), moved.clone(), renamed.clone()]).await, [1, 1, 0]);
+    api.delete(format!("/v1/events/{over}")).await.expect(204);
+    assert_eq!(starts().await, all);
+
+    // A series whose new time is refused keeps its old one, and its occurrences stay.
+    let taken = event(&api, &calendar, "2027-03-02T17:00:00Z", "2027-03-02T18:00:00Z").await;
+    let later = changed("20270305T1700", "20270305T1500", "20270305T1530", "later");
+    assert_eq!(import(&[rule("1700", "1715"), later.clone()]).await, [0, 0, 1]);
+    api.delete(format!("/v1/events/{taken}")).await.expect(204);
+    assert_eq!(starts().await, all);
+
+    // A series that moves frees its old times for what follows in the file.
+    let after =
+        "BEGIN:VEVENT\r\nUID:z\r\nDTSTART:20270301T093000Z\r\nDTEND:20270301T094500Z\r\nSUMMARY:z\r\nEND:VEVENT\r\n";
+    assert_eq!(import(&[rule("1700", "1715"), later, after.to_owned()]).await[2], 0);
+    assert_eq!(starts().await, ["01T09:30", "01T17:00", "02T17:00", "03T17:00", "04T17:00", "05T15:00"]);
 }
 
 #[apply(on_both)]

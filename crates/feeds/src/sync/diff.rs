@@ -280,6 +280,11 @@ impl Former {
         Some(Self { known, fate })
     }
 
+    /// Whether the event of the item ends, so that its time becomes free.
+    pub fn frees(&self, seen: &Event, now: Timestamp) -> bool {
+        matches!(self.applied_to(seen, now), Ending::Deleted(_) | Ending::Cancelled)
+    }
+
     /// What happens to the event of the item.
     pub fn applied_to(&self, seen: &Event, now: Timestamp) -> Ending {
         match (self.fate, &seen.repeats) {
@@ -372,6 +377,11 @@ impl ItemKey {
         let mut digest = Digested::default();
         digest.text(uid).instant(recurrence_id).kind(kind);
         Self(digest.end())
+    }
+
+    /// Whether both are keys of items with the same `UID`. Keys of earlier versions do not show it.
+    pub fn shares_uid(self, other: Self) -> bool {
+        self.0[..Self::OF_UID] == other.0[..Self::OF_UID]
     }
 
     /// Whether it is the key of an item with this `UID`.

@@ -3,7 +3,6 @@
 use kalends_calendars::{Block, Event};
 use kalends_feeds::{
     self as domain, LABEL_MAX, NewSubscription, Remains, SubscriptionPatch, SubscriptionStatus,
-    limits::REPORTED_MAX,
     sync::{Counts, SyncDetails},
 };
 use kalends_kernel::{CalendarId, FieldError, FieldErrors, Page, bounded_text};
@@ -148,12 +147,10 @@ impl ListSubscriptions {
 }
 
 impl ImportReport {
-    /// Builds the answer. It shows the first [`REPORTED_MAX`] refused events.
-    pub fn new(report: domain::sync::Report, mut refused: Vec<RefusedEvent>) -> Self {
+    /// Builds the answer, with the first refused events and their number.
+    pub fn new(report: domain::sync::Report, refused: Vec<RefusedEvent>, refused_count: u32) -> Self {
         let SyncReport { created, updated, untouched, skipped, skipped_events, warnings, .. } = report.into();
-        let count = u32::try_from(refused.len()).unwrap_or(u32::MAX);
-        refused.truncate(REPORTED_MAX);
-        let refused_count = Some(count).filter(|count| *count > 0);
+        let refused_count = Some(refused_count).filter(|count| *count > 0);
         Self { created, updated, untouched, skipped, skipped_events, warnings, refused, refused_count }
     }
 }

@@ -11,7 +11,8 @@ use crate::{
 
 /// Creates up to 100 events. Either all of them are created or none.
 ///
-/// Each event emits `event.created` and counts as one event.
+/// Each event emits `event.created` and counts as one event. If the time of one must be free and is not, the answer is
+/// 409 `conflict`, code `slot_taken`, and `param` names the event.
 #[utoipa::path(
     post,
     path = "/v1/calendars/{cal_id}/events/batch",

@@ -15,8 +15,9 @@ use crate::{
 /// At least one field is required. Emits `event.updated`. Without `end_time`, `start_time` moves the event, which keeps
 /// its length. Without `start_time`, `end_time` changes the length. An instance of a series changes independently of
 /// the series and keeps its `originalStartTime`. If a series gets a new rule or start, its cancelled and changed
-/// occurrences are kept if the new rule still contains them, and dropped otherwise. Imported events are read-only: the
-/// answer is 403 `forbidden`, code `external_event_readonly`.
+/// occurrences are kept if the new rule still contains them, and dropped otherwise. If the time must be free and is
+/// not, the answer is 409 `conflict`, code `slot_taken`. Imported events are read-only: the answer is 403 `forbidden`,
+/// code `external_event_readonly`.
 #[utoipa::path(
     patch,
     path = "/v1/events/{id}",
