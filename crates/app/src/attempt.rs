@@ -26,9 +26,7 @@ impl Attempt {
             Self::Refused(refusal) => refusal,
         }
     }
-}
 
-impl Attempt {
     /// The same outcome, about one of several events in a request.
     pub(crate) fn about_item(mut self, index: usize) -> Self {
         if let Self::Refused(Refusal::SlotTaken(found)) = &mut self {

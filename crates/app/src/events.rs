@@ -1,7 +1,7 @@
 //! Events: create, read, change, delete.
 
 use kalends_calendars::{
-    Calendar, Change, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch, Zones,
+    Calendar, Change, Conflicts, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch, Zones,
     ports::{EventScope, OwnedEvent},
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page};
@@ -90,13 +90,16 @@ impl App {
             }
             errors.finish()?;
             let mut written = Written::default();
+            let compared = calendar.conflicts == Conflicts::Refuse || new.iter().any(|new| new.if_free);
             for (index, (event, new)) in events.iter().zip(&new).enumerate() {
                 series_limits(actor, &mut changes, None, event, now)?;
                 let if_free = new.if_free;
                 let placed = Placed { calendar: &calendar, event, before: None, row: None, if_free, written: &written };
                 let free = self.require_free(&placed, &turn, now, &mut changes).await;
                 free.map_err(|refused| refused.about_item(index))?;
-                written.add(None, event);
+                if compared {
+                    written.add(None, event);
+                }
             }
             let announced = events.into_iter().map(|event| {
                 let resource = self.announced(event, EventType::EventCreated, now, &mut changes);

@@ -332,8 +332,8 @@ impl App {
         Ok(shown(HoldSet { id, events }, &zones, self.now()))
     }
 
-    /// The hold sets of which an event is left, by creation. An agent's key sees the sets to whose events it has
-    /// access. An expired hold counts as cancelled.
+    /// The hold sets that still have an event, by creation. An agent's key sees the sets whose events are all on
+    /// calendars of its agent. An expired hold counts as cancelled.
     ///
     /// # Errors
     /// Only a failure of the service.

@@ -72,9 +72,9 @@ struct Ready<'a> {
 
 impl App {
     /// Imports a file into a calendar: its events become native events, up to 500 in a change-set. Each new event
-    /// counts as if a request had created it; a series counts once. Events that a calendar refuses because their time is
-    /// taken are reported and not written. What was committed before a refusal stays, and is
-    /// recognized when the file is imported again.
+    /// counts as if a request had created it; a series counts once. Events whose time is taken, on a calendar that
+    /// refuses conflicts, are reported and not written. If an error ends the import, what was committed before stays,
+    /// and is recognized when the file is imported again.
     ///
     /// # Errors
     /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if it is not an iCalendar file; [`Refusal::LimitReached`];

@@ -237,8 +237,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        AgentActivity, Calendar, Conflicts, EventPatch, EventSource, Moment, NewCalendar, NewEvent, Patch,
-        RecurrencePatch, Repeats, Times,
+        EventPatch, EventSource, Moment, NewEvent, Patch, RecurrencePatch, Repeats, Times, series::examples::calendar,
     };
 
     const NOW: Timestamp = Timestamp::from_micros(1_772_323_200_000_000);
@@ -328,22 +327,7 @@ mod tests {
         let title = EventPatch { title: Patch::Set("Still".into()), ..times(start, end) };
         assert!(there.patched(title, Zone::UTC, NOW).is_ok());
 
-        let calendar = Calendar::create(
-            before.calendar,
-            before.org,
-            None,
-            NewCalendar {
-                name: "Work".into(),
-                zone: Zone::UTC,
-                activity: AgentActivity::Idle,
-                default_reminders: None,
-                conflicts: Conflicts::Allow,
-                recurrence_default: None,
-                metadata: Metadata::default(),
-            },
-            "token".into(),
-            NOW,
-        );
+        let calendar = calendar("UTC");
         let new = NewEvent {
             title: "Maybe".into(),
             description: None,

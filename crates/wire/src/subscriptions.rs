@@ -206,10 +206,11 @@ pub struct ImportReport {
     /// The first 100 warnings about events that could be imported only in part.
     pub warnings: Vec<String>,
     /// The first 100 events that were not imported because the calendar refuses conflicts and something else blocks
-    /// their time. Absent if there are none. They are tried again when the file is imported again.
+    /// their time. A series and its changed occurrences are one entry. Absent if there are none. The next import of the
+    /// file tries them again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedEvent>,
-    /// How many events were refused. Absent if there are none.
+    /// The number of refused events, each series counted once. Absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub refused_count: Option<u32>,
@@ -220,7 +221,8 @@ pub struct ImportReport {
 pub struct RefusedEvent {
     /// The event's `UID`.
     pub uid: String,
-    /// Its start; for a series, that of its first occurrence.
+    /// The start of what meets something else: the event, the first occurrence of the series, or one of its changed
+    /// occurrences.
     #[schema(value_type = String, format = DateTime)]
     pub start_time: Timestamp,
     /// What blocks the time, sorted by start: at most 20.

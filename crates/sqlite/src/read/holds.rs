@@ -105,6 +105,7 @@ impl Holds for SqliteStore {
         });
         read.collect()
     }
+
     async fn list_hold_sets(
         &self,
         org: OrgId,

@@ -11,9 +11,9 @@ use crate::{
 
 /// Creates an event.
 ///
-/// Events may overlap, unless `if_free` is set or the calendar refuses conflicts: then the answer is 409 `conflict`,
-/// code `slot_taken`, if something blocks the time. Emits `event.created`. If the plan's events of the month are used up, the answer is 429
-/// `quota_exceeded`.
+/// Events may overlap, unless `if_free` is set or the calendar refuses conflicts. In that case, the answer is 409
+/// `conflict`, code `slot_taken`, if something blocks the time. Emits `event.created`. If the plan's events of the month
+/// are used up, the answer is 429 `quota_exceeded`.
 #[utoipa::path(
     post,
     path = "/v1/calendars/{cal_id}/events",

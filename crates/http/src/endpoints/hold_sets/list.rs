@@ -11,8 +11,8 @@ use crate::{
 
 /// Lists hold sets, oldest first.
 ///
-/// Every set of which an event is left is listed, with the status that each of its events has now. An agent's key sees
-/// the sets whose events are all on calendars of its agent.
+/// A set is listed as long as one of its events is left. Each event shows its current status. An agent's key sees the
+/// sets whose events are all on calendars of its agent.
 #[utoipa::path(
     get,
     path = "/v1/hold-sets",

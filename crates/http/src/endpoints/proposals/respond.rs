@@ -12,9 +12,9 @@ use crate::{
 /// Records a participant's response to a proposal.
 ///
 /// Each participant responds once. A second response gets 409 `duplicate_response`. The last missing response resolves
-/// the proposal at once, and the answer shows the outcome. If every slot is taken and the proposal has `skip_taken`, it
-/// stays pending with all of its responses. If the plan's events are used up, the answer is 429 `quota_exceeded`, and
-/// the response is not recorded.
+/// the proposal at once, and the answer shows the outcome. If every slot is taken, and the proposal has `skip_taken` or
+/// the calendars refuse conflicts, it stays pending with all of its responses. If the plan's events are used up, the
+/// answer is 429 `quota_exceeded`, and the response is not recorded.
 #[utoipa::path(
     post,
     path = "/v1/scheduling/proposals/{id}/respond",
