@@ -18,6 +18,7 @@ mod clock;
 mod cursor;
 mod dates;
 mod dialect;
+mod edit;
 mod error;
 mod exceptions;
 mod floating;
@@ -46,6 +47,7 @@ pub use kalends_time::{
 
 pub use builder::RuleBuilder;
 pub use dialect::Dialect;
+pub use edit::SplitError;
 pub use error::RuleError;
 pub use exceptions::Exceptions;
 pub use floating::{FloatingSeries, FloatingStarts};

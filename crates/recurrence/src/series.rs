@@ -101,13 +101,13 @@ pub enum SeriesError {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Series {
-    rule: Rule,
+    pub(crate) rule: Rule,
     pattern: Pattern,
     first: i64,
-    zone: Zone,
+    pub(crate) zone: Zone,
     length: Length,
     /// The wall-clock time of day of every occurrence, in microseconds, if they all have the same.
-    time: i64,
+    pub(crate) time: i64,
     last: Option<i64>,
 }
 

@@ -1,9 +1,9 @@
 //! Laws that hold for every rule, in zones as well as in UTC.
 
 use kalends_recurrence::testing::{DateRule, date_rule, hour, length, placed, series, window};
-use kalends_recurrence::{Exceptions, HORIZON, Length, Rule, Series, SeriesError};
+use kalends_recurrence::{Exceptions, HORIZON, Length, Rule, Series, SeriesError, SplitError};
 use kalends_time::testing::{config, whole_second, zone};
-use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
+use kalends_time::{CivilDate, CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 
 /// The starts up to the end of a window, computed from the first start on.
@@ -14,6 +14,21 @@ fn starts_before(series: &Series, end: Timestamp) -> Vec<Timestamp> {
 fn ended(drawn: &DateRule, series: &Series, end: &str) -> Series {
     let rule: Rule = format!("{drawn};{end}").parse().unwrap();
     Series::new(rule, series.first_start(), series.zone(), series.length()).unwrap()
+}
+
+/// What the clocks of its zone show at the start of an occurrence.
+fn shown(series: &Series, start: Timestamp) -> CivilDateTime {
+    series.zone().to_civil(start)
+}
+
+fn zone_date(series: &Series, instant: Timestamp) -> CivilDate {
+    shown(series, instant).date
+}
+
+/// The time of day of a series after a shift.
+fn after_time(series: &Series, by: SignedDuration) -> CivilTime {
+    let time = shown(series, series.first_start()).time.as_micros() + by.as_micros();
+    CivilTime::from_micros(time.rem_euclid(86_400_000_000)).unwrap()
 }
 
 proptest! {
@@ -192,6 +207,70 @@ proptest! {
         parts.rotate_left(rotate % count);
         let other = if lower { parts.join(";").to_lowercase() } else { parts.join(";") };
         prop_assert_eq!(other.parse::<Rule>(), Ok(rule));
+    }
+
+    /// A series that is split has the same occurrences as before, and its first half ends before the second begins.
+    #[test]
+    fn the_halves_of_a_series_have_its_occurrences(
+        (drawn, series) in series(), at in 0..40usize, end in 0..3u8, count in 1..60u32, days in 0..900i64,
+    ) {
+        let last = zone_date(&series, series.first_start() + SignedDuration::days(days));
+        let series = match end {
+            0 => series,
+            1 => ended(&drawn, &series, &format!("COUNT={count}")),
+            _ => ended(&drawn, &series, &format!("UNTIL={}", last.to_string().replace('-', ""))),
+        };
+        let starts: Vec<Timestamp> = series.starts(series.first_start()..HORIZON).take(80).collect();
+        let start = starts[at % starts.len()];
+        match series.split_at(start) {
+            Err(SplitError::First) => prop_assert_eq!(start, series.first_start()),
+            Err(error) => prop_assert_eq!((error, shown(&series, start) == shown(&series, series.first_start())), (SplitError::SkippedTime, false)),
+            Ok((before, after)) => {
+                let half = |rule, first| Series::new(rule, first, series.zone(), series.length()).unwrap();
+                let (before, after) = (half(before, series.first_start()), half(after, start));
+                prop_assert!(before.last_start().is_some_and(|last| last < start));
+                let both = before.starts(series.first_start()..HORIZON).chain(after.starts(start..HORIZON));
+                prop_assert_eq!(both.take(80).collect::<Vec<_>>(), starts);
+                prop_assert_eq!(after.last_start(), series.last_start());
+            }
+        }
+    }
+
+    /// A series whose rule is shifted has the shifted occurrences of the series.
+    #[test]
+    fn a_shifted_rule_has_the_shifted_occurrences(
+        (drawn, series) in series(), days in -9..10i64, minutes in prop_oneof![Just(0), -1_439..1_440i64],
+        end in 0..3u8, count in 1..60u32, until in 0..900i64, other in zone(),
+    ) {
+        // Two dates are the same where a whole date is skipped.
+        prop_assume!(series.zone().name() != "Pacific/Apia" && other.name() != "Pacific/Apia");
+        let last = zone_date(&series, series.first_start() + SignedDuration::days(until));
+        let series = match end {
+            0 => series,
+            1 => ended(&drawn, &series, &format!("COUNT={count}")),
+            _ => ended(&drawn, &series, &format!("UNTIL={}", last.to_string().replace('-', ""))),
+        };
+        let (minutes, zone) = if series.is_all_day() { (0, other) } else { (minutes, series.zone()) };
+        let by = SignedDuration::minutes(days * 24 * 60 + minutes);
+        let shifted = |start| series.shifted_start(start, by, zone).unwrap();
+        let first = shifted(series.first_start());
+        let Some(rule) = series.shifted_rule(by, zone) else {
+            let skipped = series.shift_between(series.first_start(), first, zone) != by;
+            let date = shown(&series, series.first_start()).date;
+            prop_assert!(skipped || date != zone.to_civil(first).date, "a move within a day");
+            return Ok(());
+        };
+        let after = Series::new(rule, first, zone, series.length()).unwrap();
+        let starts: Vec<Timestamp> = series.starts(series.first_start()..HORIZON - SignedDuration::days(20)).take(80).collect();
+        let expected: Vec<Timestamp> = starts.iter().map(|start| shifted(*start)).collect();
+        prop_assert_eq!(after.starts(first..HORIZON).take(starts.len()).collect::<Vec<_>>(), expected);
+        if end > 0 && starts.len() < 80 {
+            prop_assert_eq!(after.last_start(), series.last_start().map(shifted));
+        }
+        for start in starts {
+            let back = series.shift_between(start, shifted(start), zone);
+            prop_assert!(back == by || zone.to_civil(shifted(start)).time != after_time(&series, by), "{:?} {}", back, start);
+        }
     }
 
     /// Any text is refused as a rule, or has a canonical text that is read back.
