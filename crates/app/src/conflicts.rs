@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use kalends_availability::{BusySet, nearest_free};
 use kalends_calendars::{
-    Block, BlockKind, CONFLICTS_MAX, Calendar, Change, Comparison, EndedHold, Event, HoldEnd, Met, Reservation,
-    ports::BusySource,
+    Block, BlockKind, CONFLICTS_MAX, Calendar, Change, ChangedOverride, Comparison, EndedHold, Event, HoldEnd, Met,
+    Reservation, ports::BusySource,
 };
 use kalends_kernel::{CalendarId, EventId, OrgId, ProposalId};
 use kalends_time::{SignedDuration, Span, Timestamp};
@@ -56,6 +56,8 @@ pub(crate) struct Placed<'a> {
     /// The row that was read: the event's, or for an occurrence that of its series. Whatever changes the event raises
     /// the version of this row.
     pub(crate) row: Option<&'a Event>,
+    /// The overrides of the event that change with it, if it is a series.
+    pub(crate) overrides: &'a [ChangedOverride],
     /// Whether the request demands that the times are free.
     pub(crate) if_free: bool,
     /// What else the same change-set writes to the calendar.
@@ -71,6 +73,16 @@ pub(crate) struct Written {
     freed: Vec<Block>,
     /// Series that have another rule now, or that end. Their stored occurrences no longer block.
     replaced: Vec<EventId>,
+}
+
+/// A change-set that writes one event only.
+static NOTHING_ELSE: Written = Written { events: Vec::new(), freed: Vec::new(), replaced: Vec::new() };
+
+impl<'a> Placed<'a> {
+    /// The write of a new event.
+    pub(crate) fn new(calendar: &'a Calendar, event: &'a Event, if_free: bool) -> Self {
+        Self { calendar, event, before: None, row: None, overrides: &[], if_free, written: &NOTHING_ELSE }
+    }
 }
 
 impl Written {
@@ -112,8 +124,12 @@ impl App {
         now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
-        let Placed { calendar, event, before, row, if_free, written } = *placed;
-        let wanted = calendar.times_to_be_free(before, event, if_free, now);
+        let Placed { calendar, event, before, row, overrides, if_free, written } = *placed;
+        let mut wanted = calendar.times_to_be_free(before, event, if_free, now);
+        for ChangedOverride { before, after } in overrides {
+            let after = after.iter();
+            wanted.extend(after.flat_map(|after| calendar.times_to_be_free(Some(before), after, if_free, now)));
+        }
         if wanted.is_empty() {
             return Ok(());
         }

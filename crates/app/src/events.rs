@@ -1,7 +1,8 @@
 //! Events: create, read, change, delete.
 
 use kalends_calendars::{
-    Calendar, Change, Conflicts, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch, Zones,
+    Calendar, Change, Conflicts, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch, SeriesScope,
+    Zones, needs_an_occurrence,
     ports::{EventScope, OwnedEvent},
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page};
@@ -12,7 +13,7 @@ use kalends_wire::Listing;
 
 use crate::{
     Actor, Answered, App, ChangeSet, EventPath, IfMatch, Refusal,
-    attempt::retry_stale,
+    attempt::{Attempt, retry_stale},
     changed_event::ChangedEvent,
     commits::limit,
     conflicts::{Placed, Turn, Written},
@@ -45,14 +46,7 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
             series_limits(actor, &mut changes, None, &event, now)?;
-            let placed = Placed {
-                calendar: &calendar,
-                event: &event,
-                before: None,
-                row: None,
-                if_free: new.if_free,
-                written: &Written::default(),
-            };
+            let placed = Placed::new(&calendar, &event, new.if_free);
             self.require_free(&placed, &turn, now, &mut changes).await?;
             limit(actor, &mut changes, Metric::Events, 1, now);
             let (resource, about) = (event.id.to_string(), EventType::EventCreated);
@@ -93,8 +87,7 @@ impl App {
             let compared = calendar.conflicts == Conflicts::Refuse || new.iter().any(|new| new.if_free);
             for (index, (event, new)) in events.iter().zip(&new).enumerate() {
                 series_limits(actor, &mut changes, None, event, now)?;
-                let if_free = new.if_free;
-                let placed = Placed { calendar: &calendar, event, before: None, row: None, if_free, written: &written };
+                let placed = Placed { written: &written, ..Placed::new(&calendar, event, new.if_free) };
                 let free = self.require_free(&placed, &turn, now, &mut changes).await;
                 free.map_err(|refused| refused.about_item(index))?;
                 if compared {
@@ -116,7 +109,7 @@ impl App {
     }
 
     /// The zones that the events of a calendar follow.
-    fn zones(&self, calendar: &Calendar) -> Zones {
+    pub(crate) fn zones(&self, calendar: &Calendar) -> Zones {
         calendar.zones(self.parts.settings.recurrence_default)
     }
 
@@ -222,7 +215,8 @@ impl App {
         Err(path.missing())
     }
 
-    /// Changes an event, or one occurrence of a series.
+    /// Changes an event, or the occurrences of a series that `scope` names. With [`SeriesScope::Following`], the answer is
+    /// the new series.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`], [`Refusal::Invalid`], [`Refusal::Hold`];
@@ -233,6 +227,7 @@ impl App {
         &self,
         actor: &Actor,
         path: EventPath<'_>,
+        scope: SeriesScope,
         mut patch: EventPatch,
         if_match: &IfMatch,
     ) -> Result<Answered<kalends_wire::Event>, Refusal> {
@@ -242,10 +237,14 @@ impl App {
         }
         let named = path.named()?;
         let _turn = self.changing.lock([named.event()]).await;
-        let id = match named {
-            Named::Event(id) => id,
-            Named::Occurrence(occurrence) => {
+        let id = match (named, scope) {
+            (Named::Event(id), SeriesScope::This) => id,
+            (Named::Event(_), _) => return Err(needs_an_occurrence().into()),
+            (Named::Occurrence(occurrence), SeriesScope::This) => {
                 return self.update_occurrence(actor, path, occurrence, patch, if_match).await;
+            }
+            (Named::Occurrence(occurrence), scope) => {
+                return self.update_occurrences(actor, path, occurrence, scope, patch, if_match).await;
             }
         };
         let turn = Turn::new();
@@ -267,14 +266,8 @@ impl App {
                 let owned = OwnedEvent { event: event.clone(), agent };
                 self.fit(actor, &owned, &hold, Some(&seen), now, &mut changes).await?;
             }
-            let placed = Placed {
-                calendar: &calendar,
-                event: &event,
-                before: Some(&seen),
-                row: Some(&seen),
-                if_free: patch.if_free,
-                written: &Written::default(),
-            };
+            let placed =
+                Placed { before: Some(&seen), row: Some(&seen), ..Placed::new(&calendar, &event, patch.if_free) };
             self.require_free(&placed, &turn, now, &mut changes).await?;
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (resource, about, zone) = (event.id.to_string(), EventType::EventUpdated, Some(calendar.zone));
@@ -286,46 +279,59 @@ impl App {
         self.with_nearest_free(actor, changed).await
     }
 
-    /// Deletes an event, a series with everything that belongs to it, or one occurrence of a series. With
-    /// `occurrence_start`, only that occurrence of a series is removed, and the series is the resource.
+    /// Deletes an event, a series with everything that belongs to it, or the occurrences of a series that `scope` names.
+    /// With `occurrence_start`, only that occurrence of a series is removed, and the series is the resource.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`]; [`Refusal::Invalid`] for an
-    /// `occurrence_start` if the event is not a series.
+    /// `occurrence_start` if the event is not a series, and for a scope if the path names no occurrence.
     pub async fn delete_event(
         &self,
         actor: &Actor,
         path: EventPath<'_>,
+        scope: SeriesScope,
         occurrence_start: Option<Timestamp>,
         if_match: &IfMatch,
     ) -> Result<Answered<Option<kalends_wire::Event>>, Refusal> {
         let named = path.named()?;
         let _turn = self.changing.lock([named.event()]).await;
         let id = match (named, occurrence_start) {
+            (Named::Occurrence(_), Some(_)) => return Err(not_a_series().into()),
+            (Named::Occurrence(occurrence), None) => {
+                let nothing = match scope {
+                    SeriesScope::This => self.delete_occurrence(actor, path, occurrence, if_match).await?,
+                    scope => self.delete_occurrences(actor, path, occurrence, scope, if_match).await?,
+                };
+                return Ok(nothing.map(|()| None));
+            }
+            (Named::Event(_), _) if scope != SeriesScope::This => return Err(needs_an_occurrence().into()),
             (Named::Event(id), None) => id,
             (Named::Event(series), Some(start)) => {
                 let series = self.cancel_occurrence(actor, path, Occurrence { series, start }, if_match).await?;
                 return Ok(series.map(Some));
             }
-            (Named::Occurrence(occurrence), None) => {
-                let nothing = self.delete_occurrence(actor, path, occurrence, if_match).await?;
-                return Ok(nothing.map(|()| None));
-            }
-            (Named::Occurrence(_), Some(_)) => return Err(not_a_series().into()),
         };
         retry_stale(|| async {
-            let OwnedEvent { event: seen, agent } = self.owned_event(actor, path, id).await?;
-            if_match.check(seen.version)?;
-            let now = self.now();
-            let event = seen.deleted(now)?;
-            let mut changes = ChangeSet::new(actor.org());
-            self.drop_overrides(&mut changes, &seen, &event, now).await?;
-            changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
-            self.announced(event.at(now), EventType::EventDeleted, now, &mut changes);
-            let nothing = Answered::nothing(&actor.request).map(|()| None);
-            self.commit_for(actor, agent, id.to_string(), changes, nothing).await
+            let owned = self.owned_event(actor, path, id).await?;
+            if_match.check(owned.event.version)?;
+            Ok(self.delete_whole(actor, &owned).await?.map(|()| None))
         })
         .await
+    }
+
+    /// Deletes an event with everything that belongs to it.
+    pub(crate) async fn delete_whole(
+        &self,
+        actor: &Actor,
+        OwnedEvent { event: seen, agent }: &OwnedEvent,
+    ) -> Result<Answered<()>, Attempt> {
+        let now = self.now();
+        let event = seen.deleted(now)?;
+        let mut changes = ChangeSet::new(actor.org());
+        self.drop_overrides(&mut changes, seen, &event, now).await?;
+        changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
+        self.announced(event.at(now), EventType::EventDeleted, now, &mut changes);
+        self.commit_for(actor, *agent, seen.id.to_string(), changes, Answered::nothing(&actor.request)).await
     }
 }
 

@@ -250,6 +250,7 @@ impl App {
                 before: before.as_ref().or(generated.as_ref()),
                 // If it changed since it was read, the commit is stale.
                 row: None,
+                overrides: &[],
                 if_free: false,
                 written,
             };

@@ -71,6 +71,7 @@ mod sending;
 mod series;
 mod series_cache;
 mod series_reads;
+mod series_scopes;
 mod sessions;
 mod sign_up;
 mod striped_locks;

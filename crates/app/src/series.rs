@@ -10,12 +10,12 @@ use crate::{
     Actor, Answered, App, ChangeSet, EventPath, Guard, IfMatch, Missing, Refusal,
     attempt::{Attempt, retry_stale},
     changed_event::ChangedEvent,
-    conflicts::{Placed, Turn, Written},
+    conflicts::{Placed, Turn},
 };
 
 /// An occurrence and its series.
 pub(crate) struct FoundOccurrence {
-    series: OwnedEvent,
+    pub(crate) series: OwnedEvent,
     /// The occurrence as it is now, either changed individually or as the rule generates it.
     pub(crate) event: Event,
 }
@@ -37,9 +37,15 @@ pub(crate) fn series_limits(
     if after.recurs_for_long() && after.repeats_otherwise_than(before) {
         actor.needs(Feature::UnboundedRecurrence)?;
     }
-    let counted_already = before.is_some_and(|before| before.recurs_after(now));
+    if !before.is_some_and(|before| before.recurs_after(now)) {
+        one_more_series(actor, changes, after, now);
+    }
+    Ok(())
+}
+
+/// Adds a guard that the plan allows one more series to count, if `after` counts.
+pub(crate) fn one_more_series(actor: &Actor, changes: &mut ChangeSet, after: &Event, now: Timestamp) {
     if let Some(limit) = actor.limit(Metric::RecurringEvents)
-        && !counted_already
         && after.recurs_after(now)
     {
         let guard = Guard::SeriesAtMost { limit, now };
@@ -47,7 +53,6 @@ pub(crate) fn series_limits(
             changes.guards.push(guard);
         }
     }
-    Ok(())
 }
 
 impl App {
@@ -81,18 +86,23 @@ impl App {
         if dropped.is_empty() {
             return Ok(());
         }
-        let overrides = self.parts.store.list_overrides(before.org, before.id).await?;
-        let is_dropped = |event: &&Event| {
-            event.occurrence().is_some_and(|occurrence| dropped.binary_search(&occurrence.start).is_ok())
-        };
-        let found: Vec<&Event> = overrides.iter().filter(is_dropped).collect();
-        if found.len() != dropped.len() {
-            return Err(Attempt::Stale);
-        }
-        for event in found {
-            changes.calendars.push(Change::UpdateEvent { event: event.deleted(now)?, seen: event.version });
+        for event in self.overrides(before).await? {
+            if event.occurrence().is_some_and(|occurrence| dropped.binary_search(&occurrence.start).is_ok()) {
+                changes.calendars.push(Change::UpdateEvent { event: event.deleted(now)?, seen: event.version });
+            }
         }
         Ok(())
+    }
+
+    /// The overrides of a series, all of which it names. Stale if the series changed since it was read.
+    pub(crate) async fn overrides(&self, series: &Event) -> Result<Vec<Event>, Attempt> {
+        let named = series.recurrence().map_or(&[][..], |recurrence| recurrence.overridden());
+        if named.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self.parts.store.list_overrides(series.org, series.id).await?;
+        let starts = rows.iter().filter_map(|row| row.occurrence()).map(|occurrence| occurrence.start);
+        if starts.eq(named.iter().copied()) { Ok(rows) } else { Err(Attempt::Stale) }
     }
 
     /// Changes one occurrence, which becomes an override.
@@ -117,12 +127,9 @@ impl App {
                 seen.with_occurrence_patched(&seen_occurrence, id, patch.clone(), calendar.zone, now)?;
             let mut changes = ChangeSet::new(actor.org());
             let placed = Placed {
-                calendar: &calendar,
-                event: &changed,
                 before: Some(&seen_occurrence),
                 row: Some(&seen),
-                if_free: patch.if_free,
-                written: &Written::default(),
+                ..Placed::new(&calendar, &changed, patch.if_free)
             };
             self.require_free(&placed, &turn, now, &mut changes).await?;
             changes.calendars.push(Change::UpdateEvent { event: series, seen: seen.version });

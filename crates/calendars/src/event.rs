@@ -71,6 +71,8 @@ pub struct Event {
     pub reminders: Option<Reminders>,
     /// Whether it is a series, or an occurrence of one.
     pub repeats: Repeats,
+    /// The series that this one continues, if it was split off it.
+    pub previous_series: Option<EventId>,
     /// The hold, if the event is one or was one that expired. `None` once the hold is confirmed, released or
     /// pre-empted.
     pub hold: Option<Hold>,
@@ -214,6 +216,7 @@ impl Event {
             source: EventSource::Internal,
             metadata: new.metadata,
             reminders: new.reminders,
+            previous_series: None,
             hold,
             hold_set: None,
             transparent: false,

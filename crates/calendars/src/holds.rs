@@ -262,6 +262,7 @@ mod tests {
             reminders: None,
             repeats: Repeats::Once,
             hold: Some(Hold { expires_at: NOW + lasts, priority, scope: HoldScope::Calendar }),
+            previous_series: None,
             hold_set: None,
             transparent: false,
             version: Version::FIRST,

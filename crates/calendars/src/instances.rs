@@ -199,6 +199,7 @@ mod tests {
             reminders: None,
             repeats,
             hold: None,
+            previous_series: None,
             hold_set: None,
             transparent: false,
             version: Version::FIRST,

@@ -62,8 +62,9 @@ pub use rules::{
     WrittenWeek, read_rules, rules_document,
 };
 pub use series::{
-    BOUNDED_DAYS, CancelError, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence, OccurrenceError, REQUEST_RULES,
-    Recurrence, RecurrenceError, RecurrencePatch, Repeating, Repeats, exdates, needs_a_rule,
+    BOUNDED_DAYS, CancelError, ChangedOverride, ChangedSeries, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence,
+    OccurrenceError, REQUEST_RULES, Recurrence, RecurrenceError, RecurrencePatch, Repeating, Repeats, SeriesScope,
+    exdates, needs_a_rule, needs_an_occurrence,
 };
 pub use timers::{Advance, EmittedUntil, Happening, HappeningKind, LATENESS_MAX, Timer};
 pub use times::{Moment, Times};

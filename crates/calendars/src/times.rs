@@ -106,14 +106,14 @@ pub(crate) fn moved_end(seen: Times, start: Timestamp, all_day: bool, written: Z
 
 /// The wall clock time of an instant, in microseconds since midnight on 1 January 1970. The first instant of a day
 /// counts as its midnight, even if the clocks skip midnight.
-fn wall_clock_micros(zone: Zone, instant: Timestamp) -> i64 {
+pub(crate) fn wall_clock_micros(zone: Zone, instant: Timestamp) -> i64 {
     let CivilDateTime { date, time } = zone.to_civil(instant);
     let of_day = if zone.to_timestamp(date.midnight()) == Some(instant) { 0 } else { time.as_micros() };
     date.as_days() * MICROS_A_DAY + of_day
 }
 
 /// The instant at which the wall clock shows this time.
-fn at_wall_clock(zone: Zone, micros: i64) -> Option<Timestamp> {
+pub(crate) fn at_wall_clock(zone: Zone, micros: i64) -> Option<Timestamp> {
     let date = CivilDate::from_days(micros.div_euclid(MICROS_A_DAY));
     zone.to_timestamp(CivilDateTime { date, time: CivilTime::from_micros(micros.rem_euclid(MICROS_A_DAY))? })
 }

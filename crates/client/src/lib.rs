@@ -7,7 +7,7 @@
 //! ```no_run
 //! use kalends_client::{
 //!     Client,
-//!     wire::{AgentType, CreateAgent, CreateCalendar, CreateEvent, ShowEvents, UpdateEvent},
+//!     wire::{AgentType, ChangeEvent, CreateAgent, CreateCalendar, CreateEvent, ShowEvents, UpdateEvent},
 //! };
 //!
 //! # async fn example() -> Result<(), kalends_client::Error> {
@@ -28,7 +28,7 @@
 //! // Clear the description, unless the event was changed since.
 //! if let Some(etag) = &made.etag {
 //!     let cleared = UpdateEvent { description: Some(None), ..UpdateEvent::default() };
-//!     match client.update_event(&made.value.id, &ShowEvents::default(), &cleared).if_match(etag).await {
+//!     match client.update_event(&made.value.id, &ChangeEvent::default(), &cleared).if_match(etag).await {
 //!         Ok(event) => println!("{}", event.title),
 //!         Err(error) if error.code() == Some("stale") => println!("the event was changed in the meantime"),
 //!         Err(error) => return Err(error),

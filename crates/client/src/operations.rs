@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use kalends_wire::{
     AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AuditLog, AvailabilityOf, AvailabilityRules, Booked,
-    BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext, Changes, ConnectionLink, CreateAgent,
-    CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
+    BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext, ChangeEvent, Changes, ConnectionLink,
+    CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
     CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent,
     DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
     GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit,
@@ -151,14 +151,14 @@ operations! {
         (cal_id, id; query: ShowEvents) -> Event;
     /// Changes an event.
     updateCalendarEvent update_calendar_event: PATCH "/v1/calendars/{cal_id}/events/{id}"
-        (cal_id, id; query: ShowEvents; body: UpdateEvent) -> Event;
+        (cal_id, id; query: ChangeEvent; body: UpdateEvent) -> Event;
     /// Deletes an event. With `occurrence_start`, cancels only that occurrence and returns the series.
     deleteCalendarEvent delete_calendar_event: DELETE "/v1/calendars/{cal_id}/events/{id}"
         (cal_id, id; query: DeleteEvent) -> Option<Event>;
     /// Returns an event by its identifier alone.
     getEvent get_event: GET "/v1/events/{id}" (id; query: ShowEvents) -> Event;
     /// Changes an event by its identifier alone.
-    updateEvent update_event: PATCH "/v1/events/{id}" (id; query: ShowEvents; body: UpdateEvent) -> Event;
+    updateEvent update_event: PATCH "/v1/events/{id}" (id; query: ChangeEvent; body: UpdateEvent) -> Event;
     /// Deletes an event by its identifier alone. With `occurrence_start`, cancels only that occurrence and returns
     /// the series.
     deleteEvent delete_event: DELETE "/v1/events/{id}" (id; query: DeleteEvent) -> Option<Event>;

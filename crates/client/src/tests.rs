@@ -5,7 +5,7 @@ mod table;
 
 use std::time::Duration;
 
-use kalends_wire::{ListEvents, ShowEvents, UpdateAgent, UpdateEvent};
+use kalends_wire::{ChangeEvent, ListEvents, UpdateAgent, UpdateEvent};
 use rstest::rstest;
 
 use self::stub::{Does, Stub};
@@ -207,11 +207,11 @@ async fn queries_and_parameters_are_encoded() {
 async fn an_invalid_request_is_not_sent() {
     let stub = Stub::that(vec![answers(GONE, "")]).await;
     let client = client(&stub);
-    let show = ShowEvents::default();
+    let alone = ChangeEvent::default();
     for error in [
         client.delete_agent("..").await.unwrap_err(),
         client.delete_agent("a").idempotency_key("a\nb").await.unwrap_err(),
-        client.update_event("a", &show, &UpdateEvent::default()).if_match("\r\n").await.map(|_| ()).unwrap_err(),
+        client.update_event("a", &alone, &UpdateEvent::default()).if_match("\r\n").await.map(|_| ()).unwrap_err(),
     ] {
         assert!(matches!(&error, Error::Request(why) if !why.contains(&stub.url)), "{error:?}");
         assert!(error.to_string().len() > "the request cannot be made: ".len(), "{error}");

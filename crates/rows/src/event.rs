@@ -43,7 +43,7 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
         let id = EventId::from_uuid(row_id("events", "id", &self.id)?);
         let row = Located { table: "events", id };
         let plain = row.open(places::event_content(id), &self.content, cipher)?;
-        let EventContent { title, description, location, conference_url, metadata } =
+        let EventContent { title, description, location, conference_url, previous_series, metadata } =
             row.read("content", EventContent::read(&plain))?;
         let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
         let times = Times { span: row.read("end_at", span)?, all_day: self.all_day };
@@ -61,6 +61,7 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
             metadata,
             reminders: row.reminders("reminders", self.reminders.as_deref())?,
             repeats: repeats(&row, times, (self.recurrence.as_deref(), self.series_id.as_ref(), self.original_start))?,
+            previous_series,
             hold: hold(&row, self.hold_expires_at, self.hold_priority.map(Into::into), self.hold_scope.as_deref())?,
             hold_set: row.uuid_if_any("hold_set_id", self.hold_set_id.as_ref())?.map(HoldSetId::from_uuid),
             transparent: self.transparent,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kalends_calendars::{ConferenceUrl, Event};
-use kalends_kernel::Metadata;
+use kalends_kernel::{EventId, Metadata};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
@@ -18,6 +18,8 @@ pub struct EventContent {
     pub location: Option<String>,
     /// The address of the call, if there is one.
     pub conference_url: Option<ConferenceUrl>,
+    /// The series that this one continues, if there is one.
+    pub previous_series: Option<EventId>,
     /// The caller's own data.
     pub metadata: Metadata,
 }
@@ -30,6 +32,8 @@ struct Written<'a> {
     location: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     conference_url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_series: Option<EventId>,
     metadata: &'a Map<String, Value>,
 }
 
@@ -43,6 +47,7 @@ struct Read<'a> {
     location: Option<Cow<'a, str>>,
     #[serde(borrow)]
     conference_url: Option<Cow<'a, str>>,
+    previous_series: Option<EventId>,
     #[serde(borrow)]
     metadata: &'a RawValue,
 }
@@ -55,18 +60,21 @@ impl EventContent {
             description: event.description.as_deref(),
             location: event.location.as_deref(),
             conference_url: event.conference_url.as_ref().map(ConferenceUrl::as_str),
+            previous_series: event.previous_series,
             metadata: event.metadata.as_map(),
         })
     }
 
     /// Reads the plain form.
     pub fn read(plain: &[u8]) -> Result<Self, serde_json::Error> {
-        let Read { title, description, location, conference_url, metadata } = serde_json::from_slice(plain)?;
+        let Read { title, description, location, conference_url, previous_series, metadata } =
+            serde_json::from_slice(plain)?;
         Ok(Self {
             title: title.into_owned(),
             description: description.map(Cow::into_owned),
             location: location.map(Cow::into_owned),
             conference_url: conference_url.map(|url| ConferenceUrl::from_stored(url.into_owned())),
+            previous_series,
             metadata: Metadata::from_json(metadata.get())?,
         })
     }
@@ -106,6 +114,7 @@ mod tests {
                 description,
                 location,
                 conference_url: conference_url.map(ConferenceUrl::from_stored),
+                previous_series: None,
                 metadata: Metadata::from_json(metadata).unwrap(),
             };
             assert_eq!(EventContent::read(plain.as_bytes()).unwrap(), expected, "{plain}");

@@ -248,6 +248,7 @@ impl Fixtures {
             reminders: None,
             repeats: Repeats::Once,
             hold: None,
+            previous_series: None,
             hold_set: None,
             transparent: false,
             version: Version::FIRST,

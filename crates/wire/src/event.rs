@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 #[cfg(feature = "schema")]
 use crate::schemas::{NoticeCode, SettledStatus};
 use crate::{
-    EventSource, EventStatus, ExternalSyncStatus, HoldScope, Local,
+    EventSource, EventStatus, ExternalSyncStatus, HoldScope, Local, SeriesScope,
     derives::{IntoParams, ToSchema},
     patch::{Given, given},
 };
@@ -95,6 +95,10 @@ pub struct Event {
     pub recurrence_exdates: Vec<Timestamp>,
     /// The zone of the wall clock that a series follows. Null on a one-off event and on an instance.
     pub recurrence_timezone: Option<String>,
+    /// The series that this one continues: a change of its later occurrences split it. Only on such a series.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub previous_series_id: Option<EventId>,
     /// The series. Only on its instances.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
@@ -322,11 +326,29 @@ pub struct ListEvents {
     pub offset: Option<i64>,
 }
 
-/// Selects the occurrence of a series to cancel.
+/// Selects what a change affects, and how the answer is shown.
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ChangeEvent {
+    /// With the id of an instance: the occurrences of its series to change. `following` ends the series before the
+    /// occurrence and starts a new one, which is the answer. `all` changes the series.
+    #[param(default = "this")]
+    pub scope: Option<SeriesScope>,
+    /// Whether the event also shows its times in its calendar's zone, as `local`.
+    #[param(default = false)]
+    pub local: Option<bool>,
+}
+
+/// Selects the occurrences of a series to delete.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct DeleteEvent {
+    /// With the id of an instance: the occurrences of its series to delete. `following` ends the series before the
+    /// occurrence. `all` deletes the series.
+    #[param(default = "this")]
+    pub scope: Option<SeriesScope>,
     /// Cancels only the occurrence that starts at this time by the series' rule. The answer is 200 with the changed
     /// series.
     #[param(format = DateTime, example = "2026-03-04T09:00:00Z")]

@@ -84,7 +84,8 @@ pub use console::{
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope, ErrorType};
 pub use event::{
-    CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Notice, UpdateEvent,
+    ChangeEvent, CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Notice,
+    UpdateEvent,
 };
 pub use explain::{ExplainAvailability, Explanation, Reason, ReasonKind};
 pub use export::{
@@ -97,7 +98,7 @@ pub use list::{List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
 pub use names::{
     AgentActivity, AgentStatus, AgentType, Conflicts, EventSource, EventStatus, ExternalSyncStatus, HoldEnd, HoldScope,
-    Provider, RecurrenceDefault,
+    Provider, RecurrenceDefault, SeriesScope,
 };
 pub use oauth::{SignInAnswer, SignInWith};
 #[cfg(feature = "schema")]

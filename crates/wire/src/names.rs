@@ -76,6 +76,16 @@ mirror! {
         Calendar,
     }
 
+    /// The occurrences that a change of one occurrence of a series affects.
+    SeriesScope {
+        /// That occurrence alone.
+        This,
+        /// That occurrence and all later ones.
+        Following,
+        /// All occurrences.
+        All,
+    }
+
     /// Which calendars a hold must fit.
     HoldScope {
         /// Only its own calendar.

@@ -35,9 +35,9 @@ async fn present(api: &Client, calendar: &str) -> String {
 
 /// A copy of a calendar.
 #[derive(Default)]
-struct Copy {
+pub(crate) struct Copy {
     since: Option<String>,
-    events: BTreeMap<String, Value>,
+    pub(crate) events: BTreeMap<String, Value>,
 }
 
 impl Copy {
@@ -57,7 +57,7 @@ impl Copy {
         answer["has_more"] == true
     }
 
-    async fn catch_up(&mut self, api: &Client, calendar: &str, limit: &str) {
+    pub(crate) async fn catch_up(&mut self, api: &Client, calendar: &str, limit: &str) {
         while self.follow(api, calendar, limit).await {}
     }
 }

@@ -141,14 +141,14 @@ async fn events_and_series(#[case] database: Database) {
     assert_eq!(client.list_agent_events(agent.id, &ListEvents::default()).await.unwrap().total, 3);
 
     let moved = UpdateEvent { title: Some(Some("Moved".to_owned())), ..UpdateEvent::default() };
-    let changed = client.update_event(&instance.id, &NO_LOCAL_TIMES, &moved).await.unwrap();
+    let changed = client.update_event(&instance.id, &ChangeEvent::default(), &moved).await.unwrap();
     assert_eq!((&*changed.title, changed.original_start_time), ("Moved", instance.original_start_time));
     let only = DeleteEvent { occurrence_start: Some("2031-03-04T09:00:00Z".to_owned()), ..DeleteEvent::default() };
     let rest = client.delete_calendar_event(calendar.id, &series.id, &only).await.unwrap();
     assert_eq!(rest.map(|series| series.recurrence_exdates.len()), Some(1));
     assert!(client.delete_event(&batch.data[0].id, &DeleteEvent::default()).await.unwrap().is_none());
     let once = UpdateEvent { recurrence_rule: Some(None), ..UpdateEvent::default() };
-    let once = client.update_calendar_event(calendar.id, &series.id, &NO_LOCAL_TIMES, &once).await.unwrap();
+    let once = client.update_calendar_event(calendar.id, &series.id, &ChangeEvent::default(), &once).await.unwrap();
     assert_eq!(once.recurrence_rule, None);
     assert_eq!(client.get_event(&series.id, &NO_LOCAL_TIMES).await.unwrap().title, "S");
     assert_eq!(

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use chrono::{DateTime, SecondsFormat, Utc};
 use kalends_client::{
     Client,
-    wire::{AgentType, CreateAgent, CreateCalendar, CreateEvent, ListEvents, ShowEvents, UpdateEvent},
+    wire::{AgentType, ChangeEvent, CreateAgent, CreateCalendar, CreateEvent, ListEvents, ShowEvents, UpdateEvent},
 };
 use kalends_e2e::{Database::Sqlite, Guide, Server};
 
@@ -32,7 +32,7 @@ async fn guide(url: &str, key: &str) -> Result<u32, kalends_client::Error> {
 
     if let Some(etag) = &made.etag {
         let clear = UpdateEvent { description: Some(None), ..Default::default() };
-        client.update_event(&made.value.id, &ShowEvents::default(), &clear).if_match(etag).await?;
+        client.update_event(&made.value.id, &ChangeEvent::default(), &clear).if_match(etag).await?;
     }
 
     // 30 seconds to 15 minutes ahead.

@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use crate::fixtures::{agent, agent_with_calendar, calendar_of, event, now, shared_calendar};
 
 /// The path of a calendar's feed.
-async fn address(api: &Client, calendar: &str) -> String {
+pub(crate) async fn address(api: &Client, calendar: &str) -> String {
     let calendar_now = api.get(format!("/v1/calendars/{calendar}")).await.expect(200);
     let url = calendar_now["ical_url"].as_str().unwrap().to_owned();
     url[url.find("/ical/").unwrap()..].to_owned()
 }
 
 /// Reads a feed and checks its format.
-async fn feed(server: &Server, path: &str) -> Answer {
+pub(crate) async fn feed(server: &Server, path: &str) -> Answer {
     let answer = server.anonymous().get(path).await.expect(200);
     assert_eq!(answer.header("content-type"), "text/calendar; charset=utf-8");
     assert_eq!(answer.header("cache-control"), "public, max-age=300");

@@ -75,6 +75,7 @@ mod reservations;
 mod sandbox;
 mod secrecy;
 mod series;
+mod series_scopes;
 mod service;
 mod sessions;
 mod starts;

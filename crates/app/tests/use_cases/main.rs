@@ -9,5 +9,6 @@ mod feeds;
 mod histories;
 mod letters;
 mod metering;
+mod series_scopes;
 mod subscriptions;
 mod timers;

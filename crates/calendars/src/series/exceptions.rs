@@ -100,7 +100,7 @@ impl Event {
         Ok((series, changed))
     }
 
-    fn recurring(&self, recurrence: Recurrence, now: Timestamp) -> Self {
+    pub(super) fn recurring(&self, recurrence: Recurrence, now: Timestamp) -> Self {
         Self {
             repeats: Repeats::Series(Box::new(recurrence)),
             version: self.version.next(),

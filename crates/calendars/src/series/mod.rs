@@ -11,6 +11,7 @@ mod patch;
 mod recurrence;
 mod repeating;
 mod repeats;
+mod scope;
 
 #[cfg(test)]
 pub(crate) mod examples;
@@ -25,6 +26,7 @@ pub use patch::{RecurrencePatch, needs_a_rule};
 pub use recurrence::{NewRecurrence, REQUEST_RULES, Recurrence, RecurrenceError};
 pub use repeating::Repeating;
 pub use repeats::Repeats;
+pub use scope::{ChangedOverride, ChangedSeries, SeriesScope, needs_an_occurrence};
 
 /// The maximum number of days between the first and the last occurrence of a series that counts as bounded.
 pub const BOUNDED_DAYS: i64 = 90;
@@ -54,6 +56,7 @@ impl Event {
         Self {
             times: Times { span, all_day: self.times.all_day },
             repeats: Repeats::Instance(occurrence),
+            previous_series: None,
             ..self.clone()
         }
     }

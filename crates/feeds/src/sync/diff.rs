@@ -493,6 +493,7 @@ impl Planned {
             reminders: None,
             repeats: self.occurrence.map_or(Repeats::Once, Repeats::Instance),
             hold: None,
+            previous_series: None,
             hold_set: None,
             transparent: false,
             version: Version::FIRST,

@@ -62,6 +62,7 @@ use crate::Routes;
     components(schemas(
         kalends_wire::ErrorEnvelope,
         kalends_wire::IncludeCalendars,
+        kalends_wire::SeriesScope,
         kalends_wire::EndedHold,
         kalends_wire::ProposalResponded,
         kalends_wire::ProposalConfirmed,

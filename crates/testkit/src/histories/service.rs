@@ -16,7 +16,7 @@ use kalends_app::{
 };
 use kalends_bridge::HumanBusy;
 use kalends_calendars::{
-    EventPatch, EventStatus, HOLD_MOST, Hold, HoldScope, Moment, NewEvent, NewHold, Patch,
+    EventPatch, EventStatus, HOLD_MOST, Hold, HoldScope, Moment, NewEvent, NewHold, Patch, SeriesScope,
     ports::{BusySource, LivingAgent},
 };
 use kalends_kernel::HumanSource;
@@ -186,9 +186,11 @@ impl Service {
                 Call::Release(id) => app.release_hold(&actor, &id).await.map(event),
                 Call::ConfirmSet(id) => app.confirm_hold_set(&actor, &id).await.map(set),
                 Call::ReleaseSet(id) => app.release_hold_set(&actor, &id).await.map(set),
-                Call::Patch(id, patch) => app.update_event(&actor, path(&id), *patch, &IfMatch::Any).await.map(event),
+                Call::Patch(id, patch) => {
+                    app.update_event(&actor, path(&id), SeriesScope::This, *patch, &IfMatch::Any).await.map(event)
+                }
                 Call::Delete(id) => {
-                    let deleted = app.delete_event(&actor, path(&id), None, &IfMatch::Any).await?;
+                    let deleted = app.delete_event(&actor, path(&id), SeriesScope::This, None, &IfMatch::Any).await?;
                     Ok(deleted.resource.map_or(Returned::Nothing, |event_then| Returned::Event(Box::new(event_then))))
                 }
                 Call::Expire => app.expire_holds(AT_ONCE).await.map(|done| Returned::Ended(done.found)),

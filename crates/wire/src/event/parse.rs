@@ -9,7 +9,9 @@ use kalends_kernel::{FieldError, FieldErrors, Metadata, Page, bounded_text, opti
 use kalends_recurrence::Rule;
 use kalends_time::{Span, Timestamp, Zone};
 
-use super::{CreateEvent, CreateEventBatch, DeleteEvent, Event, ExternalSync, ListEvents, Notice, UpdateEvent};
+use super::{
+    ChangeEvent, CreateEvent, CreateEventBatch, DeleteEvent, Event, ExternalSync, ListEvents, Notice, UpdateEvent,
+};
 use crate::{
     Local,
     fields::{instant, metadata, zone},
@@ -52,6 +54,7 @@ impl From<domain::Event> for Event {
             recurrence_rule: rule,
             recurrence_exdates: exdates,
             recurrence_timezone: zone,
+            previous_series_id: event.previous_series,
             recurring_event_id: occurrence.map(|occurrence| occurrence.series),
             original_start_time: occurrence.map(|occurrence| occurrence.start),
             external_sync: None,
@@ -361,8 +364,20 @@ fn window(after: Option<Timestamp>, before: Option<Timestamp>) -> Result<Span, F
     Ok(window)
 }
 
+impl ChangeEvent {
+    /// The occurrences to change.
+    pub fn scope(self) -> domain::SeriesScope {
+        self.scope.map_or(domain::SeriesScope::This, Into::into)
+    }
+}
+
 impl DeleteEvent {
-    /// Checks the parameter.
+    /// The occurrences to delete.
+    pub fn scope(&self) -> domain::SeriesScope {
+        self.scope.map_or(domain::SeriesScope::This, Into::into)
+    }
+
+    /// Checks the start of the occurrence.
     ///
     /// # Errors
     /// `invalid_time_format` if the time is invalid.

@@ -12,9 +12,10 @@ use crate::{
 
 /// Deletes an event.
 ///
-/// Emits `event.deleted`. A series is deleted with all of its occurrences. The identifier of an instance cancels only
-/// that occurrence of its series, like `occurrence_start`. This emits `event.updated` and returns the series. Imported
-/// events are read-only: the answer is 403 `forbidden`.
+/// Emits `event.deleted`. A series is deleted with all of its occurrences. The identifier of an instance cancels only that
+/// occurrence of its series. `occurrence_start` does the same, but emits `event.updated` and returns the series. With
+/// `scope=following`, the later occurrences of an instance are deleted too, which emits `event.updated`; with `scope=all`,
+/// its whole series is. Imported events are read-only: the answer is 403 `forbidden`.
 #[utoipa::path(
     delete,
     path = "/v1/calendars/{cal_id}/events/{id}",
@@ -35,5 +36,5 @@ pub(crate) async fn delete(
 ) -> Result<Changed<Option<wire::Event>>, ApiError> {
     let path = EventPath { calendar: Some(&path.0.0), id: &path.0.1 };
     let caller = caller.0.showing(query.0.local.unwrap_or(false));
-    Ok(Changed(app.delete_event(&caller, path, query.0.parse()?, &if_match.0).await?))
+    Ok(Changed(app.delete_event(&caller, path, query.0.scope(), query.0.parse()?, &if_match.0).await?))
 }

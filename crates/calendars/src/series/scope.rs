@@ -1,0 +1,645 @@
+//! Changes of several occurrences of a series: from one on, or all of them.
+
+use std::collections::BTreeMap;
+
+use kalends_kernel::{EARLIEST_TIME, EventId, FieldError, Version};
+use kalends_recurrence::{Rule, Series, SplitError};
+use kalends_time::{SignedDuration, Timestamp, Zone};
+
+use super::{Occurrence, Recurrence, Repeats, recurrence::written};
+use crate::{
+    Event, EventError, EventPatch, Moment, Patch, Times, Zones, named_values,
+    times::{at_wall_clock, moved_end, wall_clock_micros},
+};
+
+named_values! {
+    /// The occurrences of a series that a change of one of them affects.
+    pub enum SeriesScope {
+        /// That occurrence alone.
+        This = "this",
+        /// That occurrence and all later ones.
+        Following = "following",
+        /// All occurrences.
+        All = "all",
+    }
+}
+
+/// A series after a change of many occurrences.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangedSeries {
+    /// The series.
+    pub series: Event,
+    /// What becomes of the overrides.
+    pub overrides: Vec<ChangedOverride>,
+}
+
+/// An override of a series that changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangedOverride {
+    /// The override as it was read.
+    pub before: Event,
+    /// The override as it is now. If its original start changed, it has another identifier as an instance, and so another
+    /// row: that of the override which had this original start before, or a new one. `None` if the series no longer has
+    /// that occurrence.
+    pub after: Option<Event>,
+}
+
+/// How a change moves the occurrences of a series.
+#[derive(Clone, Copy)]
+struct Shift {
+    /// By this much on the wall clock.
+    by: SignedDuration,
+    /// The zone of the series before the move.
+    from: Zone,
+    /// The zone of the series after the move.
+    to: Zone,
+    /// The zone of the calendar.
+    calendar: Zone,
+    /// The new times of the named occurrence, if its end was given: the others get its length.
+    lasts: Option<Times>,
+}
+
+impl Event {
+    /// The two halves of this series: it ends before the occurrence that the rule gives at `start`, and a new series
+    /// with the identifier `id` continues from there with the later exceptions. Together they have the occurrences of
+    /// this series. `None` if that is the first occurrence.
+    ///
+    /// The overrides from `start` on are those of the new series. [`Self::with_all_patched`] gives their rows.
+    ///
+    /// # Errors
+    /// [`EventError::ReadOnly`] for imported series. [`EventError::Invalid`] if the event is not a series, has no such
+    /// occurrence, or the clocks skip its time of day on that date.
+    pub fn split(&self, start: Timestamp, id: EventId, now: Timestamp) -> Result<Option<(Self, Self)>, EventError> {
+        self.writable()?;
+        let (recurrence, series) = self.expanded()?;
+        let (ended, rest) = match series.split_at(start) {
+            Ok(rules) => rules,
+            Err(SplitError::First) => return Ok(None),
+            Err(error) => return Err(refused("scope", &error)),
+        };
+        let span = series.span_at(start).ok_or_else(not_an_occurrence)?;
+        let half = |all: &[Timestamp], later: bool| -> Vec<Timestamp> {
+            all.iter().copied().filter(|exception| (*exception >= start) == later).collect()
+        };
+        let times = Times { span, all_day: self.times.all_day };
+        let ended = Recurrence {
+            rule: ended,
+            exdates: half(&recurrence.exdates, false),
+            overridden: half(&recurrence.overridden, false),
+            last_start: series.previous_start_before(start),
+            zone: recurrence.zone,
+        };
+        let rest = Recurrence {
+            rule: rest,
+            exdates: half(&recurrence.exdates, true),
+            overridden: half(&recurrence.overridden, true),
+            last_start: recurrence.last_start,
+            zone: recurrence.zone,
+        };
+        let continued = Self {
+            id,
+            times,
+            repeats: rest.into(),
+            previous_series: Some(self.id),
+            version: Version::FIRST,
+            created_at: now,
+            updated_at: now,
+            ..self.clone()
+        };
+        Ok(Some((self.recurring(ended, now), continued)))
+    }
+
+    /// This series with `patch` applied to all of its occurrences. `instance` is the occurrence that the request names,
+    /// as it is now: if its start moves, every occurrence, exdate and override moves by as much on the wall clock.
+    ///
+    /// `overrides` are the rows of all overrides of this series, or, if it was just split off another series, those that
+    /// it takes over. An override keeps what was changed in it alone: a field changes only if it was the same as in the
+    /// series. The named occurrence gets every change.
+    ///
+    /// `zones` are those of the calendar. `next_id` gives identifiers for new rows of overrides.
+    ///
+    /// # Errors
+    /// As [`Self::patched`]. [`EventError::Invalid`] also if the move takes the occurrences to dates that no rule
+    /// generates, or if `all_day` changes.
+    pub fn with_all_patched(
+        &self,
+        overrides: Vec<Self>,
+        instance: &Self,
+        patch: &EventPatch,
+        zones: Zones,
+        now: Timestamp,
+        next_id: &mut dyn FnMut() -> EventId,
+    ) -> Result<ChangedSeries, EventError> {
+        self.writable()?;
+        let (_, expanded) = self.expanded()?;
+        let named = instance.occurrence().ok_or_else(not_an_occurrence)?.start;
+        let shift = self.shift(&expanded, instance, patch, zones, now)?;
+        let moved = match shift {
+            Some(shift) => self.shifted(&expanded, shift, &patch.recurrence.rule)?,
+            None => self.clone(),
+        };
+        let rest = EventPatch { start: Patch::Keep, end: Patch::Keep, all_day: Patch::Keep, ..patch.clone() };
+        let series = moved.patched(rest.clone(), zones, now)?;
+        let kept = series.recurrence().map_or(&[][..], Recurrence::overridden);
+        let rows: BTreeMap<Occurrence, (EventId, Timestamp)> =
+            overrides.iter().filter_map(|row| Some((row.occurrence()?, (row.id, row.created_at)))).collect();
+        let mut changed = Vec::new();
+        for before in overrides {
+            let original = before.occurrence().ok_or_else(not_an_occurrence)?;
+            let start = match shift.filter(Shift::moves) {
+                Some(shift) => expanded.shifted_start(original.start, shift.by, shift.to),
+                None => Some(original.start),
+            };
+            let Some(start) = start.filter(|start| kept.binary_search(start).is_ok()) else {
+                changed.push(ChangedOverride { before, after: None });
+                continue;
+            };
+            let named = original.start == named;
+            let mut after = self.followed_by(&before, &rest, named);
+            if let Some(shift) = shift {
+                after.times = shift.of_override(self, &before, named)?;
+            }
+            let occurrence = Occurrence { series: series.id, start };
+            if occurrence == original && after == before {
+                continue;
+            }
+            after.repeats = Repeats::Instance(occurrence);
+            (after.id, after.created_at) = rows.get(&occurrence).copied().unwrap_or_else(|| (next_id(), now));
+            after.version = series.version;
+            after.updated_at = now;
+            changed.push(ChangedOverride { before, after: Some(after) });
+        }
+        Ok(ChangedSeries { series, overrides: changed })
+    }
+
+    fn expanded(&self) -> Result<(&Recurrence, Series), EventError> {
+        let recurrence = self.recurrence().ok_or_else(not_an_occurrence)?;
+        let series = recurrence.series(self.times);
+        Ok((recurrence, series.map_err(|error| refused("scope", &error))?))
+    }
+
+    /// How far the patch moves the named occurrence. `None` if it sets no times.
+    fn shift(
+        &self,
+        series: &Series,
+        instance: &Self,
+        patch: &EventPatch,
+        zones: Zones,
+        now: Timestamp,
+    ) -> Result<Option<Shift>, EventError> {
+        let all_day = self.times.all_day;
+        if matches!(patch.all_day, Patch::Set(given) if given != all_day) {
+            return Err(refused("all_day", &"can change only for one occurrence or the whole series; leave scope out"));
+        }
+        if !patch.start.is_set() && !patch.end.is_set() {
+            return Ok(None);
+        }
+        if instance.times.all_day != all_day {
+            let message = "must be this for a new time, because all_day of the occurrence differs from its series; name \
+                another occurrence";
+            return Err(refused("scope", &message));
+        }
+        let times = EventPatch { start: patch.start.clone(), end: patch.end.clone(), ..EventPatch::default() };
+        let times = instance.patched(times, zones, now)?.times;
+        let (from, to) = (series.zone(), if all_day { zones.calendar } else { series.zone() });
+        let (before, after) = (instance.times.span.start(), times.span.start());
+        let was_moved = instance.occurrence().is_none_or(|occurrence| occurrence.start != before);
+        let by = if was_moved {
+            SignedDuration::micros(wall_clock_micros(to, after) - wall_clock_micros(from, before))
+        } else {
+            series.shift_between(before, after, to)
+        };
+        Ok(Some(Shift { by, from, to, calendar: zones.calendar, lasts: patch.end.is_set().then_some(times) }))
+    }
+
+    /// This series with every occurrence and exception moved, and the same other fields.
+    fn shifted(&self, series: &Series, shift: Shift, rule: &Patch<Option<Rule>>) -> Result<Self, EventError> {
+        let (Shift { by, to, .. }, recurrence) = (shift, self.recurrence().ok_or_else(not_an_occurrence)?);
+        let moved = |start| if shift.moves() { series.shifted_start(start, by, to) } else { Some(start) };
+        let first = self.times.span.start();
+        let start = moved(first).ok_or_else(out_of_range)?;
+        if shift.moves() && series.shift_between(first, start, to) != by {
+            let message =
+                format!("would move the first occurrence to a time that the clocks in {to} skip, before {start}");
+            return Err(refused("start_time", &message));
+        }
+        let rule = match rule {
+            Patch::Set(rule) => rule.clone(),
+            Patch::Keep if shift.moves() => {
+                Some(series.shifted_rule(by, to).ok_or_else(|| cannot_shift(&recurrence.rule))?)
+            }
+            Patch::Keep => Some(recurrence.rule.clone()),
+        };
+        let times = match shift.lasts {
+            Some(lasts) => placed(lasts, start, to, to)?,
+            None => placed(self.times, start, shift.from, to)?,
+        };
+        let Some(rule) = rule else { return Ok(Self { times, repeats: Repeats::Once, ..self.clone() }) };
+        let mut after = written(rule, to, times, Vec::new(), Vec::new())?;
+        let occurs = after.series(times).map_err(|error| refused("end_time", &error))?;
+        let still = |starts: &[Timestamp]| -> Vec<Timestamp> {
+            let moved = starts.iter().filter_map(|start| moved(*start));
+            let mut still: Vec<Timestamp> = moved.filter(|start| occurs.is_occurrence(*start)).collect();
+            still.sort_unstable();
+            still.dedup();
+            still
+        };
+        after.exdates = still(&recurrence.exdates);
+        after.overridden = still(&recurrence.overridden);
+        Ok(Self { times, repeats: after.into(), ..self.clone() })
+    }
+
+    /// An override of this series after the changes of fields other than times.
+    fn followed_by(&self, row: &Self, patch: &EventPatch, named: bool) -> Self {
+        let mut after = row.clone();
+        macro_rules! follow {
+            ($($field:ident),*) => {$(
+                if named || row.$field == self.$field {
+                    patch.$field.clone().apply_to(&mut after.$field);
+                }
+            )*};
+        }
+        follow!(title, description, location, conference_url, status, metadata, reminders);
+        after
+    }
+}
+
+impl Shift {
+    /// Whether any start changes.
+    fn moves(&self) -> bool {
+        self.by != SignedDuration::ZERO || self.from != self.to
+    }
+
+    /// The times of an override of `series` after the move.
+    fn of_override(self, series: &Event, row: &Event, named: bool) -> Result<Times, EventError> {
+        let (seen, mut by) = (row.times, self.by.as_micros());
+        let alike = seen.all_day == series.times.all_day;
+        let (from, to) = if alike { (self.from, self.to) } else { (self.calendar, self.calendar) };
+        if seen.all_day && !alike {
+            by -= by % SignedDuration::days(1).as_micros();
+        }
+        let mut start = seen.span.start();
+        if by != 0 || from != to {
+            start = at_wall_clock(to, wall_clock_micros(from, start).saturating_add(by)).ok_or_else(out_of_range)?;
+        }
+        let length = |times: Times| match times.all_day {
+            true => wall_clock_micros(from, times.span.end()) - wall_clock_micros(from, times.span.start()),
+            false => times.span.length().as_micros(),
+        };
+        match self.lasts {
+            Some(lasts) if alike && (named || length(seen) == length(series.times)) => placed(lasts, start, to, to),
+            _ => placed(seen, start, from, to),
+        }
+    }
+}
+
+/// The times of an event that starts at `start` in the zone `to`, and lasts as long as `lasts` in the zone `from`.
+fn placed(lasts: Times, start: Timestamp, from: Zone, to: Zone) -> Result<Times, EventError> {
+    let end = moved_end(lasts, start, lasts.all_day, from, to);
+    if start < EARLIEST_TIME || end > Timestamp::HORIZON {
+        return Err(out_of_range());
+    }
+    Ok(Times::read(Moment::At(start), Moment::At(end), lasts.all_day, to)?)
+}
+
+fn refused(param: &str, message: &dyn ToString) -> EventError {
+    EventError::Invalid(FieldError::new(param, message.to_string()).into())
+}
+
+/// The error of a scope for anything but an occurrence of a series.
+pub fn needs_an_occurrence() -> FieldError {
+    let message = "must be this, or left out, unless the id is that of an instance of a series";
+    FieldError::new("scope", message)
+}
+
+fn not_an_occurrence() -> EventError {
+    EventError::Invalid(needs_an_occurrence().into())
+}
+
+fn out_of_range() -> EventError {
+    refused("start_time", &"must keep every occurrence within the years 1970 to 2099")
+}
+
+fn cannot_shift(rule: &Rule) -> EventError {
+    let message = format!(
+        "must keep the date of the occurrence, because no rule moves all occurrences of {rule} by as many days; send \
+         recurrence_rule for the new dates too"
+    );
+    refused("start_time", &message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use kalends_time::testing::config;
+    use proptest::{collection::vec, prelude::*};
+    use rstest::rstest;
+
+    use super::*;
+    use crate::{EventSource, EventStatus, RecurrencePatch, series::examples::*};
+
+    const NOW: Timestamp = Timestamp::from_micros(11);
+
+    fn berlin() -> Zones {
+        "Europe/Berlin".parse::<Zone>().unwrap().into()
+    }
+
+    /// New identifiers, from 40 on.
+    fn ids() -> impl FnMut() -> EventId {
+        let mut numbers = 40..;
+        move || id(numbers.next().unwrap())
+    }
+
+    fn starting(start: Timestamp) -> EventPatch {
+        EventPatch { start: Patch::Set(Moment::At(start)), ..EventPatch::default() }
+    }
+
+    fn titled(title: &str) -> EventPatch {
+        EventPatch { title: Patch::Set(title.into()), ..EventPatch::default() }
+    }
+
+    /// The series with some occurrences cancelled and some moved by half an hour, and the rows of those that moved.
+    fn with_exceptions(series: Event, acts: &[(usize, bool)]) -> (Event, Vec<Event>) {
+        let starts: Vec<Timestamp> = all(&series).iter().map(|span| span.start()).collect();
+        let (mut series, mut rows) = (series, Vec::new());
+        for (number, (index, cancel)) in acts.iter().enumerate() {
+            let start = starts[index % starts.len()];
+            let Some(instance) = series.instance(start) else { continue };
+            if *cancel {
+                series = series.without_occurrence(start, NOW).unwrap();
+                continue;
+            }
+            let later = starting(start + SignedDuration::minutes(30));
+            let row = id(u8::try_from(10 + number).unwrap());
+            let zone = berlin().calendar;
+            let (changed, row) = series.with_occurrence_patched(&instance, row, later, zone, NOW).unwrap();
+            series = changed;
+            rows.push(row);
+        }
+        (series, rows)
+    }
+
+    /// Whether the clocks skip the time of an occurrence, which then starts at another.
+    fn skips_a_time(event: &Event) -> bool {
+        let zone = event.recurrence().unwrap().zone;
+        let time = |start| zone.to_civil(start).time;
+        all(event).iter().any(|span| time(span.start()) != time(event.times.span.start()))
+    }
+
+    /// What takes place: the occurrences that the rule gives, and the overrides.
+    fn taking_place<'a>(
+        series: impl IntoIterator<Item = &'a Event>,
+        rows: impl IntoIterator<Item = &'a Event>,
+    ) -> Vec<Times> {
+        let generated = series
+            .into_iter()
+            .flat_map(|series| all(series).into_iter().map(|span| Times { span, all_day: series.times.all_day }));
+        let mut times: Vec<Times> = generated.chain(rows.into_iter().map(|row| row.times)).collect();
+        times.sort_by_key(|times| times.span);
+        times
+    }
+
+    fn rows_after<'a>(rows: &'a [Event], changed: &'a ChangedSeries) -> Vec<&'a Event> {
+        let replaced: BTreeSet<EventId> = changed.overrides.iter().map(|changed| changed.before.id).collect();
+        for after in changed.overrides.iter().filter_map(|changed| changed.after.as_ref()) {
+            let row = rows.iter().find(|row| row.id == after.id);
+            assert!(row.is_none_or(|row| row.occurrence() == after.occurrence()), "a row stays the same instance");
+            let other = rows.iter().find(|row| row.occurrence() == after.occurrence());
+            assert!(other.is_none_or(|row| row.id == after.id), "an instance stays the same row");
+        }
+        let kept = rows.iter().filter(|row| !replaced.contains(&row.id));
+        kept.chain(changed.overrides.iter().filter_map(|changed| changed.after.as_ref())).collect()
+    }
+
+    /// Every override has the original start of an occurrence that its series names, and every one that it names has a
+    /// row.
+    fn overrides_agree(series: &Event, rows: &[&Event]) -> bool {
+        let of_rows: Vec<Timestamp> = rows
+            .iter()
+            .filter_map(|row| row.occurrence())
+            .filter(|occurrence| occurrence.series == series.id)
+            .map(|occurrence| occurrence.start)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        of_rows == series.recurrence().unwrap().overridden() && of_rows.len() == rows.len()
+    }
+
+    proptest! {
+        #![proptest_config(config(96))]
+
+        /// A series that is split has the same occurrences, exceptions included, as before.
+        #[test]
+        fn a_split_changes_no_occurrence(
+            event in series(), acts in vec((0..40_usize, any::<bool>()), 0..8), at in 0..40_usize,
+        ) {
+            let (event, rows) = with_exceptions(event, &acts);
+            let starts = all(&event);
+            prop_assume!(!starts.is_empty());
+            let start = starts[at % starts.len()].start();
+            prop_assume!(!skips_a_time(&event));
+            let Some((ended, rest)) = event.split(start, id(9), NOW).unwrap() else {
+                prop_assert_eq!(start, event.times.span.start());
+                return Ok(());
+            };
+            prop_assert_eq!((rest.id, rest.previous_series, rest.times.span.start()), (id(9), Some(event.id), start));
+            prop_assert_eq!((&rest.title, rest.version, ended.version), (&event.title, Version::FIRST, event.version.next()));
+            prop_assert_eq!(taking_place([&ended, &rest], &rows), taking_place([&event], &rows));
+            let (before, after): (Vec<&Event>, Vec<&Event>) =
+                rows.iter().partition(|row| row.occurrence().unwrap().start < start);
+            prop_assert!(overrides_agree(&ended, &before));
+            let instance = rest.instance(start).unwrap();
+            let taken = after.iter().map(|row| (*row).clone()).collect();
+            let changed = rest.with_all_patched(taken, &instance, &titled("x"), berlin(), NOW, &mut ids()).unwrap();
+            let moved: Vec<&Event> = changed.overrides.iter().map(|changed| changed.after.as_ref().unwrap()).collect();
+            prop_assert!(overrides_agree(&changed.series, &moved), "every later override belongs to the new series");
+            prop_assert_eq!(taking_place([&ended, &changed.series], before.into_iter().chain(moved)), taking_place([&event], &rows));
+            // A stored recurrence is as it would be written.
+            for half in [&ended, &rest] {
+                let recurrence = half.recurrence().unwrap();
+                let series = Series::new(recurrence.rule.clone(), half.times.span.start(), recurrence.zone, recurrence.series(half.times).unwrap().length());
+                prop_assert_eq!(series.unwrap().last_start(), recurrence.last_start);
+            }
+        }
+
+        /// A series whose named occurrence moves takes place as before, later by the same time on the wall clock, and its
+        /// exceptions move with it.
+        #[test]
+        fn all_occurrences_move_alike(
+            event in series(), acts in vec((0..40_usize, any::<bool>()), 0..8), at in 0..40_usize,
+            quarters in prop_oneof![Just(0), -40..40_i64, -700..700_i64],
+        ) {
+            let (event, rows) = with_exceptions(event, &acts);
+            let zone = event.recurrence().unwrap().zone;
+            let starts = all(&event);
+            prop_assume!(!starts.is_empty());
+            let named = starts[at % starts.len()].start();
+            prop_assume!(!skips_a_time(&event));
+            let instance = event.instance(named).unwrap();
+            let by = quarters * 15 * 60_000_000;
+            let to = at_wall_clock(zone, wall_clock_micros(zone, named) + by).unwrap();
+            // The clocks skip some times.
+            prop_assume!(wall_clock_micros(zone, to) == wall_clock_micros(zone, named) + by);
+            let changed = match event.with_all_patched(rows.clone(), &instance, &starting(to), berlin(), NOW, &mut ids()) {
+                Ok(changed) => changed,
+                Err(EventError::Invalid(errors)) => {
+                    let date = |instant| zone.to_civil(instant).date;
+                    let skipped = errors.first().message.contains("skip");
+                    prop_assert!(skipped || date(named) != date(to), "a move within a day: {errors}");
+                    return Ok(());
+                }
+                Err(error) => panic!("{error}"),
+            };
+            let after = rows_after(&rows, &changed);
+            let shifted = |instant| wall_clock_micros(zone, instant) + by;
+            let expected: Vec<i64> = taking_place([&event], &rows).iter().map(|times| shifted(times.span.start())).collect();
+            let got = taking_place([&changed.series], after.iter().copied());
+            let shown: Vec<i64> = got.iter().map(|times| wall_clock_micros(zone, times.span.start())).collect();
+            let skipped = |(expected, got): (&i64, &i64)| expected == got || at_wall_clock(zone, *expected).map(|at| wall_clock_micros(zone, at)) == Some(*got);
+            prop_assert!(expected.len() == shown.len() && expected.iter().zip(&shown).all(skipped), "{expected:?} {shown:?}");
+            let length = event.times.span.length();
+            prop_assert!(got.iter().all(|times| times.span.length() == length));
+            let exdates = |event: &Event| event.recurrence().unwrap().exdates().len();
+            prop_assert_eq!(exdates(&changed.series), exdates(&event));
+            prop_assert!(overrides_agree(&changed.series, &after));
+            prop_assert_eq!(changed.series.version, event.version.next());
+            prop_assert!(quarters != 0 || changed.overrides.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_field_changes_where_it_was_not_changed_alone() {
+        let (series, retro) = overridden(&weekly(), "2026-03-09T09:00:00Z");
+        let moved = starting(at("2026-03-16T11:00:00Z"));
+        let instance = series.instance(at("2026-03-16T09:00:00Z")).unwrap();
+        let (series, later) = series.with_occurrence_patched(&instance, id(3), moved, Zone::UTC, NOW).unwrap();
+        let rows = vec![retro.clone(), later.clone()];
+        let other = series.instance(at("2026-03-23T09:00:00Z")).unwrap();
+        let patch = EventPatch { status: Patch::Set(EventStatus::Tentative), ..titled("Sync") };
+        let changed = series.with_all_patched(rows.clone(), &other, &patch, berlin(), NOW, &mut ids()).unwrap();
+        let after: Vec<&Event> = changed.overrides.iter().map(|changed| changed.after.as_ref().unwrap()).collect();
+        let shown: Vec<(&str, EventStatus, Timestamp)> =
+            after.iter().map(|event| (event.title.as_str(), event.status, event.times.span.start())).collect();
+        let tentative = EventStatus::Tentative;
+        let expected =
+            [("Retro", tentative, at("2026-03-09T09:00:00Z")), ("Sync", tentative, at("2026-03-16T11:00:00Z"))];
+        assert_eq!(shown, expected);
+        assert_eq!((after[0].id, after[1].id, after[0].version), (id(2), id(3), changed.series.version));
+        assert_eq!(changed.series.title, "Sync");
+
+        // The occurrence that the request names gets every change, and its new length becomes that of the series.
+        let patch = EventPatch { end: Patch::Set(Moment::At(at("2026-03-09T09:45:00Z"))), ..titled("Sync") };
+        let changed = series.with_all_patched(rows, &retro, &patch, berlin(), NOW, &mut ids()).unwrap();
+        let after: Vec<&Event> = changed.overrides.iter().map(|changed| changed.after.as_ref().unwrap()).collect();
+        assert_eq!(after[0].title, "Sync");
+        let minutes = |event: &Event| event.times.span.length().as_seconds() / 60;
+        assert_eq!((minutes(&changed.series), minutes(after[0]), minutes(after[1])), (45, 45, 45));
+    }
+
+    #[test]
+    fn an_occurrence_that_was_moved_moves_from_where_it_is() {
+        let series = weekly();
+        let instance = series.instance(at("2026-03-09T09:00:00Z")).unwrap();
+        let to_eleven = starting(at("2026-03-09T11:00:00Z"));
+        let (series, moved) = series.with_occurrence_patched(&instance, id(2), to_eleven, Zone::UTC, NOW).unwrap();
+        let noon = starting(at("2026-03-09T12:00:00Z"));
+        let changed = series.with_all_patched(vec![moved.clone()], &moved, &noon, berlin(), NOW, &mut ids()).unwrap();
+        assert_eq!(starts(&changed.series)[..2], ["2026-03-02T10:00:00Z", "2026-03-16T10:00:00Z"]);
+        let [ChangedOverride { before, after: Some(after) }] = &changed.overrides[..] else { panic!("{changed:?}") };
+        assert_eq!((before, after.times.span.start()), (&moved, at("2026-03-09T12:00:00Z")));
+        // Its instance has another identifier, so it is another row.
+        let occurrence = Occurrence { series: series.id, start: at("2026-03-09T10:00:00Z") };
+        assert_eq!((after.occurrence(), after.id), (Some(occurrence), id(40)));
+    }
+
+    #[test]
+    fn a_new_rule_decides_where_the_old_one_cannot_move() {
+        let first_monday = made(
+            "2026-03-02T09:00:00Z",
+            "2026-03-02T10:00:00Z",
+            "FREQ=MONTHLY;BYDAY=1MO;COUNT=9",
+            None,
+            &["2026-06-01T09:00:00Z"],
+        )
+        .unwrap();
+        let instance = first_monday.instance(at("2026-04-06T09:00:00Z")).unwrap();
+        let tuesday = starting(at("2026-04-07T09:00:00Z"));
+        let refused = first_monday.with_all_patched(Vec::new(), &instance, &tuesday, berlin(), NOW, &mut ids());
+        let Err(EventError::Invalid(errors)) = refused else { panic!("{refused:?}") };
+        assert_eq!(errors.first().param, "start_time");
+        let recurrence = RecurrencePatch {
+            rule: Patch::Set(Some("FREQ=MONTHLY;BYDAY=1TU;COUNT=9".parse().unwrap())),
+            ..RecurrencePatch::default()
+        };
+        let patch = EventPatch { recurrence, ..tuesday };
+        let changed = first_monday.with_all_patched(Vec::new(), &instance, &patch, berlin(), NOW, &mut ids()).unwrap();
+        assert_eq!(
+            starts(&changed.series)[..3],
+            ["2026-03-03T09:00:00Z", "2026-04-07T09:00:00Z", "2026-05-05T09:00:00Z"]
+        );
+        // 1 June moves to 2 June, which the new rule has too.
+        assert_eq!(changed.series.recurrence().unwrap().exdates(), [at("2026-06-02T09:00:00Z")]);
+
+        let once = EventPatch {
+            recurrence: RecurrencePatch { rule: Patch::Set(None), ..RecurrencePatch::default() },
+            ..tuesday_at_ten()
+        };
+        let changed = first_monday.with_all_patched(Vec::new(), &instance, &once, berlin(), NOW, &mut ids()).unwrap();
+        assert_eq!(
+            (changed.series.repeats, changed.series.times.span.start()),
+            (Repeats::Once, at("2026-03-03T10:00:00Z"))
+        );
+    }
+
+    fn tuesday_at_ten() -> EventPatch {
+        starting(at("2026-04-07T10:00:00Z"))
+    }
+
+    #[test]
+    fn an_all_day_series_moves_by_days_of_the_calendar() {
+        let days = made("2026-03-27", "2026-03-28", "FREQ=DAILY;COUNT=5", None, &["2026-03-30"]).unwrap();
+        let instance = days.instance(at("2026-03-28T23:00:00Z")).unwrap();
+        let to = EventPatch {
+            start: Patch::Set(Moment::parse("start_time", "2026-03-31").unwrap()),
+            ..EventPatch::default()
+        };
+        let changed = days.with_all_patched(Vec::new(), &instance, &to, berlin(), NOW, &mut ids()).unwrap();
+        assert_eq!(
+            starts(&changed.series),
+            ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z", "2026-03-30T22:00:00Z", "2026-04-01T22:00:00Z"]
+        );
+        // A calendar that is in Tokyo now: the days stay the same, and are days there.
+        let tokyo: Zones = "Asia/Tokyo".parse::<Zone>().unwrap().into();
+        let changed = days.with_all_patched(Vec::new(), &instance, &to, tokyo, NOW, &mut ids()).unwrap();
+        assert_eq!(starts(&changed.series)[..2], ["2026-03-28T15:00:00Z", "2026-03-29T15:00:00Z"]);
+        assert_eq!(changed.series.recurrence().unwrap().zone().name(), "Asia/Tokyo");
+    }
+
+    #[rstest]
+    #[case::all_day(EventPatch { all_day: Patch::Set(true), ..EventPatch::default() }, "all_day")]
+    #[case::too_late(starting(at("2099-12-31T22:30:00Z")), "start_time")]
+    #[case::too_early(starting(at("1970-01-01T00:00:00Z")), "start_time")]
+    #[case::backwards(EventPatch { end: Patch::Set(Moment::At(at("2026-03-01T00:00:00Z"))), ..EventPatch::default() }, "end_time")]
+    fn a_change_of_all_that_does_not_fit_is_refused(#[case] patch: EventPatch, #[case] param: &str) {
+        let endless = made("2026-03-02T09:00:00Z", "2026-03-03T09:00:00Z", "FREQ=DAILY;COUNT=30", None, &[]).unwrap();
+        let instance = endless.instance(at("2026-03-09T09:00:00Z")).unwrap();
+        let refused = endless.with_all_patched(Vec::new(), &instance, &patch, berlin(), NOW, &mut ids());
+        let Err(EventError::Invalid(errors)) = refused else { panic!("{refused:?}") };
+        assert_eq!(errors.first().param, param);
+    }
+
+    #[test]
+    fn what_cannot_be_split_is_refused() {
+        let imported = Event { source: EventSource::ExternalIcal, ..weekly() };
+        assert_eq!(imported.split(at("2026-03-09T09:00:00Z"), id(9), NOW), Err(EventError::ReadOnly(imported.id)));
+        let patched = imported.with_all_patched(Vec::new(), &imported, &titled("x"), berlin(), NOW, &mut ids());
+        assert_eq!(patched, Err(EventError::ReadOnly(imported.id)));
+        // 02:30 does not exist on 29 March.
+        let night =
+            made("2026-03-27T01:30:00Z", "2026-03-27T02:00:00Z", "FREQ=DAILY", Some("Europe/Berlin"), &[]).unwrap();
+        let Err(EventError::Invalid(errors)) = night.split(at("2026-03-29T01:30:00Z"), id(9), NOW) else { panic!() };
+        assert_eq!(errors.first().param, "scope");
+        assert!(night.split(at("2026-03-30T00:30:00Z"), id(9), NOW).unwrap().is_some());
+    }
+}
