@@ -82,7 +82,7 @@ impl Model {
     }
 
     fn title_of(&mut self, series: EventId) -> &mut String {
-        &mut self.titles.iter_mut().find(|(id, _)| *id == series).expect("a series of the model").1
+        &mut self.titles.iter_mut().find(|(id, _)| *id == series).unwrap().1
     }
 
     /// Whether `occurrence` is the first of its series, cancelled ones included.
@@ -125,7 +125,7 @@ impl Model {
                 continue;
             }
             known.shown.original = known.shown.original + by;
-            known.shown.series = answered.expect("a change is answered with a series");
+            known.shown.series = answered.unwrap();
         }
         let after = title.unwrap_or(before);
         match scope {
@@ -223,7 +223,7 @@ impl Stage {
             .data
             .iter()
             .map(|event| {
-                let occurrence = event.occurrence().expect("everything on the calendar is an occurrence");
+                let occurrence = event.occurrence().unwrap();
                 let (series, original) = (occurrence.series, occurrence.start);
                 Shown { series, original, start: event.times.span.start(), title: event.title.clone() }
             })
