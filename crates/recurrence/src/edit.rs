@@ -246,3 +246,25 @@ fn in_every_year(day: CivilDate, days: i64) -> bool {
     let first = later.next().flatten();
     first.is_some() && later.all(|other| other == first)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Length;
+
+    #[test]
+    fn a_skipped_time_may_be_shown_on_the_next_date() {
+        // In Nuuk, the clocks go from 23:00 to midnight on 28 March 2026. 23:30 is then shown as 00:30 on the 29th.
+        let nuuk: Zone = "America/Nuuk".parse().unwrap();
+        let hour = Length::elapsed(SignedDuration::hours(1)).unwrap();
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let rule: Rule = "FREQ=DAILY".parse().unwrap();
+        let series = Series::new(rule, at("2026-03-28T01:30:00Z"), nuuk, hour).unwrap();
+        let skipped = at("2026-03-29T01:30:00Z");
+        assert!(series.is_occurrence(skipped));
+        assert_eq!(series.split_at(skipped), Err(SplitError::SkippedTime));
+        let an_hour_earlier = SignedDuration::hours(-1);
+        assert_eq!(series.shifted_start(skipped, an_hour_earlier, nuuk), Some(at("2026-03-29T00:30:00Z")));
+        assert_eq!(series.shift_between(skipped, at("2026-03-29T00:30:00Z"), nuuk), an_hour_earlier);
+    }
+}

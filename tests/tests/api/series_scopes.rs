@@ -119,7 +119,7 @@ async fn following_occurrences_become_a_series_of_their_own(#[case] database: Da
     let used = api.get("/v1/usage").await.expect(200);
     assert_eq!((&used["events"]["used"], &used["recurring_events"]["used"]), (&json!(2), &json!(2)));
     let audited = api.get("/v1/audit-log?limit=1").await.expect(200);
-    assert_eq!(audited.column("resource_id"), [new.id()]);
+    assert_eq!(audited.column("resource"), [new.id()]);
 
     // The feed has both halves, each under its own UID.
     let feed = feed(&server, &address(&api, &calendar).await).await.text();

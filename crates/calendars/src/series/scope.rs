@@ -538,6 +538,20 @@ mod tests {
     }
 
     #[test]
+    fn an_override_of_another_length_keeps_it() {
+        let series = weekly();
+        let instance = series.instance(at("2026-03-09T09:00:00Z")).unwrap();
+        let end = |text: &str| EventPatch { end: Patch::Set(Moment::At(at(text))), ..EventPatch::default() };
+        let (series, short) =
+            series.with_occurrence_patched(&instance, id(2), end("2026-03-09T09:20:00Z"), Zone::UTC, NOW).unwrap();
+        let other = series.instance(at("2026-03-16T09:00:00Z")).unwrap();
+        let longer = end("2026-03-16T11:00:00Z");
+        let changed = series.with_all_patched(vec![short], &other, &longer, berlin(), NOW, &mut ids()).unwrap();
+        assert_eq!(changed.series.times.span.length(), SignedDuration::hours(2));
+        assert_eq!(changed.overrides, []);
+    }
+
+    #[test]
     fn an_occurrence_that_was_moved_moves_from_where_it_is() {
         let series = weekly();
         let instance = series.instance(at("2026-03-09T09:00:00Z")).unwrap();
