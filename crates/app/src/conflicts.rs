@@ -126,10 +126,7 @@ impl App {
     ) -> Result<(), Attempt> {
         let Placed { calendar, event, before, row, overrides, if_free, written } = *placed;
         let mut wanted = calendar.times_to_be_free(before, event, if_free, now);
-        for ChangedOverride { before, after } in overrides {
-            let after = after.iter();
-            wanted.extend(after.flat_map(|after| calendar.times_to_be_free(Some(before), after, if_free, now)));
-        }
+        wanted.extend(calendar.overrides_to_be_free(event, overrides, if_free, now));
         if wanted.is_empty() {
             return Ok(());
         }

@@ -47,22 +47,21 @@ impl App {
                 SeriesScope::All | SeriesScope::This => None,
             };
             let mut written = Written::default();
-            if let Some((ended, rest)) = &halves {
+            if let Some((ended, _)) = &halves {
                 rows.retain(|row| row.occurrence().is_some_and(|row| row.start >= occurrence.start));
                 written.add(Some(&seen), ended);
                 rows.iter().for_each(|row| written.end(row));
                 changes.calendars.push(Change::UpdateEvent { event: ended.clone(), seen: seen.version });
                 self.announced(ended.clone(), EventType::EventUpdated, now, &mut changes);
-                // The old series may count still.
-                if ended.recurs_after(now) {
-                    one_more_series(actor, &mut changes, rest, now);
-                }
                 limit(actor, &mut changes, Metric::Events, 1, now);
             }
             let before = halves.as_ref().map_or(&seen, |(_, rest)| rest);
             let changed = before.with_all_patched(rows, &instance, &patch, self.zones(&calendar), now, &mut next_id)?;
             let ChangedSeries { series, overrides } = changed;
             series_limits(actor, &mut changes, Some(before), &series, now)?;
+            if halves.as_ref().is_some_and(|(ended, _)| ended.recurs_after(now)) {
+                one_more_series(actor, &mut changes, &series, now);
+            }
             let placed = Placed {
                 before: Some(before),
                 row: Some(&seen),
@@ -99,11 +98,11 @@ impl App {
             if_match.check(found.event.version)?;
             let now = self.now();
             let OwnedEvent { event: seen, agent } = &found.series;
-            let halves = match scope {
-                SeriesScope::Following => seen.split(occurrence.start, seen.id, now)?,
+            let ended = match scope {
+                SeriesScope::Following => seen.ended_before(occurrence.start, now)?,
                 SeriesScope::All | SeriesScope::This => None,
             };
-            let Some((ended, _)) = halves else { return self.delete_whole(actor, &found.series).await };
+            let Some(ended) = ended else { return self.delete_whole(actor, &found.series).await };
             let mut changes = ChangeSet::new(actor.org());
             self.drop_overrides(&mut changes, seen, &ended, now).await?;
             changes.calendars.push(Change::UpdateEvent { event: ended.clone(), seen: seen.version });

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use kalends_time::{SignedDuration, Span, Timestamp};
 
-use crate::{Block, Calendar, Conflicts, Event};
+use crate::{Block, Calendar, ChangedOverride, Conflicts, Event};
 
 /// How far ahead the occurrences of a series are compared with what blocks, from its start or from now, whichever is
 /// later.
@@ -28,17 +28,37 @@ impl Calendar {
             (false, Conflicts::Allow) => Vec::new(),
         }
     }
+
+    /// The times that have to be free for the overrides that change with `series`. They are compared for the same time as
+    /// the occurrences of the series.
+    pub fn overrides_to_be_free(
+        &self,
+        series: &Event,
+        overrides: &[ChangedOverride],
+        if_free: bool,
+        now: Timestamp,
+    ) -> Vec<Span> {
+        let Some(window) = series.compared(now) else { return Vec::new() };
+        let changed = overrides.iter().filter_map(|changed| Some((&changed.before, changed.after.as_ref()?)));
+        let times = changed.flat_map(|(before, after)| self.times_to_be_free(Some(before), after, if_free, now));
+        times.filter(|time| time.overlaps(window)).collect()
+    }
 }
 
 impl Event {
+    /// The time in which it is compared with what else blocks. For a series, [`COMPARED_MAX`] from its start or from
+    /// `now`, whichever is later.
+    fn compared(&self, now: Timestamp) -> Option<Span> {
+        let from = if self.recurrence().is_some() { self.times.span.start().max(now) } else { self.times.span.start() };
+        Span::new(from, (from + COMPARED_MAX).max(self.times.span.end())).ok()
+    }
+
     /// The times that it blocks and that `before` did not block, sorted by start and by end. For a series, these are
     /// its occurrences within [`COMPARED_MAX`] that have no override. Without `before`, every time that it blocks.
     ///
     /// Holds block no time here, because placing a hold has rules of its own ([`crate::place`]).
     pub fn blocked_beyond(&self, before: Option<&Self>, now: Timestamp) -> Vec<Span> {
-        let from = if self.recurrence().is_some() { self.times.span.start().max(now) } else { self.times.span.start() };
-        let to = (from + COMPARED_MAX).max(self.times.span.end());
-        let Ok(window) = Span::new(from, to) else { return Vec::new() };
+        let Some(window) = self.compared(now) else { return Vec::new() };
         let mut times = self.blocked_in(window);
         let before = before.map(|before| before.blocked_in(window)).unwrap_or_default();
         // Both are sorted by start and by end, so of those that begin no later, the last one ends last.
@@ -155,7 +175,7 @@ impl Comparison {
 
 #[cfg(test)]
 mod tests {
-    use kalends_time::testing::config;
+    use kalends_time::{Zone, testing::config};
     use proptest::{collection::vec, prelude::*};
     use rstest::rstest;
 
@@ -235,6 +255,32 @@ mod tests {
         assert_eq!(compared(wanted.clone(), vec![own], [own]), Ok(()));
         let met = Met { times: wanted.clone(), blocks: vec![own] };
         assert_eq!(compared(wanted, vec![own], [own, own]), Err(met), "another event at the same time blocks it");
+    }
+
+    #[test]
+    fn overrides_are_compared_as_long_as_their_series() {
+        let daily = made("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "FREQ=DAILY", None, &[]).unwrap();
+        let now = daily.times.span.start() + SignedDuration::days(10);
+        let changed = |day: i64| {
+            let start = daily.times.span.start() + SignedDuration::days(day);
+            let (_, before) = overridden(&daily, &start.to_string());
+            let after = before
+                .patched(
+                    moved(
+                        &(start + SignedDuration::hours(1)).to_string(),
+                        &(start + SignedDuration::hours(2)).to_string(),
+                    ),
+                    Zone::UTC,
+                    now,
+                )
+                .unwrap();
+            ChangedOverride { before, after: Some(after) }
+        };
+        let overrides = [changed(3), changed(12), changed(380)];
+        let calendar = calendar("UTC");
+        let times = |if_free| calendar.overrides_to_be_free(&daily, &overrides, if_free, now);
+        assert_eq!(times(true), [overrides[1].after.as_ref().unwrap().times.span]);
+        assert_eq!(times(false), []);
     }
 
     #[test]

@@ -60,6 +60,23 @@ impl Series {
     /// # Errors
     /// [`SplitError`]; see its variants.
     pub fn split_at(&self, start: Timestamp) -> Result<(Rule, Rule), SplitError> {
+        let before = self.ended_before(start)?;
+        // The day of an all-day series may begin later than at midnight.
+        if !self.is_all_day() && self.nominal(start) != wall_clock(self.zone, start) {
+            return Err(SplitError::SkippedTime);
+        }
+        let mut after = self.rule.clone();
+        if let (End::Count(all), End::Count(ended)) = (self.rule.end, before.end) {
+            after.end = End::Count(all.saturating_sub(ended));
+        }
+        Ok((before, after))
+    }
+
+    /// The rule of the occurrences before `start`, where an occurrence starts. [`Self::split_at`] has an example.
+    ///
+    /// # Errors
+    /// [`SplitError`], except for [`SplitError::SkippedTime`].
+    pub fn ended_before(&self, start: Timestamp) -> Result<Rule, SplitError> {
         if self.rule.names_times() {
             return Err(SplitError::TimesOfDay);
         }
@@ -67,20 +84,16 @@ impl Series {
             return Err(SplitError::NoOccurrence);
         }
         let last = self.previous_start_before(start).ok_or(SplitError::First)?;
-        if self.nominal(start) != wall_clock(self.zone, start) {
-            return Err(SplitError::SkippedTime);
-        }
-        let (mut before, mut after) = (self.rule.clone(), self.rule.clone());
-        before.end = if let End::Count(count) = self.rule.end {
-            let ended = u32::try_from(self.starts(self.first_start()..start).count()).unwrap_or(u32::MAX);
-            after.end = End::Count(count.saturating_sub(ended));
-            End::Count(ended)
-        } else if self.is_all_day() {
-            End::Until(Until::Date(self.zone.to_civil(last).date))
-        } else {
-            End::Until(Until::Timestamp(last))
+        let mut rule = self.rule.clone();
+        rule.end = match self.rule.end {
+            End::Count(_) => {
+                let count = self.starts(self.first_start()..start).count();
+                End::Count(u32::try_from(count).unwrap_or(u32::MAX))
+            }
+            _ if self.is_all_day() => End::Until(Until::Date(self.zone.to_civil(last).date)),
+            _ => End::Until(Until::Timestamp(last)),
         };
-        Ok((before, after))
+        Ok(rule)
     }
 
     /// Where an occurrence of this series starts if it is moved by this much on the wall clock of the series' zone, and
@@ -129,8 +142,9 @@ impl Series {
     /// [`Self::shifted_start`] moves it. The series must then begin at the shifted first start.
     ///
     /// `None` if no rule has exactly these occurrences: the first Monday of a month is not always one day before its first
-    /// Tuesday, and no series begins at a time that the clocks skip. A rule can be moved within a day; to other dates if it is daily or weekly and does not name months; and
-    /// otherwise by days of the month, as long as all of them exist in every month.
+    /// Tuesday, and no series begins at a time that the clocks skip. A move that keeps the date changes the rule at most in
+    /// its `UNTIL`. A move to another date needs a rule whose dates are days of the week, or days of the month that exist
+    /// in every month before and after the move.
     ///
     /// ```
     /// use kalends_recurrence::{Length, Rule, Series, SignedDuration, Zone};
@@ -266,5 +280,19 @@ mod tests {
         let an_hour_earlier = SignedDuration::hours(-1);
         assert_eq!(series.shifted_start(skipped, an_hour_earlier, nuuk), Some(at("2026-03-29T00:30:00Z")));
         assert_eq!(series.shift_between(skipped, at("2026-03-29T00:30:00Z"), nuuk), an_hour_earlier);
+    }
+
+    #[test]
+    fn a_day_without_a_midnight_can_begin_an_all_day_series() {
+        let sao_paulo: Zone = "America/Sao_Paulo".parse().unwrap();
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let day = Length::days(1).unwrap();
+        let daily: Rule = "FREQ=DAILY".parse().unwrap();
+        let series = Series::new(daily, at("2018-11-01T03:00:00Z"), sao_paulo, day).unwrap();
+        // On 4 November, the clocks go from midnight to 01:00.
+        let (before, after) = series.split_at(at("2018-11-04T03:00:00Z")).unwrap();
+        assert_eq!([before.to_string(), after.to_string()], ["FREQ=DAILY;UNTIL=20181103", "FREQ=DAILY"]);
+        let rest = Series::new(after, at("2018-11-04T03:00:00Z"), sao_paulo, day).unwrap();
+        assert_eq!(rest.next_start_after(rest.first_start()), Some(at("2018-11-05T02:00:00Z")));
     }
 }

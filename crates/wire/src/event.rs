@@ -95,7 +95,7 @@ pub struct Event {
     pub recurrence_exdates: Vec<Timestamp>,
     /// The zone of the wall clock that a series follows. Null on a one-off event and on an instance.
     pub recurrence_timezone: Option<String>,
-    /// The series that this one continues: a change of its later occurrences split it. Only on such a series.
+    /// The series of which this one was a part, until a change of the later occurrences split it. Otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub previous_series_id: Option<EventId>,

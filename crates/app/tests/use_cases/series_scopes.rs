@@ -85,10 +85,10 @@ impl Model {
         &mut self.titles.iter_mut().find(|(id, _)| *id == series).unwrap().1
     }
 
-    /// Whether `occurrence` is the first of its series, cancelled ones included.
+    /// Whether nothing of its series takes place before `occurrence`.
     fn is_first(&self, occurrence: &Shown) -> bool {
         let mut others = self.occurrences.iter().filter(|known| known.shown.series == occurrence.series);
-        others.all(|known| known.shown.original >= occurrence.original)
+        others.all(|known| known.gone || known.shown.original >= occurrence.original)
     }
 
     /// Applies a change. `answered` is the series that the answer shows.

@@ -55,14 +55,19 @@ struct Shift {
     to: Zone,
     /// The zone of the calendar.
     calendar: Zone,
-    /// The new times of the named occurrence, if its end was given: the others get its length.
-    lasts: Option<Times>,
+    /// The start of the first occurrence, if that is the named one. It starts exactly where the request says, even if the
+    /// clocks show that time twice.
+    first: Option<Timestamp>,
+    /// The new times of the named occurrence.
+    times: Times,
+    /// Whether the others get the length of the named occurrence.
+    lasts: bool,
 }
 
 impl Event {
     /// The two halves of this series: it ends before the occurrence that the rule gives at `start`, and a new series
     /// with the identifier `id` continues from there with the later exceptions. Together they have the occurrences of
-    /// this series. `None` if that is the first occurrence.
+    /// this series. `None` if nothing takes place before that occurrence.
     ///
     /// The overrides from `start` on are those of the new series. [`Self::with_all_patched`] gives their rows.
     ///
@@ -70,35 +75,16 @@ impl Event {
     /// [`EventError::ReadOnly`] for imported series. [`EventError::Invalid`] if the event is not a series, has no such
     /// occurrence, or the clocks skip its time of day on that date.
     pub fn split(&self, start: Timestamp, id: EventId, now: Timestamp) -> Result<Option<(Self, Self)>, EventError> {
-        self.writable()?;
+        let Some(ended) = self.ended_before(start, now)? else { return Ok(None) };
         let (recurrence, series) = self.expanded()?;
-        let (ended, rest) = match series.split_at(start) {
-            Ok(rules) => rules,
-            Err(SplitError::First) => return Ok(None),
-            Err(error) => return Err(refused("scope", &error)),
-        };
+        let (_, rule) = series.split_at(start).map_err(|error| refused("scope", &error))?;
         let span = series.span_at(start).ok_or_else(not_an_occurrence)?;
-        let half = |all: &[Timestamp], later: bool| -> Vec<Timestamp> {
-            all.iter().copied().filter(|exception| (*exception >= start) == later).collect()
-        };
-        let times = Times { span, all_day: self.times.all_day };
-        let ended = Recurrence {
-            rule: ended,
-            exdates: half(&recurrence.exdates, false),
-            overridden: half(&recurrence.overridden, false),
-            last_start: series.previous_start_before(start),
-            zone: recurrence.zone,
-        };
-        let rest = Recurrence {
-            rule: rest,
-            exdates: half(&recurrence.exdates, true),
-            overridden: half(&recurrence.overridden, true),
-            last_start: recurrence.last_start,
-            zone: recurrence.zone,
-        };
+        let later = |all: &[Timestamp]| all.iter().copied().filter(|exception| *exception >= start).collect();
+        let (exdates, overridden) = (later(&recurrence.exdates), later(&recurrence.overridden));
+        let rest = Recurrence { rule, exdates, overridden, ..recurrence.clone() };
         let continued = Self {
             id,
-            times,
+            times: Times { span, all_day: self.times.all_day },
             repeats: rest.into(),
             previous_series: Some(self.id),
             version: Version::FIRST,
@@ -106,7 +92,31 @@ impl Event {
             updated_at: now,
             ..self.clone()
         };
-        Ok(Some((self.recurring(ended, now), continued)))
+        Ok(Some((ended, continued)))
+    }
+
+    /// This series if it ends before the occurrence that the rule gives at `start`. `None` if nothing takes place before
+    /// that occurrence.
+    ///
+    /// # Errors
+    /// [`EventError::ReadOnly`] for imported series. [`EventError::Invalid`] if the event is not a series, or has no such
+    /// occurrence.
+    pub fn ended_before(&self, start: Timestamp, now: Timestamp) -> Result<Option<Self>, EventError> {
+        self.writable()?;
+        let (recurrence, series) = self.expanded()?;
+        let rule = match series.ended_before(start) {
+            Ok(rule) => rule,
+            Err(SplitError::First) => return Ok(None),
+            Err(error) => return Err(refused("scope", &error)),
+        };
+        let mut starts = series.starts(series.first_start()..start);
+        if starts.all(|start| recurrence.exdates.binary_search(&start).is_ok()) {
+            return Ok(None);
+        }
+        let earlier = |all: &[Timestamp]| all.iter().copied().filter(|exception| *exception < start).collect();
+        let (exdates, overridden) = (earlier(&recurrence.exdates), earlier(&recurrence.overridden));
+        let last_start = series.previous_start_before(start);
+        Ok(Some(self.recurring(Recurrence { rule, exdates, overridden, last_start, zone: recurrence.zone }, now)))
     }
 
     /// This series with `patch` applied to all of its occurrences. `instance` is the occurrence that the request names,
@@ -119,8 +129,8 @@ impl Event {
     /// `zones` are those of the calendar. `next_id` gives identifiers for new rows of overrides.
     ///
     /// # Errors
-    /// As [`Self::patched`]. [`EventError::Invalid`] also if the move takes the occurrences to dates that no rule
-    /// generates, or if `all_day` changes.
+    /// As [`Self::patched`]. [`EventError::Invalid`] also if no rule has the dates to which the occurrences move, or if
+    /// `all_day` changes.
     pub fn with_all_patched(
         &self,
         overrides: Vec<Self>,
@@ -133,7 +143,10 @@ impl Event {
         self.writable()?;
         let (_, expanded) = self.expanded()?;
         let named = instance.occurrence().ok_or_else(not_an_occurrence)?.start;
-        let shift = self.shift(&expanded, instance, patch, zones, now)?;
+        if patch.recurrence.rule == Patch::Set(None) && named == self.times.span.start() {
+            return self.ended_at_first(overrides, instance, patch, zones, now);
+        }
+        let shift = self.shift(&expanded, instance, named, patch, zones, now)?;
         let moved = match shift {
             Some(shift) => self.shifted(&expanded, shift, &patch.recurrence.rule)?,
             None => self.clone(),
@@ -147,7 +160,7 @@ impl Event {
         for before in overrides {
             let original = before.occurrence().ok_or_else(not_an_occurrence)?;
             let start = match shift.filter(Shift::moves) {
-                Some(shift) => expanded.shifted_start(original.start, shift.by, shift.to),
+                Some(shift) => shift.start(&expanded, original.start),
                 None => Some(original.start),
             };
             let Some(start) = start.filter(|start| kept.binary_search(start).is_ok()) else {
@@ -157,7 +170,7 @@ impl Event {
             let named = original.start == named;
             let mut after = self.followed_by(&before, &rest, named);
             if let Some(shift) = shift {
-                after.times = shift.of_override(self, &before, named)?;
+                after.times = shift.of_override(self, &expanded, &before, named)?;
             }
             let occurrence = Occurrence { series: series.id, start };
             if occurrence == original && after == before {
@@ -172,52 +185,81 @@ impl Event {
         Ok(ChangedSeries { series, overrides: changed })
     }
 
+    /// The first occurrence of this series, with `patch`, as a single event. Nothing else of the series remains.
+    fn ended_at_first(
+        &self,
+        overrides: Vec<Self>,
+        instance: &Self,
+        patch: &EventPatch,
+        zones: Zones,
+        now: Timestamp,
+    ) -> Result<ChangedSeries, EventError> {
+        let single = Self {
+            id: self.id,
+            previous_series: self.previous_series,
+            version: self.version,
+            created_at: self.created_at,
+            repeats: Repeats::Once,
+            ..instance.clone()
+        };
+        let overrides = overrides.into_iter().map(|before| ChangedOverride { before, after: None }).collect();
+        Ok(ChangedSeries { series: single.patched(patch.clone(), zones, now)?, overrides })
+    }
+
     fn expanded(&self) -> Result<(&Recurrence, Series), EventError> {
         let recurrence = self.recurrence().ok_or_else(not_an_occurrence)?;
         let series = recurrence.series(self.times);
         Ok((recurrence, series.map_err(|error| refused("scope", &error))?))
     }
 
-    /// How far the patch moves the named occurrence. `None` if it sets no times.
+    /// How far the patch moves the occurrence that the rule gives at `named`. `None` if it sets neither times nor a zone.
     fn shift(
         &self,
         series: &Series,
         instance: &Self,
+        named: Timestamp,
         patch: &EventPatch,
         zones: Zones,
         now: Timestamp,
     ) -> Result<Option<Shift>, EventError> {
         let all_day = self.times.all_day;
         if matches!(patch.all_day, Patch::Set(given) if given != all_day) {
-            return Err(refused("all_day", &"can change only for one occurrence or the whole series; leave scope out"));
+            let message =
+                "must stay as it is with a scope; leave scope out to change one occurrence, or PATCH the series";
+            return Err(refused("all_day", &message));
         }
-        if !patch.start.is_set() && !patch.end.is_set() {
+        let from = series.zone();
+        let to = match patch.recurrence.zone {
+            _ if all_day => zones.calendar,
+            Patch::Set(zone) => zone.unwrap_or(zones.series),
+            Patch::Keep => from,
+        };
+        let lasts = patch.end.is_set();
+        if !patch.start.is_set() && !lasts && (all_day || to == from) {
             return Ok(None);
         }
         if instance.times.all_day != all_day {
-            let message = "must be this for a new time, because all_day of the occurrence differs from its series; name \
+            let message = "must be this for another time, because all_day of the occurrence differs from its series; name \
                 another occurrence";
             return Err(refused("scope", &message));
         }
         let times = EventPatch { start: patch.start.clone(), end: patch.end.clone(), ..EventPatch::default() };
         let times = instance.patched(times, zones, now)?.times;
-        let (from, to) = (series.zone(), if all_day { zones.calendar } else { series.zone() });
         let (before, after) = (instance.times.span.start(), times.span.start());
-        let was_moved = instance.occurrence().is_none_or(|occurrence| occurrence.start != before);
-        let by = if was_moved {
-            SignedDuration::micros(wall_clock_micros(to, after) - wall_clock_micros(from, before))
+        let by = if before == named {
+            series.shift_between(named, after, to)
         } else {
-            series.shift_between(before, after, to)
+            SignedDuration::micros(wall_clock_micros(to, after) - wall_clock_micros(from, before))
         };
-        Ok(Some(Shift { by, from, to, calendar: zones.calendar, lasts: patch.end.is_set().then_some(times) }))
+        let first = (named == before && named == self.times.span.start()).then_some(named);
+        Ok(Some(Shift { by, from, to, calendar: zones.calendar, first, times, lasts }))
     }
 
     /// This series with every occurrence and exception moved, and the same other fields.
     fn shifted(&self, series: &Series, shift: Shift, rule: &Patch<Option<Rule>>) -> Result<Self, EventError> {
         let (Shift { by, to, .. }, recurrence) = (shift, self.recurrence().ok_or_else(not_an_occurrence)?);
-        let moved = |start| if shift.moves() { series.shifted_start(start, by, to) } else { Some(start) };
         let first = self.times.span.start();
-        let start = moved(first).ok_or_else(out_of_range)?;
+        let start = shift.start(series, first).ok_or_else(out_of_range)?;
         if shift.moves() && series.shift_between(first, start, to) != by {
             let message =
                 format!("would move the first occurrence to a time that the clocks in {to} skip, before {start}");
@@ -230,15 +272,13 @@ impl Event {
             }
             Patch::Keep => Some(recurrence.rule.clone()),
         };
-        let times = match shift.lasts {
-            Some(lasts) => placed(lasts, start, to, to)?,
-            None => placed(self.times, start, shift.from, to)?,
-        };
+        let times =
+            if shift.lasts { placed(shift.times, start, to, to)? } else { placed(self.times, start, shift.from, to)? };
         let Some(rule) = rule else { return Ok(Self { times, repeats: Repeats::Once, ..self.clone() }) };
         let mut after = written(rule, to, times, Vec::new(), Vec::new())?;
         let occurs = after.series(times).map_err(|error| refused("end_time", &error))?;
         let still = |starts: &[Timestamp]| -> Vec<Timestamp> {
-            let moved = starts.iter().filter_map(|start| moved(*start));
+            let moved = starts.iter().filter_map(|start| shift.start(series, *start));
             let mut still: Vec<Timestamp> = moved.filter(|start| occurs.is_occurrence(*start)).collect();
             still.sort_unstable();
             still.dedup();
@@ -270,25 +310,41 @@ impl Shift {
         self.by != SignedDuration::ZERO || self.from != self.to
     }
 
+    /// Where the occurrence at `start` starts after the move.
+    fn start(&self, series: &Series, start: Timestamp) -> Option<Timestamp> {
+        if !self.moves() {
+            Some(start)
+        } else if self.first == Some(start) {
+            Some(self.times.span.start())
+        } else {
+            series.shifted_start(start, self.by, self.to)
+        }
+    }
+
     /// The times of an override of `series` after the move.
-    fn of_override(self, series: &Event, row: &Event, named: bool) -> Result<Times, EventError> {
-        let (seen, mut by) = (row.times, self.by.as_micros());
+    fn of_override(&self, series: &Event, expanded: &Series, row: &Event, named: bool) -> Result<Times, EventError> {
+        let (seen, by) = (row.times, self.by.as_micros());
         let alike = seen.all_day == series.times.all_day;
         let (from, to) = if alike { (self.from, self.to) } else { (self.calendar, self.calendar) };
-        if seen.all_day && !alike {
-            by -= by % SignedDuration::days(1).as_micros();
+        let mut start = Some(seen.span.start());
+        if named {
+            start = Some(self.times.span.start());
+        } else if alike && row.occurrence().is_some_and(|original| original.start == seen.span.start()) {
+            start = self.start(expanded, seen.span.start());
+        } else if self.moves() {
+            let days = by - by % SignedDuration::days(1).as_micros();
+            let by = if seen.all_day { days } else { by };
+            start = at_wall_clock(to, wall_clock_micros(from, seen.span.start()).saturating_add(by));
         }
-        let mut start = seen.span.start();
-        if by != 0 || from != to {
-            start = at_wall_clock(to, wall_clock_micros(from, start).saturating_add(by)).ok_or_else(out_of_range)?;
-        }
+        let start = start.ok_or_else(out_of_range)?;
         let length = |times: Times| match times.all_day {
             true => wall_clock_micros(from, times.span.end()) - wall_clock_micros(from, times.span.start()),
             false => times.span.length().as_micros(),
         };
-        match self.lasts {
-            Some(lasts) if alike && (named || length(seen) == length(series.times)) => placed(lasts, start, to, to),
-            _ => placed(seen, start, from, to),
+        if self.lasts && alike && (named || length(seen) == length(series.times)) {
+            placed(self.times, start, to, to)
+        } else {
+            placed(seen, start, from, to)
         }
     }
 }
@@ -440,7 +496,7 @@ mod tests {
             let start = starts[at % starts.len()].start();
             prop_assume!(!skips_a_time(&event));
             let Some((ended, rest)) = event.split(start, id(9), NOW).unwrap() else {
-                prop_assert_eq!(start, event.times.span.start());
+                prop_assert!(starts[0].start() == start && rows.iter().all(|row| row.occurrence().unwrap().start >= start));
                 return Ok(());
             };
             prop_assert_eq!((rest.id, rest.previous_series, rest.times.span.start()), (id(9), Some(event.id), start));
@@ -608,6 +664,94 @@ mod tests {
 
     fn tuesday_at_ten() -> EventPatch {
         starting(at("2026-04-07T10:00:00Z"))
+    }
+
+    #[test]
+    fn what_remains_as_one_event_is_the_named_occurrence() {
+        let series = weekly();
+        let instance = series.instance(at("2026-03-09T09:00:00Z")).unwrap();
+        let retro = EventPatch { title: Patch::Set("Retro".into()), ..starting(at("2026-03-09T12:00:00Z")) };
+        let (series, moved) = series.with_occurrence_patched(&instance, id(2), retro, Zone::UTC, NOW).unwrap();
+        let (_, rest) = series.split(at("2026-03-09T09:00:00Z"), id(9), NOW).unwrap().unwrap();
+        let alone = RecurrencePatch { rule: Patch::Set(None), ..RecurrencePatch::default() };
+        let patch = EventPatch { recurrence: alone, ..starting(at("2026-03-09T13:00:00Z")) };
+        let changed = rest.with_all_patched(vec![moved.clone()], &moved, &patch, berlin(), NOW, &mut ids()).unwrap();
+        let single = &changed.series;
+        assert_eq!((single.id, &*single.title, &single.repeats), (id(9), "Retro", &Repeats::Once));
+        assert_eq!((single.times.span.start(), single.previous_series), (at("2026-03-09T13:00:00Z"), Some(series.id)));
+        assert_eq!(changed.overrides, [ChangedOverride { before: moved, after: None }]);
+    }
+
+    #[test]
+    fn a_new_zone_keeps_the_time_of_the_named_occurrence_and_all_exceptions() {
+        // 09:00 in UTC is 10:00 in Berlin in winter, and 11:00 in summer.
+        let series = made(
+            "2026-03-02T09:00:00Z",
+            "2026-03-02T09:30:00Z",
+            "FREQ=DAILY;COUNT=60",
+            None,
+            &["2026-04-05T09:00:00Z"],
+        );
+        let (series, retro) = overridden(&series.unwrap(), "2026-04-06T09:00:00Z");
+        let zone = RecurrencePatch { zone: Patch::Set(Some(berlin().calendar)), ..RecurrencePatch::default() };
+        let patch = EventPatch { recurrence: zone, ..EventPatch::default() };
+        let winter = series.instance(at("2026-03-10T09:00:00Z")).unwrap();
+        let changed = series.with_all_patched(vec![retro.clone()], &winter, &patch, berlin(), NOW, &mut ids()).unwrap();
+        let recurrence = changed.series.recurrence().unwrap();
+        assert_eq!(
+            (recurrence.exdates(), recurrence.overridden()),
+            (&[at("2026-04-05T08:00:00Z")][..], &[at("2026-04-06T08:00:00Z")][..])
+        );
+        assert_eq!(changed.overrides[0].after.as_ref().unwrap().times.span.start(), at("2026-04-06T08:00:00Z"));
+        assert_eq!(all(&changed.series).len(), 58);
+        let summer = series.instance(at("2026-04-10T09:00:00Z")).unwrap();
+        let changed = series.with_all_patched(vec![retro], &summer, &patch, berlin(), NOW, &mut ids()).unwrap();
+        assert_eq!(changed.series.times.span.start(), at("2026-03-02T10:00:00Z"));
+        assert!(changed.series.instance(at("2026-04-10T09:00:00Z")).is_some());
+    }
+
+    #[test]
+    fn an_override_at_its_original_start_stays_there() {
+        // The clocks skip 02:30 on 29 March, so that occurrence is at 03:30.
+        let night =
+            made("2026-03-27T01:30:00Z", "2026-03-27T02:00:00Z", "FREQ=DAILY;COUNT=9", Some("Europe/Berlin"), &[]);
+        let (night, retro) = overridden(&night.unwrap(), "2026-03-29T01:30:00Z");
+        let instance = night.instance(at("2026-03-28T01:30:00Z")).unwrap();
+        for (to, expected) in
+            [("2026-03-28T02:30:00Z", "2026-03-29T01:30:00Z"), ("2026-03-28T00:30:00Z", "2026-03-29T00:30:00Z")]
+        {
+            let changed =
+                night.with_all_patched(vec![retro.clone()], &instance, &starting(at(to)), berlin(), NOW, &mut ids());
+            let changed = changed.unwrap();
+            // An hour later, it is where it was.
+            let after = changed.overrides.first().map_or(&retro, |changed| changed.after.as_ref().unwrap());
+            assert_eq!((after.times.span.start(), after.occurrence().unwrap().start), (at(expected), at(expected)));
+        }
+    }
+
+    #[test]
+    fn a_repeated_time_is_the_one_that_the_request_names() {
+        let night =
+            made("2026-10-20T23:30:00Z", "2026-10-21T00:00:00Z", "FREQ=DAILY;COUNT=9", Some("Europe/Berlin"), &[]);
+        let (_, rest) = night.unwrap().split(at("2026-10-24T23:30:00Z"), id(9), NOW).unwrap().unwrap();
+        let instance = rest.instance(at("2026-10-24T23:30:00Z")).unwrap();
+        // 02:30 comes twice on 25 October.
+        let second = starting(at("2026-10-25T01:30:00Z"));
+        let changed = rest.with_all_patched(Vec::new(), &instance, &second, berlin(), NOW, &mut ids()).unwrap();
+        assert_eq!(starts(&changed.series)[..2], ["2026-10-25T01:30:00Z", "2026-10-26T01:30:00Z"]);
+    }
+
+    #[test]
+    fn nothing_before_an_occurrence_is_as_if_it_were_the_first() {
+        let series = weekly().without_occurrence(at("2026-03-02T09:00:00Z"), NOW).unwrap();
+        assert_eq!(series.split(at("2026-03-09T09:00:00Z"), id(9), NOW), Ok(None));
+        assert_eq!(series.ended_before(at("2026-03-09T09:00:00Z"), NOW), Ok(None));
+        let ended = series.ended_before(at("2026-03-23T09:00:00Z"), NOW).unwrap().unwrap();
+        assert_eq!(starts(&ended), ["2026-03-09T09:00:00Z", "2026-03-16T09:00:00Z"]);
+        let days = made("2026-09-01", "2026-09-02", "FREQ=DAILY", None, &[]).unwrap();
+        let (ended, rest) = days.split(at("2026-09-09T22:00:00Z"), id(9), NOW).unwrap().unwrap();
+        assert_eq!(ended.recurrence().unwrap().rule().to_string(), "FREQ=DAILY;UNTIL=20260909");
+        assert_eq!(rest.times.span.start(), at("2026-09-09T22:00:00Z"));
     }
 
     #[test]

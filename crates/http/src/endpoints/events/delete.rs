@@ -14,8 +14,8 @@ use crate::{
 ///
 /// Emits `event.deleted`. A series is deleted with all of its occurrences. The identifier of an instance cancels only that
 /// occurrence of its series. `occurrence_start` does the same, but emits `event.updated` and returns the series. With
-/// `scope=following`, the later occurrences of an instance are deleted too, which emits `event.updated`; with `scope=all`,
-/// its whole series is. Imported events are read-only: the answer is 403 `forbidden`.
+/// `scope=following`, the later occurrences of an instance are deleted too, which emits `event.updated`. `scope=all`
+/// deletes its whole series. Imported events are read-only: the answer is 403 `forbidden`.
 #[utoipa::path(
     delete,
     path = "/v1/calendars/{cal_id}/events/{id}",
