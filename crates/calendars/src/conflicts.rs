@@ -337,7 +337,7 @@ mod tests {
             recurrence: crate::RecurrencePatch { exdates: Patch::Set(dates), ..Default::default() },
             ..EventPatch::default()
         };
-        let after = before.patched(exdates(Vec::new()), kalends_time::Zone::UTC, now).unwrap();
+        let after = before.patched(exdates(Vec::new()), Zone::UTC, now).unwrap();
         let back = Span::new(at("2026-03-04T09:00:00Z"), at("2026-03-04T10:00:00Z")).unwrap();
         assert_eq!(after.blocked_beyond(Some(&before), now), vec![back]);
         assert_eq!(before.blocked_beyond(Some(&after), now), vec![]);
