@@ -196,6 +196,14 @@ impl Browser {
         self.client.goto(url).await.unwrap_or_else(|error| panic!("{url}: {error}"));
     }
 
+    /// Waits until the page has its styles and everything else that it loads. A page has its elements before, and the
+    /// driver sometimes returns that early.
+    pub async fn loaded(&self) {
+        let script = "const done = arguments[0];
+            if (document.readyState === 'complete') { done(); } else { addEventListener('load', () => done()); }";
+        self.client.execute_async(script, Vec::new()).await.expect("a page that loads");
+    }
+
     /// The address that is shown.
     pub async fn url(&self) -> String {
         self.client.current_url().await.expect("an address").into()

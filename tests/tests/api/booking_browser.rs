@@ -84,6 +84,7 @@ async fn booked_at(place: &Place, slot: &str) {
 
 /// Requires that nothing on the page is wider than the screen.
 pub(crate) async fn fits(browser: &Browser) {
+    browser.loaded().await;
     let widths = browser.run("return [innerWidth, document.documentElement.scrollWidth]").await;
     assert_eq!(widths, json!([PHONE.0, PHONE.0]), "{}", browser.url().await);
 }

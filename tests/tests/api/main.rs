@@ -73,6 +73,7 @@ mod proposals;
 mod reach;
 mod reservations;
 mod sandbox;
+mod scopes_by_the_rule;
 mod secrecy;
 mod series;
 mod series_scopes;
