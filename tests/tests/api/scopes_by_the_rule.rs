@@ -1,5 +1,5 @@
-//! PATCH and DELETE of an instance with `scope`, written without knowledge of the code: one occurrence, the later ones, or
-//! all of them.
+//! PATCH and DELETE of an instance with `scope`: one occurrence, the later ones, or all of them. Written without knowledge
+//! of the code.
 
 use crate::on_both;
 use kalends_e2e::{Answer, Client, Database, Server, shifted};
