@@ -220,9 +220,9 @@ impl App {
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`], [`Refusal::Invalid`], [`Refusal::Hold`];
-    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] if it becomes a series or is split; [`Refusal::PlanRequired`] for a new
-    /// expiry of a hold; [`Refusal::SlotTaken`] if a hold, or an event whose times must be free, gets a time that is
-    /// taken.
+    /// [`Refusal::PlanRequired`] and [`Refusal::LimitReached`] if it becomes a series or is split;
+    /// [`Refusal::PlanRequired`] for a new expiry of a hold; [`Refusal::SlotTaken`] if a hold, or an event whose times
+    /// must be free, gets a time that is taken.
     pub async fn update_event(
         &self,
         actor: &Actor,

@@ -122,6 +122,13 @@ mod tests {
     }
 
     #[test]
+    fn the_previous_series_is_read() {
+        let id = "evt_00000000000000000000000001";
+        let plain = format!(r#"{{"title":"a","description":null,"previous_series":"{id}","metadata":{{}}}}"#);
+        assert_eq!(EventContent::read(plain.as_bytes()).unwrap().previous_series, Some(id.parse().unwrap()));
+    }
+
+    #[test]
     fn other_texts_are_errors() {
         for plain in ["", "[]", r#"{"title":"a","metadata":[]}"#, r#"{"title":1,"metadata":{}}"#, r#"{"title":"a"}"#] {
             assert!(EventContent::read(plain.as_bytes()).is_err(), "{plain}");
