@@ -29,6 +29,7 @@ use crate::{
     busy_cache::{KnownTime, sooner},
     ports::HumanSeen,
     questions::PageQuestion,
+    series_scopes::override_writes,
 };
 
 /// A booking, from its guest's side.
@@ -358,8 +359,16 @@ impl App {
         let calendar = self.calendar_of_page(&seen.page).await?;
         let (start, end) = (Patch::Set(Moment::At(slot.start())), Patch::Set(Moment::At(slot.end())));
         let patch = EventPatch { start, end, ..EventPatch::default() };
-        let event = before.patched(patch, calendar.zone, now)?;
-        self.drop_overrides(&mut changes, &before, &event, now).await?;
+        let event = if before.calendar == calendar.id {
+            let event = before.patched(patch, calendar.zone, now)?;
+            self.drop_overrides(&mut changes, &before, &event, now).await?;
+            event
+        } else {
+            // It was moved to another calendar. The new time is free on the page's calendar, so it comes back.
+            let here = self.on_calendar(&before, &calendar, now).await?.patched(patch, calendar.zone, now)?;
+            changes.calendars.extend(override_writes(here.overrides, now)?);
+            here.series
+        };
         let (page, booking, about) = (&seen.page, &seen.booking, EventType::EventUpdated);
         self.write_outcome(
             Outcome { page, booking, event: event.clone(), seen: Some(before), about },
@@ -414,7 +423,8 @@ impl App {
         moved: Option<&Event>,
         now: Timestamp,
     ) -> Result<TakenOnPage, Attempt> {
-        let (around, own) = (page.reads(window), moved.and_then(Event::busy));
+        let here = moved.filter(|event| event.calendar == page.calendar);
+        let (around, own) = (page.reads(window), here.and_then(Event::busy));
         let found = self.taken_time(page.org, sources, (window, around), own, now).await?;
         let TakenTime { not_offered, busy, known, valid_until } = found.ok_or(Attempt::Stale)?;
         Ok(TakenOnPage { taken: page.taken(&not_offered, &busy, window), known, valid_until })
@@ -427,7 +437,7 @@ impl App {
         let version = event.version;
         changes.calendars.push(match seen {
             None => Write::CreateEvent(event.clone()),
-            Some(seen) => Write::UpdateEvent { event: event.clone(), seen: seen.version },
+            Some(seen) => Write::update(&seen, event.clone()),
         });
         let booked = wire::BookedEvent { event: event.at(now).into(), booking_page_id: page.id };
         changes.messages.push(self.message(page.org, about, &booked, version, now));

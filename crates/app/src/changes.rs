@@ -1,6 +1,6 @@
 //! The changes of a calendar, so that a caller can keep a copy of it.
 
-use kalends_calendars::{Calendar, Changed, ChangesToken};
+use kalends_calendars::{Calendar, Changed, ChangesToken, DELETED_KEPT};
 use kalends_kernel::{Metadata, PAGE_BYTES_MAX};
 use kalends_wire::{Change, Changes, ChangesQuery};
 
@@ -57,5 +57,15 @@ impl App {
         }
         let page = ChangesToken::page(since.as_ref(), calendar, read, query.limit, now)?;
         Ok(Changes::new(page, zone))
+    }
+
+    /// Forgets up to `limit` events that moved to another calendar longer ago than mirrors can need it. Returns whether
+    /// none is left.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub async fn purge_moved_events(&self, limit: u32) -> Result<bool, Refusal> {
+        let before = self.now() - DELETED_KEPT;
+        Ok(self.parts.store.purge_moved(before, limit).await? < u64::from(limit))
     }
 }

@@ -125,6 +125,8 @@ impl App {
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
         let Placed { calendar, event, before, row, overrides, if_free, written } = *placed;
+        // On another calendar, the event freed nothing here.
+        let before = before.filter(|before| before.calendar == calendar.id);
         let mut wanted = calendar.times_to_be_free(before, event, if_free, now);
         wanted.extend(calendar.overrides_to_be_free(event, overrides, if_free, now));
         if wanted.is_empty() {
@@ -152,7 +154,7 @@ impl App {
             // An expired hold blocks nothing, but a node whose clock is behind may confirm it. Both write its row, so
             // one of them is refused. Another event of the change-set may have ended it already.
             for seen in holds {
-                let ends = |change: &Change| matches!(change, Change::UpdateEvent { event, .. } if event.id == seen.id);
+                let ends = |change: &Change| change.event().is_some_and(|event| event.id == seen.id);
                 if let Some(event) = seen.expired(now)
                     && !changes.calendars.iter().any(ends)
                 {

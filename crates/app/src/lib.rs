@@ -49,6 +49,7 @@ mod letters;
 mod local;
 mod meter;
 mod metering;
+mod moves;
 mod nudges;
 mod oauth;
 pub mod operations;

@@ -176,6 +176,7 @@ operations! {
     GET_EVENT = "getEvent" "GET" "/v1/events/{id}" 200 AgentData;
     UPDATE_EVENT = "updateEvent" "PATCH" "/v1/events/{id}" 200 AgentData EventUpdate;
     DELETE_EVENT = "deleteEvent" "DELETE" "/v1/events/{id}" 204 AgentData EventDelete;
+    MOVE_EVENT = "moveEvent" "POST" "/v1/events/{id}/move" 200 AgentData EventUpdate;
 
     CONFIRM_HOLD = "confirmHold" "PUT" "/v1/events/{id}/confirm" 200 AgentData HoldConfirm;
     RELEASE_HOLD = "releaseHold" "PUT" "/v1/events/{id}/release" 200 AgentData HoldRelease;

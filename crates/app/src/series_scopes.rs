@@ -114,7 +114,7 @@ impl App {
 }
 
 /// The writes of changed overrides. A row is written once, although one override can get the row of another.
-fn override_writes(overrides: Vec<ChangedOverride>, now: Timestamp) -> Result<Vec<Change>, EventError> {
+pub(crate) fn override_writes(overrides: Vec<ChangedOverride>, now: Timestamp) -> Result<Vec<Change>, EventError> {
     let mut rows: BTreeMap<EventId, Event> = BTreeMap::new();
     let mut after = Vec::with_capacity(overrides.len());
     for changed in overrides {
@@ -124,7 +124,7 @@ fn override_writes(overrides: Vec<ChangedOverride>, now: Timestamp) -> Result<Ve
     let mut changes = Vec::with_capacity(rows.len());
     for event in after {
         changes.push(match rows.remove(&event.id) {
-            Some(row) => Change::UpdateEvent { event, seen: row.version },
+            Some(row) => Change::update(&row, event),
             None => Change::CreateEvent(event),
         });
     }

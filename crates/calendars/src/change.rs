@@ -37,6 +37,16 @@ pub enum Change {
         /// The version that was read.
         seen: Version,
     },
+    /// The changed event, which is on another calendar now. Increments the revisions of both calendars. Stale if one of
+    /// them is not visible.
+    MoveEvent {
+        /// The row to write.
+        event: Event,
+        /// The version that was read.
+        seen: Version,
+        /// The calendar that it leaves.
+        from: CalendarId,
+    },
     /// New rules of the calendar. Increments its revision. Stale if the calendar is not visible.
     PutRules {
         /// The row to write.
@@ -71,20 +81,47 @@ pub enum Change {
     AdvanceTimer(Advance),
 }
 
+impl Change {
+    /// The write of an event that was read as `seen`. It may have moved to another calendar.
+    pub fn update(seen: &Event, event: Event) -> Self {
+        let (from, seen) = (seen.calendar, seen.version);
+        if from == event.calendar { Self::UpdateEvent { event, seen } } else { Self::MoveEvent { event, seen, from } }
+    }
+
+    /// The event that it writes, if any.
+    pub const fn event(&self) -> Option<&Event> {
+        match self {
+            Self::CreateEvent(event) | Self::UpdateEvent { event, .. } | Self::MoveEvent { event, .. } => Some(event),
+            Self::CreateAgent(_)
+            | Self::UpdateAgent { .. }
+            | Self::CreateCalendar(_)
+            | Self::UpdateCalendar { .. }
+            | Self::PutRules { .. }
+            | Self::DeleteRules(_)
+            | Self::Reserve { .. }
+            | Self::Unreserve { .. }
+            | Self::AdvanceTimer(_) => None,
+        }
+    }
+
+    /// The calendars whose events, reservations or rules it alters.
+    fn revised(&self) -> [Option<CalendarId>; 2] {
+        match self {
+            Self::CreateEvent(event) | Self::UpdateEvent { event, .. } => [Some(event.calendar), None],
+            Self::MoveEvent { event, from, .. } => [Some(event.calendar), Some(*from)],
+            Self::PutRules { rules, .. } | Self::DeleteRules(rules) => [Some(rules.calendar), None],
+            Self::Reserve { calendar, .. } | Self::Unreserve { calendar, .. } => [Some(*calendar), None],
+            Self::CreateAgent(_)
+            | Self::UpdateAgent { .. }
+            | Self::CreateCalendar(_)
+            | Self::UpdateCalendar { .. }
+            | Self::AdvanceTimer(_) => [None, None],
+        }
+    }
+}
+
 /// The calendars whose events, reservations or rules `changes` alter, ordered by id. Their rows are locked first, in
 /// this order, and each revision is incremented once.
 pub fn calendars_revised<'a>(changes: impl IntoIterator<Item = &'a Change>) -> BTreeSet<CalendarId> {
-    changes
-        .into_iter()
-        .filter_map(|change| match change {
-            Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => Some(event.calendar),
-            Change::PutRules { rules, .. } | Change::DeleteRules(rules) => Some(rules.calendar),
-            Change::Reserve { calendar, .. } | Change::Unreserve { calendar, .. } => Some(*calendar),
-            Change::CreateAgent(_)
-            | Change::UpdateAgent { .. }
-            | Change::CreateCalendar(_)
-            | Change::UpdateCalendar { .. }
-            | Change::AdvanceTimer(_) => None,
-        })
-        .collect()
+    changes.into_iter().flat_map(Change::revised).flatten().collect()
 }

@@ -2,7 +2,8 @@
 //!
 //! Every write of an event increments the calendar's revision and stamps the event with it, in one transaction. Only
 //! the latest state of each event is kept, under the revision of its last change. So a mirror that has read everything
-//! up to a position finds everything else after it, each event once.
+//! up to a position finds everything else after it, each event once. An event that moves to another calendar counts as
+//! deleted on the one that it leaves.
 
 use kalends_kernel::{CalendarId, EventId, Revision, base64url, from_base64url};
 use kalends_time::{SignedDuration, Span, Timestamp};
@@ -64,7 +65,7 @@ pub struct ChangesSince {
 pub enum Changed {
     /// The event was created or changed.
     Written(Box<Event>),
-    /// The event was deleted.
+    /// The event was deleted, or moved to another calendar.
     Deleted {
         /// The event.
         id: EventId,
@@ -97,6 +98,24 @@ pub struct ChangesRead {
 }
 
 impl ChangesRead {
+    /// Adds the events that moved to another calendar, and keeps the first `limit` changes. `moved` is in order, and
+    /// complete up to `limit`. What follows a change that was left out is left out too.
+    #[must_use]
+    pub fn with_moved(mut self, moved: Vec<(Revision, Changed)>, limit: u32) -> Self {
+        if moved.is_empty() {
+            return self;
+        }
+        let position = |(revision, changed): &(Revision, Changed)| Position { revision: *revision, id: changed.id() };
+        let last = if self.more { self.changes.last().map(position) } else { None };
+        self.changes.extend(moved);
+        self.changes.sort_by_key(position);
+        if let Some(last) = last {
+            self.changes.retain(|change| position(change) <= last);
+        }
+        self.changes.truncate(limit.try_into().unwrap_or(usize::MAX));
+        self
+    }
+
     /// Keeps the first changes whose total weight is at most `most`, but at least one.
     pub fn keep_within(&mut self, most: usize, weigh: impl Fn(&Changed) -> usize) {
         let mut weight = 0_usize;

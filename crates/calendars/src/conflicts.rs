@@ -20,8 +20,9 @@ impl Calendar {
     /// The times that must be free for a write that turns `before` into `after`, sorted by start and by end. With
     /// `if_free`, these are all times that the event blocks. Without it, a calendar that allows no conflicts demands
     /// it of the times that the event did not block before, so that an event that already overlaps another one can be
-    /// renamed or shortened.
+    /// renamed or shortened. An event that comes from another calendar blocked nothing on this one.
     pub fn times_to_be_free(&self, before: Option<&Event>, after: &Event, if_free: bool, now: Timestamp) -> Vec<Span> {
+        let before = before.filter(|before| before.calendar == after.calendar);
         match (if_free, self.conflicts) {
             (true, _) => after.blocked_beyond(None, now),
             (false, Conflicts::Refuse) => after.blocked_beyond(before, now),

@@ -357,7 +357,8 @@ pub trait RulesOfCalendars: Send + Sync {
 #[async_trait]
 pub trait ChangesOfCalendars: Send + Sync {
     /// The first `limit` events that changed after the position in `query`, each in its present state with the revision
-    /// of its last change, by that revision and then by identifier. No change is above the returned revision. An
+    /// of its last change, by that revision and then by identifier. An event that moved to another calendar is
+    /// [`Changed::Deleted`](crate::Changed::Deleted) here. No change is above the returned revision. An
     /// event that changed up to that revision but is missing has changed again since, and a later read finds it above
     /// that revision. `None` if the calendar is not visible.
     async fn changes(
@@ -367,6 +368,10 @@ pub trait ChangesOfCalendars: Send + Sync {
         query: ChangesSince,
         limit: u32,
     ) -> Result<Option<ChangesRead>, StoreError>;
+
+    /// Forgets up to `limit` events that moved to another calendar at or before that time, in all organizations.
+    /// Returns how many.
+    async fn purge_moved(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 
     /// The writes since the revision `since` that affect `window`, in one snapshot. `None` if the calendar is not
     /// visible.

@@ -10,7 +10,7 @@ use kalends_wire::{
     DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
     GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit,
     ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListProposals, ListSubscriptions,
-    MoveBooking, NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary,
+    MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary,
     PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage,
     SubmitBooking, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage,
     UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging,
@@ -162,6 +162,8 @@ operations! {
     /// Deletes an event by its identifier alone. With `occurrence_start`, cancels only that occurrence and returns
     /// the series.
     deleteEvent delete_event: DELETE "/v1/events/{id}" (id; query: DeleteEvent) -> Option<Event>;
+    /// Moves an event, or a whole series, to another calendar.
+    moveEvent move_event: POST "/v1/events/{id}/move" (id; query: ShowEvents; body: MoveEvent) -> Event;
     /// Confirms a hold.
     confirmHold confirm_hold: PUT "/v1/events/{id}/confirm" (id; query: ShowEvents) -> Event;
     /// Releases a hold.

@@ -56,7 +56,7 @@ pub trait Subscriptions: Send + Sync {
 /// Reads imported items.
 #[async_trait]
 pub trait ImportedItems: Send + Sync {
-    /// The items of an origin whose event is visible, in no particular order.
+    /// The items of an origin whose event is visible and still on its calendar, in no particular order.
     async fn known_items(&self, org: OrgId, origin: Origin) -> Result<Vec<KnownItem>, StoreError>;
 
     /// Removes up to `limit` imported events that were deleted by `before`, or whose calendar or agent was, and returns

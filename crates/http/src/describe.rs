@@ -245,7 +245,7 @@ fn takes_if_match(operation: &Operation) -> bool {
     let changes_a_row = matches!(operation.method, "PATCH" | "DELETE")
         && !operation.is_console()
         && ![operations::DELETE_KEY.id, operations::CANCEL_CONNECTION_LINK.id].contains(&operation.id);
-    changes_a_row || operation.id == operations::PUT_RULES.id
+    changes_a_row || [operations::PUT_RULES.id, operations::MOVE_EVENT.id].contains(&operation.id)
 }
 
 /// Whether a browser is answered with a page, including errors ([`crate::pages`]).
@@ -286,6 +286,7 @@ fn tagged(operation: &Operation) -> bool {
             operations::UPDATE_BOOKING_PAGE.id,
             operations::GET_RULES.id,
             operations::PUT_RULES.id,
+            operations::MOVE_EVENT.id,
             operations::CONFIRM_HOLD.id,
             operations::RELEASE_HOLD.id,
             operations::PLANS.id,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use kalends_app::ports::FieldCipher;
 use kalends_app::{ChangeSet, StoredAnswer};
 use kalends_calendars::{Agent, Calendar, Change, Event};
-use kalends_kernel::Version;
+use kalends_kernel::{CalendarId, Version};
 use kalends_notifications::{Confidential, Letter, Message};
 
 use crate::{EventContent, places};
@@ -83,12 +83,14 @@ pub struct EventWrite<'a> {
     pub content: &'a str,
     /// The version that was read; `None` for a new event.
     pub seen: Option<Version>,
+    /// The calendar that it leaves, if it moves to another one.
+    pub from: Option<CalendarId>,
 }
 
 impl SealedChangeSet {
     /// Seals the fields of a change-set.
     pub fn seal(changes: Arc<ChangeSet>, cipher: &dyn FieldCipher) -> Result<Self, serde_json::Error> {
-        let contents = events(&changes).map(|(event, _)| {
+        let contents = events(&changes).map(|(event, ..)| {
             let plain = EventContent::write(event)?;
             Ok(cipher.seal(places::event_content(event.id), &plain))
         });
@@ -155,7 +157,8 @@ impl SealedChangeSet {
 
     /// The events that are written, in order.
     pub fn events(&self) -> impl Iterator<Item = EventWrite<'_>> {
-        events(&self.changes).zip(&self.contents).map(|((event, seen), content)| EventWrite { event, content, seen })
+        let written = events(&self.changes).zip(&self.contents);
+        written.map(|((event, seen, from), content)| EventWrite { event, content, seen, from })
     }
 
     /// The messages, each with its sealed payload.
@@ -326,6 +329,7 @@ fn agents(changes: &ChangeSet) -> impl Iterator<Item = (&Agent, Option<Version>)
         | Change::UpdateCalendar { .. }
         | Change::CreateEvent(_)
         | Change::UpdateEvent { .. }
+        | Change::MoveEvent { .. }
         | Change::PutRules { .. }
         | Change::DeleteRules(_)
         | Change::Reserve { .. }
@@ -342,6 +346,7 @@ fn calendars(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Ver
         | Change::UpdateAgent { .. }
         | Change::CreateEvent(_)
         | Change::UpdateEvent { .. }
+        | Change::MoveEvent { .. }
         | Change::PutRules { .. }
         | Change::DeleteRules(_)
         | Change::Reserve { .. }
@@ -350,10 +355,12 @@ fn calendars(changes: &ChangeSet) -> impl Iterator<Item = (&Calendar, Option<Ver
     })
 }
 
-fn events(changes: &ChangeSet) -> impl Iterator<Item = (&Event, Option<Version>)> {
+/// The events, each with the version that was read and the calendar that it leaves.
+fn events(changes: &ChangeSet) -> impl Iterator<Item = (&Event, Option<Version>, Option<CalendarId>)> {
     changes.calendars.iter().filter_map(|change| match change {
-        Change::CreateEvent(event) => Some((event, None)),
-        Change::UpdateEvent { event, seen } => Some((event, Some(*seen))),
+        Change::CreateEvent(event) => Some((event, None, None)),
+        Change::UpdateEvent { event, seen } => Some((event, Some(*seen), None)),
+        Change::MoveEvent { event, seen, from } => Some((event, Some(*seen), Some(*from))),
         Change::CreateAgent(_)
         | Change::UpdateAgent { .. }
         | Change::CreateCalendar(_)

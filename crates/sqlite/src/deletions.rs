@@ -51,6 +51,8 @@ impl Deletions for SqliteStore {
                 select rowid from verification_codes where org_id = ?1 limit ?2)",
             "delete from events where rowid in (select rowid from events where org_id = ?1 limit ?2)",
             "delete from timers where rowid in (select rowid from timers where org_id = ?1 limit ?2)",
+            "delete from moved_events where org_id = ?1 and (calendar_id, event_id) in (
+                select calendar_id, event_id from moved_events where org_id = ?1 limit ?2)",
             "delete from busy_days where org_id = ?1 and (calendar_id, day) in (
                 select calendar_id, day from busy_days where org_id = ?1 limit ?2)",
             "delete from availability_rules where rowid in (

@@ -47,6 +47,7 @@ pub mod identities;
 pub mod letters;
 pub mod limits;
 pub mod metering;
+pub mod moves;
 pub mod password_resets;
 pub mod people;
 pub mod proposals;
@@ -236,6 +237,14 @@ macro_rules! conformance_cases {
                 changed_since_includes_rules,
                 a_mirror_converges_to_the_calendar,
                 changed_since_is_one_snapshot,
+            }
+            moves {
+                a_moved_event_is_on_its_new_calendar,
+                a_stale_move_writes_nothing,
+                mirrors_see_a_moved_event_leave,
+                old_moves_are_purged,
+                timers_move_with_their_events,
+                an_event_moves_to_one_calendar,
             }
             commit {
                 the_store_is_ready,

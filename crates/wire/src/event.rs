@@ -296,6 +296,19 @@ pub struct UpdateEvent {
     pub if_free: bool,
 }
 
+/// The calendar to which an event moves.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrt", "if_free": true }))]
+pub struct MoveEvent {
+    /// A calendar of the same organization.
+    pub calendar_id: String,
+    /// Whether to move the event only if nothing else blocks its time there. If something does, the answer is 409
+    /// `slot_taken`. For a series, this is about its occurrences within a year.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub if_free: bool,
+}
+
 /// Filters a list of events.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

@@ -84,8 +84,8 @@ pub use console::{
 pub use context::CalendarContext;
 pub use error::{ErrorBody, ErrorEnvelope, ErrorType};
 pub use event::{
-    ChangeEvent, CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, Notice,
-    UpdateEvent,
+    ChangeEvent, CreateEvent, CreateEventBatch, DeleteEvent, Event, EventBatch, ExternalSync, ListEvents, MoveEvent,
+    Notice, UpdateEvent,
 };
 pub use explain::{ExplainAvailability, Explanation, Reason, ReasonKind};
 pub use export::{

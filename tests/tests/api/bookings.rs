@@ -14,7 +14,7 @@ use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{agent_with_calendar, event_body, has_exactly, is_id, now},
+    fixtures::{agent_with_calendar, event_body, has_exactly, is_id, now, shared_calendar},
     webhooks::{hook, with_receiver},
 };
 
@@ -380,6 +380,40 @@ async fn a_booking_is_moved_and_cancelled(#[case] database: Database) {
     let seen = path_of(&desk, &owned["cancel_url"]);
     desk.api.delete(format!("/v1/events/{}", owned["event"]["id"].as_str().unwrap())).await.expect(204);
     assert_eq!(desk.guest.get(seen.strip_suffix("/cancel").unwrap()).await.expect(200)["status"], "cancelled");
+}
+
+/// A booking that its host moved to another calendar frees its time on the page's calendar. When its guest moves it, it
+/// is back on that calendar.
+#[apply(on_both)]
+#[tokio::test]
+async fn a_booking_on_another_calendar_comes_back_when_its_guest_moves_it(#[case] database: Database) {
+    let desk = Desk::new(database).await;
+    let page = desk.page(json!({})).await;
+    let slots = desk.slots(&page).await;
+    let booked = desk.book(&page, &slots[5]).await.expect(201);
+    let (cancel, reschedule) = (path_of(&desk, &booked["cancel_url"]), path_of(&desk, &booked["reschedule_url"]));
+    let id = booked["event"]["id"].as_str().unwrap().to_owned();
+    let other = shared_calendar(&desk.api, "Asia/Tokyo").await;
+    desk.api.post(format!("/v1/events/{id}/move")).json(json!({ "calendar_id": other })).await.expect(200);
+    assert_eq!(desk.slots(&page).await, slots, "its time is offered again");
+
+    // Another guest takes it. It does not count as the first booking's own time.
+    desk.book(&page, &slots[5]).await.expect(201);
+    let taken = desk.guest.post(&reschedule).json(json!({ "start": slots[5] })).await;
+    taken.refused(409, "conflict").code("slot_taken");
+    assert_eq!(desk.api.get(format!("/v1/events/{id}")).await.expect(200)["calendarId"], json!(other));
+
+    desk.guest.post(&reschedule).json(json!({ "start": slots[7] })).await.expect(200);
+    let back = desk.api.get(format!("/v1/events/{id}")).await.expect(200);
+    assert_eq!((&back["calendarId"], &back["startTime"]), (&json!(desk.calendar), &json!(slots[7])));
+    let left: Vec<String> =
+        slots.iter().enumerate().filter(|(index, _)| ![5, 7].contains(index)).map(|(_, slot)| slot.clone()).collect();
+    assert_eq!(desk.slots(&page).await, left);
+    assert_eq!(desk.api.get(format!("/v1/calendars/{other}/events")).await.expect(200).data().len(), 0);
+    // Its guest can cancel it on any calendar.
+    desk.api.post(format!("/v1/events/{id}/move")).json(json!({ "calendar_id": other })).await.expect(200);
+    desk.guest.post(&cancel).await.expect(200);
+    desk.api.get(format!("/v1/events/{id}")).await.refused(404, "not_found");
 }
 
 #[apply(on_both)]

@@ -681,3 +681,33 @@ async fn a_hold_set_names_each_calendar_once(#[case] database: Database) {
         api.get(format!("/v1/hold-sets/{unknown}")).await.refused(404, "not_found").code("hold_set_not_found");
     }
 }
+
+/// A hold moves only to a calendar that is free at its time, and stays a hold there.
+#[apply(on_both)]
+#[tokio::test]
+async fn a_hold_moves_to_a_calendar_that_is_free(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let (free, taken) = (shared_calendar(&api, "UTC").await, shared_calendar(&api, "UTC").await);
+    event(&api, &taken, &time("09:30"), &time("10:30")).await;
+    let placed = hold(&api, &calendar, "09:00", "10:00", 5).await.expect(201);
+    let moving = |to: &str| api.post(format!("/v1/events/{}/move", placed.id())).json(json!({ "calendar_id": to }));
+    let refused = moving(&taken).await.refused(409, "conflict");
+    refused.code("slot_taken");
+    assert_eq!(busy(&api, &calendar).await, ["09:00-10:00"]);
+
+    let moved = moving(&free).await.expect(200);
+    assert_eq!((&moved["status"], &moved["holdExpiresAt"]), (&json!("hold"), &placed["holdExpiresAt"]));
+    assert_eq!((busy(&api, &calendar).await, busy(&api, &free).await), (vec![], vec!["09:00-10:00".to_owned()]));
+    decide(&api, &placed.id(), "confirm").await.expect(200);
+    assert_eq!(listed(&api, &free, "confirmed").await, [placed.id()]);
+
+    // A stronger hold there is in the way of a weaker one, and gives way to none.
+    let strong = hold(&api, &free, "11:00", "12:00", 9).await.expect(201);
+    let weak = hold(&api, &calendar, "11:00", "12:00", 1).await.expect(201);
+    let blocked = api.post(format!("/v1/events/{}/move", weak.id())).json(json!({ "calendar_id": free })).await;
+    blocked.refused(409, "conflict").code("slot_taken");
+    let pushes = api.post(format!("/v1/events/{}/move", strong.id())).json(json!({ "calendar_id": calendar })).await;
+    pushes.expect(200);
+    assert_eq!(listed(&api, &calendar, "hold").await, [strong.id()], "the weaker hold gave way");
+}

@@ -116,6 +116,29 @@ async fn a_file_is_imported(#[case] database: Database) {
     assert_eq!(instances(&api, &calendar).await.len(), 6);
 }
 
+/// An event that moved to another calendar no longer belongs to the file, as if it had been deleted.
+#[apply(on_both)]
+#[tokio::test]
+async fn events_that_moved_away_are_imported_again(#[case] database: Database) {
+    let (_server, api) = Server::with_org(database, "pro").await;
+    let (_, calendar) = agent_with_calendar(&api).await;
+    let other = shared_calendar(&api, "Asia/Tokyo").await;
+    import(&api, &calendar, file(&[ONCE, SERIES, CHANGED])).await.expect(200);
+    let all = instances(&api, &calendar).await;
+    let ids = api.get(format!("/v1/calendars/{calendar}/events")).await.expect(200).column("id");
+    for id in &ids {
+        api.post(format!("/v1/events/{id}/move")).json(json!({ "calendar_id": other })).await.expect(200);
+    }
+    assert_eq!((instances(&api, &calendar).await, instances(&api, &other).await), (vec![], all.clone()));
+    let again = import(&api, &calendar, file(&[ONCE, SERIES, CHANGED])).await.expect(200);
+    assert_eq!(counts(&again), [3, 0, 0, 0], "{}", again.describe());
+    assert_eq!((instances(&api, &calendar).await, instances(&api, &other).await), (all.clone(), all.clone()));
+    let again = import(&api, &calendar, file(&[ONCE, SERIES, CHANGED])).await.expect(200);
+    assert_eq!(counts(&again), [0, 0, 3, 0], "{}", again.describe());
+    // The other calendar has its own imports.
+    assert_eq!(counts(&import(&api, &other, file(&[ONCE])).await.expect(200)), [1, 0, 0, 0]);
+}
+
 #[apply(on_both)]
 #[tokio::test]
 async fn exceptions_in_the_file_replace_those_of_the_series(#[case] database: Database) {

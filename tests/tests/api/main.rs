@@ -64,6 +64,7 @@ mod lists;
 mod local_times;
 mod logs;
 mod metering;
+mod moves_by_the_rule;
 mod oauth;
 mod operators;
 mod plan_limits;

@@ -174,7 +174,8 @@ fn ruled(operation: &str) -> About {
         | "deleteCalendarEvent"
         | "getEvent"
         | "updateEvent"
-        | "deleteEvent" => About::Event,
+        | "deleteEvent"
+        | "moveEvent" => About::Event,
         "confirmHold" | "releaseHold" => About::Hold,
         "getHoldSet" | "confirmHoldSet" | "releaseHoldSet" => About::HoldSet,
         "getAvailabilityRules" | "deleteAvailabilityRules" => About::Rules,
@@ -508,6 +509,7 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "createEvent" => entry,
         "createEventBatch" => json!({ "events": [entry] }),
         "updateCalendarEvent" | "updateEvent" => json!({ "title": "y" }),
+        "moveEvent" => json!({ "calendar_id": things.calendar }),
         "createHoldSet" => hold_set(&things.calendar, start, end, expires),
         "putAvailabilityRules" => json!({}),
         "createWebhook" => webhook_body(),

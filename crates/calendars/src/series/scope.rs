@@ -12,6 +12,7 @@ use crate::{
     times::{at_wall_clock, moved_end, wall_clock_micros},
 };
 
+mod moves;
 #[cfg(test)]
 mod tests;
 
@@ -155,36 +156,52 @@ impl Event {
         };
         let rest = EventPatch { start: Patch::Keep, end: Patch::Keep, all_day: Patch::Keep, ..patch.clone() };
         let series = moved.patched(rest.clone(), zones, now)?;
-        let kept = series.recurrence().map_or(&[][..], Recurrence::overridden);
+        let overrides = series.with_overrides(overrides, now, next_id, |before, original| {
+            let start = match shift.filter(Shift::moves) {
+                Some(shift) => shift.start(&expanded, original),
+                None => Some(original),
+            };
+            let Some(start) = start else { return Ok(None) };
+            let mut after = self.followed_by(before, &rest, original == named);
+            if let Some(shift) = shift {
+                after.times = shift.of_override(self, &expanded, before, original == named)?;
+            }
+            Ok(Some((start, after)))
+        })?;
+        Ok(ChangedSeries { series, overrides })
+    }
+
+    /// What becomes of the overrides of a series that is now `self`. `change` gives the new original start of an override
+    /// and the override, or `None` if it goes. An override also goes if the series no longer names its original start.
+    fn with_overrides(
+        &self,
+        overrides: Vec<Self>,
+        now: Timestamp,
+        next_id: &mut dyn FnMut() -> EventId,
+        change: impl Fn(&Self, Timestamp) -> Result<Option<(Timestamp, Self)>, EventError>,
+    ) -> Result<Vec<ChangedOverride>, EventError> {
+        let kept = self.recurrence().map_or(&[][..], Recurrence::overridden);
         let rows: BTreeMap<Occurrence, (EventId, Timestamp)> =
             overrides.iter().filter_map(|row| Some((row.occurrence()?, (row.id, row.created_at)))).collect();
         let mut changed = Vec::new();
         for before in overrides {
             let original = before.occurrence().ok_or_else(not_an_occurrence)?;
-            let start = match shift.filter(Shift::moves) {
-                Some(shift) => shift.start(&expanded, original.start),
-                None => Some(original.start),
-            };
-            let Some(start) = start.filter(|start| kept.binary_search(start).is_ok()) else {
+            let after = change(&before, original.start)?.filter(|(start, _)| kept.binary_search(start).is_ok());
+            let Some((start, mut after)) = after else {
                 changed.push(ChangedOverride { before, after: None });
                 continue;
             };
-            let named = original.start == named;
-            let mut after = self.followed_by(&before, &rest, named);
-            if let Some(shift) = shift {
-                after.times = shift.of_override(self, &expanded, &before, named)?;
-            }
-            let occurrence = Occurrence { series: series.id, start };
+            let occurrence = Occurrence { series: self.id, start };
             if occurrence == original && after == before {
                 continue;
             }
             after.repeats = Repeats::Instance(occurrence);
             (after.id, after.created_at) = rows.get(&occurrence).copied().unwrap_or_else(|| (next_id(), now));
-            after.version = series.version;
+            after.version = self.version;
             after.updated_at = now;
             changed.push(ChangedOverride { before, after: Some(after) });
         }
-        Ok(ChangedSeries { series, overrides: changed })
+        Ok(changed)
     }
 
     /// The first occurrence of this series, with `patch`, as a single event. Nothing else of the series remains.
@@ -303,6 +320,23 @@ impl Event {
         }
         follow!(title, description, location, conference_url, status, metadata, reminders);
         after
+    }
+}
+
+impl ChangedSeries {
+    /// This series after `patch`. Overrides that it no longer has are dropped.
+    ///
+    /// # Errors
+    /// As [`Event::patched`].
+    pub fn patched(self, patch: EventPatch, zones: impl Into<Zones>, now: Timestamp) -> Result<Self, EventError> {
+        let (mut overrides, series) = (self.overrides, self.series.patched(patch, zones, now)?);
+        let dropped = self.series.overrides_dropped_by(&series);
+        for changed in &mut overrides {
+            changed.after.take_if(|after| {
+                after.occurrence().is_some_and(|occurrence| dropped.binary_search(&occurrence.start).is_ok())
+            });
+        }
+        Ok(Self { series, overrides })
     }
 }
 

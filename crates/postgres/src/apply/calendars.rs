@@ -11,7 +11,7 @@ use sqlx::PgConnection;
 use uuid::Uuid;
 
 use super::{
-    busy_days,
+    busy_days, moves,
     reservations::{self, Revisions},
     rules, timers,
 };
@@ -179,6 +179,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     create_events(connection, &created, &revisions).await?;
     busy_days::add(connection, &created).await?;
     let days = busy_days::before_update(connection, &updated).await?;
+    moves::apply(connection, &updated, &revisions).await?;
     update_events(connection, &updated, &revisions).await?;
     busy_days::renew(connection, days).await?;
     timers::keep(connection, &created, &defaults).await?;

@@ -14,6 +14,7 @@ pub(crate) mod calendars;
 mod claims;
 mod grants;
 pub(crate) mod letters;
+mod moves;
 pub(crate) mod outbox;
 mod people;
 pub(crate) mod proposals;

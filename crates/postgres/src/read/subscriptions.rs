@@ -274,7 +274,8 @@ impl ImportedItems for PostgresStore {
             "SELECT i.key, i.event_id, i.fingerprint
              FROM imported_items i
              JOIN events e ON e.org_id = i.org_id AND e.id = i.event_id
-             WHERE i.org_id = $1 AND i.origin_id = $2 AND e.deleted_at IS NULL",
+             WHERE i.org_id = $1 AND i.origin_id = $2 AND e.deleted_at IS NULL
+                 AND (e.source = 'external_ical' OR e.calendar_id = i.origin_id)",
             org.uuid(),
             origin.uuid(),
         );

@@ -7,6 +7,7 @@ use kalends_calendars::{
     ports::{BUSY_DAY_MAX, LONG},
 };
 use kalends_kernel::{CalendarId, OrgId};
+use kalends_rows::EventWrite;
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
@@ -38,9 +39,31 @@ impl Touched {
         }
     }
 
-    /// Notes an update of an event that began at `was` before.
-    pub(crate) fn updated(&mut self, event: &Event, was: Timestamp) {
-        self.changed.extend([day(event, was), day(event, event.times.span.start())]);
+    /// Notes the days on which events begin that are about to be updated, before and after the update. An event that
+    /// does not exist makes the update stale.
+    pub(crate) async fn before_update(
+        &mut self,
+        connection: &mut SqliteConnection,
+        updated: &[EventWrite<'_>],
+    ) -> Result<(), Failure> {
+        let rows: Vec<_> =
+            updated.iter().map(|write| (Hex(write.event.org.uuid()), Hex(write.event.id.uuid()))).collect();
+        let rows = json::rows(&rows)?;
+        let were = sqlx::query!(
+            r#"select e.start_at, row.key + 0 as "place!: i64"
+             from json_each(?1) row
+                cross join events e on e.org_id = unhex(row.value ->> 0) and e.id = unhex(row.value ->> 1)"#,
+            rows
+        )
+        .fetch_all(connection)
+        .await?;
+        for was in were {
+            let Some(write) = usize::try_from(was.place).ok().and_then(|place| updated.get(place)) else { continue };
+            let calendar = write.from.unwrap_or(write.event.calendar);
+            self.changed.insert((write.event.org, calendar, day_of(Timestamp::from_micros(was.start_at))));
+        }
+        self.changed.extend(updated.iter().map(|write| day(write.event, write.event.times.span.start())));
+        Ok(())
     }
 
     /// Writes the days. The events must have been written before.
@@ -93,5 +116,9 @@ impl Touched {
 }
 
 fn day(event: &Event, start: Timestamp) -> Day {
-    (event.org, event.calendar, start.utc_date().as_days())
+    (event.org, event.calendar, day_of(start))
+}
+
+fn day_of(start: Timestamp) -> i64 {
+    start.utc_date().as_days()
 }

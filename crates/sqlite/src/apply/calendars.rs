@@ -12,7 +12,8 @@ use uuid::Uuid;
 
 use super::{
     busy_days::Touched,
-    reservations::{self, Revisions},
+    moves,
+    reservations::{self, Revisions, revision_of},
     rules, timers,
 };
 use crate::busy_text::busy_text;
@@ -203,12 +204,6 @@ async fn revise(
     Ok(revisions)
 }
 
-/// The revision at which the group writes the event.
-fn revision_of(revisions: &Revisions, event: &Event) -> Result<i64, Failure> {
-    // Every write on a calendar raises its revision, so there is one.
-    revisions.get(&(event.org, event.calendar)).copied().ok_or_else(|| CommitError::Stale.into())
-}
-
 async fn create_agent(connection: &mut SqliteConnection, agent: &Agent, metadata: &str) -> Result<(), Failure> {
     let (org_id, id) = (agent.org.uuid(), agent.id.uuid());
     let (kind, status) = (agent.kind.as_str(), agent.status.as_str());
@@ -381,7 +376,7 @@ async fn create_events(
             Ok((
                 Hex(event.org.uuid()),
                 Hex(event.id.uuid()),
-                (Hex(event.calendar.uuid()), revision_of(revisions, event)?, event.transparent),
+                (Hex(event.calendar.uuid()), revision_of(revisions, event.org, event.calendar)?, event.transparent),
                 content,
                 event.times.span.start().as_micros(),
                 event.times.span.end().as_micros(),
@@ -420,62 +415,60 @@ async fn create_events(
     Ok(())
 }
 
+/// Writes all of an event except its calendar, its creation, its series and its hold set: these never change, except
+/// for the calendar of an event that moves ([`moves`]).
 async fn update_events(
     connection: &mut SqliteConnection,
     group: &[&SealedChangeSet],
     revisions: &Revisions,
     touched: &mut Touched,
 ) -> Result<(), Failure> {
-    for EventWrite { event, content, seen } in written_events(group) {
-        let Some(seen) = seen else { continue };
-        let (org_id, id, calendar_id) = (event.org.uuid(), event.id.uuid(), event.calendar.uuid());
-        let (start_at, end_at) = (event.times.span.start().as_micros(), event.times.span.end().as_micros());
-        let (status, source) = (event.status.as_str(), event.source.as_str());
-        let (busy, reminders) = (event.busy().map(busy_text), reminders_json(event.reminders.as_ref()));
-        let (updated_at, deleted_at) = (event.updated_at.as_micros(), event.deleted_at.map(Timestamp::as_micros));
-        let was = sqlx::query_scalar!("select start_at from events where org_id = ?1 and id = ?2", org_id, id)
-            .fetch_optional(&mut *connection)
-            .await?;
-        // An event that does not exist makes the update below stale.
-        was.into_iter().for_each(|was| touched.updated(event, Timestamp::from_micros(was)));
-        // The series of an occurrence never changes, nor does the hold set of a hold.
-        let (recurrence, reaches, ..) = series_columns(event);
-        let (hold_expires_at, hold_priority, hold_scope) = hold_columns(event);
-        let revision = revision_of(revisions, event)?;
-        let updated = sqlx::query!(
-            "update events set content = ?5, start_at = ?6, end_at = ?7, all_day = ?8, status = ?9, source = ?10,
-                reminders = ?11, version = ?12, updated_at = ?13, deleted_at = ?14, busy = ?15,
-                recurrence = ?16, reaches = ?17, hold_expires_at = ?18, hold_priority = ?19, hold_scope = ?20,
-                revision = ?21, transparent = ?22
-             where org_id = ?1 and id = ?2 and calendar_id = ?3 and version = ?4",
-            org_id,
-            id,
-            calendar_id,
-            seen.0,
-            content,
-            start_at,
-            end_at,
-            event.times.all_day,
-            status,
-            source,
-            reminders,
-            event.version.0,
-            updated_at,
-            deleted_at,
-            busy,
-            recurrence,
-            reaches,
-            hold_expires_at,
-            hold_priority,
-            hold_scope,
-            revision,
-            event.transparent
-        )
-        .execute(&mut *connection)
-        .await?;
-        fresh(updated.rows_affected(), 1)?;
+    let writes: Vec<EventWrite<'_>> = written_events(group).filter(|write| write.seen.is_some()).collect();
+    if writes.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    touched.before_update(connection, &writes).await?;
+    moves::apply(connection, &writes, revisions).await?;
+    let rows: Vec<_> = writes
+        .iter()
+        .map(|EventWrite { event, content, seen, .. }| {
+            let (recurrence, reaches, ..) = series_columns(event);
+            Ok((
+                (Hex(event.org.uuid()), Hex(event.id.uuid()), Hex(event.calendar.uuid()), seen.map(|seen| seen.0)),
+                content,
+                event.times.span.start().as_micros(),
+                event.times.span.end().as_micros(),
+                event.busy().map(busy_text),
+                event.times.all_day,
+                event.status.as_str(),
+                event.source.as_str(),
+                reminders_json(event.reminders.as_ref()),
+                event.version.0,
+                event.updated_at.as_micros(),
+                event.deleted_at.map(Timestamp::as_micros),
+                (recurrence, reaches),
+                hold_columns(event),
+                revision_of(revisions, event.org, event.calendar)?,
+                event.transparent,
+            ))
+        })
+        .collect::<Result<_, Failure>>()?;
+    let (count, rows) = (rows.len() as u64, json::rows(&rows)?);
+    let updated = sqlx::query!(
+        "update or fail events set content = row.value ->> 1, start_at = row.value ->> 2, end_at = row.value ->> 3,
+            busy = row.value ->> 4, all_day = row.value ->> 5, status = row.value ->> 6, source = row.value ->> 7,
+            reminders = row.value ->> 8, version = row.value ->> 9, updated_at = row.value ->> 10,
+            deleted_at = row.value ->> 11, recurrence = row.value ->> '$[12][0]', reaches = row.value ->> '$[12][1]',
+            hold_expires_at = row.value ->> '$[13][0]', hold_priority = row.value ->> '$[13][1]',
+            hold_scope = row.value ->> '$[13][2]', revision = row.value ->> 14, transparent = row.value ->> 15
+         from json_each(?1) row
+         where events.org_id = unhex(row.value ->> '$[0][0]') and events.id = unhex(row.value ->> '$[0][1]')
+            and events.calendar_id = unhex(row.value ->> '$[0][2]') and events.version = (row.value ->> '$[0][3]')",
+        rows
+    )
+    .execute(connection)
+    .await?;
+    fresh(updated.rows_affected(), count)
 }
 
 /// The repetition as columns: recurrence, reaches, series_id and original_start.

@@ -16,6 +16,7 @@ pub(crate) mod calendars;
 mod claims;
 mod connections;
 pub(crate) mod letters;
+mod moves;
 pub(crate) mod outbox;
 mod people;
 pub(crate) mod proposals;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kalends_app::ports::CommitError;
 use kalends_calendars::{Change, Reservation};
 use kalends_kernel::{CalendarId, OrgId};
 use kalends_rows::SealedChangeSet;
@@ -15,6 +16,12 @@ use crate::{
 /// The revisions of calendars after they were raised. The group writes everything on a calendar at its new revision.
 pub(super) type Revisions = BTreeMap<(OrgId, CalendarId), i64>;
 
+/// The revision at which the group writes to the calendar.
+pub(super) fn revision_of(revisions: &Revisions, org: OrgId, calendar: CalendarId) -> Result<i64, Failure> {
+    // Every write on a calendar raises its revision, so there is one.
+    revisions.get(&(org, calendar)).copied().ok_or_else(|| CommitError::Stale.into())
+}
+
 /// Writes and removes the reservations of all change-sets of the group, at the revisions of their calendars.
 pub(super) async fn apply(
     connection: &mut SqliteConnection,
@@ -24,7 +31,7 @@ pub(super) async fn apply(
     for change in group.iter().flat_map(|sealed| &sealed.changes().calendars) {
         match change {
             Change::Reserve { org, calendar, reservations } => {
-                let revision = revisions.get(&(*org, *calendar)).copied().unwrap_or_default();
+                let revision = revision_of(revisions, *org, *calendar)?;
                 reserve(connection, (*org, *calendar), reservations, revision).await?;
             }
             Change::Unreserve { org, calendar, owner } => {

@@ -26,12 +26,14 @@ impl ChangesOfCalendars for SqliteStore {
     ) -> Result<Option<ChangesRead>, StoreError> {
         let (org_id, id) = (org.uuid(), calendar.uuid());
         let found = sqlx::query!(
-            "select c.revision, i.identity
+            r#"select c.revision, i.identity,
+                exists (select 1 from moved_events m where m.org_id = c.org_id and m.calendar_id = c.id)
+                    as "moved!: bool"
              from calendars c
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                 cross join database_identity i on i.one = 1
              where c.org_id = ?1 and c.id = ?2 and c.deleted_at is null
-                and (c.agent_id is null or a.status <> 'decommissioned')",
+                and (c.agent_id is null or a.status <> 'decommissioned')"#,
             org_id,
             id
         )
@@ -71,22 +73,31 @@ impl ChangesOfCalendars for SqliteStore {
             for row in rows {
                 let at = Revision(row.revision);
                 if row.deleted_at.is_some() {
-                    let id = EventId::from_uuid(row_id("events", "id", &row.id)?);
-                    let located = Located { table: "events", id: &id };
-                    let series =
-                        row.series_id.as_deref().map(|series| located.uuid("series_id", series)).transpose()?;
-                    let occurrence = series.zip(row.original_start).map(|(series, start)| Occurrence {
-                        series: EventId::from_uuid(series),
-                        start: Timestamp::from_micros(start),
-                    });
-                    changes.push((at, Changed::Deleted { id, occurrence }));
+                    let gone = deleted("events", &row.id, row.series_id.as_deref(), row.original_start)?;
+                    changes.push((at, gone));
                     continue;
                 }
                 let row = event_row!(row);
                 changes.push((at, Changed::Written(Box::new(row.open(org, self.cipher.as_ref())?))));
             }
         }
-        Ok(Some(ChangesRead { database, revision, changes, more }))
+        let read = ChangesRead { database, revision, changes, more };
+        let moved = if found.moved { self.moved(org, calendar, revision, since, limit).await? } else { Vec::new() };
+        Ok(Some(read.with_moved(moved, limit)))
+    }
+
+    async fn purge_moved(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let before = before.as_micros();
+        let mut writing = self.database.writer.take().await?;
+        let purged = sqlx::query!(
+            "delete from moved_events where (org_id, calendar_id, event_id) in (
+                select org_id, calendar_id, event_id from moved_events where moved_at <= ?1 limit ?2)",
+            before,
+            limit
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(purged).await
     }
 
     async fn changed_since(
@@ -141,4 +152,56 @@ impl ChangesOfCalendars for SqliteStore {
             events: self.read_events(org, rows)?,
         }))
     }
+}
+
+impl SqliteStore {
+    /// The first events that left the calendar, in order.
+    async fn moved(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        revision: Revision,
+        since: ChangesSince,
+        limit: u32,
+    ) -> Result<Vec<(Revision, Changed)>, StoreError> {
+        let (org_id, id) = (org.uuid(), calendar.uuid());
+        let (after, after_id) = (since.after.revision.0, since.after.id.uuid());
+        let rows = sqlx::query!(
+            "select event_id, series_id, original_start, revision from moved_events
+             where org_id = ?1 and calendar_id = ?2 and (revision, event_id) > (?3, ?4) and revision <= ?5
+                and revision > ?6
+             order by revision, event_id limit ?7",
+            org_id,
+            id,
+            after,
+            after_id,
+            revision.0,
+            since.deleted_after.0,
+            limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let moved = rows.into_iter().map(|row| {
+            let gone = deleted("moved_events", &row.event_id, row.series_id.as_deref(), row.original_start)?;
+            Ok((Revision(row.revision), gone))
+        });
+        moved.collect()
+    }
+}
+
+/// An event that is gone, from the columns of its row.
+fn deleted(
+    table: &'static str,
+    id: &[u8],
+    series: Option<&[u8]>,
+    original_start: Option<i64>,
+) -> Result<Changed, StoreError> {
+    let id = EventId::from_uuid(row_id(table, "id", id)?);
+    let located = Located { table, id: &id };
+    let series = series.map(|series| located.uuid("series_id", series)).transpose()?;
+    let occurrence = series
+        .zip(original_start)
+        .map(|(series, start)| Occurrence { series: EventId::from_uuid(series), start: Timestamp::from_micros(start) });
+    Ok(Changed::Deleted { id, occurrence })
 }

@@ -278,7 +278,8 @@ impl ImportedItems for SqliteStore {
             ItemRow,
             "select i.key, i.event_id, i.fingerprint
              from imported_items i cross join events e on e.org_id = i.org_id and e.id = i.event_id
-             where i.org_id = ?1 and i.origin_id = ?2 and e.deleted_at is null",
+             where i.org_id = ?1 and i.origin_id = ?2 and e.deleted_at is null
+                and (e.source = 'external_ical' or e.calendar_id = i.origin_id)",
             org_id,
             origin_id
         )

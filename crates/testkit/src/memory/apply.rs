@@ -4,12 +4,12 @@ use std::collections::btree_map::Entry;
 
 use kalends_accounts::{Claim, ClaimState, EndedKey, Organization, Taken};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, Use, ports::CommitError};
-use kalends_calendars::{Calendar, Event, EventSource, Reservation, calendars_revised};
-use kalends_kernel::{CalendarId, OrgId, StoreError, Version};
+use kalends_calendars::{AvailabilityRules, Calendar, Event, EventSource, Reservation, calendars_revised};
+use kalends_kernel::{CalendarId, OrgId, Revision, StoreError, Version};
 use kalends_plans::Metric;
 use kalends_time::Timestamp;
 
-use super::state::{LetterRow, ReservationRow, State};
+use super::state::{LetterRow, MovedRow, ReservationRow, State};
 
 impl State {
     /// Returns the state after `changes`. The state itself does not change, so an error leaves nothing behind.
@@ -329,6 +329,17 @@ impl State {
                 row.clone_from(event);
                 self.keep_timer(event);
             }
+            Change::MoveEvent { event, seen, from } => {
+                self.check_calendar_of(event)?;
+                self.calendar(event.org, *from).ok_or(CommitError::Stale)?;
+                let row = self.events.get_mut(&(event.org, event.id)).filter(|row| row.calendar == *from);
+                let row = row.ok_or(CommitError::Stale)?;
+                unchanged(row.version, *seen)?;
+                row.clone_from(event);
+                self.moved.remove(&(event.org, event.calendar, event.id));
+                self.move_timer(event, *from);
+                self.keep_timer(event);
+            }
             Change::AdvanceTimer(advance) => self.advance(advance)?,
             // The reservation is written later, when the revision of its calendar has been raised.
             Change::Reserve { org, calendar, .. } => {
@@ -375,36 +386,34 @@ impl State {
         use kalends_calendars::Change;
         let org = changes.org;
         for change in &changes.calendars {
-            let calendar = match change {
-                Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => event.calendar,
-                Change::PutRules { rules, .. } | Change::DeleteRules(rules) => rules.calendar,
-                Change::Reserve { calendar, .. } => *calendar,
-                Change::Unreserve { .. }
-                | Change::CreateAgent(_)
-                | Change::UpdateAgent { .. }
-                | Change::CreateCalendar(_)
-                | Change::UpdateCalendar { .. }
-                | Change::AdvanceTimer(_) => continue,
-            };
-            let Some(revision) = self.calendars.get(&(org, calendar)).map(|calendar| calendar.revision) else {
-                continue;
-            };
-            match change {
-                Change::CreateEvent(event) | Change::UpdateEvent { event, .. } => {
-                    self.event_revisions.insert((org, event.id), revision);
+            let revision =
+                |calendar: CalendarId| self.calendars.get(&(org, calendar)).map_or(Revision(0), |row| row.revision);
+            if let Some(event) = change.event() {
+                let at = revision(event.calendar);
+                if let Change::MoveEvent { from, .. } = change {
+                    let left =
+                        MovedRow { occurrence: event.occurrence(), revision: revision(*from), at: event.updated_at };
+                    self.moved.insert((org, *from, event.id), left);
                 }
-                Change::Reserve { reservations, .. } => {
+                self.event_revisions.insert((org, event.id), at);
+            }
+            match change {
+                Change::PutRules { rules: AvailabilityRules { calendar, .. }, .. }
+                | Change::DeleteRules(AvailabilityRules { calendar, .. }) => {
+                    let at = revision(*calendar);
+                    self.rules_revisions.insert((org, *calendar), at);
+                }
+                Change::Reserve { calendar, reservations, .. } => {
+                    let revision = revision(*calendar);
                     let row = |reservation: &Reservation| ReservationRow {
                         org,
-                        calendar,
+                        calendar: *calendar,
                         reservation: *reservation,
                         revision,
                     };
                     self.reservations.extend(reservations.iter().map(row));
                 }
-                _ => {
-                    self.rules_revisions.insert((org, calendar), revision);
-                }
+                _ => {}
             }
         }
     }

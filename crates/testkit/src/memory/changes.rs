@@ -6,7 +6,7 @@ use kalends_calendars::{
     ports::ChangesOfCalendars,
 };
 use kalends_kernel::{CalendarId, OrgId, Revision, StoreError};
-use kalends_time::Span;
+use kalends_time::{Span, Timestamp};
 
 use super::{
     MemoryStore,
@@ -39,12 +39,23 @@ impl ChangesOfCalendars for MemoryStore {
             };
             (revision, changed)
         });
-        Ok(Some(ChangesRead {
-            database: state.identity.0,
-            revision: calendar.revision,
-            changes: changes.collect(),
-            more,
-        }))
+        let moved = state.moved.iter().filter(|((by, from, _), _)| (*by, *from) == (org, calendar.id));
+        let moved =
+            moved.map(|((.., id), row)| (row.revision, Changed::Deleted { id: *id, occurrence: row.occurrence }));
+        let moved = moved.filter(|(revision, changed)| {
+            Position { revision: *revision, id: changed.id() } > since.after && *revision > since.deleted_after
+        });
+        let (moved, changes) = (moved.collect(), changes.collect());
+        let read = ChangesRead { database: state.identity.0, revision: calendar.revision, changes, more };
+        Ok(Some(read.with_moved(moved, limit)))
+    }
+
+    async fn purge_moved(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        self.write(|state| {
+            let old: Vec<_> = state.moved.iter().filter(|(_, row)| row.at <= before).map(|(key, _)| *key).collect();
+            let purged = old.iter().take(limit as usize).filter_map(|key| state.moved.remove(key));
+            Ok(purged.count() as u64)
+        })
     }
 
     async fn changed_since(

@@ -14,7 +14,7 @@ use kalends_app::StoredAnswer;
 use kalends_bookings::{Booking, BookingPage};
 use kalends_bridge::{ConnectAttempt, Connection, ConnectionLink, ExternalCalendar, Grant};
 use kalends_calendars::{
-    Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, Reservation, Timer, ports::StatusAt,
+    Agent, AgentStatus, AvailabilityRules, Calendar, DatabaseId, Event, Occurrence, Reservation, Timer, ports::StatusAt,
 };
 use kalends_feeds::{
     Fence, Subscription,
@@ -59,6 +59,8 @@ pub(super) struct State {
     pub(super) rules: BTreeMap<(OrgId, CalendarId), AvailabilityRules>,
     /// The revision of its calendar at which each event was last written.
     pub(super) event_revisions: BTreeMap<(OrgId, EventId), Revision>,
+    /// The events that moved from a calendar to another one.
+    pub(super) moved: BTreeMap<(OrgId, CalendarId, EventId), MovedRow>,
     /// The revision at which the rules of each calendar were last written or removed.
     pub(super) rules_revisions: BTreeMap<(OrgId, CalendarId), Revision>,
     pub(super) timers: BTreeMap<(OrgId, CalendarId, EventId), TimerRow>,
@@ -123,6 +125,14 @@ pub(super) struct ReservationRow {
     pub(super) calendar: CalendarId,
     pub(super) reservation: Reservation,
     pub(super) revision: Revision,
+}
+
+/// An event that moved from a calendar to another one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MovedRow {
+    pub(super) occurrence: Option<Occurrence>,
+    pub(super) revision: Revision,
+    pub(super) at: Timestamp,
 }
 
 /// A timer with the fields that only stores have.

@@ -254,7 +254,11 @@ impl ImportedItems for MemoryStore {
         let known: Vec<KnownItem> = of.map(|(_, item)| *item).collect();
         Ok(known
             .into_iter()
-            .filter(|item| state.visible_events(org).any(|(event, _)| event.id == item.event))
+            .filter(|item| {
+                let stays =
+                    |event: &Event| event.source == EventSource::ExternalIcal || event.calendar.uuid() == origin.uuid();
+                state.visible_events(org).any(|(event, _)| event.id == item.event && stays(event))
+            })
             .collect())
     }
 

@@ -8,7 +8,7 @@ use kalends_calendars::{
     Advance, Calendar, EmittedUntil, Event,
     ports::{ClaimedTimer, TimerQueue, Timers},
 };
-use kalends_kernel::{StoreError, Version};
+use kalends_kernel::{CalendarId, StoreError, Version};
 use kalends_time::Timestamp;
 
 use super::{
@@ -45,6 +45,19 @@ impl State {
             }
             (Entry::Vacant(_), None) => {}
         }
+    }
+
+    /// Takes the timer of an event from its former calendar to its present one. Reminders that it inherits are found
+    /// again, and those that were due before are not emitted.
+    pub(super) fn move_timer(&mut self, event: &Event, from: CalendarId) {
+        let Some(mut row) = self.timers.remove(&(event.org, from, event.id)) else { return };
+        row.timer.calendar = event.calendar;
+        if row.timer.inherits && !row.timer.hold {
+            row.timer.emitted_until.reminders = row.timer.emitted_until.reminders.max(event.updated_at);
+            row.again = true;
+        }
+        (row.version, row.claimed_until) = (row.version.next(), FREE);
+        self.timers.insert((event.org, event.calendar, event.id), row);
     }
 
     /// Marks the timers of a calendar whose reminders have changed.

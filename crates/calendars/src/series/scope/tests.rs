@@ -11,13 +11,13 @@ use crate::{EventSource, EventStatus, RecurrencePatch, series::examples::*};
 
 const NOW: Timestamp = Timestamp::from_micros(11);
 
-fn berlin() -> Zones {
+pub(super) fn berlin() -> Zones {
     "Europe/Berlin".parse::<Zone>().unwrap().into()
 }
 
-/// New identifiers, from 40 on.
-fn ids() -> impl FnMut() -> EventId {
-    let mut numbers = 40..;
+/// New identifiers, from this number on.
+pub(super) fn ids(first: u8) -> impl FnMut() -> EventId {
+    let mut numbers = first..;
     move || id(numbers.next().unwrap())
 }
 
@@ -30,7 +30,7 @@ fn titled(title: &str) -> EventPatch {
 }
 
 /// The series with some occurrences cancelled and some moved by half an hour, and the rows of those that moved.
-fn with_exceptions(series: Event, acts: &[(usize, bool)]) -> (Event, Vec<Event>) {
+pub(super) fn with_exceptions(series: Event, acts: &[(usize, bool)]) -> (Event, Vec<Event>) {
     let starts: Vec<Timestamp> = all(&series).iter().map(|span| span.start()).collect();
     let (mut series, mut rows) = (series, Vec::new());
     for (number, (index, cancel)) in acts.iter().enumerate() {
@@ -70,7 +70,7 @@ fn taking_place<'a>(
     times
 }
 
-fn rows_after<'a>(rows: &'a [Event], changed: &'a ChangedSeries) -> Vec<&'a Event> {
+pub(super) fn rows_after<'a>(rows: &'a [Event], changed: &'a ChangedSeries) -> Vec<&'a Event> {
     let replaced: BTreeSet<EventId> = changed.overrides.iter().map(|changed| changed.before.id).collect();
     for after in changed.overrides.iter().filter_map(|changed| changed.after.as_ref()) {
         let row = rows.iter().find(|row| row.id == after.id);
@@ -84,7 +84,7 @@ fn rows_after<'a>(rows: &'a [Event], changed: &'a ChangedSeries) -> Vec<&'a Even
 
 /// Every override has the original start of an occurrence that its series names, and every one that it names has a
 /// row.
-fn overrides_agree(series: &Event, rows: &[&Event]) -> bool {
+pub(super) fn overrides_agree(series: &Event, rows: &[&Event]) -> bool {
     let of_rows: Vec<Timestamp> = rows
         .iter()
         .filter_map(|row| row.occurrence())
@@ -121,7 +121,7 @@ proptest! {
         prop_assert!(overrides_agree(&ended, &before));
         let instance = rest.instance(start).unwrap();
         let taken = after.iter().map(|row| (*row).clone()).collect();
-        let changed = rest.with_all_patched(taken, &instance, &titled("x"), berlin(), NOW, &mut ids()).unwrap();
+        let changed = rest.with_all_patched(taken, &instance, &titled("x"), berlin(), NOW, &mut ids(40)).unwrap();
         let moved: Vec<&Event> = changed.overrides.iter().map(|changed| changed.after.as_ref().unwrap()).collect();
         prop_assert!(overrides_agree(&changed.series, &moved), "every later override belongs to the new series");
         prop_assert_eq!(taking_place([&ended, &changed.series], before.into_iter().chain(moved)), taking_place([&event], &rows));
@@ -151,7 +151,7 @@ proptest! {
         let to = at_wall_clock(zone, wall_clock_micros(zone, named) + by).unwrap();
         // The clocks skip some times.
         prop_assume!(wall_clock_micros(zone, to) == wall_clock_micros(zone, named) + by);
-        let changed = match event.with_all_patched(rows.clone(), &instance, &starting(to), berlin(), NOW, &mut ids()) {
+        let changed = match event.with_all_patched(rows.clone(), &instance, &starting(to), berlin(), NOW, &mut ids(40)) {
             Ok(changed) => changed,
             Err(EventError::Invalid(errors)) => {
                 let date = |instant| zone.to_civil(instant).date;
@@ -187,7 +187,7 @@ fn a_field_changes_where_it_was_not_changed_alone() {
     let rows = vec![retro.clone(), later.clone()];
     let other = series.instance(at("2026-03-23T09:00:00Z")).unwrap();
     let patch = EventPatch { status: Patch::Set(EventStatus::Tentative), ..titled("Sync") };
-    let changed = series.with_all_patched(rows.clone(), &other, &patch, berlin(), NOW, &mut ids()).unwrap();
+    let changed = series.with_all_patched(rows.clone(), &other, &patch, berlin(), NOW, &mut ids(40)).unwrap();
     let after: Vec<&Event> = changed.overrides.iter().map(|changed| changed.after.as_ref().unwrap()).collect();
     let shown: Vec<(&str, EventStatus, Timestamp)> =
         after.iter().map(|event| (event.title.as_str(), event.status, event.times.span.start())).collect();
@@ -199,7 +199,7 @@ fn a_field_changes_where_it_was_not_changed_alone() {
 
     // The occurrence that the request names gets every change, and its new length becomes that of the series.
     let patch = EventPatch { end: Patch::Set(Moment::At(at("2026-03-09T09:45:00Z"))), ..titled("Sync") };
-    let changed = series.with_all_patched(rows, &retro, &patch, berlin(), NOW, &mut ids()).unwrap();
+    let changed = series.with_all_patched(rows, &retro, &patch, berlin(), NOW, &mut ids(40)).unwrap();
     let after: Vec<&Event> = changed.overrides.iter().map(|changed| changed.after.as_ref().unwrap()).collect();
     assert_eq!(after[0].title, "Sync");
     let minutes = |event: &Event| event.times.span.length().as_seconds() / 60;
@@ -215,7 +215,7 @@ fn an_override_of_another_length_keeps_it() {
         series.with_occurrence_patched(&instance, id(2), end("2026-03-09T09:20:00Z"), Zone::UTC, NOW).unwrap();
     let other = series.instance(at("2026-03-16T09:00:00Z")).unwrap();
     let longer = end("2026-03-16T11:00:00Z");
-    let changed = series.with_all_patched(vec![short], &other, &longer, berlin(), NOW, &mut ids()).unwrap();
+    let changed = series.with_all_patched(vec![short], &other, &longer, berlin(), NOW, &mut ids(40)).unwrap();
     assert_eq!(changed.series.times.span.length(), SignedDuration::hours(2));
     assert_eq!(changed.overrides, []);
 }
@@ -227,7 +227,7 @@ fn an_occurrence_that_was_moved_moves_from_where_it_is() {
     let to_eleven = starting(at("2026-03-09T11:00:00Z"));
     let (series, moved) = series.with_occurrence_patched(&instance, id(2), to_eleven, Zone::UTC, NOW).unwrap();
     let noon = starting(at("2026-03-09T12:00:00Z"));
-    let changed = series.with_all_patched(vec![moved.clone()], &moved, &noon, berlin(), NOW, &mut ids()).unwrap();
+    let changed = series.with_all_patched(vec![moved.clone()], &moved, &noon, berlin(), NOW, &mut ids(40)).unwrap();
     assert_eq!(starts(&changed.series)[..2], ["2026-03-02T10:00:00Z", "2026-03-16T10:00:00Z"]);
     let [ChangedOverride { before, after: Some(after) }] = &changed.overrides[..] else { panic!("{changed:?}") };
     assert_eq!((before, after.times.span.start()), (&moved, at("2026-03-09T12:00:00Z")));
@@ -248,7 +248,7 @@ fn a_new_rule_decides_where_the_old_one_cannot_move() {
     .unwrap();
     let instance = first_monday.instance(at("2026-04-06T09:00:00Z")).unwrap();
     let tuesday = starting(at("2026-04-07T09:00:00Z"));
-    let refused = first_monday.with_all_patched(Vec::new(), &instance, &tuesday, berlin(), NOW, &mut ids());
+    let refused = first_monday.with_all_patched(Vec::new(), &instance, &tuesday, berlin(), NOW, &mut ids(40));
     let Err(EventError::Invalid(errors)) = refused else { panic!("{refused:?}") };
     assert_eq!(errors.first().param, "start_time");
     let recurrence = RecurrencePatch {
@@ -256,7 +256,7 @@ fn a_new_rule_decides_where_the_old_one_cannot_move() {
         ..RecurrencePatch::default()
     };
     let patch = EventPatch { recurrence, ..tuesday };
-    let changed = first_monday.with_all_patched(Vec::new(), &instance, &patch, berlin(), NOW, &mut ids()).unwrap();
+    let changed = first_monday.with_all_patched(Vec::new(), &instance, &patch, berlin(), NOW, &mut ids(40)).unwrap();
     assert_eq!(starts(&changed.series)[..3], ["2026-03-03T09:00:00Z", "2026-04-07T09:00:00Z", "2026-05-05T09:00:00Z"]);
     // 1 June moves to 2 June, which the new rule has too.
     assert_eq!(changed.series.recurrence().unwrap().exdates(), [at("2026-06-02T09:00:00Z")]);
@@ -265,7 +265,7 @@ fn a_new_rule_decides_where_the_old_one_cannot_move() {
         recurrence: RecurrencePatch { rule: Patch::Set(None), ..RecurrencePatch::default() },
         ..tuesday_at_ten()
     };
-    let changed = first_monday.with_all_patched(Vec::new(), &instance, &once, berlin(), NOW, &mut ids()).unwrap();
+    let changed = first_monday.with_all_patched(Vec::new(), &instance, &once, berlin(), NOW, &mut ids(40)).unwrap();
     assert_eq!(
         (changed.series.repeats, changed.series.times.span.start()),
         (Repeats::Once, at("2026-03-03T10:00:00Z"))
@@ -285,7 +285,7 @@ fn what_remains_as_one_event_is_the_named_occurrence() {
     let (_, rest) = series.split(at("2026-03-09T09:00:00Z"), id(9), NOW).unwrap().unwrap();
     let alone = RecurrencePatch { rule: Patch::Set(None), ..RecurrencePatch::default() };
     let patch = EventPatch { recurrence: alone, ..starting(at("2026-03-09T13:00:00Z")) };
-    let changed = rest.with_all_patched(vec![moved.clone()], &moved, &patch, berlin(), NOW, &mut ids()).unwrap();
+    let changed = rest.with_all_patched(vec![moved.clone()], &moved, &patch, berlin(), NOW, &mut ids(40)).unwrap();
     let single = &changed.series;
     assert_eq!((single.id, &*single.title, &single.repeats), (id(9), "Retro", &Repeats::Once));
     assert_eq!((single.times.span.start(), single.previous_series), (at("2026-03-09T13:00:00Z"), Some(series.id)));
@@ -301,7 +301,7 @@ fn a_new_zone_keeps_the_time_of_the_named_occurrence_and_all_exceptions() {
     let zone = RecurrencePatch { zone: Patch::Set(Some(berlin().calendar)), ..RecurrencePatch::default() };
     let patch = EventPatch { recurrence: zone, ..EventPatch::default() };
     let winter = series.instance(at("2026-03-10T09:00:00Z")).unwrap();
-    let changed = series.with_all_patched(vec![retro.clone()], &winter, &patch, berlin(), NOW, &mut ids()).unwrap();
+    let changed = series.with_all_patched(vec![retro.clone()], &winter, &patch, berlin(), NOW, &mut ids(40)).unwrap();
     let recurrence = changed.series.recurrence().unwrap();
     assert_eq!(
         (recurrence.exdates(), recurrence.overridden()),
@@ -310,7 +310,7 @@ fn a_new_zone_keeps_the_time_of_the_named_occurrence_and_all_exceptions() {
     assert_eq!(changed.overrides[0].after.as_ref().unwrap().times.span.start(), at("2026-04-06T08:00:00Z"));
     assert_eq!(all(&changed.series).len(), 58);
     let summer = series.instance(at("2026-04-10T09:00:00Z")).unwrap();
-    let changed = series.with_all_patched(vec![retro], &summer, &patch, berlin(), NOW, &mut ids()).unwrap();
+    let changed = series.with_all_patched(vec![retro], &summer, &patch, berlin(), NOW, &mut ids(40)).unwrap();
     assert_eq!(changed.series.times.span.start(), at("2026-03-02T10:00:00Z"));
     assert!(changed.series.instance(at("2026-04-10T09:00:00Z")).is_some());
 }
@@ -325,7 +325,7 @@ fn an_override_at_its_original_start_stays_there() {
         [("2026-03-28T02:30:00Z", "2026-03-29T01:30:00Z"), ("2026-03-28T00:30:00Z", "2026-03-29T00:30:00Z")]
     {
         let changed =
-            night.with_all_patched(vec![retro.clone()], &instance, &starting(at(to)), berlin(), NOW, &mut ids());
+            night.with_all_patched(vec![retro.clone()], &instance, &starting(at(to)), berlin(), NOW, &mut ids(40));
         let changed = changed.unwrap();
         // An hour later, it is where it was.
         let after = changed.overrides.first().map_or(&retro, |changed| changed.after.as_ref().unwrap());
@@ -340,7 +340,7 @@ fn a_repeated_time_is_the_one_that_the_request_names() {
     let instance = rest.instance(at("2026-10-24T23:30:00Z")).unwrap();
     // 02:30 comes twice on 25 October.
     let second = starting(at("2026-10-25T01:30:00Z"));
-    let changed = rest.with_all_patched(Vec::new(), &instance, &second, berlin(), NOW, &mut ids()).unwrap();
+    let changed = rest.with_all_patched(Vec::new(), &instance, &second, berlin(), NOW, &mut ids(40)).unwrap();
     assert_eq!(starts(&changed.series)[..2], ["2026-10-25T01:30:00Z", "2026-10-26T01:30:00Z"]);
 }
 
@@ -363,14 +363,14 @@ fn an_all_day_series_moves_by_days_of_the_calendar() {
     let instance = days.instance(at("2026-03-28T23:00:00Z")).unwrap();
     let to =
         EventPatch { start: Patch::Set(Moment::parse("start_time", "2026-03-31").unwrap()), ..EventPatch::default() };
-    let changed = days.with_all_patched(Vec::new(), &instance, &to, berlin(), NOW, &mut ids()).unwrap();
+    let changed = days.with_all_patched(Vec::new(), &instance, &to, berlin(), NOW, &mut ids(40)).unwrap();
     assert_eq!(
         starts(&changed.series),
         ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z", "2026-03-30T22:00:00Z", "2026-04-01T22:00:00Z"]
     );
     // A calendar that is in Tokyo now: the days stay the same, and are days there.
     let tokyo: Zones = "Asia/Tokyo".parse::<Zone>().unwrap().into();
-    let changed = days.with_all_patched(Vec::new(), &instance, &to, tokyo, NOW, &mut ids()).unwrap();
+    let changed = days.with_all_patched(Vec::new(), &instance, &to, tokyo, NOW, &mut ids(40)).unwrap();
     assert_eq!(starts(&changed.series)[..2], ["2026-03-28T15:00:00Z", "2026-03-29T15:00:00Z"]);
     assert_eq!(changed.series.recurrence().unwrap().zone().name(), "Asia/Tokyo");
 }
@@ -383,7 +383,7 @@ fn an_all_day_series_moves_by_days_of_the_calendar() {
 fn a_change_of_all_that_does_not_fit_is_refused(#[case] patch: EventPatch, #[case] param: &str) {
     let endless = made("2026-03-02T09:00:00Z", "2026-03-03T09:00:00Z", "FREQ=DAILY;COUNT=30", None, &[]).unwrap();
     let instance = endless.instance(at("2026-03-09T09:00:00Z")).unwrap();
-    let refused = endless.with_all_patched(Vec::new(), &instance, &patch, berlin(), NOW, &mut ids());
+    let refused = endless.with_all_patched(Vec::new(), &instance, &patch, berlin(), NOW, &mut ids(40));
     let Err(EventError::Invalid(errors)) = refused else { panic!("{refused:?}") };
     assert_eq!(errors.first().param, param);
 }
@@ -392,7 +392,7 @@ fn a_change_of_all_that_does_not_fit_is_refused(#[case] patch: EventPatch, #[cas
 fn what_cannot_be_split_is_refused() {
     let imported = Event { source: EventSource::ExternalIcal, ..weekly() };
     assert_eq!(imported.split(at("2026-03-09T09:00:00Z"), id(9), NOW), Err(EventError::ReadOnly(imported.id)));
-    let patched = imported.with_all_patched(Vec::new(), &imported, &titled("x"), berlin(), NOW, &mut ids());
+    let patched = imported.with_all_patched(Vec::new(), &imported, &titled("x"), berlin(), NOW, &mut ids(40));
     assert_eq!(patched, Err(EventError::ReadOnly(imported.id)));
     // 02:30 does not exist on 29 March.
     let night = made("2026-03-27T01:30:00Z", "2026-03-27T02:00:00Z", "FREQ=DAILY", Some("Europe/Berlin"), &[]).unwrap();

@@ -7,6 +7,7 @@ mod delete;
 mod delete_by_id;
 mod list;
 mod list_of_agent;
+mod move_event;
 mod read;
 mod read_by_id;
 mod release;
@@ -24,6 +25,7 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(list_of_agent::list_of_agent))
         .routes(routes!(read::read, update::update, delete::delete))
         .routes(routes!(read_by_id::read_by_id, update_by_id::update_by_id, delete_by_id::delete_by_id))
+        .routes(routes!(move_event::move_event))
         .routes(routes!(confirm::confirm))
         .routes(routes!(release::release))
 }

@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Ada's week: a series, two one-off events, and changes to them.
-pub(super) async fn the_week_is_planned(story: &mut Story, House { key, ada, work, .. }: &House) {
+pub(super) async fn the_week_is_planned(story: &mut Story, House { key, ada, work, hers, .. }: &House) {
     story.chapter("2026-03-02T08:20:00Z");
     let body = json!({
         "title": "Standup", "start_time": "2026-03-02T10:00:00+01:00", "end_time": "2026-03-02T10:15:00+01:00",
@@ -31,6 +31,10 @@ pub(super) async fn the_week_is_planned(story: &mut Story, House { key, ada, wor
 
     let body = json!({ "title": "Standup (short)", "end_time": "2026-03-02T10:10:00+01:00" });
     story.ask(&op::UPDATE_EVENT).of(&standup).by(key).send(body).record().await;
+    let body = json!({ "calendar_id": hers });
+    story.ask(&op::MOVE_EVENT).of(&review).by(key).send(body).record().await;
+    let back = json!({ "calendar_id": work });
+    story.ask(&op::MOVE_EVENT).of(&review).by(key).send(back).done().await;
     let body = json!({ "description": "Everybody brings a draft.", "reminders": [30] });
     story.ask(&op::UPDATE_CALENDAR_EVENT).of(work).of(&review).by(key).send(body).record().await;
     let seen = text(&story.ask(&op::LIST_CHANGES).of(work).by(key).done().await, "/next");
