@@ -102,6 +102,8 @@ pub enum Operation {
     Expire,
     /// An event gets other times, which must be free or not.
     Move(Pick, Time, bool),
+    /// An event moves to another calendar, where its time must be free or not.
+    Carry(Pick, usize, bool),
     /// An event gets this expiry, in seconds from now, as if it were a hold.
     Prolong(Pick, u16),
     /// An event gets another status. Its time must be free or not.
@@ -174,6 +176,9 @@ fn placing() -> impl Strategy<Value = Operation> {
         ),
         2 => (any::<Pick>(), time(), any::<bool>()).prop_map(
             |(pick, time, if_free)| Operation::Move(pick, time, if_free)
+        ),
+        2 => (any::<Pick>(), 0..CALENDARS.len(), any::<bool>()).prop_map(
+            |(pick, calendar, if_free)| Operation::Carry(pick, calendar, if_free)
         ),
         3 => book(true),
     ]
@@ -271,6 +276,9 @@ impl fmt::Display for Operation {
             Self::Pass(Pass::ToExpiry(pick, off)) => write!(f, "pass to the expiry of live hold {pick}, {off:+} us"),
             Self::Expire => write!(f, "expire"),
             Self::Move(pick, time, if_free) => write!(f, "move {pick} to {time}{}", condition(*if_free)),
+            Self::Carry(pick, calendar, if_free) => {
+                write!(f, "move {pick} to {}{}", named(*calendar), condition(*if_free))
+            }
             Self::Prolong(pick, lasts) => write!(f, "let {pick} last for {lasts} s"),
             Self::SetStatus(pick, status, if_free) => {
                 write!(f, "set the status of {pick} to {}{}", status.as_str(), condition(*if_free))

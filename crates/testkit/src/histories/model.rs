@@ -77,6 +77,8 @@ pub(super) enum Act {
     Expire,
     /// With the new times.
     Move(usize, (i64, i64), bool),
+    /// With the new calendar.
+    Carry(usize, usize, bool),
     /// With the new expiry.
     Prolong(usize, i64),
     SetStatus(usize, Status, bool),
@@ -117,6 +119,8 @@ pub(super) enum Outcome {
     StatusIsNotSet,
     /// 400 for a hold whose time is over.
     Over,
+    /// 400 for a hold that must fit all calendars of an agent, on a calendar that no agent owns.
+    NoAgent,
 }
 
 /// A message.
@@ -230,6 +234,14 @@ impl Model {
                     calendars_of(moved.calendar, moved.hold.is_some_and(|held| held.wide))
                 }
                 moved if *if_free && moved.is_plain() => vec![moved.calendar],
+                _ => Vec::new(),
+            },
+            Act::Carry(thing, calendar, if_free) => match &self.things[*thing] {
+                carried if carried.calendar == *calendar => Vec::new(),
+                carried if carried.is_live_hold(self.now) => {
+                    calendars_of(*calendar, carried.hold.is_some_and(|held| held.wide))
+                }
+                carried if *if_free && carried.is_plain() => vec![*calendar],
                 _ => Vec::new(),
             },
             Act::SetStatus(thing, Status::Confirmed | Status::Tentative, true) => {
@@ -444,6 +456,30 @@ impl Model {
                 }
                 let moved = &mut self.things[*thing];
                 (moved.start, moved.end) = *times;
+                Ok(self.updated(*thing, sent))
+            }
+            Act::Carry(thing, calendar, if_free) => {
+                self.require_visible(*thing)?;
+                let carried = self.things[*thing].clone();
+                if carried.calendar == *calendar {
+                    return Ok(Outcome::Shows(vec![*thing]));
+                }
+                if let Some(held) = carried.hold.filter(|held| held.until <= now) {
+                    return Err(Outcome::Refused(Trouble::Expired(held.until)));
+                }
+                let times = (carried.start, carried.end);
+                match carried.hold.filter(|_| carried.is_live_hold(now)) {
+                    Some(held) if held.wide && CALENDARS[*calendar].1.is_none() => return Err(Outcome::NoAgent),
+                    Some(held) => {
+                        let calendars = calendars_of(*calendar, held.wide);
+                        self.place(&calendars, times, held.priority, Some(*thing), sent)?;
+                    }
+                    None if *if_free && carried.is_plain() => {
+                        self.place(&[*calendar], times, 0, Some(*thing), sent)?;
+                    }
+                    None => {}
+                }
+                self.things[*thing].calendar = *calendar;
                 Ok(self.updated(*thing, sent))
             }
             Act::Prolong(thing, until) => {

@@ -170,6 +170,7 @@ impl Replay {
             Operation::ReleaseSet(set) => Act::ReleaseSet(pick_set(set)?),
             Operation::Expire => Act::Expire,
             Operation::Move(thing, time, if_free) => Act::Move(pick(thing)?, times(time), *if_free),
+            Operation::Carry(thing, calendar, if_free) => Act::Carry(pick(thing)?, *calendar, *if_free),
             Operation::SetStatus(thing, status, if_free) => Act::SetStatus(pick(thing)?, *status, *if_free),
             Operation::Prolong(thing, lasts) => {
                 Act::Prolong(pick(thing)?, self.model.now + i64::from(*lasts) * 1_000_000)
@@ -210,6 +211,7 @@ impl Replay {
                 moved.if_free = *if_free;
                 Call::Patch(id(thing), moved)
             }
+            Act::Carry(thing, to, if_free) => Call::Carry { id: id(thing), calendar: calendar(to), if_free: *if_free },
             Act::SetStatus(thing, to, if_free) => {
                 let to = Patch::Set(status(*to));
                 Call::Patch(id(thing), patch(EventPatch { status: to, if_free: *if_free, ..EventPatch::default() }))
@@ -326,9 +328,11 @@ impl Replay {
             Act::Release(thing) => ("hold.release", self.things[*thing].clone()),
             Act::ConfirmSet(set) => ("hold.confirm", self.sets[*set].clone()),
             Act::ReleaseSet(set) => ("hold.release", self.sets[*set].clone()),
-            Act::Move(thing, ..) | Act::Prolong(thing, _) | Act::SetStatus(thing, ..) | Act::Rename(thing, _) => {
-                ("event.update", self.things[*thing].clone())
-            }
+            Act::Move(thing, ..)
+            | Act::Carry(thing, ..)
+            | Act::Prolong(thing, _)
+            | Act::SetStatus(thing, ..)
+            | Act::Rename(thing, _) => ("event.update", self.things[*thing].clone()),
             Act::Delete(thing) => ("event.delete", self.things[*thing].clone()),
         };
         self.audited.push((action.to_owned(), resource));
@@ -410,6 +414,10 @@ impl Replay {
                 Ok(())
             }
             (Outcome::StatusIsNotSet, Err(Refusal::Hold(HoldError::StatusIsNotSet))) => Ok(()),
+            (Outcome::NoAgent, Err(Refusal::Invalid(errors))) => {
+                agree!("calendar_id", errors.first().param, "another field is invalid");
+                Ok(())
+            }
             (Outcome::Over, Err(Refusal::Invalid(errors))) => {
                 agree!("end_time", errors.first().param, "another field is invalid");
                 Ok(())

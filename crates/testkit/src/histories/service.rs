@@ -22,7 +22,7 @@ use kalends_calendars::{
 use kalends_kernel::HumanSource;
 use kalends_kernel::{CalendarId, KeyId, Metadata, OrgId, RequestId, StoreError};
 use kalends_time::{Clock as _, SignedDuration, Span, Timestamp};
-use kalends_wire::{Event, HoldSet, NewHoldSet};
+use kalends_wire::{Event, HoldSet, MoveEvent, NewHoldSet};
 
 use super::{
     history::{AGENTS, CALENDARS, DAWN, Status},
@@ -48,6 +48,7 @@ pub(super) enum Call {
     ReleaseSet(String),
     Expire,
     Patch(String, Box<EventPatch>),
+    Carry { id: String, calendar: String, if_free: bool },
     Delete(String),
 }
 
@@ -173,6 +174,7 @@ impl Service {
             Call::ConfirmSet(_) => &operations::CONFIRM_HOLD_SET,
             Call::ReleaseSet(_) => &operations::RELEASE_HOLD_SET,
             Call::Patch(..) => &operations::UPDATE_EVENT,
+            Call::Carry { .. } => &operations::MOVE_EVENT,
             Call::Delete(_) => &operations::DELETE_EVENT,
         });
         let app = Arc::clone(&self.nodes[node]);
@@ -188,6 +190,10 @@ impl Service {
                 Call::ReleaseSet(id) => app.release_hold_set(&actor, &id).await.map(set),
                 Call::Patch(id, patch) => {
                     app.update_event(&actor, path(&id), SeriesScope::This, *patch, &IfMatch::Any).await.map(event)
+                }
+                Call::Carry { id, calendar, if_free } => {
+                    let to = MoveEvent { calendar_id: calendar, if_free };
+                    app.move_event(&actor, &id, &to, &IfMatch::Any).await.map(event)
                 }
                 Call::Delete(id) => {
                     let deleted = app.delete_event(&actor, path(&id), SeriesScope::This, None, &IfMatch::Any).await?;
