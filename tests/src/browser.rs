@@ -11,6 +11,7 @@ use fantoccini::{
     Client, ClientBuilder, Locator,
     actions::{InputSource as _, KeyAction, KeyActions},
     elements::Element,
+    error::NewSessionError,
     key::Key,
 };
 use serde_json::{Value, json};
@@ -89,13 +90,25 @@ impl Visitor {
     }
 
     /// Opens a browser.
+    ///
+    /// On a busy machine, the browser sometimes exits while it starts. So it is started again.
     pub async fn open(&self) -> Browser {
+        let mut failure = String::new();
+        for _ in 0..STARTS {
+            match self.open_once().await {
+                Ok(browser) => return browser,
+                Err(error) => failure = error.to_string(),
+            }
+        }
+        panic!("no browser in {STARTS} attempts (Debian's package is chromium): {failure}")
+    }
+
+    async fn open_once(&self) -> Result<Browser, NewSessionError> {
         let driver = Driver::start(&self.zone).await;
         let Value::Object(capabilities) = self.capabilities() else { unreachable!("an object is written there") };
         let mut builder = ClientBuilder::rustls().expect("the machine's certificates");
-        let client = builder.capabilities(capabilities).connect(&format!("http://127.0.0.1:{}", driver.port)).await;
-        let client = client.unwrap_or_else(|error| panic!("no browser (Debian's package is chromium): {error}"));
-        Browser { client, _driver: driver }
+        let client = builder.capabilities(capabilities).connect(&format!("http://127.0.0.1:{}", driver.port)).await?;
+        Ok(Browser { client, _driver: driver })
     }
 
     fn capabilities(&self) -> Value {

@@ -1,6 +1,8 @@
 //! Moving events between calendars.
 
-use kalends_calendars::{Calendar, Change, ChangedSeries, Event, EventError, HoldScope, NewHold, ports::OwnedEvent};
+use kalends_calendars::{
+    Calendar, Change, ChangedSeries, Event, EventError, ExternalSync, HoldScope, NewHold, ports::OwnedEvent,
+};
 use kalends_kernel::{EventId, FieldError, FieldErrors};
 use kalends_notifications::EventType;
 use kalends_time::Timestamp;
@@ -46,8 +48,8 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             if calendar.id == seen.calendar {
                 let (resource, version) = (seen.id.to_string(), seen.version);
-                let event = shown_in(actor, seen.at(now).into(), calendar.zone);
-                let answer = Answered::shows(&actor.request, event, Some(version));
+                let event = wire::Event::from(seen.at(now)).with_external_sync(ExternalSync::NotConfigured);
+                let answer = Answered::shows(&actor.request, shown_in(actor, event, calendar.zone), Some(version));
                 return self.commit_for(actor, agent, resource, changes, answer).await;
             }
             let ChangedSeries { series: event, overrides } = self.on_calendar(&seen, &calendar, now).await?;
@@ -106,7 +108,9 @@ fn needs_an_agent() -> FieldError {
 fn about_calendar(error: EventError) -> EventError {
     match error {
         EventError::Invalid(errors) => {
-            let message = format!("cannot have the event in its zone: {}", errors.first());
+            let reason = errors.first().message;
+            let message =
+                format!("must be in a zone in which the event can take place on its dates: the event {reason}");
             EventError::Invalid(FieldErrors::from(FieldError::new("calendar_id", message)))
         }
         error => error,

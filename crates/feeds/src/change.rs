@@ -128,6 +128,15 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// The calendar on which an event must be to be known as an item of this origin: an event of a file can move to
+    /// another calendar, and then the file has it no longer. `None` for a feed, whose events do not move.
+    pub const fn stays_on(self) -> Option<CalendarId> {
+        match self {
+            Self::Subscription(_) => None,
+            Self::Files(calendar) => Some(calendar),
+        }
+    }
+
     /// The identifier under which stores keep it. Identifiers of subscriptions and calendars are distinct.
     pub const fn uuid(self) -> Uuid {
         match self {

@@ -60,6 +60,7 @@ const POST_EVENTS: Cause = Cause::Operation("POST", "/v1/calendars/{cal_id}/even
 const POST_HOLD_SET: Cause = Cause::Operation("POST", "/v1/hold-sets");
 const PATCH_EVENT: Cause = Cause::Operation("PATCH", "/v1/events/{id}");
 const PATCH_CALENDAR_EVENT: Cause = Cause::Operation("PATCH", "/v1/calendars/{cal_id}/events/{id}");
+const MOVE_EVENT: Cause = Cause::Operation("POST", "/v1/events/{id}/move");
 const POST_PROPOSAL: Cause = Cause::Operation("POST", "/v1/scheduling/proposals");
 const RESPOND: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/respond");
 const RESOLVE: Cause = Cause::Operation("POST", "/v1/scheduling/proposals/{id}/resolve");
@@ -76,6 +77,7 @@ impl EventType {
             Self::EventUpdated => &[
                 PATCH_CALENDAR_EVENT,
                 PATCH_EVENT,
+                MOVE_EVENT,
                 // Deleting one occurrence of a series changes the series.
                 Cause::Operation("DELETE", "/v1/calendars/{cal_id}/events/{id}"),
                 Cause::Operation("DELETE", "/v1/events/{id}"),
@@ -105,6 +107,7 @@ impl EventType {
                 POST_HOLD_SET,
                 PATCH_CALENDAR_EVENT,
                 PATCH_EVENT,
+                MOVE_EVENT,
                 POST_PROPOSAL,
                 RESPOND,
                 RESOLVE,
@@ -249,6 +252,7 @@ mod tests {
     #[case("PUT", "/v1/hold-sets/{id}/confirm", &["event.hold_confirmed"])]
     #[case("PUT", "/v1/hold-sets/{id}/release", &["event.hold_released"])]
     #[case("PATCH", "/v1/events/{id}", &["event.updated", "event.hold_expired"])]
+    #[case("POST", "/v1/events/{id}/move", &["event.updated", "event.hold_expired"])]
     #[case("DELETE", "/v1/events/{id}", &["event.updated", "event.deleted"])]
     #[case("PUT", "/v1/events/{id}/confirm", &["event.hold_confirmed"])]
     #[case("PUT", "/v1/events/{id}/release", &["event.hold_released"])]

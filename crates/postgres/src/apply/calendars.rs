@@ -514,7 +514,7 @@ async fn create_events(
 }
 
 /// Writes all of an event except its calendar, its source, its creation, its series and its hold set: these never
-/// change.
+/// change, except for the calendar of an event that moves ([`moves`]).
 async fn update_events(
     connection: &mut PgConnection,
     writes: &[EventWrite<'_>],

@@ -275,9 +275,10 @@ impl ImportedItems for PostgresStore {
              FROM imported_items i
              JOIN events e ON e.org_id = i.org_id AND e.id = i.event_id
              WHERE i.org_id = $1 AND i.origin_id = $2 AND e.deleted_at IS NULL
-                 AND (e.source = 'external_ical' OR e.calendar_id = i.origin_id)",
+                 AND ($3::uuid IS NULL OR e.calendar_id = $3)",
             org.uuid(),
             origin.uuid(),
+            origin.stays_on().map(|calendar| calendar.uuid()),
         );
         let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
         rows.into_iter().map(ItemRow::into_domain).collect()

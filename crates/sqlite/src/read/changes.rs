@@ -82,7 +82,8 @@ impl ChangesOfCalendars for SqliteStore {
             }
         }
         let read = ChangesRead { database, revision, changes, more };
-        let moved = if found.moved { self.moved(org, calendar, revision, since, limit).await? } else { Vec::new() };
+        let may_have_moved = found.moved && since.after < Position::after(revision) && since.deleted_after < revision;
+        let moved = if may_have_moved { self.moved(org, calendar, revision, since, limit).await? } else { Vec::new() };
         Ok(Some(read.with_moved(moved, limit)))
     }
 

@@ -274,14 +274,16 @@ async fn remove(connection: &mut SqliteConnection, gone: &[SyncClaim]) -> Result
 impl ImportedItems for SqliteStore {
     async fn known_items(&self, org: OrgId, origin: Origin) -> Result<Vec<KnownItem>, StoreError> {
         let (org_id, origin_id) = (org.uuid(), origin.uuid());
+        let stays_on = origin.stays_on().map(|calendar| calendar.uuid());
         let rows = sqlx::query_as!(
             ItemRow,
             "select i.key, i.event_id, i.fingerprint
              from imported_items i cross join events e on e.org_id = i.org_id and e.id = i.event_id
              where i.org_id = ?1 and i.origin_id = ?2 and e.deleted_at is null
-                and (e.source = 'external_ical' or e.calendar_id = i.origin_id)",
+                and (?3 is null or e.calendar_id = ?3)",
             org_id,
-            origin_id
+            origin_id,
+            stays_on
         )
         .fetch_all(self.readers())
         .await

@@ -124,8 +124,24 @@ async fn the_hot_reads_use_their_indexes() {
         ),
         (vec!["(e.org_id, e.id) > (?1, ?2)"], vec!["e USING INDEX sqlite_autoindex_events_1 ((org_id,id)>(?,?))"]),
         (
-            vec!["update or fail timers set"],
+            vec!["update or fail timers set again = 0"],
             vec!["timers USING INDEX sqlite_autoindex_timers_1 (org_id=? AND calendar_id=? AND event_id=?)"],
+        ),
+        (
+            vec!["update or fail timers set calendar_id"],
+            vec!["timers USING INDEX sqlite_autoindex_timers_1 (org_id=? AND calendar_id=? AND event_id=?)"],
+        ),
+        (
+            vec!["update or fail events set content"],
+            vec!["events USING INDEX sqlite_autoindex_events_1 (org_id=? AND id=?)"],
+        ),
+        (
+            vec!["update or fail events set calendar_id"],
+            vec!["events USING INDEX sqlite_autoindex_events_1 (org_id=? AND id=?)"],
+        ),
+        (
+            vec!["(revision, event_id) > (?3, ?4)"],
+            vec!["moved_events USING INDEX moved_events_by_revision (org_id=? AND calendar_id=?"],
         ),
         (
             vec!["(revision, id) > (?3, ?4)"],

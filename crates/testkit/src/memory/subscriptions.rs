@@ -255,8 +255,7 @@ impl ImportedItems for MemoryStore {
         Ok(known
             .into_iter()
             .filter(|item| {
-                let stays =
-                    |event: &Event| event.source == EventSource::ExternalIcal || event.calendar.uuid() == origin.uuid();
+                let stays = |event: &Event| origin.stays_on().is_none_or(|calendar| event.calendar == calendar);
                 state.visible_events(org).any(|(event, _)| event.id == item.event && stays(event))
             })
             .collect())
