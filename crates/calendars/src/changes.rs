@@ -98,8 +98,8 @@ pub struct ChangesRead {
 }
 
 impl ChangesRead {
-    /// Adds the events that moved to another calendar, and keeps the first `limit` changes. `moved` is in order, and
-    /// complete up to `limit`. What follows a change that was left out is left out too.
+    /// Adds the events that moved to another calendar, and keeps the first `limit` changes. `moved` has at least the
+    /// first `limit` of them. What follows a change that was left out is left out too.
     #[must_use]
     pub fn with_moved(mut self, moved: Vec<(Revision, Changed)>, limit: u32) -> Self {
         if moved.is_empty() {
@@ -423,6 +423,19 @@ mod tests {
         one.keep_within(5, |_| 10);
         let last = page(Some(&first.next), one, 9, NOW);
         assert_eq!((last.changes, last.has_more), (vec![gone(9)], false), "one change is always kept");
+    }
+
+    #[test]
+    fn events_that_moved_are_in_order_with_other_changes() {
+        let moved = || vec![(Revision(3), gone(7)), (Revision(5), gone(1))];
+        let shown = |read: ChangesRead| -> Vec<i64> { read.changes.iter().map(|(revision, _)| revision.0).collect() };
+        assert_eq!(shown(read(8, &[(2, 5), (4, 9)]).with_moved(moved(), 9)), [2, 3, 4, 5]);
+        assert_eq!(shown(read(8, &[(2, 5), (4, 9)]).with_moved(moved(), 3)), [2, 3, 4]);
+        // The page ended early, so whatever comes after its last change must wait.
+        let early = ChangesRead { more: true, ..read(8, &[(2, 5), (4, 9)]) }.with_moved(moved(), 9);
+        assert!(early.more);
+        assert_eq!(shown(early), [2, 3, 4]);
+        assert_eq!(shown(read(8, &[]).with_moved(moved(), 1)), [3]);
     }
 
     proptest! {
