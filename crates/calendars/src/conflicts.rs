@@ -285,6 +285,16 @@ mod tests {
     }
 
     #[test]
+    fn an_event_from_another_calendar_blocked_nothing_on_this_one() {
+        let after = once();
+        let calendar = Calendar { conflicts: Conflicts::Refuse, ..calendar("UTC") };
+        let times = |before: &Event| calendar.times_to_be_free(Some(before), &after, false, after.created_at);
+        assert_eq!(times(&after), []);
+        let other = "cal_00000000000000000000000002".parse().unwrap();
+        assert_eq!(times(&Event { calendar: other, ..after.clone() }), [after.times.span]);
+    }
+
+    #[test]
     fn a_series_is_compared_for_a_year() {
         let daily = made("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "FREQ=DAILY", None, &[]).unwrap();
         let first = daily.times.span.start();
