@@ -24,6 +24,8 @@ const ROWS: u32 = 200;
 const CHUNK: usize = 32 << 10;
 /// How many pieces may wait for a slow reader before the export waits too.
 const PIECES: usize = 4;
+/// How often the events of a calendar are read at most, if they keep changing while the export runs.
+const PASSES: usize = 10;
 /// The version of the export's format.
 const FORMAT_VERSION: u32 = 1;
 
@@ -190,14 +192,7 @@ impl App {
         }
         to.end_list();
 
-        to.begin_list("events");
-        let mut after = None;
-        while let Some(calendars) = self.some_calendars(org, &mut after).await? {
-            for calendar in calendars {
-                self.write_events(&calendar, at, to).await?;
-            }
-        }
-        to.end_list();
+        self.write_all_events(org, at, to).await?;
 
         to.begin_list("availability_rules");
         let mut after = None;
@@ -299,15 +294,53 @@ impl App {
         Ok(Some(calendars))
     }
 
-    /// The events of a calendar in the order of their last change, so that none is skipped. An event that is changed
-    /// during the export may appear twice; the later one is newer.
-    async fn write_events(&self, calendar: &Calendar, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
+    /// Writes the events of all calendars.
+    ///
+    /// An event that moves from a calendar that was not read yet to one that was would be left out. So what has changed
+    /// since is read again, until nothing has.
+    async fn write_all_events(&self, org: OrgId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
+        to.begin_list("events");
+        let mut read: Vec<(CalendarId, Position)> = Vec::new();
+        let mut after = None;
+        for _ in 0..PASSES {
+            let mut changed = false;
+            for (calendar, position) in &mut read {
+                let reached = self.write_events(org, *calendar, *position, at, to).await?;
+                changed |= reached != *position;
+                *position = reached;
+            }
+            while let Some(calendars) = self.some_calendars(org, &mut after).await? {
+                for calendar in calendars {
+                    let reached = self.write_events(org, calendar.id, Position::START, at, to).await?;
+                    read.push((calendar.id, reached));
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        to.end_list();
+        Ok(())
+    }
+
+    /// Writes the events of a calendar that changed after `position`, in the order of their last change, so that none is
+    /// skipped. An event that is changed during the export may appear twice; the later one is newer. Returns the position
+    /// reached.
+    async fn write_events(
+        &self,
+        org: OrgId,
+        calendar: CalendarId,
+        position: Position,
+        at: Timestamp,
+        to: &mut Writer,
+    ) -> Result<Position, Ended> {
         // Deleted events are excluded.
-        let mut since = ChangesSince { after: Position::START, deleted_after: Revision(i64::MAX) };
+        let mut since = ChangesSince { after: position, deleted_after: Revision(i64::MAX) };
         loop {
-            let read = self.parts.store.changes(calendar.org, calendar.id, since, ROWS).await?;
+            let read = self.parts.store.changes(org, calendar, since, ROWS).await?;
             // A calendar that was deleted in the meantime has no events.
-            let Some(read) = read else { return Ok(()) };
+            let Some(read) = read else { return Ok(since.after) };
             let count = read.changes.len();
             for (revision, changed) in read.changes {
                 since.after = Position { revision, id: changed.id() };
@@ -317,7 +350,7 @@ impl App {
                 }
             }
             if count < ROWS as usize {
-                return Ok(());
+                return Ok(since.after);
             }
         }
     }

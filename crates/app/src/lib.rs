@@ -57,6 +57,7 @@ pub mod operators;
 mod outgoing_letters;
 mod pace;
 mod passwords;
+mod placements;
 pub mod ports;
 mod principal_cache;
 mod principals;

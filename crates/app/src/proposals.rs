@@ -2,34 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use kalends_calendars::{
-    Calendar, Change as Scheduled, Conflicts, Event, EventStatus, Moment, NewEvent, Reservation, Taken, place,
-};
-use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, Listed, Metadata, Page, ProposalId};
+use kalends_calendars::{Change as Scheduled, Reservation, Taken, place};
+use kalends_kernel::{AgentId, CalendarId, FieldError, Listed, Page, ProposalId};
 use kalends_notifications::EventType;
 use kalends_plans::{Feature, Metric};
 use kalends_proposals::{
-    CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ProposalError, Slot, Verdict,
-    ports::ProposalFilter,
+    CancelReason, Change, NewProposal, NewSlot, Proposal, ProposalError, Response, ResponseKind, ports::ProposalFilter,
 };
 use kalends_time::Timestamp;
-use kalends_wire::{self as wire, PROPOSAL_ID, WantedProposal, WantedProposals};
-use serde_json::Value;
+use kalends_wire::{self as wire, WantedProposal, WantedProposals, WantedResponse};
 
 use crate::{
-    Actor, Answered, App, ChangeSet, Guard, Missing, Obstacles, Refusal,
+    Actor, Answered, App, ChangeSet, Guard, Missing, Refusal,
     attempt::{Attempt, retry_stale},
     commits::limit,
     conflicts::{CalendarBusy, obstacles},
+    placements::Resolved,
 };
-
-/// The outcome of resolving a proposal.
-enum Resolved {
-    /// A slot became an event.
-    Confirmed(Slot),
-    /// Every participant declined.
-    AllDeclined,
-}
 
 impl App {
     /// Creates a proposal.
@@ -87,6 +76,8 @@ impl App {
             .with_expiry(wanted.expires_at)
             .with_held_slots(wanted.hold_slots)
             .with_taken_skipped(wanted.skip_taken)
+            .with_min_accepts(wanted.min_accepts)
+            .with_placement(wanted.placement)
             .with_metadata(wanted.metadata))
     }
 
@@ -191,9 +182,9 @@ impl App {
 
     /// Records the response of a participant. The last response resolves the proposal.
     ///
-    /// If no slot is free any more, the response is recorded and the proposal stays pending, because refusing would
-    /// lose the response. If the organization has used up its events, the response is refused, because the same
-    /// response succeeds later.
+    /// If no slot can be confirmed, the response is recorded and the proposal stays pending, because refusing would
+    /// lose the response. A notice says why. If the organization has used up its events, the response is refused,
+    /// because the same response succeeds later.
     ///
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`],
@@ -202,17 +193,21 @@ impl App {
         &self,
         actor: &Actor,
         id: &str,
-        by: &str,
-        new: NewResponse,
+        wanted: WantedResponse,
     ) -> Result<Answered<wire::Proposal>, Refusal> {
-        let turn = self.lock_calendars_of(actor, id).await?;
+        let turn = self.lock_calendars_of(actor, id, wanted.calendar.as_deref()).await?;
         let responded = retry_stale(|| async {
             let seen = self.found_proposal(actor, id).await?;
             // A text that is not an identifier is not a participant either.
-            let agent: AgentId = by.parse().map_err(|_| ProposalError::NotParticipant)?;
+            let agent: AgentId = wanted.agent.parse().map_err(|_| ProposalError::NotParticipant)?;
             actor.for_response(agent, &seen)?;
             let now = self.now();
-            let mut proposal = seen.respond(agent, new.clone(), now, self.entropy())?;
+            let response = wanted.response.clone();
+            // Whether the participant may respond at all is checked first.
+            let calendar = self.calendar_for(&seen, agent, &wanted).await;
+            let response = response.with_calendar(calendar.as_ref().ok().copied().flatten());
+            let mut proposal = seen.respond(agent, response, now, self.entropy())?;
+            calendar?;
             let mut changes = ChangeSet::new(actor.org());
             if let Some(response) = proposal.responses().last() {
                 let payload = wire::ProposalResponded::of(&proposal, response);
@@ -223,10 +218,10 @@ impl App {
             if proposal.is_answered() {
                 match self.resolve(actor, &proposal, now, &mut changes).await {
                     Ok((resolved, _)) => proposal = resolved,
-                    // No slot is free now. The response still counts, and the proposal stays pending.
+                    // No slot can be confirmed now. The response still counts, and the proposal stays pending.
                     Err(Attempt::Refused(
                         Refusal::SlotTaken(_)
-                        | Refusal::Proposal(ProposalError::NoSlotLeft)
+                        | Refusal::Proposal(ProposalError::NoSlotLeft | ProposalError::TooFewAccepts(_))
                         | Refusal::NotFound { missing: Missing::Calendar, .. },
                     )) => {}
                     Err(other) => return Err(other),
@@ -240,19 +235,55 @@ impl App {
         responded
     }
 
+    /// The calendar for the event of a participant that responds: the one that it names, which must be its own. If it
+    /// names none but gets an event, its only calendar.
+    async fn calendar_for(
+        &self,
+        proposal: &Proposal,
+        agent: AgentId,
+        wanted: &WantedResponse,
+    ) -> Result<Option<CalendarId>, Refusal> {
+        let invalid = |message: String| Refusal::Invalid(FieldError::new("calendar_id", message).into());
+        if let Some(id) = &wanted.calendar {
+            let missing = || Refusal::missing(Missing::Calendar, id);
+            let calendar: CalendarId = id.parse().map_err(|_| missing())?;
+            let found = self.parts.store.find_calendar(proposal.org(), calendar).await?.ok_or_else(missing)?;
+            if found.agent != Some(agent) {
+                return Err(invalid(format!("must be a calendar of {agent}, the agent that responds")));
+            }
+            return Ok(Some(calendar));
+        }
+        if wanted.response.kind() == ResponseKind::Decline || !proposal.invited().any(|invited| invited == agent) {
+            return Ok(None);
+        }
+        let mut own = self.first_calendars(proposal.org(), agent).await?;
+        let only = own.pop();
+        if own.is_empty() {
+            return Ok(only);
+        }
+        Err(invalid(format!("is required, because {agent} has several calendars and gets an event on one of them")))
+    }
+
     /// Resolves a proposal with the responses so far.
     ///
     /// # Errors
     /// [`Refusal::PlanRequired`], [`Refusal::NotFound`], [`Refusal::OutOfReach`], [`Refusal::Proposal`];
     /// [`Refusal::SlotTaken`] if none of its slots is free; [`Refusal::LimitReached`].
     pub async fn resolve_proposal(&self, actor: &Actor, id: &str) -> Result<Answered<wire::Resolution>, Refusal> {
-        let turn = self.lock_calendars_of(actor, id).await?;
+        let turn = self.lock_calendars_of(actor, id, None).await?;
         let resolved = retry_stale(|| async {
             let seen = self.found_proposal(actor, id).await?;
             actor.for_proposal(&seen)?;
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
-            let (proposal, resolved) = self.resolve(actor, &seen, now, &mut changes).await?;
+            let (proposal, resolved) = match self.resolve(actor, &seen, now, &mut changes).await {
+                Ok(done) => done,
+                Err(refused) => {
+                    // The events that block may be its own: another request has just confirmed it.
+                    let stored = self.found_proposal(actor, id).await?;
+                    return Err(if stored.version() == seen.version() { refused } else { Attempt::Stale });
+                }
+            };
             let resource = match resolved {
                 Resolved::Confirmed(slot) => wire::Resolution::confirmed(&proposal, &slot),
                 Resolved::AllDeclined => wire::Resolution::all_declined(),
@@ -281,15 +312,19 @@ impl App {
         .await
     }
 
-    /// Locks the calendars that the proposal may use, so that requests of this process that want the same time take
-    /// turns.
+    /// Locks the calendars that the proposal is known to use, and the one that a response names, so that requests of this
+    /// process that want the same time take turns.
     async fn lock_calendars_of(
         &self,
         actor: &Actor,
         id: &str,
+        named: Option<&str>,
     ) -> Result<Vec<tokio::sync::MutexGuard<'_, ()>>, Refusal> {
         let proposal = self.found_proposal(actor, id).await?;
-        let calendars: BTreeSet<CalendarId> = proposal.slots().iter().map(|slot| proposal.calendar_of(slot)).collect();
+        let offered = proposal.slots().iter().map(|slot| proposal.calendar_of(slot));
+        let responded = proposal.responses().iter().filter_map(Response::calendar);
+        let named = named.and_then(|id| id.parse().ok());
+        let calendars: BTreeSet<CalendarId> = offered.chain(responded).chain(named).collect();
         Ok(self.holding.lock(calendars).await)
     }
 
@@ -308,80 +343,8 @@ impl App {
         self.commit_for(actor, agent, id, changes, answer).await
     }
 
-    /// Resolves a pending proposal, and adds the resulting writes to `changes`.
-    async fn resolve(
-        &self,
-        actor: &Actor,
-        seen: &Proposal,
-        now: Timestamp,
-        changes: &mut ChangeSet,
-    ) -> Result<(Proposal, Resolved), Attempt> {
-        let ranking = match seen.verdict(now)? {
-            Verdict::Ranked(ranking) => ranking,
-            Verdict::AllDeclined => {
-                let proposal = self.add_cancellation(seen, CancelReason::AllDeclined, now, changes).await?;
-                return Ok((proposal, Resolved::AllDeclined));
-            }
-        };
-        let mut obstacle = None;
-        for slot in ranking.slots() {
-            let calendar = match self.room_for(actor, seen, slot, now, changes).await? {
-                Ok(calendar) => calendar,
-                Err(taken) => {
-                    obstacle = obstacle.or(taken);
-                    continue;
-                }
-            };
-            let event = Event::create(EventId::new(now, self.entropy()), &calendar, event_of(seen, slot), now)?;
-            let proposal = seen.confirmed(slot.id(), event.id, now)?;
-            changes.calendars.push(Scheduled::CreateEvent(event.clone()));
-            changes.calendars.extend(self.unreserve(seen).await?);
-            limit(actor, changes, Metric::Events, 1, now);
-            let (org, version) = (actor.org(), event.version);
-            changes.messages.push(self.message(org, EventType::EventCreated, &wire::Event::from(event), version, now));
-            let confirmed = wire::ProposalConfirmed::of(&proposal, slot);
-            changes.messages.push(self.message(org, EventType::ProposalConfirmed, &confirmed, proposal.version(), now));
-            return Ok((proposal, Resolved::Confirmed(*slot)));
-        }
-        // If nothing blocks, the calendars are gone.
-        let gone = || Refusal::missing(Missing::Calendar, &seen.calendar_of(ranking.best()).to_string());
-        Err(obstacle.map_or_else(gone, Refusal::SlotTaken).into())
-    }
-
-    /// The calendar for the event of a slot, or what blocks the slot; `None` if the calendar is gone. Events may
-    /// overlap, so conflicts matter only with `skip_taken`, and on a calendar that refuses them.
-    async fn room_for(
-        &self,
-        actor: &Actor,
-        proposal: &Proposal,
-        slot: &Slot,
-        now: Timestamp,
-        changes: &mut ChangeSet,
-    ) -> Result<Result<Calendar, Option<Box<Obstacles>>>, Attempt> {
-        let (org, id) = (actor.org(), proposal.calendar_of(slot));
-        let Some(calendar) = self.parts.store.find_calendar(org, id).await? else {
-            return Ok(Err(None));
-        };
-        if !proposal.skip_taken() && calendar.conflicts == Conflicts::Allow {
-            return Ok(Ok(calendar));
-        }
-        let CalendarBusy { source, blocks, holds } =
-            self.calendar_busy(org, id, slot.span(), Some(proposal.id())).await?;
-        match place(slot.span(), 0, &blocks, &holds, now) {
-            Ok(over) => {
-                changes.guards.push(Guard::CalendarTime { calendar: id, seen: source.revision, window: slot.span() });
-                over.into_iter().for_each(|over| self.end_hold(over, now, changes));
-                Ok(Ok(calendar))
-            }
-            Err(Taken(blocks)) => {
-                let conflicts = blocks.into_iter().map(|block| (id, block)).collect();
-                Ok(Err(Some(obstacles(slot.span(), conflicts, vec![source]))))
-            }
-        }
-    }
-
     /// Cancels the proposal, and adds the resulting writes to `changes`.
-    async fn add_cancellation(
+    pub(crate) async fn add_cancellation(
         &self,
         seen: &Proposal,
         reason: CancelReason,
@@ -395,34 +358,6 @@ impl App {
         changes.messages.push(message);
         Ok(proposal)
     }
-}
-
-/// The event that a slot becomes.
-fn event_of(proposal: &Proposal, slot: &Slot) -> NewEvent {
-    NewEvent {
-        title: proposal.title().to_owned(),
-        description: proposal.description().map(str::to_owned),
-        location: None,
-        conference_url: None,
-        start: Moment::At(slot.span().start()),
-        end: Moment::At(slot.span().end()),
-        all_day: false,
-        status: EventStatus::Confirmed,
-        metadata: metadata_of(proposal),
-        reminders: None,
-        recurrence: None,
-        hold: None,
-        if_free: false,
-    }
-}
-
-/// The proposal's metadata with its identifier, or only the identifier if both together exceed the limit for events.
-fn metadata_of(proposal: &Proposal) -> Metadata {
-    let with = |mut map: serde_json::Map<String, Value>| {
-        map.insert(PROPOSAL_ID.to_owned(), Value::String(proposal.id().to_string()));
-        Metadata::parse("metadata", Value::Object(map))
-    };
-    with(proposal.metadata().as_map().clone()).or_else(|_: FieldError| with(serde_json::Map::new())).unwrap_or_default()
 }
 
 impl From<ProposalError> for Refusal {

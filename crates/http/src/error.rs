@@ -164,6 +164,7 @@ impl ApiError {
                     | ProposalError::Duplicate(_)
                     | ProposalError::NoResponses
                     | ProposalError::NoSlotLeft
+                    | ProposalError::TooFewAccepts(_)
                     | ProposalError::AllDeclined
                     | ProposalError::NotAllDeclined
                     | ProposalError::NotExpired(_),
@@ -456,6 +457,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         Refusal::Proposal(ProposalError::NoSlotLeft | ProposalError::AllDeclined) => {
             coded(ErrorType::Conflict, ErrorCode::NoSlotLeft)
         }
+        Refusal::Proposal(ProposalError::TooFewAccepts(_)) => coded(ErrorType::Conflict, ErrorCode::TooFewAccepts),
         Refusal::SlotTaken(obstacles) => obstructed(coded(ErrorType::Conflict, ErrorCode::SlotTaken), obstacles),
         Refusal::BookingTaken { nearest, .. } => ErrorBody {
             param: Some("start".to_owned()),

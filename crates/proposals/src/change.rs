@@ -76,6 +76,7 @@ impl Change {
             version: next.version(),
             updated_at: next.updated_at(),
             responses: next.responses().to_vec(),
+            participant_events: next.participant_events().to_vec(),
             ..seen.0.clone()
         };
         if kept != next.0 || next.version() <= seen.version() || seen.state() != State::Pending {

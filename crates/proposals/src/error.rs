@@ -33,6 +33,12 @@ pub enum ProposalError {
          propose other times"
     )]
     NoSlotLeft,
+    /// No slot that starts in the future, or not the slot to confirm, has this many acceptances, the proposal's minimum.
+    #[error(
+        "no slot that can be confirmed has the {0} acceptances that min_accepts requires; cancel the proposal and propose \
+         other times, or a smaller min_accepts"
+    )]
+    TooFewAccepts(u32),
     /// A slot was to be confirmed, but every response declines. Such a proposal is cancelled.
     #[error("every response declines, so no slot can be confirmed; cancel the proposal")]
     AllDeclined,
@@ -79,6 +85,9 @@ pub enum StoredError {
     /// The outcome does not follow from the slots and the responses.
     #[error("the proposal cannot be {} with its slots and responses", .0.as_str())]
     State(Status),
+    /// This agent gets no event from the proposal, or gets two.
+    #[error("the proposal has an event for {0} that it does not create")]
+    Event(AgentId),
     /// The version is lower than the number of changes.
     #[error("the version {} is lower than the number of changes", .0.0)]
     Version(Version),

@@ -1,6 +1,7 @@
 //! Properties of every proposal.
 
 mod machine;
+mod placement;
 mod storage;
 
 use kalends_kernel::{Entropy, Metadata, SlotId};

@@ -15,7 +15,10 @@ mod document;
 mod error;
 #[cfg(test)]
 mod laws;
+mod named;
 mod new;
+mod placement;
+mod places;
 pub mod ports;
 mod proposal;
 mod response;
@@ -39,6 +42,7 @@ pub use change::{Change, NotNext};
 pub use document::{Confidential, DocumentError, Remark, read_slots, write_slots};
 pub use error::{ProposalError, StoredError};
 pub use new::{DESCRIPTION_MAX, NewProposal, PARTICIPANTS_MAX, TITLE_MAX};
+pub use placement::{CreatedEvent, PLACES_MAX, Place, Placement};
 pub use proposal::{Proposal, TakenSpans};
 pub use response::{COUNTER_SLOTS_MAX, MESSAGE_MAX, NewResponse, Response, ResponseKind};
 pub use score::{Ranking, Score, Verdict};

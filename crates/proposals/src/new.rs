@@ -3,7 +3,7 @@
 use kalends_kernel::{AgentId, CalendarId, Metadata};
 use kalends_time::Timestamp;
 
-use crate::NewSlot;
+use crate::{NewSlot, Placement};
 
 /// The maximum number of characters of a title.
 pub const TITLE_MAX: usize = 500;
@@ -15,7 +15,7 @@ pub const PARTICIPANTS_MAX: usize = 50;
 /// The fields of a new proposal. [`Proposal::create`](crate::Proposal::create) checks every bound.
 ///
 /// ```
-/// use kalends_proposals::{NewProposal, NewSlot};
+/// use kalends_proposals::{NewProposal, NewSlot, Placement};
 /// use kalends_time::Span;
 ///
 /// let ten = Span::new("2027-03-02T10:00:00Z".parse()?, "2027-03-02T11:00:00Z".parse()?)?;
@@ -26,9 +26,12 @@ pub const PARTICIPANTS_MAX: usize = 50;
 ///     .with_description("Bring a laptop".to_owned())
 ///     .with_expiry("2027-03-02T09:00:00Z".parse::<kalends_time::Timestamp>()?)
 ///     .with_held_slots(true)
-///     .with_taken_skipped(true);
+///     .with_taken_skipped(true)
+///     .with_min_accepts(1)
+///     .with_placement(Placement::All);
 /// assert_eq!((new.title(), new.participants()), ("Kick-off", &[ben][..]));
 /// assert!(new.hold_slots() && new.skip_taken());
+/// assert_eq!((new.min_accepts(), new.placement()), (1, Placement::All));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +45,8 @@ pub struct NewProposal {
     pub(crate) expires_at: Option<Timestamp>,
     pub(crate) hold_slots: bool,
     pub(crate) skip_taken: bool,
+    pub(crate) min_accepts: u32,
+    pub(crate) placement: Placement,
     pub(crate) metadata: Metadata,
 }
 
@@ -65,6 +70,8 @@ impl NewProposal {
             expires_at: None,
             hold_slots: false,
             skip_taken: false,
+            min_accepts: 0,
+            placement: Placement::default(),
             metadata: Metadata::default(),
         }
     }
@@ -95,6 +102,21 @@ impl NewProposal {
     #[must_use]
     pub const fn with_taken_skipped(mut self, skipped: bool) -> Self {
         self.skip_taken = skipped;
+        self
+    }
+
+    /// The same proposal; a slot is confirmed only if at least this many responses accept it. It is at most the number of
+    /// participants. [`NewProposal`] has an example.
+    #[must_use]
+    pub const fn with_min_accepts(mut self, min_accepts: u32) -> Self {
+        self.min_accepts = min_accepts;
+        self
+    }
+
+    /// The same proposal; `placement` says who gets an event when a slot is confirmed. [`NewProposal`] has an example.
+    #[must_use]
+    pub const fn with_placement(mut self, placement: Placement) -> Self {
+        self.placement = placement;
         self
     }
 
@@ -160,6 +182,16 @@ impl NewProposal {
     /// Whether resolving skips slots that are taken.
     pub const fn skip_taken(&self) -> bool {
         self.skip_taken
+    }
+
+    /// How many responses must accept a slot before it can be confirmed.
+    pub const fn min_accepts(&self) -> u32 {
+        self.min_accepts
+    }
+
+    /// Who gets an event when a slot is confirmed.
+    pub const fn placement(&self) -> Placement {
+        self.placement
     }
 
     /// The caller's own data.

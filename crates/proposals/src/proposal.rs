@@ -9,8 +9,8 @@ use kalends_kernel::{
 use kalends_time::{Span, Timestamp};
 
 use crate::{
-    CancelReason, NewProposal, NewResponse, NewSlot, ProposalError, Response, ResponseKind, Slot, State, StoredError,
-    StoredProposal, bounds::Bounds,
+    CancelReason, CreatedEvent, NewProposal, NewResponse, NewSlot, Placement, ProposalError, Response, ResponseKind,
+    Slot, State, StoredError, StoredProposal, bounds::Bounds,
 };
 
 /// A proposal.
@@ -59,9 +59,12 @@ impl Proposal {
         let bounds = Bounds {
             title: &new.title,
             description: new.description.as_deref(),
+            organizer: new.organizer,
             participants: &new.participants,
             slots: new.slots.iter().map(|slot| slot.span).collect(),
             expires_at: new.expires_at,
+            min_accepts: new.min_accepts,
+            placement: new.placement,
         };
         bounds.check(now)?;
         let last_start = new.slots.iter().map(|slot| slot.span.start()).max();
@@ -80,6 +83,9 @@ impl Proposal {
             expires_at: new.expires_at.or(last_start).unwrap_or(now),
             hold_slots: new.hold_slots,
             skip_taken: new.skip_taken,
+            min_accepts: new.min_accepts,
+            placement: new.placement,
+            participant_events: Vec::new(),
             metadata: new.metadata,
             version: Version::FIRST,
             created_at: now,
@@ -101,9 +107,12 @@ impl Proposal {
         let bounds = Bounds {
             title: &stored.title,
             description: stored.description.as_deref(),
+            organizer: stored.organizer,
             participants: &stored.participants,
             slots: stored.slots.iter().map(Slot::span).collect(),
             expires_at: Some(stored.expires_at),
+            min_accepts: stored.min_accepts,
+            placement: stored.placement,
         };
         bounds.check(stored.created_at).map_err(|errors| StoredError::Field(errors.first()))?;
         let (state, version) = (stored.state, stored.version);
@@ -115,10 +124,17 @@ impl Proposal {
         let possible = match state {
             State::Pending | State::Expired | State::Cancelled(CancelReason::OrganizerCancelled) => true,
             State::Cancelled(CancelReason::AllDeclined) => proposal.all_declined() && !proposal.0.responses.is_empty(),
-            State::Confirmed { slot, .. } => proposal.slot(slot).is_some() && !proposal.all_declined(),
+            State::Confirmed { slot, .. } => {
+                proposal.slot(slot).is_some() && !proposal.all_declined() && proposal.has_enough_accepts(slot)
+            }
         };
         if !possible {
             return Err(StoredError::State(state.status()));
+        }
+        proposal.check_events(&proposal.0.participant_events).map_err(StoredError::Event)?;
+        if let (false, Some(event)) = (matches!(state, State::Confirmed { .. }), proposal.0.participant_events.first())
+        {
+            return Err(StoredError::Event(event.agent));
         }
         // Every response and the end have counted as a change.
         let changes = proposal.0.responses.len().saturating_add(usize::from(state != State::Pending));
@@ -216,6 +232,22 @@ impl Proposal {
         self.0.skip_taken
     }
 
+    /// How many responses must accept a slot before it can be confirmed, 0 to the number of participants.
+    pub const fn min_accepts(&self) -> u32 {
+        self.0.min_accepts
+    }
+
+    /// Who gets an event when a slot is confirmed.
+    pub const fn placement(&self) -> Placement {
+        self.0.placement
+    }
+
+    /// The events of participants, in the order of the participants. Empty unless it is confirmed with
+    /// [`Placement::All`].
+    pub fn participant_events(&self) -> &[CreatedEvent] {
+        &self.0.participant_events
+    }
+
     /// The caller's own data.
     pub const fn metadata(&self) -> &Metadata {
         &self.0.metadata
@@ -265,8 +297,13 @@ impl Proposal {
         self.0.participants.iter().all(|agent| self.has_responded(*agent))
     }
 
+    /// The response of a participant, if it has responded.
+    pub(crate) fn response_of(&self, agent: AgentId) -> Option<&Response> {
+        self.0.responses.iter().find(|response| response.agent == agent)
+    }
+
     fn has_responded(&self, agent: AgentId) -> bool {
-        self.0.responses.iter().any(|response| response.agent == agent)
+        self.response_of(agent).is_some()
     }
 
     /// The identifier that two slots have, if any.
@@ -363,13 +400,31 @@ impl Proposal {
         response.check(errors);
     }
 
-    /// The proposal after `slot` became `event`. [`Proposal`] has an example.
+    /// The proposal after `slot` became `event`, without events of participants. [`Proposal`] has an example.
     ///
     /// # Errors
     /// In this order: [`ProposalError::NotPending`], [`ProposalError::Invalid`] for a slot of another proposal,
-    /// [`ProposalError::NoSlotLeft`] for a slot that does not start after `now`, [`ProposalError::NoResponses`], and
-    /// [`ProposalError::AllDeclined`].
+    /// [`ProposalError::NoSlotLeft`] for a slot that does not start after `now`, [`ProposalError::NoResponses`],
+    /// [`ProposalError::AllDeclined`], and [`ProposalError::TooFewAccepts`].
     pub fn confirmed(&self, slot: SlotId, event: EventId, now: Timestamp) -> Result<Self, ProposalError> {
+        self.confirmed_for(slot, event, Vec::new(), now)
+    }
+
+    /// The proposal after `slot` became `event`, the organizer's, and `participant_events`, those of the [`Place`]s that
+    /// the caller could use. [`Proposal::places`] has an example.
+    ///
+    /// [`Place`]: crate::Place
+    ///
+    /// # Errors
+    /// As [`Self::confirmed`], and [`ProposalError::Invalid`] for an event of an agent that gets none, or that has one
+    /// before it in the order of the participants.
+    pub fn confirmed_for(
+        &self,
+        slot: SlotId,
+        event: EventId,
+        participant_events: Vec<CreatedEvent>,
+        now: Timestamp,
+    ) -> Result<Self, ProposalError> {
         self.pending(now)?;
         if self.own("slot_id", slot).map_err(FieldErrors::from)?.span.start() <= now {
             return Err(ProposalError::NoSlotLeft);
@@ -378,7 +433,16 @@ impl Proposal {
         if self.all_declined() {
             return Err(ProposalError::AllDeclined);
         }
-        Ok(self.changed(State::Confirmed { slot, event }, now))
+        if !self.has_enough_accepts(slot) {
+            return Err(ProposalError::TooFewAccepts(self.0.min_accepts));
+        }
+        self.check_events(&participant_events).map_err(|agent| {
+            let message = format!("must be of participants that get one, in their order; got one of {agent}");
+            FieldErrors::from(FieldError::new("participant_events", message))
+        })?;
+        let mut confirmed = self.changed(State::Confirmed { slot, event }, now);
+        confirmed.0.participant_events = participant_events;
+        Ok(confirmed)
     }
 
     /// The cancelled proposal. The organizer may cancel it at any time while it is pending.

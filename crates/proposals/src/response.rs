@@ -1,53 +1,34 @@
 //! The responses of participants.
 
-use kalends_kernel::{AgentId, FieldError, FieldErrors, ResponseId, SlotId, optional_text};
+use kalends_kernel::{AgentId, CalendarId, FieldError, FieldErrors, ResponseId, SlotId, optional_text};
 use kalends_time::{Span, Timestamp};
 
-use crate::StoredError;
+use crate::{StoredError, named::named};
 
 /// The maximum number of counter-proposed times of a response.
 pub const COUNTER_SLOTS_MAX: usize = 20;
 /// The maximum number of characters of a message.
 pub const MESSAGE_MAX: usize = 2_000;
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// The kind of a response.
-        ///
-        /// ```
-        /// use kalends_proposals::ResponseKind;
-        ///
-        /// assert_eq!(ResponseKind::from_name("counter"), Some(ResponseKind::Counter));
-        /// assert_eq!(ResponseKind::Counter.as_str(), "counter");
-        /// ```
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-        pub enum ResponseKind { $($(#[$doc])* $name,)* }
-
-        impl ResponseKind {
-            /// Every kind.
-            pub const ALL: &'static [Self] = &[$(Self::$name),*];
-
-            /// The name in the API.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$name => $text,)* }
-            }
-
-            /// The kind with that name. [`ResponseKind`] has an example.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some(Self::$name),)* _ => None }
-            }
-        }
-    };
-}
-
-kinds! {
-    /// The participant accepts the selected slot.
-    Accept = "accept",
-    /// The participant declines all slots.
-    #[default]
-    Decline = "decline",
-    /// Another time would be better. The selected slot, if any, is acceptable.
-    Counter = "counter",
+named! {
+    /// The kind of a response.
+    ///
+    /// ```
+    /// use kalends_proposals::ResponseKind;
+    ///
+    /// assert_eq!(ResponseKind::from_name("counter"), Some(ResponseKind::Counter));
+    /// assert_eq!(ResponseKind::Counter.as_str(), "counter");
+    /// ```
+    #[derive(Default)]
+    ResponseKind {
+        /// The participant accepts the selected slot.
+        Accept = "accept",
+        /// The participant declines all slots.
+        #[default]
+        Decline = "decline",
+        /// Another time would be better. The selected slot, if any, is acceptable.
+        Counter = "counter",
+    }
 }
 
 /// The fields of a new response. By default it is [`NewResponse::decline`].
@@ -69,6 +50,7 @@ pub struct NewResponse {
     pub(crate) selected: Option<SlotId>,
     pub(crate) counter_slots: Vec<Span>,
     pub(crate) message: Option<String>,
+    pub(crate) calendar: Option<CalendarId>,
 }
 
 impl NewResponse {
@@ -81,7 +63,7 @@ impl NewResponse {
     /// assert_eq!(NewResponse::new(ResponseKind::Decline, None), NewResponse::decline());
     /// ```
     pub const fn new(kind: ResponseKind, selected: Option<SlotId>) -> Self {
-        Self { kind, selected, counter_slots: Vec::new(), message: None }
+        Self { kind, selected, counter_slots: Vec::new(), message: None, calendar: None }
     }
 
     /// Accepts a slot. [`NewResponse`] has an example.
@@ -131,6 +113,23 @@ impl NewResponse {
         self
     }
 
+    /// The same response with the calendar for the participant's event, which it gets with
+    /// [`Placement::All`](crate::Placement::All). The caller checks that it is a calendar of the participant.
+    ///
+    /// ```
+    /// use kalends_kernel::CalendarId;
+    /// use kalends_proposals::NewResponse;
+    ///
+    /// let calendar: CalendarId = "cal_00000000000000000000000001".parse()?;
+    /// assert_eq!(NewResponse::counter(None).with_calendar(calendar).calendar(), Some(calendar));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_calendar(mut self, calendar: impl Into<Option<CalendarId>>) -> Self {
+        self.calendar = calendar.into();
+        self
+    }
+
     /// The kind.
     pub const fn kind(&self) -> ResponseKind {
         self.kind
@@ -149,6 +148,11 @@ impl NewResponse {
     /// The message for the organizer.
     pub fn message(&self) -> Option<&str> {
         self.message.as_deref()
+    }
+
+    /// The calendar for the participant's event.
+    pub const fn calendar(&self) -> Option<CalendarId> {
+        self.calendar
     }
 
     /// The errors of the fields that do not depend on the proposal.
@@ -234,6 +238,16 @@ impl Response {
     /// The message for the organizer, at most [`MESSAGE_MAX`] characters.
     pub fn message(&self) -> Option<&str> {
         self.fields.message.as_deref()
+    }
+
+    /// The calendar for the participant's event, if it named one.
+    pub const fn calendar(&self) -> Option<CalendarId> {
+        self.fields.calendar
+    }
+
+    /// Whether the participant accepts this slot.
+    pub(crate) fn accepts(&self, slot: SlotId) -> bool {
+        self.kind() == ResponseKind::Accept && self.selected() == Some(slot)
     }
 
     /// When it was given.

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use kalends_kernel::SlotId;
 use kalends_time::Timestamp;
 
 use crate::{Proposal, ProposalError, ResponseKind, Slot, Weight};
@@ -36,7 +37,7 @@ impl Score {
     }
 }
 
-/// The slots of a proposal that have not begun, best first: by score, then by start, then by end, then in the order in
+/// The slots of a proposal that can be confirmed, best first: by score, then by start, then by end, then in the order in
 /// which they were offered. [`Proposal::verdict`] has an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ranking {
@@ -83,11 +84,13 @@ impl Proposal {
         Score(u64::from(slot.weight.millionths()) + selecting.map(|response| Score::of(response.kind())).sum::<u64>())
     }
 
-    /// The result of resolving the proposal at `now`. Only slots that start after `now` are ranked.
+    /// The result of resolving the proposal at `now`. Only slots that start after `now`, and that at least
+    /// [`Self::min_accepts`] responses accept, are ranked.
     ///
     /// # Errors
-    /// [`ProposalError::NotPending`], [`ProposalError::NoResponses`], and [`ProposalError::NoSlotLeft`] if not all
-    /// responses decline but every slot has begun.
+    /// [`ProposalError::NotPending`] and [`ProposalError::NoResponses`]. If not all responses decline,
+    /// [`ProposalError::NoSlotLeft`] if every slot has begun, and [`ProposalError::TooFewAccepts`] if none of the others
+    /// has enough acceptances.
     ///
     /// ```
     #[doc = include_str!("offered.txt")]
@@ -109,13 +112,24 @@ impl Proposal {
         if self.all_declined() {
             return Ok(Verdict::AllDeclined);
         }
-        self.ranking(now).map(Verdict::Ranked).ok_or(ProposalError::NoSlotLeft)
+        let ahead: Vec<Slot> = self.slots().iter().filter(|slot| slot.span.start() > now).copied().collect();
+        if ahead.is_empty() {
+            return Err(ProposalError::NoSlotLeft);
+        }
+        let accepted = ahead.into_iter().filter(|slot| self.has_enough_accepts(slot.id));
+        self.ranking(accepted).map(Verdict::Ranked).ok_or(ProposalError::TooFewAccepts(self.min_accepts()))
     }
 
-    /// The ranking of the slots that start after `now`; `None` if there are none.
-    fn ranking(&self, now: Timestamp) -> Option<Ranking> {
-        let ahead = self.slots().iter().filter(|slot| slot.span.start() > now);
-        let mut ranked: Vec<(Reverse<Score>, Slot)> = ahead.map(|slot| (Reverse(self.score(slot)), *slot)).collect();
+    /// Whether at least [`Self::min_accepts`] responses accept the slot.
+    pub(crate) fn has_enough_accepts(&self, slot: SlotId) -> bool {
+        let accepts = self.responses().iter().filter(|response| response.accepts(slot)).count();
+        // A minimum that does not fit is more than there are participants.
+        usize::try_from(self.min_accepts()).is_ok_and(|least| accepts >= least)
+    }
+
+    /// The ranking of these slots; `None` if there are none.
+    fn ranking(&self, slots: impl Iterator<Item = Slot>) -> Option<Ranking> {
+        let mut ranked: Vec<(Reverse<Score>, Slot)> = slots.map(|slot| (Reverse(self.score(&slot)), slot)).collect();
         // The sort is stable, so equal slots stay in the order in which they were offered.
         ranked.sort_by_key(|(score, slot)| (*score, slot.span.start(), slot.span.end()));
         let mut slots = ranked.into_iter().map(|(_, slot)| slot);

@@ -3,7 +3,7 @@
 use kalends_kernel::{AgentId, CalendarId, Metadata, OrgId, ProposalId, Version};
 use kalends_time::Timestamp;
 
-use crate::{Response, Slot, State};
+use crate::{CreatedEvent, Placement, Response, Slot, State};
 
 /// The fields of a proposal as a store keeps them. [`Proposal::from_stored`](crate::Proposal::from_stored) checks them,
 /// and [`Proposal::into_stored`](crate::Proposal::into_stored) returns them.
@@ -48,6 +48,12 @@ pub struct StoredProposal {
     pub hold_slots: bool,
     /// Whether resolving skips slots that are taken.
     pub skip_taken: bool,
+    /// How many responses must accept a slot before it can be confirmed.
+    pub min_accepts: u32,
+    /// Who gets an event when a slot is confirmed.
+    pub placement: Placement,
+    /// The events of participants, in the order of the participants. Empty unless it is confirmed.
+    pub participant_events: Vec<CreatedEvent>,
     /// The caller's own data.
     pub metadata: Metadata,
     /// The row's version.

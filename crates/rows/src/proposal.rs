@@ -3,8 +3,8 @@
 use kalends_app::ports::FieldCipher;
 use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, ProposalId, ResponseId, SlotId, StoreError, Version};
 use kalends_proposals::{
-    CancelReason, Confidential, NewResponse, Proposal, Remark, Response, ResponseKind, State, Status, StoredError,
-    StoredProposal, read_slots,
+    CancelReason, Confidential, CreatedEvent, NewResponse, Placement, Proposal, Remark, Response, ResponseKind, State,
+    Status, StoredError, StoredProposal, read_slots,
 };
 use kalends_time::Timestamp;
 use serde::Deserialize;
@@ -28,6 +28,8 @@ columns! {
         expires_at: i64,
         hold_slots: bool,
         skip_taken: bool,
+        min_accepts: i64,
+        placement: String,
         version: i64,
         created_at: i64,
         updated_at: i64,
@@ -55,10 +57,12 @@ impl<K: Key> ProposalRow<K> {
         let (title, description, metadata) = row.read("content", Confidential::read(&plain))?;
         let mut asked = Vec::new();
         let mut responses = Vec::new();
+        let mut participant_events = Vec::new();
         for participant in participants {
-            let (agent, response) = participant.open(id, cipher)?;
+            let (agent, response, event) = participant.open(id, cipher)?;
             asked.push(agent);
             responses.extend(response);
+            participant_events.extend(event.map(|event| CreatedEvent { agent, event }));
         }
         responses.sort_by_key(|response: &Response| (response.created_at(), response.id()));
         let stored = StoredProposal {
@@ -75,6 +79,9 @@ impl<K: Key> ProposalRow<K> {
             expires_at: Timestamp::from_micros(self.expires_at),
             hold_slots: self.hold_slots,
             skip_taken: self.skip_taken,
+            min_accepts: row.read("min_accepts", u32::try_from(self.min_accepts))?,
+            placement: row.named("placement", &self.placement, Placement::from_name)?,
+            participant_events,
             metadata,
             version: Version(self.version),
             created_at: Timestamp::from_micros(self.created_at),
@@ -109,12 +116,14 @@ fn place_of(error: &StoredError) -> (&'static str, &'static str) {
             Some("slots") => ("proposals", "slots"),
             Some("expires_at") => ("proposals", "expires_at"),
             Some("participant_agent_ids") => ("proposal_participants", "agent_id"),
+            Some("min_accepts") => ("proposals", "min_accepts"),
             _ => ("proposals", "content"),
         },
         StoredError::SlotTwice(_) => ("proposals", "slots"),
         StoredError::Response(..) | StoredError::NotParticipant(_) | StoredError::RespondedTwice(_) => {
             ("proposal_participants", "response")
         }
+        StoredError::Event(_) => ("proposal_participants", "event_id"),
         StoredError::State(_) => ("proposals", "status"),
         StoredError::Version(_) => ("proposals", "version"),
     }
@@ -131,17 +140,25 @@ columns! {
         slot_id: Option<K>,
         remark: Option<String>,
         responded_at: Option<i64>,
+        calendar_id: Option<K>,
+        event_id: Option<K>,
     }
 }
 
 impl<K: Key> ParticipantRow<K> {
-    fn open(&self, proposal: ProposalId, cipher: &dyn FieldCipher) -> Result<(AgentId, Option<Response>), StoreError> {
+    /// The participant, its response, and its event.
+    fn open(
+        &self,
+        proposal: ProposalId,
+        cipher: &dyn FieldCipher,
+    ) -> Result<(AgentId, Option<Response>, Option<EventId>), StoreError> {
         let row = Located { table: "proposal_participants", id: &proposal };
         let agent = AgentId::from_uuid(row.uuid("agent_id", &self.agent_id)?);
+        let event = row.uuid_if_any("event_id", self.event_id.as_ref())?.map(EventId::from_uuid);
         let (Some(id), Some(kind), Some(remark), Some(at)) =
             (&self.response_id, &self.response, &self.remark, self.responded_at)
         else {
-            return Ok((agent, None));
+            return Ok((agent, None, event));
         };
         let id = ResponseId::from_uuid(row.uuid("response_id", id)?);
         let selected = row.uuid_if_any("slot_id", self.slot_id.as_ref())?;
@@ -150,8 +167,9 @@ impl<K: Key> ParticipantRow<K> {
         let kind = row.named("response", kind, ResponseKind::from_name)?;
         let fields = NewResponse::new(kind, selected.map(SlotId::from_uuid))
             .with_counter_slots(counter_slots)
-            .with_message(message);
+            .with_message(message)
+            .with_calendar(row.uuid_if_any("calendar_id", self.calendar_id.as_ref())?.map(CalendarId::from_uuid));
         let response = Response::from_stored(id, agent, Timestamp::from_micros(at), fields);
-        Ok((agent, Some(row.read("response", response)?)))
+        Ok((agent, Some(row.read("response", response)?), event))
     }
 }

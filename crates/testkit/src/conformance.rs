@@ -359,6 +359,7 @@ macro_rules! conformance_cases {
             proposals {
                 [
                     proposals_round_trip,
+                    events_of_participants_round_trip,
                     proposals_are_listed,
                     proposals_are_settled_only_at_the_version_seen,
                     a_proposal_ends_once,

@@ -170,6 +170,8 @@ error_codes! {
     NoResponses = "no_responses" [409],
     /// Every slot of the proposal has started.
     NoSlotLeft = "no_slot_left" [409],
+    /// No slot of the proposal has the acceptances that `min_accepts` requires.
+    TooFewAccepts = "too_few_accepts" [409],
     /// The booking can no longer be changed.
     BookingOver = "booking_over" [409],
     /// An account with that address exists.

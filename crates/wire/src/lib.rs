@@ -105,9 +105,9 @@ pub use oauth::{SignInAnswer, SignInWith};
 pub use payloads::payload_of;
 pub use plan::{Plan, PlanLimits, Plans};
 pub use proposals::{
-    CounterSlot, CreateProposal, ListProposals, OfferedCounterSlot, OfferedSlot, Proposal, ProposalCancelled,
-    ProposalConfirmed, ProposalExpired, ProposalResponded, ProposalResponse, ProposalSlot, ProposalSummary, Resolution,
-    RespondToProposal,
+    CounterSlot, CreateProposal, CreatedEvent, ListProposals, OfferedCounterSlot, OfferedSlot, Proposal,
+    ProposalCancelled, ProposalConfirmed, ProposalExpired, ProposalResponded, ProposalResponse, ProposalSlot,
+    ProposalSummary, Resolution, RespondToProposal,
 };
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
 pub use sign_up::{SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
@@ -142,7 +142,7 @@ pub use {
     event::Listing,
     explain::{ExplainOf, ExplainQuery},
     holds::NewHoldSet,
-    proposals::{PROPOSAL_ID, WantedProposal, WantedProposals, WantedSlot},
+    proposals::{PROPOSAL_ID, WantedProposal, WantedProposals, WantedResponse, WantedSlot},
     sign_up::CheckedSignUp,
     waitlist::{CheckedFeedback, CheckedJoin},
 };

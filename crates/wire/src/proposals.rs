@@ -7,14 +7,19 @@ use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::derives::{IntoParams, ToSchema};
 #[cfg(feature = "schema")]
-use crate::schemas::{ProposalCancelReason, ProposalStatus, ResolutionReason, ResolutionStatus, ResponseName};
+use crate::schemas::{
+    PlacementName, ProposalCancelReason, ProposalStatus, ResolutionReason, ResolutionStatus, ResponseName,
+};
+use crate::{
+    Notice,
+    derives::{IntoParams, ToSchema},
+};
 
 #[cfg(feature = "parse")]
 mod parse;
 #[cfg(feature = "parse")]
-pub use parse::{PROPOSAL_ID, WantedProposal, WantedProposals, WantedSlot};
+pub use parse::{PROPOSAL_ID, WantedProposal, WantedProposals, WantedResponse, WantedSlot};
 
 /// A proposal, as lists show it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -23,7 +28,8 @@ pub use parse::{PROPOSAL_ID, WantedProposal, WantedProposals, WantedSlot};
     "organizer_agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
     "participant_agent_ids": ["agt_01jn8r6v9ke0bt3m5qz2c7xwdj", "agt_01jn8r6v9ke0bt3m5qz2c7xwdk"],
     "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs", "status": "pending", "expires_at": "2026-03-03T10:00:00Z",
-    "hold_slots": false, "skip_taken": false, "resolved_slot_id": null, "created_event_id": null, "reason": null,
+    "hold_slots": false, "skip_taken": false, "min_accepts": 0, "placement": "organizer", "resolved_slot_id": null,
+    "created_event_id": null, "created_events": [], "reason": null,
     "metadata": {}, "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:00:00Z"
 }))]
 pub struct ProposalSummary {
@@ -53,12 +59,21 @@ pub struct ProposalSummary {
     pub hold_slots: bool,
     /// Whether resolving the proposal skips slots that are taken.
     pub skip_taken: bool,
+    /// How many responses must accept a slot before it can be confirmed.
+    pub min_accepts: u32,
+    /// Who gets an event when a slot is confirmed: `organizer`, or `all`, the organizer and every participant that did not
+    /// decline.
+    #[schema(value_type = PlacementName)]
+    pub placement: Cow<'static, str>,
     /// The winning slot. Null unless the proposal is confirmed.
     #[schema(value_type = Option<String>)]
     pub resolved_slot_id: Option<SlotId>,
-    /// The event that was created from the slot. Null unless the proposal is confirmed.
+    /// The organizer's event that was created from the slot. Null unless the proposal is confirmed.
     #[schema(value_type = Option<String>)]
     pub created_event_id: Option<EventId>,
+    /// Every event that was created from the slot: the organizer's, then those of participants. Empty unless the proposal
+    /// is confirmed.
+    pub created_events: Vec<CreatedEvent>,
     /// Why the proposal was cancelled: `all_declined` or `organizer_cancelled`. Null unless it is cancelled.
     #[schema(value_type = Option<ProposalCancelReason>)]
     pub reason: Option<Cow<'static, str>>,
@@ -80,7 +95,8 @@ pub struct ProposalSummary {
     "organizer_agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
     "participant_agent_ids": ["agt_01jn8r6v9ke0bt3m5qz2c7xwdj", "agt_01jn8r6v9ke0bt3m5qz2c7xwdk"],
     "calendar_id": "cal_01jn8r7d2xe9tvn4a6k8m0pqrs", "status": "pending", "expires_at": "2026-03-03T10:00:00Z",
-    "hold_slots": false, "skip_taken": false, "resolved_slot_id": null, "created_event_id": null, "reason": null,
+    "hold_slots": false, "skip_taken": false, "min_accepts": 0, "placement": "organizer", "resolved_slot_id": null,
+    "created_event_id": null, "created_events": [], "reason": null,
     "metadata": {}, "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:30:00Z",
     "slots": [{
         "id": "slt_01jn8r6v9ke0bt3m5qz2c7xwdm", "start_time": "2026-03-03T10:00:00Z", "end_time": "2026-03-03T10:30:00Z",
@@ -100,6 +116,22 @@ pub struct Proposal {
     pub slots: Vec<ProposalSlot>,
     /// The participants' responses, oldest first.
     pub responses: Vec<ProposalResponse>,
+    /// What deserves attention: why the proposal is still pending although everyone has responded, and which participants
+    /// get no event. Absent if there is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(nullable = false)]
+    pub notices: Vec<Notice>,
+}
+
+/// An event that was created from a proposal's slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CreatedEvent {
+    /// The organizer or the participant.
+    #[schema(value_type = String)]
+    pub agent_id: AgentId,
+    /// Its event.
+    #[schema(value_type = String)]
+    pub event_id: EventId,
 }
 
 /// A slot of a proposal.
@@ -140,6 +172,10 @@ pub struct ProposalResponse {
     pub counter_slots: Vec<CounterSlot>,
     /// A message to the organizer.
     pub message: Option<String>,
+    /// The calendar for the participant's event. Absent if none is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub calendar_id: Option<CalendarId>,
     /// When the participant responded.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -164,7 +200,10 @@ pub struct CounterSlot {
         "id": "slt_01jn8r6v9ke0bt3m5qz2c7xwdm", "start_time": "2026-03-03T10:00:00Z", "end_time": "2026-03-03T10:30:00Z",
         "weight": 1.0, "calendar_id": null
     },
-    "created_event_id": "evt_01jn8r8f4h3gyqz7s9c1b5wnkd"
+    "created_event_id": "evt_01jn8r8f4h3gyqz7s9c1b5wnkd",
+    "created_events": [
+        { "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh", "event_id": "evt_01jn8r8f4h3gyqz7s9c1b5wnkd" }
+    ]
 }))]
 pub struct Resolution {
     /// The new status of the proposal: `confirmed` or `cancelled`.
@@ -174,10 +213,14 @@ pub struct Resolution {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub resolved_slot: Option<ProposalSlot>,
-    /// The event that was created from the slot. Absent if no slot won.
+    /// The organizer's event that was created from the slot. Absent if no slot won.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]
     pub created_event_id: Option<EventId>,
+    /// Every event that was created from the slot: the organizer's, then those of participants. Absent if no slot won.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(nullable = false)]
+    pub created_events: Vec<CreatedEvent>,
     /// `all_declined` if every participant who responded declined. Otherwise absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ResolutionReason>, nullable = false)]
@@ -206,9 +249,11 @@ pub struct ProposalConfirmed {
     pub proposal_id: ProposalId,
     /// The winning slot.
     pub resolved_slot: ProposalSlot,
-    /// The event that was created from the slot.
+    /// The organizer's event that was created from the slot.
     #[schema(value_type = Option<String>)]
     pub created_event_id: Option<EventId>,
+    /// Every event that was created from the slot: the organizer's, then those of participants.
+    pub created_events: Vec<CreatedEvent>,
 }
 
 /// The payload of `proposal.cancelled`.
@@ -267,9 +312,20 @@ pub struct CreateProposal {
     /// Whether to reserve the slots while the proposal is pending, so that nobody else can take them.
     #[serde(default)]
     pub hold_slots: bool,
-    /// Whether resolving the proposal skips slots that were taken in the meantime.
+    /// Whether resolving the proposal skips slots that were taken in the meantime. With `placement` `all`, a slot is taken
+    /// if one of the calendars is.
     #[serde(default)]
     pub skip_taken: bool,
+    /// How many responses must accept a slot before it can be confirmed: 0, the default, to the number of participants. If
+    /// no slot has as many, the proposal stays pending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 50)]
+    pub min_accepts: Option<i64>,
+    /// Who gets an event when a slot is confirmed: `organizer`, the default, or `all`, the organizer and every participant
+    /// that did not decline, together at most 20 agents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<PlacementName>)]
+    pub placement: Option<String>,
     /// Your own data: an object of at most 16,384 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -337,6 +393,10 @@ pub struct RespondToProposal {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub message: Option<String>,
+    /// The participant's calendar for its event, `cal_…`, if the proposal has the placement `all`. Required if the agent
+    /// has several calendars and does not decline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calendar_id: Option<String>,
 }
 
 /// A time that a participant would prefer.

@@ -9,7 +9,7 @@ use kalends_calendars as calendars;
 use kalends_feeds::SubscriptionStatus;
 use kalends_notifications::{Deactivation, EventType};
 use kalends_plans::{Feature, Metric, Plan};
-use kalends_proposals::{CancelReason, ResponseKind, Status};
+use kalends_proposals::{CancelReason, Placement, ResponseKind, Status};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{
@@ -65,6 +65,8 @@ closed_sets! {
     DeactivationReason = [Deactivation::Gone, Deactivation::Failing].map(Deactivation::as_str);
     /// A participant's response.
     ResponseName = names!(ResponseKind);
+    /// Who gets an event when a slot of a proposal is confirmed.
+    PlacementName = names!(Placement);
     /// The status of a proposal.
     ProposalStatus = names!(Status);
     /// Why a proposal was cancelled.
@@ -116,7 +118,7 @@ closed_sets! {
     /// The answer to feedback.
     AcceptedStatus = ["accepted"];
     /// The name of a notice.
-    NoticeCode = ["repeats_in_utc"];
+    NoticeCode = ["repeats_in_utc", "too_few_accepts", "no_slot_left", "slot_taken", "no_calendar"];
     /// The answer to a request for a refresh of a connection.
     RefreshingStatus = ["refreshing"];
     /// The answer to a request for a sync of a subscription.

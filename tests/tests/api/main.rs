@@ -67,6 +67,7 @@ mod metering;
 mod moves_by_the_rule;
 mod oauth;
 mod operators;
+mod placements_by_the_rule;
 mod plan_limits;
 mod proposal_outcomes;
 mod proposal_races;

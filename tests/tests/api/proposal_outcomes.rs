@@ -114,7 +114,7 @@ async fn the_organizer_may_resolve_or_cancel_early(#[case] database: Database) {
     respond(&api, &id, decline(bob)).await.expect(200);
     respond(&api, &id, accept(ada, &slot_id(&made, 1))).await.expect(200);
     let resolved = resolve(&api, &id).json(json!({})).await.expect(200);
-    has_exactly(&resolved.json, &["status", "resolved_slot", "created_event_id"]);
+    has_exactly(&resolved.json, &["status", "resolved_slot", "created_event_id", "created_events"]);
     assert_eq!((&resolved["status"], &resolved["resolved_slot"]), (&json!("confirmed"), &made.at("/slots/1")));
     let full = get_proposal(&api, &id).await;
     assert_eq!(full["resolved_slot_id"], slot_id(&made, 1));
@@ -378,7 +378,10 @@ async fn every_step_is_announced_to_webhooks(#[case] database: Database) {
         })
         .await;
     let event_id = answered["created_event_id"].as_str().unwrap();
-    let confirmed = json!({ "proposal_id": id, "resolved_slot": made.at("/slots/0"), "created_event_id": event_id });
+    let confirmed = json!({
+        "proposal_id": id, "resolved_slot": made.at("/slots/0"), "created_event_id": event_id,
+        "created_events": [{ "agent_id": team.organizer, "event_id": event_id }],
+    });
     assert_eq!(message("proposal.confirmed", &id).await, confirmed);
     let event = api.get(format!("/v1/events/{event_id}")).await.expect(200);
     assert_eq!(message("event.created", &id).await, event.json);

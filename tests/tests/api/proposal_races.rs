@@ -24,15 +24,15 @@ use crate::{
 };
 
 /// A server, a second node if there is one, and clients of both, used in turn.
-struct Racers {
+pub(crate) struct Racers {
     server: Server,
     _node: Option<Server>,
-    api: Client,
+    pub(crate) api: Client,
     apis: Vec<Client>,
 }
 
 impl Racers {
-    async fn on(database: Database, nodes: usize) -> Self {
+    pub(crate) async fn on(database: Database, nodes: usize) -> Self {
         Self::limited(database, nodes, "{}").await
     }
 
@@ -49,12 +49,12 @@ impl Racers {
     }
 
     /// The client whose turn it is.
-    fn turn(&self, number: usize) -> &Client {
+    pub(crate) fn turn(&self, number: usize) -> &Client {
         &self.apis[number % self.apis.len()]
     }
 
     /// The number of messages of a type that were written.
-    async fn message_count(&self, event_type: &str) -> i64 {
+    pub(crate) async fn message_count(&self, event_type: &str) -> i64 {
         rows(&self.server, &format!("outbox where event_type = '{event_type}'")).await
     }
 
@@ -64,7 +64,7 @@ impl Racers {
 }
 
 /// Sends all calls at once. The answers are in the order of the calls.
-async fn at_once(calls: Vec<Call>) -> Vec<Answer> {
+pub(crate) async fn at_once(calls: Vec<Call>) -> Vec<Answer> {
     let running: Vec<_> = calls.into_iter().map(|call| tokio::spawn(call.into_future())).collect();
     join_all(running).await.into_iter().map(Result::unwrap).collect()
 }
@@ -84,12 +84,12 @@ fn count(status: u16, code: &str, count: usize) -> ((u16, String), usize) {
 }
 
 /// A separate hour for each round.
-fn hour(round: usize) -> (String, String) {
+pub(crate) fn hour(round: usize) -> (String, String) {
     let start: DateTime<Utc> = at("2031-03-03T00:00:00Z") + TimeDelta::hours(i64::try_from(round).unwrap());
     (iso(start), iso(start + TimeDelta::hours(1)))
 }
 
-fn slot_of(round: usize) -> Value {
+pub(crate) fn slot_of(round: usize) -> Value {
     let (start, end) = hour(round);
     json!({ "start_time": start, "end_time": end })
 }

@@ -15,7 +15,7 @@ pub(crate) const PROPOSALS: &str = "/v1/scheduling/proposals";
 /// The fields of an entry in a list.
 pub(crate) fn summary() -> Vec<&'static str> {
     "id title description organizer_agent_id participant_agent_ids calendar_id status reason expires_at hold_slots \
-     skip_taken resolved_slot_id created_event_id metadata created_at updated_at"
+     skip_taken min_accepts placement resolved_slot_id created_event_id created_events metadata created_at updated_at"
         .split(' ')
         .collect()
 }

@@ -11,14 +11,14 @@ use kalends_app::{
     Actor, Answer, App, ChangeSet, Export, Idempotency, Leased, MemoryRateLimiter, Parts, Refusal, Request,
     StoredAnswer, operations, ports::Commit as _,
 };
-use kalends_calendars::{AgentType, Calendar, NewAgent};
+use kalends_calendars::{AgentType, Calendar, Change, Event, NewAgent};
 use kalends_kernel::{KeyId, Metadata, RequestId, SessionId, UserId};
 use kalends_plans::{Metric, Plan};
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
     fixtures::{Compose as _, Fixtures, metadata, settings},
 };
-use kalends_time::{Clock as _, SignedDuration};
+use kalends_time::{Clock as _, SignedDuration, Span};
 use serde_json::{Value, json};
 
 /// A service with one organization.
@@ -156,6 +156,43 @@ async fn an_export_skips_no_calendar_that_stays() {
         let times = ids.iter().filter(|id| **id == json!(calendar.id.to_string())).count();
         assert_eq!(times, 1, "{}", calendar.created_at);
     }
+}
+
+#[tokio::test]
+async fn an_export_has_an_event_that_moves_to_a_calendar_that_it_has_read() {
+    let house = House::new().await;
+    let org = house.organization.id;
+    let [first, second] = [house.make.shared_calendar(org), house.make.shared_calendar(org)];
+    let changes = ChangeSet::new(org).create(&first).create(&second);
+    house.store.commit(changes).await.unwrap();
+    // Large enough that the export waits for its reader while it writes the events of the first calendar.
+    let note = metadata(json!({ "note": "x".repeat(2_000) }));
+    let start = house.make.clock.now();
+    let span = Span::new(start, start + SignedDuration::hours(1)).unwrap();
+    for _ in 0..150 {
+        let event = Event { metadata: note.clone(), ..house.make.event(&first, span) };
+        house.store.commit(ChangeSet::new(org).create(&event)).await.unwrap();
+    }
+    let moving = house.make.event(&second, span);
+    house.store.commit(ChangeSet::new(org).create(&moving)).await.unwrap();
+    let mut export = house.export().await;
+    let mut text = export.pieces.recv().await.unwrap().unwrap().to_vec();
+
+    let now = house.make.tick();
+    let mut no_override = || unreachable!("it is not a series");
+    let moved = moving.moved_to_calendar(Vec::new(), second.zone, &first, now, &mut no_override).unwrap().series;
+    let mut changes = ChangeSet::new(org);
+    changes.calendars.push(Change::update(&moving, moved));
+    house.store.commit(changes).await.unwrap();
+
+    while let Some(piece) = export.pieces.recv().await {
+        text.extend_from_slice(&piece.unwrap());
+    }
+    let exported: Value = serde_json::from_slice(&text).unwrap();
+    let events = exported["events"].as_array().unwrap();
+    let found: Vec<_> = events.iter().filter(|event| event["id"] == json!(moving.id.to_string())).collect();
+    assert_eq!((events.len(), found.len()), (151, 1));
+    assert_eq!(found[0]["calendarId"], json!(first.id.to_string()));
 }
 
 #[tokio::test(start_paused = true)]

@@ -18,6 +18,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
                 if let Some(response) = response {
                     respond(connection, proposal, response, sealed).await?;
                 }
+                write_events(connection, proposal).await?;
             }
         }
     }
@@ -27,8 +28,8 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
 async fn create(connection: &mut PgConnection, proposal: &Proposal, content: &str) -> Result<(), ApplyError> {
     sqlx::query!(
         "INSERT INTO proposals (org_id, id, content, organizer_id, calendar_id, slots, status, expires_at, hold_slots,
-             skip_taken, version, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)",
+             skip_taken, version, created_at, updated_at, min_accepts, placement)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12, $13, $14)",
         proposal.org().uuid(),
         proposal.id().uuid(),
         content,
@@ -41,6 +42,8 @@ async fn create(connection: &mut PgConnection, proposal: &Proposal, content: &st
         proposal.skip_taken(),
         proposal.version().0,
         proposal.created_at().as_micros(),
+        i64::from(proposal.min_accepts()),
+        proposal.placement().as_str(),
     )
     .execute(&mut *connection)
     .await?;
@@ -88,7 +91,7 @@ async fn respond(
 ) -> Result<(), ApplyError> {
     let responded = sqlx::query!(
         "UPDATE proposal_participants
-         SET response_id = $4, response = $5, slot_id = $6, remark = $7, responded_at = $8
+         SET response_id = $4, response = $5, slot_id = $6, remark = $7, responded_at = $8, calendar_id = $9
          WHERE org_id = $1 AND proposal_id = $2 AND agent_id = $3 AND response_id IS NULL",
         proposal.org().uuid(),
         proposal.id().uuid(),
@@ -98,8 +101,31 @@ async fn respond(
         response.selected().map(|slot| slot.uuid()),
         remark,
         response.created_at().as_micros(),
+        response.calendar().map(|calendar| calendar.uuid()),
     )
     .execute(connection)
     .await?;
     all_written(responded.rows_affected(), 1)
+}
+
+/// Writes which events the participants got.
+async fn write_events(connection: &mut PgConnection, proposal: &Proposal) -> Result<(), ApplyError> {
+    let events = proposal.participant_events();
+    if events.is_empty() {
+        return Ok(());
+    }
+    let (agents, ids): (Vec<Uuid>, Vec<Uuid>) =
+        events.iter().map(|created| (created.agent.uuid(), created.event.uuid())).unzip();
+    let written = sqlx::query!(
+        "UPDATE proposal_participants p SET event_id = made.event_id
+         FROM unnest($3::uuid[], $4::uuid[]) AS made (agent_id, event_id)
+         WHERE p.org_id = $1 AND p.proposal_id = $2 AND p.agent_id = made.agent_id",
+        proposal.org().uuid(),
+        proposal.id().uuid(),
+        &agents,
+        &ids,
+    )
+    .execute(connection)
+    .await?;
+    all_written(written.rows_affected(), events.len())
 }

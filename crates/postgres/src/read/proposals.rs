@@ -17,9 +17,10 @@ impl Proposals for PostgresStore {
     async fn find_proposal(&self, org: OrgId, id: ProposalId) -> Result<Option<Proposal>, StoreError> {
         let row = sqlx::query!(
             r#"SELECT p.org_id, p.id, p.content, p.organizer_id, p.calendar_id, p.slots, p.status, p.slot_id, p.event_id,
-                 p.reason, p.expires_at, p.hold_slots, p.skip_taken, p.version, p.created_at, p.updated_at,
+                 p.reason, p.expires_at, p.hold_slots, p.skip_taken, p.min_accepts, p.placement, p.version, p.created_at,
+                 p.updated_at,
                  (SELECT json_agg(json_build_array(a.agent_id, a.response_id, a.response, a.slot_id, a.remark,
-                      a.responded_at) ORDER BY a.place)::text
+                      a.responded_at, a.calendar_id, a.event_id) ORDER BY a.place)::text
                   FROM proposal_participants a WHERE a.org_id = p.org_id AND a.proposal_id = p.id) AS "participants!"
              FROM proposals p
              WHERE p.org_id = $1 AND p.id = $2"#,
@@ -41,9 +42,10 @@ impl Proposals for PostgresStore {
         let now = filter.status.map(|at| at.now.as_micros());
         let records = sqlx::query!(
             r#"SELECT p.org_id, p.id, p.content, p.organizer_id, p.calendar_id, p.slots, p.status, p.slot_id, p.event_id,
-                 p.reason, p.expires_at, p.hold_slots, p.skip_taken, p.version, p.created_at, p.updated_at,
+                 p.reason, p.expires_at, p.hold_slots, p.skip_taken, p.min_accepts, p.placement, p.version, p.created_at,
+                 p.updated_at,
                  (SELECT json_agg(json_build_array(a.agent_id, a.response_id, a.response, a.slot_id, a.remark,
-                      a.responded_at) ORDER BY a.place)::text
+                      a.responded_at, a.calendar_id, a.event_id) ORDER BY a.place)::text
                   FROM proposal_participants a WHERE a.org_id = p.org_id AND a.proposal_id = p.id) AS "participants!",
                  count(*) OVER () AS "total!"
              FROM proposals p
@@ -87,9 +89,10 @@ impl Proposals for PostgresStore {
     async fn overdue_proposals(&self, now: Timestamp, limit: u32) -> Result<Vec<Proposal>, StoreError> {
         let rows = sqlx::query!(
             r#"SELECT p.org_id, p.id, p.content, p.organizer_id, p.calendar_id, p.slots, p.status, p.slot_id, p.event_id,
-                 p.reason, p.expires_at, p.hold_slots, p.skip_taken, p.version, p.created_at, p.updated_at,
+                 p.reason, p.expires_at, p.hold_slots, p.skip_taken, p.min_accepts, p.placement, p.version, p.created_at,
+                 p.updated_at,
                  (SELECT json_agg(json_build_array(a.agent_id, a.response_id, a.response, a.slot_id, a.remark,
-                      a.responded_at) ORDER BY a.place)::text
+                      a.responded_at, a.calendar_id, a.event_id) ORDER BY a.place)::text
                   FROM proposal_participants a WHERE a.org_id = p.org_id AND a.proposal_id = p.id) AS "participants!"
              FROM proposals p
              WHERE p.status = 'pending' AND p.expires_at <= $1

@@ -19,6 +19,9 @@ pub struct Model {
     expires: Timestamp,
     participants: Vec<AgentId>,
     slots: Vec<(SlotId, Timestamp)>,
+    /// How many responses accept each slot.
+    accepts: Vec<u32>,
+    min_accepts: u32,
 }
 
 /// One operation on a proposal.
@@ -73,6 +76,8 @@ impl Model {
             expires: proposal.expires_at(),
             participants: proposal.participants().to_vec(),
             slots: proposal.slots().iter().map(|slot| (slot.id(), slot.span().start())).collect(),
+            accepts: vec![0; proposal.slots().len()],
+            min_accepts: proposal.min_accepts(),
         }
     }
 
@@ -132,6 +137,9 @@ impl Model {
                 if slot.map_or(kind == ResponseKind::Accept, |slot| slot >= self.slots.len()) {
                     return Err(Refused::Field("selected_slot_id".to_owned()));
                 }
+                if let (ResponseKind::Accept, Some(slot)) = (kind, slot) {
+                    self.accepts[slot] += 1;
+                }
                 self.responses.push((agent(who), kind));
             }
             Operation::Confirm { slot } => {
@@ -141,6 +149,9 @@ impl Model {
                     Some((_, start)) if *start <= now => return refuse(ProposalError::NoSlotLeft),
                     Some(_) if self.responses.is_empty() => return refuse(ProposalError::NoResponses),
                     Some(_) if self.declined() => return refuse(ProposalError::AllDeclined),
+                    Some(_) if self.accepts[slot] < self.min_accepts => {
+                        return refuse(ProposalError::TooFewAccepts(self.min_accepts));
+                    }
                     Some((slot, _)) => self.state = State::Confirmed { slot: *slot, event: event() },
                 }
             }
@@ -173,6 +184,13 @@ impl Model {
                     self.state = State::Cancelled(CancelReason::AllDeclined);
                 } else if self.slots.iter().all(|(_, start)| *start <= now) {
                     return refuse(ProposalError::NoSlotLeft);
+                } else if !self
+                    .slots
+                    .iter()
+                    .zip(&self.accepts)
+                    .any(|((_, start), accepts)| *start > now && *accepts >= self.min_accepts)
+                {
+                    return refuse(ProposalError::TooFewAccepts(self.min_accepts));
                 }
             }
         }
@@ -221,13 +239,15 @@ pub fn operations() -> impl Strategy<Value = Vec<(Operation, i64)>> {
     proptest::collection::vec((operation, prop_oneof![3 => 0..60_i64, 1 => 0..140_i64]), 1..16)
 }
 
-/// A pending proposal with slots at [`STARTS`] and [`PARTICIPANTS`] participants, with or without an expiry of its own,
-/// and operations on it.
+/// A pending proposal with slots at [`STARTS`] and [`PARTICIPANTS`] participants, with or without an expiry of its own and
+/// a minimum of acceptances, and operations on it.
 pub fn histories() -> impl Strategy<Value = (Proposal, Vec<(Operation, i64)>)> {
     let expiry = prop_oneof![Just(None), Just(Some(80)), Just(Some(135))];
-    (expiry, operations()).prop_map(|(expires, operations)| {
+    let min_accepts = prop_oneof![2 => Just(0), 1 => 1..=3_u32];
+    (expiry, min_accepts, operations()).prop_map(|(expires, min_accepts, operations)| {
         let slots = STARTS.map(|start| slot(start, 30, 1.0)).to_vec();
         let new = new_proposal(slots, PARTICIPANTS).with_expiry(expires.map(at));
+        let new = new.with_min_accepts(min_accepts);
         (Proposal::create(org(), new, NOW, &Counting::starting_at(1)).unwrap(), operations)
     })
 }

@@ -26,7 +26,7 @@ impl Proposals for SqliteStore {
                 let row = sqlx::query_as!(
                     ProposalRow,
                     "select org_id, id, content, organizer_id, calendar_id, slots, status, slot_id, event_id, reason,
-                        expires_at, hold_slots, skip_taken, version, created_at, updated_at
+                        expires_at, hold_slots, skip_taken, min_accepts, placement, version, created_at, updated_at
                      from proposals where org_id = ?1 and id = ?2",
                     org_id,
                     id
@@ -55,7 +55,7 @@ impl Proposals for SqliteStore {
                 let rows = sqlx::query_as!(
                     ProposalRow,
                     "select org_id, id, content, organizer_id, calendar_id, slots, status, slot_id, event_id, reason,
-                        expires_at, hold_slots, skip_taken, version, created_at, updated_at
+                        expires_at, hold_slots, skip_taken, min_accepts, placement, version, created_at, updated_at
                      from proposals p
                      where p.org_id = ?1 and (?2 is null or p.organizer_id = ?2)
                         and (?3 is null or p.organizer_id = ?3 or exists (select 1 from proposal_participants a
@@ -107,7 +107,7 @@ impl Proposals for SqliteStore {
                 let rows = sqlx::query_as!(
                     ProposalRow,
                     "select org_id, id, content, organizer_id, calendar_id, slots, status, slot_id, event_id, reason,
-                        expires_at, hold_slots, skip_taken, version, created_at, updated_at
+                        expires_at, hold_slots, skip_taken, min_accepts, placement, version, created_at, updated_at
                      from proposals indexed by proposals_pending
                      where status = 'pending' and expires_at <= ?1 order by expires_at, id limit ?2",
                     now,
@@ -156,7 +156,8 @@ async fn with_participants(connection: &mut SqliteConnection, rows: Vec<Proposal
     let wanted: Vec<(String, String)> = rows.iter().map(|row| (hex(&row.org_id), hex(&row.id))).collect();
     let wanted = json::rows(&wanted).map_err(store_error)?;
     let participants = sqlx::query!(
-        "select p.proposal_id, p.agent_id, p.response_id, p.response, p.slot_id, p.remark, p.responded_at
+        "select p.proposal_id, p.agent_id, p.response_id, p.response, p.slot_id, p.remark, p.responded_at,
+            p.calendar_id, p.event_id
          from json_each(?1) asked
             cross join proposal_participants p
                 on p.org_id = unhex(asked.value ->> 0) and p.proposal_id = unhex(asked.value ->> 1)

@@ -9,8 +9,8 @@ use kalends_app::{
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, OrgId, Page, ProposalId};
 use kalends_proposals::{
-    CancelReason, Change, NewProposal, NewResponse, NewSlot, Proposal, ResponseKind, State, Status, StoredProposal,
-    Weight,
+    CancelReason, Change, CreatedEvent, NewProposal, NewResponse, NewSlot, Placement, Proposal, ResponseKind, State,
+    Status, StoredProposal, Weight,
     ports::{ProposalFilter, Proposals, StatusAt},
 };
 use kalends_time::{SignedDuration, Timestamp};
@@ -209,6 +209,40 @@ pub async fn proposals_round_trip(store: &impl ProposalsUnderTest) {
     let bare = Proposal::create(parties.org, bare, table.make.tick(), &table.make.entropy).unwrap();
     let bare = table.stored(bare).await;
     assert_eq!(table.now(bare.id()).await, Some(bare));
+}
+
+/// The minimum of acceptances, the placement, the calendars that responses name and the events of participants survive.
+pub async fn events_of_participants_round_trip(store: &impl ProposalsUnderTest) {
+    let [table, other] = Table::of(store).await;
+    let (parties, slots) = (&table.parties, vec![NewSlot::new(hours(30, 31))]);
+    let participants = [3, 1, 2].map(|number| table.agent(number)).to_vec();
+    let new = NewProposal::new("For all", table.agent(0), participants.clone(), parties.calendar, slots)
+        .with_min_accepts(1)
+        .with_placement(Placement::All);
+    let made = Proposal::create(parties.org, new, table.make.tick(), &table.make.entropy).unwrap();
+    let mut now = table.stored(made).await;
+    assert_eq!(table.now(now.id()).await, Some(now.clone()));
+    let accept = NewResponse::accept(now.slots()[0].id());
+    let named = CalendarId::new(table.make.tick(), &table.make.entropy);
+    for (agent, response) in [
+        (participants[2], accept.clone().with_calendar(named)),
+        (participants[0], accept),
+        (participants[1], NewResponse::decline().with_calendar(parties.calendar)),
+    ] {
+        let next = now.respond(agent, response, table.make.tick(), &table.make.entropy).unwrap();
+        table.write(update(&now, &next)).await.unwrap();
+        assert_eq!(table.now(now.id()).await, Some(next.clone()));
+        now = next;
+    }
+    let event = || EventId::new(table.make.tick(), &table.make.entropy);
+    // One of the two that could get an event has none.
+    let created = vec![CreatedEvent { agent: participants[2], event: event() }];
+    let confirmed = now.confirmed_for(now.slots()[0].id(), event(), created, table.make.tick()).unwrap();
+    table.write(update(&now, &confirmed)).await.unwrap();
+    let listed = table.proposals.list_proposals(parties.org, ProposalFilter::default(), LARGEST_PAGE).await.unwrap();
+    assert_eq!(listed.data.first(), Some(&confirmed));
+    assert_eq!(table.now(now.id()).await, Some(confirmed));
+    assert_eq!(other.now(now.id()).await, None);
 }
 
 /// Lists return what the filter names, by creation, in pages. Other organizations see nothing.

@@ -3,16 +3,19 @@
 use kalends_kernel::{Code, EventId, FieldError, FieldErrors, Metadata, Page, bounded_text, optional_text};
 use kalends_proposals::{
     self as domain, COUNTER_SLOTS_MAX, CancelReason, DESCRIPTION_MAX, MESSAGE_MAX, NewResponse, PARTICIPANTS_MAX,
-    ResponseKind, SLOTS_MAX, State, Status, TITLE_MAX, Weight,
+    Placement, ProposalError, ResponseKind, SLOTS_MAX, State, Status, TITLE_MAX, Weight,
 };
 use kalends_time::{Span, Timestamp};
 
 use super::{
-    CounterSlot, CreateProposal, ListProposals, OfferedCounterSlot, OfferedSlot, Proposal, ProposalCancelled,
-    ProposalConfirmed, ProposalResponded, ProposalResponse, ProposalSlot, ProposalSummary, Resolution,
-    RespondToProposal,
+    CounterSlot, CreateProposal, CreatedEvent, ListProposals, OfferedCounterSlot, OfferedSlot, Proposal,
+    ProposalCancelled, ProposalConfirmed, ProposalResponded, ProposalResponse, ProposalSlot, ProposalSummary,
+    Resolution, RespondToProposal,
 };
-use crate::fields::{instant, metadata};
+use crate::{
+    Notice,
+    fields::{instant, metadata},
+};
 
 /// The key in an event's metadata that contains the identifier of its proposal.
 pub const PROPOSAL_ID: &str = "proposal_id";
@@ -34,8 +37,11 @@ impl ProposalSummary {
             expires_at: proposal.expires_at(),
             hold_slots: proposal.hold_slots(),
             skip_taken: proposal.skip_taken(),
+            min_accepts: proposal.min_accepts(),
+            placement: proposal.placement().as_str().into(),
             resolved_slot_id,
             created_event_id,
+            created_events: created_events(proposal),
             reason: reason.map(|reason| reason.as_str().into()),
             metadata: proposal.metadata().as_map().clone(),
             created_at: proposal.created_at(),
@@ -51,8 +57,41 @@ impl Proposal {
             summary: ProposalSummary::of(proposal, now),
             slots: proposal.slots().iter().map(ProposalSlot::from).collect(),
             responses: proposal.responses().iter().map(ProposalResponse::from).collect(),
+            notices: notices(proposal, now),
         }
     }
+}
+
+/// Why an answered proposal is pending, and which participants get no event for lack of a calendar.
+fn notices(proposal: &domain::Proposal, now: Timestamp) -> Vec<Notice> {
+    let notice = |code: &'static str, message| Notice { code: code.into(), message };
+    let pending = proposal.state_at(now) == State::Pending;
+    let mut notices = Vec::new();
+    if pending && proposal.is_answered() {
+        match proposal.verdict(now) {
+            Err(error @ ProposalError::TooFewAccepts(_)) => {
+                notices.push(notice("too_few_accepts", error.to_string()));
+            }
+            Err(error @ ProposalError::NoSlotLeft) => notices.push(notice("no_slot_left", error.to_string())),
+            // Otherwise the last response would have confirmed one.
+            Ok(domain::Verdict::Ranked(_)) => {
+                let message = "no slot was free at the last response; free one and resolve the proposal, or cancel it";
+                notices.push(notice("slot_taken", message.to_owned()));
+            }
+            _ => {}
+        }
+    }
+    if pending || matches!(proposal.state(), State::Confirmed { .. }) {
+        let has_event = |agent| proposal.participant_events().iter().any(|created| created.agent == agent);
+        let responded_without = proposal.responses().iter().filter(|response| response.calendar().is_none());
+        for agent in responded_without.map(domain::Response::agent).filter(|agent| !has_event(*agent)) {
+            if proposal.invited().any(|invited| invited == agent) {
+                let remedy = if pending { "; create a calendar for it before the proposal is resolved" } else { "" };
+                notices.push(notice("no_calendar", format!("{agent} has no calendar, so it gets no event{remedy}")));
+            }
+        }
+    }
+    notices
 }
 
 impl From<&domain::Slot> for ProposalSlot {
@@ -76,6 +115,7 @@ impl From<&domain::Response> for ProposalResponse {
             selected_slot_id: response.selected(),
             counter_slots: response.counter_slots().iter().map(CounterSlot::from).collect(),
             message: response.message().map(str::to_owned),
+            calendar_id: response.calendar(),
             created_at: response.created_at(),
         }
     }
@@ -94,6 +134,7 @@ impl Resolution {
             status: Status::Confirmed.as_str().into(),
             resolved_slot: Some(slot.into()),
             created_event_id: created_event(proposal),
+            created_events: created_events(proposal),
             reason: None,
         }
     }
@@ -105,7 +146,13 @@ impl Resolution {
 
     /// The outcome if the organizer cancelled the proposal.
     pub fn cancelled() -> Self {
-        Self { status: Status::Cancelled.as_str().into(), resolved_slot: None, created_event_id: None, reason: None }
+        Self {
+            status: Status::Cancelled.as_str().into(),
+            resolved_slot: None,
+            created_event_id: None,
+            created_events: Vec::new(),
+            reason: None,
+        }
     }
 }
 
@@ -114,6 +161,15 @@ fn created_event(proposal: &domain::Proposal) -> Option<EventId> {
         State::Confirmed { event, .. } => Some(event),
         State::Pending | State::Cancelled(_) | State::Expired => None,
     }
+}
+
+/// The organizer's event, then those of participants.
+fn created_events(proposal: &domain::Proposal) -> Vec<CreatedEvent> {
+    let organizers =
+        created_event(proposal).map(|event| CreatedEvent { agent_id: proposal.organizer(), event_id: event });
+    let others = proposal.participant_events().iter();
+    let others = others.map(|created| CreatedEvent { agent_id: created.agent, event_id: created.event });
+    organizers.into_iter().chain(others).collect()
 }
 
 impl ProposalResponded {
@@ -126,7 +182,12 @@ impl ProposalResponded {
 impl ProposalConfirmed {
     /// Builds the payload for a proposal that `slot` won.
     pub fn of(proposal: &domain::Proposal, slot: &domain::Slot) -> Self {
-        Self { proposal_id: proposal.id(), resolved_slot: slot.into(), created_event_id: created_event(proposal) }
+        Self {
+            proposal_id: proposal.id(),
+            resolved_slot: slot.into(),
+            created_event_id: created_event(proposal),
+            created_events: created_events(proposal),
+        }
     }
 }
 
@@ -158,6 +219,10 @@ pub struct WantedProposal {
     pub hold_slots: bool,
     /// Whether resolving the proposal skips taken slots.
     pub skip_taken: bool,
+    /// How many responses must accept a slot before it can be confirmed.
+    pub min_accepts: u32,
+    /// Who gets an event when a slot is confirmed.
+    pub placement: Placement,
     /// The caller's own data.
     pub metadata: Metadata,
 }
@@ -185,25 +250,50 @@ impl CreateProposal {
         let participants = errors.take(participants(self.participant_agent_ids));
         let slots = errors.take_all(slots(self.slots));
         let expires_at = errors.take(self.expires_at.as_deref().map(|text| instant("expires_at", text)).transpose());
+        let min_accepts = errors.take(min_accepts(self.min_accepts));
+        let placement = errors.take(placement(self.placement.as_deref()));
         let metadata = errors.take(metadata(self.metadata));
-        match (title, description, participants, slots, expires_at, metadata) {
-            (Some(title), Some(description), Some(participants), Some(slots), Some(expires_at), Some(metadata)) => {
-                Ok(WantedProposal {
-                    title,
-                    description,
-                    organizer: self.organizer_agent_id,
-                    participants,
-                    calendar: self.calendar_id,
-                    slots,
-                    expires_at,
-                    hold_slots: self.hold_slots,
-                    skip_taken: self.skip_taken,
-                    metadata,
-                })
-            }
+        let texts = title.zip(description).zip(metadata);
+        match (texts, participants.zip(slots), expires_at, min_accepts.zip(placement)) {
+            (
+                Some(((title, description), metadata)),
+                Some((participants, slots)),
+                Some(expires_at),
+                Some((min_accepts, placement)),
+            ) => Ok(WantedProposal {
+                title,
+                description,
+                organizer: self.organizer_agent_id,
+                participants,
+                calendar: self.calendar_id,
+                slots,
+                expires_at,
+                hold_slots: self.hold_slots,
+                skip_taken: self.skip_taken,
+                min_accepts,
+                placement,
+                metadata,
+            }),
             _ => Err(errors),
         }
     }
+}
+
+/// At most as many acceptances as there can be participants. The proposal checks how many there are.
+fn min_accepts(number: Option<i64>) -> Result<u32, FieldError> {
+    let number = number.unwrap_or_default();
+    let accepts = u32::try_from(number).ok().filter(|accepts| *accepts as usize <= PARTICIPANTS_MAX);
+    accepts.ok_or_else(|| {
+        let message = format!("must be 0 to the number of participants, at most {PARTICIPANTS_MAX}, got {number}");
+        FieldError::new("min_accepts", message)
+    })
+}
+
+fn placement(name: Option<&str>) -> Result<Placement, FieldError> {
+    name.map_or(Ok(Placement::default()), |name| {
+        let message = || format!("must be organizer or all, got {name:?}");
+        Placement::from_name(name).ok_or_else(|| FieldError::new("placement", message()))
+    })
 }
 
 /// Checks that there are not too many participants to look up, and no duplicates. An identifier has only one written
@@ -281,12 +371,23 @@ impl ListProposals {
     }
 }
 
+/// A checked response, with identifiers as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedResponse {
+    /// The participant that responds.
+    pub agent: String,
+    /// The calendar for its event.
+    pub calendar: Option<String>,
+    /// The response, without its calendar.
+    pub response: NewResponse,
+}
+
 impl RespondToProposal {
-    /// Checks every field that can be checked without the proposal, and returns the agent that responds.
+    /// Checks every field that can be checked without the proposal and the store.
     ///
     /// # Errors
     /// Lists every invalid field.
-    pub fn parse(self) -> Result<(String, NewResponse), FieldErrors> {
+    pub fn parse(self) -> Result<WantedResponse, FieldErrors> {
         let mut errors = FieldErrors::default();
         let kind = errors.take(ResponseKind::from_name(&self.response).ok_or_else(|| {
             FieldError::new("response", format!("must be accept, decline or counter, got {:?}", self.response))
@@ -304,8 +405,8 @@ impl RespondToProposal {
         let message = errors.take(optional_text("message", self.message.as_deref(), MESSAGE_MAX));
         match (kind, selected, counter_slots, message) {
             (Some(kind), Some(selected), Some(counter_slots), Some(message)) => {
-                let response = NewResponse::new(kind, selected);
-                Ok((self.agent_id, response.with_counter_slots(counter_slots).with_message(message)))
+                let response = NewResponse::new(kind, selected).with_counter_slots(counter_slots).with_message(message);
+                Ok(WantedResponse { agent: self.agent_id, calendar: self.calendar_id, response })
             }
             _ => Err(errors),
         }
@@ -347,6 +448,7 @@ mod tests {
     fn fields_left_out_have_their_defaults() {
         let wanted = wanted(&json!({})).unwrap();
         assert_eq!((wanted.hold_slots, wanted.skip_taken, wanted.expires_at), (false, false, None));
+        assert_eq!((wanted.min_accepts, wanted.placement), (0, Placement::Organizer));
         assert_eq!((wanted.slots[0].weight, &wanted.slots[0].calendar), (Weight::ONE, &None));
     }
 
@@ -362,6 +464,8 @@ mod tests {
         &["slots[0].end_time", "slots[0].weight"])]
     #[case(json!({ "expires_at": "2026-03-03" }), &["expires_at"])]
     #[case(json!({ "metadata": [] }), &["metadata"])]
+    #[case(json!({ "min_accepts": -1, "placement": "everyone" }), &["min_accepts", "placement"])]
+    #[case(json!({ "min_accepts": 51, "placement": "" }), &["min_accepts", "placement"])]
     fn every_invalid_field_is_named(#[case] changed: Value, #[case] params: &[&str]) {
         let errors = wanted(&changed).unwrap_err();
         assert_eq!(errors.iter().map(|error| error.param.as_str()).collect::<Vec<_>>(), params);

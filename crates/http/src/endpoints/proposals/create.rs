@@ -15,6 +15,9 @@ use crate::{
 /// highest score becomes an event. The score is the slot's weight, plus 1.0 for each acceptance and 0.3 for each
 /// counter-proposal that names the slot. If scores are equal, the earliest slot wins.
 ///
+/// With `min_accepts`, a slot needs that many acceptances. With the placement `all`, the organizer and every participant
+/// that did not decline get an event, all in one write: `confirmed` for those that accepted the slot, else `tentative`.
+///
 /// With `hold_slots`, the slots are reserved while the proposal is pending: availability shows them as busy, and nobody
 /// else can hold or book them. If one of them is taken already, the answer is 409 `slot_taken`. Proposals require a
 /// paid plan. On other plans, the answer is 403 `plan_required`.
