@@ -90,7 +90,7 @@ pub enum Touch {
     /// Everything that belongs to one agent: its calendars with their events, holds, context, availability, rules,
     /// iCalendar subscriptions, booking pages and connection links. Shared calendars belong to no agent.
     AgentData,
-    /// Lists over all agents: calendars, hold sets, booking pages.
+    /// Lists over all agents: calendars, hold sets, booking pages, found events.
     AgentLists,
     /// Reading a proposal.
     ProposalRead,
@@ -139,7 +139,7 @@ impl Touch {
             Self::KeyCreation => "keys: create",
             Self::AgentRecord => "an agent, read",
             Self::AgentData => "an agent's calendars and their contents",
-            Self::AgentLists => "lists of calendars, hold sets and booking pages",
+            Self::AgentLists => "lists of calendars, hold sets and booking pages, searches",
             Self::ProposalRead => "a proposal, read",
             Self::ProposalList => "the list of proposals",
             Self::ProposalOrganize => "a proposal: create, resolve, cancel",

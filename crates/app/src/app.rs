@@ -110,6 +110,8 @@ pub struct App {
     pub(crate) holding: StripedLocks,
     /// Locks by identifier, which requests that change an event or a calendar take.
     pub(crate) changing: StripedLocks,
+    /// Locks by organization, which searches take.
+    pub(crate) searching: StripedLocks,
     pub(crate) writes: WriteHealth,
     pub(crate) sampler: Sampler,
     pub(crate) failures: Failures,
@@ -142,6 +144,7 @@ impl App {
             running: Running::default(),
             holding: StripedLocks::new(),
             changing: StripedLocks::new(),
+            searching: StripedLocks::new(),
             writes: WriteHealth::new(),
             sampler: Sampler::new(),
             failures: Failures::new(),

@@ -69,6 +69,7 @@ mod refusal;
 mod rules;
 mod running;
 mod sampler;
+mod search;
 mod sending;
 mod series;
 mod series_cache;

@@ -170,6 +170,7 @@ operations! {
     CREATE_EVENT_BATCH = "createEventBatch" "POST" "/v1/calendars/{cal_id}/events/batch" 201 AgentData EventCreate;
     LIST_EVENTS = "listCalendarEvents" "GET" "/v1/calendars/{cal_id}/events" 200 AgentData;
     LIST_AGENT_EVENTS = "listAgentEvents" "GET" "/v1/agents/{agent_id}/events" 200 AgentData;
+    SEARCH_EVENTS = "searchEvents" "GET" "/v1/events/search" 200 AgentLists;
     GET_CALENDAR_EVENT = "getCalendarEvent" "GET" "/v1/calendars/{cal_id}/events/{id}" 200 AgentData;
     UPDATE_CALENDAR_EVENT = "updateCalendarEvent" "PATCH" "/v1/calendars/{cal_id}/events/{id}" 200 AgentData EventUpdate;
     DELETE_CALENDAR_EVENT = "deleteCalendarEvent" "DELETE" "/v1/calendars/{cal_id}/events/{id}" 204 AgentData EventDelete;

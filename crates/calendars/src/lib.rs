@@ -24,6 +24,7 @@ pub mod ports;
 mod reminders;
 mod reservations;
 mod rules;
+mod search;
 mod series;
 mod timers;
 mod times;
@@ -60,6 +61,10 @@ pub use reservations::Reservation;
 pub use rules::{
     AvailabilityRules, BUFFER_MAX_MINUTES, DATES_MAX, NewRules, WrittenHours, WrittenOverride, WrittenRules,
     WrittenWeek, read_rules, rules_document,
+};
+pub use search::{
+    Candidate, Candidates, QUERY_MAX, Read, SEARCHED_MAX, SearchPosition, SearchToken, WORDS_MAX, Words, finds_series,
+    series_to_search, with_first,
 };
 pub use series::{
     BOUNDED_DAYS, CancelError, ChangedOverride, ChangedSeries, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence,

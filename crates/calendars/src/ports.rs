@@ -12,8 +12,9 @@ use kalends_kernel::{AgentId, CalendarId, EventId, HoldSetId, Listed, OrgId, Pag
 use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::{
-    Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, ChangedSince, ChangesRead, ChangesSince, ContextEvents,
-    EmittedUntil, Event, EventSource, EventStatus, HoldSet, Occurrence, Reminders, Repeating, Reservation,
+    Agent, AgentStatus, AgentType, AvailabilityRules, Calendar, Candidates, ChangedSince, ChangesRead, ChangesSince,
+    ContextEvents, EmittedUntil, Event, EventSource, EventStatus, HoldSet, Occurrence, Reminders, Repeating,
+    Reservation, SearchPosition,
 };
 
 /// Selects the agents of a list.
@@ -141,6 +142,17 @@ pub struct InstanceFilter {
     pub source: Option<EventSource>,
 }
 
+/// Selects the events that a search reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchFilter {
+    /// Only events of this calendar.
+    pub calendar: Option<CalendarId>,
+    /// Only events of this agent's calendars.
+    pub agent: Option<AgentId>,
+    /// Only events that start in this window, and series with an occurrence that does.
+    pub window: Span,
+}
+
 /// The blocking series of a calendar that may have an occurrence in a window.
 #[derive(Debug, Clone)]
 pub struct BlockingSeries {
@@ -171,6 +183,16 @@ pub trait Instances: Send + Sync {
         filter: InstanceFilter,
         page: Page,
     ) -> Result<Option<Listed<Event>>, StoreError>;
+
+    /// The next events to search, by their positions ([`SearchPosition`]): one-off events, overrides and series. They are
+    /// read in one snapshot and in three statements. There are at most `limit`, and fewer if they are large.
+    async fn events_to_search(
+        &self,
+        org: OrgId,
+        filter: SearchFilter,
+        after: Option<SearchPosition>,
+        limit: usize,
+    ) -> Result<Candidates, StoreError>;
 
     /// The series on the given calendars that block `window`, in one query. Calendars that are not visible are left
     /// out. Overrides are not included: [`BusyTimes::blocking_spans`] returns their spans.

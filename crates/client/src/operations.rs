@@ -8,13 +8,13 @@ use kalends_wire::{
     CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
     CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent,
     DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
-    GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit,
-    ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListProposals, ListSubscriptions,
+    FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents,
+    ListAudit, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListProposals, ListSubscriptions,
     MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary,
-    PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage,
-    SubmitBooking, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage,
-    UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging,
-    WebhookSecret,
+    PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp, SignUpAnswer,
+    SlotsOfPage, SubmitBooking, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent,
+    UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify,
+    Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -146,6 +146,8 @@ operations! {
         (cal_id; query: ListEvents) -> List<Event>;
     /// Lists the events on all calendars of an agent, sorted by start.
     listAgentEvents list_agent_events: GET "/v1/agents/{agent_id}/events" (agent_id; query: ListEvents) -> List<Event>;
+    /// Finds events by words in their titles, descriptions and locations.
+    searchEvents search_events: GET "/v1/events/search" (; query: SearchEvents) -> FoundEvents;
     /// Returns an event.
     getCalendarEvent get_calendar_event: GET "/v1/calendars/{cal_id}/events/{id}"
         (cal_id, id; query: ShowEvents) -> Event;

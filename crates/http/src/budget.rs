@@ -172,6 +172,7 @@ pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool)
         operations::LIST_AGENT_CALENDARS.id,
         operations::LIST_EVENTS.id,
         operations::LIST_AGENT_EVENTS.id,
+        operations::SEARCH_EVENTS.id,
         operations::LIST_CHANGES.id,
         operations::LIST_DELIVERIES.id,
         operations::LIST_PROPOSALS.id,

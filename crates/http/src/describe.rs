@@ -394,6 +394,7 @@ fn failures(operation: &Operation) -> Vec<&'static str> {
     let names_things = [
         operations::AVAILABILITY.id,
         operations::EXPLAIN_AVAILABILITY.id,
+        operations::SEARCH_EVENTS.id,
         operations::CREATE_HOLD_SET.id,
         operations::CREATE_BOOKING_PAGE.id,
         operations::CREATE_PROPOSAL.id,

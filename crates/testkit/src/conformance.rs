@@ -55,6 +55,7 @@ pub mod races;
 pub mod reservations;
 pub mod rules;
 pub mod scoped_keys;
+pub mod search;
 pub mod sending;
 pub mod series;
 pub mod statements;
@@ -463,6 +464,10 @@ macro_rules! conformance_cases {
                 a_test_message_has_its_own_delivery,
                 old_deliveries_are_purged,
                 the_backlog_is_counted,
+            }
+            search {
+                events_are_searched_by_calendar_and_start,
+                a_search_sees_large_events_in_parts,
             }
             series {
                 series_round_trip,

@@ -52,6 +52,7 @@ mod round_trips;
 mod rules;
 #[cfg(feature = "schema")]
 mod schemas;
+mod search;
 mod sign_up;
 mod subscriptions;
 mod system;
@@ -110,6 +111,7 @@ pub use proposals::{
     ProposalSummary, Resolution, RespondToProposal,
 };
 pub use rules::{AvailabilityRules, DateHours, OpenHours, PutAvailabilityRules, WorkingHours};
+pub use search::{FirstOccurrence, FoundEvent, FoundEvents, SearchEvents};
 pub use sign_up::{SignUp, SignUpAnswer, SignUpExisting, SignedUp, Terms, Verified, Verify};
 pub use subscriptions::{
     CreateSubscription, DeleteSubscription, ImportReport, ListSubscriptions, RefusedEvent, SkippedEvent, Subscription,
@@ -143,6 +145,7 @@ pub use {
     explain::{ExplainOf, ExplainQuery},
     holds::NewHoldSet,
     proposals::{PROPOSAL_ID, WantedProposal, WantedProposals, WantedResponse, WantedSlot},
+    search::WantedSearch,
     sign_up::CheckedSignUp,
     waitlist::{CheckedFeedback, CheckedJoin},
 };

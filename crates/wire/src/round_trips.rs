@@ -82,6 +82,7 @@ fn examples_of_answers_round_trip() {
         ErrorEnvelope,
         Event,
         Explanation,
+        FoundEvents,
         GuestEvent,
         Health,
         JoinedWaitlist,

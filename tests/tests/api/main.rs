@@ -76,6 +76,7 @@ mod reach;
 mod reservations;
 mod sandbox;
 mod scopes_by_the_rule;
+mod search_by_the_rule;
 mod secrecy;
 mod series;
 mod series_scopes;

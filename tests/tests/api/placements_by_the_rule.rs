@@ -989,7 +989,7 @@ async fn each_event_is_announced_and_the_confirmation_once(#[case] database: Dat
         of_type.filter(|body| body[field] == *id).collect()
     };
     for made in [&stuck, &made, &single] {
-        assert_eq!(bodies("proposal.created", "id", &made["id"]), [made.json.clone()]);
+        assert_eq!(bodies("proposal.created", "id", &made["id"]), std::slice::from_ref(&made.json));
     }
     let confirmed = json!({
         "proposal_id": id, "resolved_slot": made.at("/slots/0"), "created_event_id": full["created_event_id"],

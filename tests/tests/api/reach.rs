@@ -137,9 +137,8 @@ fn ruled(operation: &str) -> About {
         | "testWebhook"
         | "listWebhookDeliveries"
         | "retryWebhookDelivery" => About::OrganizationsWebhook,
-        "listCalendars" | "listHoldSets" | "listProposals" | "listBookingPages" | "getUsage" | "sendFeedback" => {
-            About::Common
-        }
+        "listCalendars" | "listHoldSets" | "searchEvents" | "listProposals" | "listBookingPages" | "getUsage"
+        | "sendFeedback" => About::Common,
         "mcp" => About::Tools,
         "createProposal" => About::Agent,
         "getProposal" | "respondToProposal" | "resolveProposal" | "cancelProposal" => About::Proposal,
@@ -427,6 +426,7 @@ impl World {
         let call = match operation.id.as_str() {
             "getAvailability" => call.query(&window).query(&[("agents", things.agent.as_str())]),
             "getAgentAvailability" | "getCalendarAvailability" => call.query(&window),
+            "searchEvents" => call.query(&[("q", "anything")]),
             "explainAvailability" => call.query(&window).query(&[("calendar", things.calendar.as_str())]),
             "importCalendar" => call.header("content-type", "text/calendar").body(vcalendar(&meetings("x", 1))),
             _ => call,

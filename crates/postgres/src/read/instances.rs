@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
-use kalends_calendars::ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG};
+use kalends_calendars::ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG, SearchFilter};
 use kalends_calendars::{
-    Entry, Event, EventSource, INSTANCES_MAX, Occurrence, Repeating, SingleInstance, page_of_instances,
+    Candidates, Entry, Event, EventSource, INSTANCES_MAX, Occurrence, Repeating, SearchPosition, SingleInstance,
+    page_of_instances,
 };
 use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, StoreError};
 use kalends_time::{Span, Timestamp};
@@ -80,6 +81,16 @@ impl Instances for PostgresStore {
         let rows = rows.into_iter().map(|row| row.open(org, &*self.cipher)).collect::<Result<Vec<_>, _>>()?;
         let rows = rows.into_iter().map(|event| (event.id, event)).collect();
         Ok(Some(Listed { data: data.iter().filter_map(|entry| entry.event(&rows)).collect(), total }))
+    }
+
+    async fn events_to_search(
+        &self,
+        org: OrgId,
+        filter: SearchFilter,
+        after: Option<SearchPosition>,
+        limit: usize,
+    ) -> Result<Candidates, StoreError> {
+        self.candidates(org, filter, after, limit).await
     }
 
     async fn blocking_series(

@@ -26,6 +26,7 @@ mod proposals;
 mod readiness;
 mod rules;
 mod scoped_keys;
+mod search;
 mod sessions;
 mod subscriptions;
 mod timers;

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    ContextEvents, Entry, Event, EventSource, INSTANCES_MAX, Occurrence, RECENT_MAX, Repeating, SingleInstance,
-    page_of_instances,
-    ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG},
+    Candidates, ContextEvents, Entry, Event, EventSource, INSTANCES_MAX, Occurrence, RECENT_MAX, Repeating,
+    SearchPosition, SingleInstance, page_of_instances,
+    ports::{BlockingSeries, EventScope, InstanceFilter, Instances, LONG, SearchFilter},
 };
 use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, Revision, StoreError};
 use kalends_time::{Span, Timestamp};
@@ -86,6 +86,16 @@ impl Instances for SqliteStore {
         let Some((Listed { data, total }, rows)) = found else { return Ok(None) };
         let rows = self.read_events(org, rows)?.into_iter().map(|event| (event.id, event)).collect();
         Ok(Some(Listed { data: data.iter().filter_map(|entry| entry.event(&rows)).collect(), total }))
+    }
+
+    async fn events_to_search(
+        &self,
+        org: OrgId,
+        filter: SearchFilter,
+        after: Option<SearchPosition>,
+        limit: usize,
+    ) -> Result<Candidates, StoreError> {
+        self.candidates(org, filter, after, limit).await
     }
 
     async fn blocking_series(

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use kalends_calendars::{
-    Calendar, Event, INSTANCES_MAX, Occurrence,
-    ports::{BlockingSeries, EventScope, InstanceFilter, Instances},
+    Calendar, Candidate, Candidates, Event, INSTANCES_MAX, Occurrence, SearchPosition,
+    ports::{BlockingSeries, EventScope, InstanceFilter, Instances, SearchFilter},
 };
 use kalends_kernel::{CalendarId, EventId, Listed, OrgId, Page, StoreError};
 use kalends_time::{SignedDuration, Span, Timestamp};
@@ -76,6 +76,37 @@ impl Instances for MemoryStore {
             return Ok(None);
         }
         Ok(Some(page_of(found.iter(), |event| (event.times.span.start(), name(event)), page)))
+    }
+
+    async fn events_to_search(
+        &self,
+        org: OrgId,
+        filter: SearchFilter,
+        after: Option<SearchPosition>,
+        limit: usize,
+    ) -> Result<Candidates, StoreError> {
+        let state = self.state();
+        let inside = |calendar: &Calendar| {
+            filter.calendar.is_none_or(|id| calendar.id == id)
+                && filter.agent.is_none_or(|agent| calendar.agent == Some(agent))
+        };
+        let begins = |span: &Span| filter.window.contains(span.start());
+        let mut data: Vec<Candidate> = state
+            .visible_events(org)
+            .filter(|(_, calendar)| inside(calendar))
+            .filter_map(|(event, _)| match event.repeating() {
+                None => begins(&event.times.span).then(|| Candidate::single(event.clone())),
+                Some(series) => {
+                    let first = series.occurrences(filter.window).find(begins)?;
+                    Some(Candidate { event: event.clone(), first: Some(first) })
+                }
+            })
+            .filter(|candidate| after.is_none_or(|after| candidate.position() > after))
+            .collect();
+        data.sort_by_key(Candidate::position);
+        let more = data.len() > limit;
+        data.truncate(limit);
+        Ok(Candidates { data, more })
     }
 
     async fn blocking_series(

@@ -11,6 +11,7 @@ mod move_event;
 mod read;
 mod read_by_id;
 mod release;
+mod search;
 mod update;
 mod update_by_id;
 
@@ -23,6 +24,7 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(create::create, list::list))
         .routes(routes!(create_batch::create_batch))
         .routes(routes!(list_of_agent::list_of_agent))
+        .routes(routes!(search::search))
         .routes(routes!(read::read, update::update, delete::delete))
         .routes(routes!(read_by_id::read_by_id, update_by_id::update_by_id, delete_by_id::delete_by_id))
         .routes(routes!(move_event::move_event))

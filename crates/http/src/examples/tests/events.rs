@@ -28,6 +28,7 @@ pub(super) async fn the_week_is_planned(story: &mut Story, House { key, ada, wor
     story.ask(&op::LIST_EVENTS).of(work).query("limit=2").by(key).record().await;
     let window = "expand=true&start_after=2026-03-02T00:00:00Z&start_before=2026-03-04T00:00:00Z";
     story.ask(&op::LIST_AGENT_EVENTS).of(ada).query(window).by(key).record().await;
+    story.ask(&op::SEARCH_EVENTS).query("q=review&start_after=2026-03-01T00:00:00Z").by(key).record().await;
 
     let body = json!({ "title": "Standup (short)", "end_time": "2026-03-02T10:10:00+01:00" });
     story.ask(&op::UPDATE_EVENT).of(&standup).by(key).send(body).record().await;

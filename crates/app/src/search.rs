@@ -1,0 +1,110 @@
+//! Searching events by words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use kalends_calendars::{
+    Candidate, Event, SEARCHED_MAX, SearchPosition, SearchToken, Words, finds_series, ports::SearchFilter,
+};
+use kalends_kernel::{CalendarId, EventId, OrgId, PAGE_BYTES_MAX};
+use kalends_time::{Span, Timestamp};
+use kalends_wire::{self as wire, FirstOccurrence, FoundEvent, FoundEvents, WantedSearch};
+
+use crate::{Actor, App, Refusal, answered::json, local::LocalZones};
+
+/// How many events one read opens. Other requests have their turn in between.
+const CHUNK: usize = 500;
+/// The largest size of the events of an answer as JSON, in bytes. The rest is for their occurrences and local times.
+const FOUND_BYTES_MAX: usize = PAGE_BYTES_MAX - (128 << 10);
+
+impl App {
+    /// The events that have all words of a search, by calendar and then by start. A call opens at most
+    /// [`SEARCHED_MAX`] events. An organization searches once at a time in each process, so that its searches take no
+    /// more memory.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] for the calendar or the agent; [`Refusal::OutOfReach`].
+    pub async fn search_events(&self, actor: &Actor, wanted: &WantedSearch) -> Result<FoundEvents, Refusal> {
+        let calendar = match &wanted.calendar {
+            Some(id) => Some(self.calendar(actor, id).await?.id),
+            None => None,
+        };
+        let agent = match &wanted.agent {
+            Some(id) => Some(self.agent(actor, id).await?.id),
+            None => actor.narrowed_to(),
+        };
+        let filter = SearchFilter { calendar, agent, window: wanted.window };
+        let (org, limit) = (actor.org(), wanted.limit as usize);
+        let _turn = self.searching.lock([org]).await;
+        let mut found: Vec<Candidate> = Vec::new();
+        let mut after = wanted.cursor.map(|cursor| cursor.after);
+        let (mut searched, mut bytes, mut more) = (0, 0, true);
+        while more && found.len() < limit && searched < SEARCHED_MAX {
+            let read =
+                self.parts.store.events_to_search(org, filter, after, CHUNK.min(SEARCHED_MAX - searched)).await?;
+            more = read.more;
+            searched += read.data.len();
+            let last = read.data.last().map(Candidate::position);
+            let matching = self.found_in(org, &wanted.words, wanted.window, read.data).await?;
+            let full = take_up_to(limit, matching, &mut found, &mut bytes);
+            after = full.or(last).or(after);
+            if full.is_some() {
+                more = true;
+                break;
+            }
+        }
+        let now = self.now();
+        let events: Vec<Event> = found.iter().map(|candidate| candidate.event.clone()).collect();
+        let zones = self.local_zones(actor, &events).await?;
+        let data = found.into_iter().map(|candidate| shown(candidate, &zones, now)).collect();
+        let next = after.filter(|_| more).map(|after| SearchToken { window: wanted.window, after }.to_text());
+        Ok(FoundEvents { data, next })
+    }
+
+    /// The events that have the words. An override is left out if its series is found too.
+    async fn found_in(
+        &self,
+        org: OrgId,
+        words: &Words,
+        window: Span,
+        mut candidates: Vec<Candidate>,
+    ) -> Result<Vec<Candidate>, Refusal> {
+        candidates.retain(|candidate| words.are_in(&candidate.event));
+        let mut overridden: BTreeMap<CalendarId, BTreeSet<EventId>> = BTreeMap::new();
+        for Candidate { event, .. } in &candidates {
+            if let Some(occurrence) = event.occurrence() {
+                overridden.entry(event.calendar).or_default().insert(occurrence.series);
+            }
+        }
+        let mut found = BTreeSet::new();
+        for (calendar, series) in overridden {
+            let series: Vec<EventId> = series.into_iter().collect();
+            let series = self.parts.store.events_of(org, calendar, &series).await?;
+            found.extend(series.iter().filter(|series| finds_series(words, series, window)).map(|series| series.id));
+        }
+        let of_found = |event: &Event| event.occurrence().is_some_and(|occurrence| found.contains(&occurrence.series));
+        candidates.retain(|candidate| !of_found(&candidate.event));
+        Ok(candidates)
+    }
+}
+
+/// Adds events up to the limits of an answer. If they do not all fit, returns the position of the last one that does.
+fn take_up_to(
+    limit: usize,
+    matching: Vec<Candidate>,
+    found: &mut Vec<Candidate>,
+    bytes: &mut usize,
+) -> Option<SearchPosition> {
+    for candidate in matching {
+        let size = json(&wire::Event::from(candidate.event.clone())).len();
+        if let Some(last) = found.last().filter(|_| found.len() >= limit || *bytes + size > FOUND_BYTES_MAX) {
+            return Some(last.position());
+        }
+        *bytes += size;
+        found.push(candidate);
+    }
+    None
+}
+
+fn shown(Candidate { event, first }: Candidate, zones: &LocalZones, now: Timestamp) -> FoundEvent {
+    FoundEvent { event: zones.to_wire(event.at(now)), first_occurrence: first.map(FirstOccurrence::from) }
+}
