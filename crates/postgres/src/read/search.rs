@@ -1,5 +1,6 @@
 //! Reads the events that a search compares with its words.
 
+use futures::TryStreamExt as _;
 use kalends_calendars::ports::SearchFilter;
 use kalends_calendars::{Candidate, Candidates, Event, Read, Repeating, SearchPosition, series_to_search, with_first};
 use kalends_kernel::{OrgId, PAGE_BYTES_MAX, StoreError};
@@ -24,9 +25,7 @@ impl PostgresStore {
         let mut snapshot =
             connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await.map_err(store_error)?;
         let repeating = series(&mut snapshot, org, filter, after).await?;
-        let RowsWithin { rows, fetched } = singles(&mut snapshot, org, filter, after, limit).await?;
-        let cut = fetched > rows.len() || fetched == limit;
-        let singles = Read { rows: self.opened(org, rows)?.into_iter().map(Candidate::single).collect(), cut };
+        let singles = self.singles(&mut snapshot, org, filter, after, limit).await?;
         let until = singles.complete_until();
         let mut firsts = series_to_search(&repeating, filter.window, after, until);
         let too_many = firsts.len() > limit;
@@ -42,6 +41,57 @@ impl PostgresStore {
 
     fn opened(&self, org: OrgId, rows: Vec<EventRow>) -> Result<Vec<Event>, StoreError> {
         rows.into_iter().map(|row| row.open(org, &*self.cipher)).collect()
+    }
+
+    /// The next one-off events and overrides that start in the window.
+    async fn singles(
+        &self,
+        snapshot: &mut PgConnection,
+        org: OrgId,
+        filter: SearchFilter,
+        after: Option<SearchPosition>,
+        limit: usize,
+    ) -> Result<Read, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let (after_start, after_id) = after.map(|after| (after.start.as_micros(), after.id.uuid())).unzip();
+        // Each calendar's events are read by start, and no more of them than the limit.
+        let rows = sqlx::query_as!(
+            EventRow,
+            r#"SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
+                 e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
+                 e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             CROSS JOIN LATERAL (
+                 SELECT * FROM events
+                 WHERE org_id = c.org_id AND calendar_id = c.id AND recurrence IS NULL AND deleted_at IS NULL
+                     AND start_at >= CASE WHEN c.id = $6 THEN $7::bigint ELSE $4::bigint END AND start_at < $5
+                     AND ($6::uuid IS NULL OR c.id <> $6 OR start_at > $7 OR id > $8)
+                 ORDER BY start_at, id
+                 LIMIT $9
+             ) e
+             WHERE c.org_id = $1 AND ($2::uuid IS NULL OR c.id = $2) AND ($3::uuid IS NULL OR c.agent_id = $3)
+                 AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
+                 AND ($6::uuid IS NULL OR c.id >= $6)
+             ORDER BY c.id, e.start_at, e.id
+             LIMIT $9"#,
+            org.uuid(),
+            filter.calendar.map(|id| id.uuid()),
+            filter.agent.map(|id| id.uuid()),
+            filter.window.start().as_micros(),
+            filter.window.end().as_micros(),
+            after.map(|after| after.calendar.uuid()),
+            after_start,
+            after_id,
+            limit,
+        );
+        // The rows are opened while the next ones are read.
+        let opened = rows.fetch(snapshot).map_ok(|row| (sealed_weight(&row.content), row.open(org, &*self.cipher)));
+        let RowsWithin { rows, fetched } =
+            rows_within(opened, |(weight, _)| *weight, PAGE_BYTES_MAX).await.map_err(store_error)?;
+        let cut = fetched > rows.len() || i64::try_from(fetched) == Ok(limit);
+        let rows = rows.into_iter().map(|(_, event)| event.map(Candidate::single)).collect::<Result<_, _>>()?;
+        Ok(Read { rows, cut })
     }
 }
 
@@ -87,49 +137,6 @@ async fn series(
         .into_domain()
     });
     read.collect()
-}
-
-/// The next one-off events and overrides that start in the window.
-async fn singles(
-    snapshot: &mut PgConnection,
-    org: OrgId,
-    filter: SearchFilter,
-    after: Option<SearchPosition>,
-    limit: usize,
-) -> Result<RowsWithin<EventRow>, StoreError> {
-    let (after_start, after_id) = after.map(|after| (after.start.as_micros(), after.id.uuid())).unzip();
-    // Each calendar's events are read by start, and no more of them than the limit.
-    let rows = sqlx::query_as!(
-        EventRow,
-        r#"SELECT e.id, e.calendar_id, e.content, e.start_at, e.end_at, e.all_day, e.status, e.source, e.reminders,
-             e.version, e.created_at, e.updated_at, e.recurrence, e.series_id, e.original_start,
-             e.hold_expires_at, e.hold_priority, e.hold_scope, e.hold_set_id, e.transparent
-         FROM calendars c
-         LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-         CROSS JOIN LATERAL (
-             SELECT * FROM events
-             WHERE org_id = c.org_id AND calendar_id = c.id AND recurrence IS NULL AND deleted_at IS NULL
-                 AND start_at >= CASE WHEN c.id = $6 THEN $7::bigint ELSE $4::bigint END AND start_at < $5
-                 AND ($6::uuid IS NULL OR c.id <> $6 OR start_at > $7 OR id > $8)
-             ORDER BY start_at, id
-             LIMIT $9
-         ) e
-         WHERE c.org_id = $1 AND ($2::uuid IS NULL OR c.id = $2) AND ($3::uuid IS NULL OR c.agent_id = $3)
-             AND c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')
-             AND ($6::uuid IS NULL OR c.id >= $6)
-         ORDER BY c.id, e.start_at, e.id
-         LIMIT $9"#,
-        org.uuid(),
-        filter.calendar.map(|id| id.uuid()),
-        filter.agent.map(|id| id.uuid()),
-        filter.window.start().as_micros(),
-        filter.window.end().as_micros(),
-        after.map(|after| after.calendar.uuid()),
-        after_start,
-        after_id,
-        i64::try_from(limit).unwrap_or(i64::MAX),
-    );
-    rows_within(rows.fetch(snapshot), |row| sealed_weight(&row.content), PAGE_BYTES_MAX).await.map_err(store_error)
 }
 
 /// The rows of these events, in this order.

@@ -1,5 +1,6 @@
 //! Reads the events that a search compares with its words.
 
+use futures::TryStreamExt as _;
 use kalends_calendars::{
     Candidate, Candidates, Read, Repeating, SearchPosition, ports::SearchFilter, series_to_search, with_first,
 };
@@ -24,9 +25,7 @@ impl SqliteStore {
     ) -> Result<Candidates, StoreError> {
         self.snapshot(async |snapshot| {
             let repeating = series(snapshot, org, filter, after).await?;
-            let RowsWithin { rows, fetched } = singles(snapshot, org, filter, after, limit).await?;
-            let cut = fetched > rows.len() || fetched == limit;
-            let singles = Read { rows: self.read_events(org, rows)?.into_iter().map(Candidate::single).collect(), cut };
+            let singles = self.singles(snapshot, org, filter, after, limit).await?;
             let until = singles.complete_until();
             let mut firsts = series_to_search(&repeating, filter.window, after, until);
             let too_many = firsts.len() > limit;
@@ -38,6 +37,58 @@ impl SqliteStore {
             Ok(Candidates::merged(singles, Read { rows: with_first(series, &firsts), cut }, limit))
         })
         .await
+    }
+
+    /// The next one-off events and overrides that start in the window.
+    async fn singles(
+        &self,
+        snapshot: &mut SqliteConnection,
+        org: OrgId,
+        filter: SearchFilter,
+        after: Option<SearchPosition>,
+        limit: usize,
+    ) -> Result<Read, StoreError> {
+        let (org_id, from, to) = (org.uuid(), filter.window.start().as_micros(), filter.window.end().as_micros());
+        let (calendar, agent) = (filter.calendar.map(|id| id.uuid()), filter.agent.map(|id| id.uuid()));
+        let begun = after.map(|after| after.calendar.uuid());
+        let (after_start, after_id) = after.map(|after| (after.start.as_micros(), after.id.uuid())).unzip();
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        // The calendars are read by their keys and each one's events by start, so nothing is sorted, and reading ends at the
+        // limit.
+        let rows = sqlx::query_as!(
+            EventRow,
+            r#"select e.id as "id!", e.calendar_id as "calendar_id!", e.content as "content!", e.start_at as "start_at!",
+                e.end_at as "end_at!", e.all_day as "all_day!: bool", e.status as "status!", e.source as "source!",
+                e.reminders, e.version as "version!", e.created_at as "created_at!", e.updated_at as "updated_at!",
+                e.recurrence, e.series_id, e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope,
+                e.hold_set_id, e.transparent as "transparent!: bool"
+             from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                cross join events e on e.org_id = ?1 and e.calendar_id = c.id
+             where c.org_id = ?1 and (?2 is null or c.id = ?2) and (?3 is null or c.agent_id = ?3)
+                and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
+                and (?6 is null or c.id >= ?6)
+                and e.recurrence is null and e.deleted_at is null
+                and e.start_at >= iif(c.id = ?6, ?7, ?4) and e.start_at < ?5
+                and (?6 is null or c.id <> ?6 or e.start_at > ?7 or e.id > ?8)
+             order by c.id, e.start_at, e.id limit ?9"#,
+            org_id,
+            calendar,
+            agent,
+            from,
+            to,
+            begun,
+            after_start,
+            after_id,
+            limit
+        )
+        .fetch(snapshot);
+        // The rows are opened while the next ones are read.
+        let opened = rows.map_ok(|row| (sealed_weight(&row.content), row.open(org, self.cipher.as_ref())));
+        let RowsWithin { rows, fetched } =
+            rows_within(opened, |(weight, _)| *weight, PAGE_BYTES_MAX).await.map_err(store_error)?;
+        let cut = fetched > rows.len() || i64::try_from(fetched) == Ok(limit);
+        let rows = rows.into_iter().map(|(_, event)| event.map(Candidate::single)).collect::<Result<_, _>>()?;
+        Ok(Read { rows, cut })
     }
 }
 
@@ -74,51 +125,6 @@ async fn series(
         RepeatingRow { id: &row.id, calendar_id: &row.calendar_id, start_at, end_at, all_day, recurrence }.into_domain()
     });
     read.collect()
-}
-
-/// The next one-off events and overrides that start in the window.
-async fn singles(
-    snapshot: &mut SqliteConnection,
-    org: OrgId,
-    filter: SearchFilter,
-    after: Option<SearchPosition>,
-    limit: usize,
-) -> Result<RowsWithin<EventRow>, StoreError> {
-    let (org_id, from, to) = (org.uuid(), filter.window.start().as_micros(), filter.window.end().as_micros());
-    let (calendar, agent) = (filter.calendar.map(|id| id.uuid()), filter.agent.map(|id| id.uuid()));
-    let begun = after.map(|after| after.calendar.uuid());
-    let (after_start, after_id) = after.map(|after| (after.start.as_micros(), after.id.uuid())).unzip();
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    // The calendars are read by their keys and each one's events by start, so nothing is sorted, and reading ends at the
-    // limit.
-    let rows = sqlx::query_as!(
-        EventRow,
-        r#"select e.id as "id!", e.calendar_id as "calendar_id!", e.content as "content!", e.start_at as "start_at!",
-            e.end_at as "end_at!", e.all_day as "all_day!: bool", e.status as "status!", e.source as "source!",
-            e.reminders, e.version as "version!", e.created_at as "created_at!", e.updated_at as "updated_at!",
-            e.recurrence, e.series_id, e.original_start, e.hold_expires_at, e.hold_priority, e.hold_scope,
-            e.hold_set_id, e.transparent as "transparent!: bool"
-         from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-            cross join events e on e.org_id = ?1 and e.calendar_id = c.id
-         where c.org_id = ?1 and (?2 is null or c.id = ?2) and (?3 is null or c.agent_id = ?3)
-            and c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')
-            and (?6 is null or c.id >= ?6)
-            and e.recurrence is null and e.deleted_at is null
-            and e.start_at >= iif(c.id = ?6, ?7, ?4) and e.start_at < ?5
-            and (?6 is null or c.id <> ?6 or e.start_at > ?7 or e.id > ?8)
-         order by c.id, e.start_at, e.id limit ?9"#,
-        org_id,
-        calendar,
-        agent,
-        from,
-        to,
-        begun,
-        after_start,
-        after_id,
-        limit
-    )
-    .fetch(snapshot);
-    rows_within(rows, |row| sealed_weight(&row.content), PAGE_BYTES_MAX).await.map_err(store_error)
 }
 
 /// The rows of these events, in this order.
