@@ -259,6 +259,7 @@ impl App {
         };
         if let Refusal::SlotTaken(found) | Refusal::Outdated(found) = &mut refusal
             && found.wanted.length() <= NEAR
+            && !found.sources.is_empty()
         {
             let now = self.now();
             let from = (found.wanted.start() - NEAR).max(now);

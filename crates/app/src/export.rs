@@ -297,21 +297,21 @@ impl App {
     /// Writes the events of all calendars.
     ///
     /// An event that moves from a calendar that was not read yet to one that was would be left out. So what has changed
-    /// since is read again, until nothing has.
+    /// since is read again, until nothing has. The revision of a calendar also rises when an event leaves it.
     async fn write_all_events(&self, org: OrgId, at: Timestamp, to: &mut Writer) -> Result<(), Ended> {
         to.begin_list("events");
-        let mut read: Vec<(CalendarId, Position)> = Vec::new();
+        let mut read: Vec<(CalendarId, Reached)> = Vec::new();
         let mut after = None;
         for _ in 0..PASSES {
             let mut changed = false;
-            for (calendar, position) in &mut read {
-                let reached = self.write_events(org, *calendar, *position, at, to).await?;
-                changed |= reached != *position;
-                *position = reached;
+            for (calendar, reached) in &mut read {
+                let now = self.write_events(org, *calendar, *reached, at, to).await?;
+                changed |= now != *reached;
+                *reached = now;
             }
             while let Some(calendars) = self.some_calendars(org, &mut after).await? {
                 for calendar in calendars {
-                    let reached = self.write_events(org, calendar.id, Position::START, at, to).await?;
+                    let reached = self.write_events(org, calendar.id, Reached::NOTHING, at, to).await?;
                     read.push((calendar.id, reached));
                     changed = true;
                 }
@@ -324,36 +324,49 @@ impl App {
         Ok(())
     }
 
-    /// Writes the events of a calendar that changed after `position`, in the order of their last change, so that none is
-    /// skipped. An event that is changed during the export may appear twice; the later one is newer. Returns the position
-    /// reached.
+    /// Writes the events of a calendar that changed since, in the order of their last change, so that none is skipped. An
+    /// event that is changed during the export may appear twice; the later one is newer.
     async fn write_events(
         &self,
         org: OrgId,
         calendar: CalendarId,
-        position: Position,
+        mut reached: Reached,
         at: Timestamp,
         to: &mut Writer,
-    ) -> Result<Position, Ended> {
-        // Deleted events are excluded.
-        let mut since = ChangesSince { after: position, deleted_after: Revision(i64::MAX) };
+    ) -> Result<Reached, Ended> {
         loop {
+            // Deleted events are excluded.
+            let since = ChangesSince { after: reached.position, deleted_after: Revision(i64::MAX) };
             let read = self.parts.store.changes(org, calendar, since, ROWS).await?;
             // A calendar that was deleted in the meantime has no events.
-            let Some(read) = read else { return Ok(since.after) };
-            let count = read.changes.len();
+            let Some(read) = read else { return Ok(reached) };
+            // Large events end a page early.
+            let more = read.more || read.changes.len() >= ROWS as usize;
+            reached.revision = read.revision;
             for (revision, changed) in read.changes {
-                since.after = Position { revision, id: changed.id() };
+                reached.position = Position { revision, id: changed.id() };
                 if let Changed::Written(mut event) = changed {
                     event.set_at(at);
                     to.entry(&wire::Event::from(*event)).await?;
                 }
             }
-            if count < ROWS as usize {
-                return Ok(since.after);
+            if !more {
+                return Ok(reached);
             }
         }
     }
+}
+
+/// How far a calendar was read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Reached {
+    position: Position,
+    /// The calendar's revision.
+    revision: Revision,
+}
+
+impl Reached {
+    const NOTHING: Self = Self { position: Position::START, revision: Revision(0) };
 }
 
 fn exported(organization: &Organization) -> wire::ExportedOrg {

@@ -124,6 +124,8 @@ impl App {
             let found = self.parts.store.find_calendar(org, place.calendar).await?;
             rooms.extend(found.map(|calendar| room(calendar, Some(place.agent), status)));
         }
+        // The key of an agent learns neither what is on the calendars of others nor when they are free.
+        let shown = |calendar: &Calendar| actor.narrowed_to().is_none_or(|own| calendar.agent == Some(own));
         let (mut taken, mut conflicts, mut sources) = (false, Vec::new(), Vec::new());
         for room in &mut rooms {
             if !proposal.skip_taken() && room.calendar.conflicts == Conflicts::Allow {
@@ -139,13 +141,15 @@ impl App {
                 }
                 Err(Taken(blocks)) => {
                     taken = true;
-                    // The key of an agent does not learn what is on the calendars of others.
-                    if actor.narrowed_to().is_none_or(|own| room.calendar.agent == Some(own)) {
+                    if shown(&room.calendar) {
                         conflicts.extend(blocks.into_iter().map(|block| (id, block)));
                     }
                 }
             }
             sources.push(source);
+        }
+        if !rooms.iter().all(|room| shown(&room.calendar)) {
+            sources.clear();
         }
         Ok(if taken { Err(Some(obstacles(slot.span(), conflicts, sources))) } else { Ok(rooms) })
     }

@@ -95,7 +95,8 @@ impl Missing {
 pub struct Obstacles {
     /// The wanted time.
     pub wanted: Span,
-    /// The conflicts, by calendar and start: at most 20, and at least one for each calendar with conflicts.
+    /// The conflicts, by calendar and start: at most 20, and at least one for each calendar with conflicts that the
+    /// caller may see.
     pub conflicts: Vec<(CalendarId, Block)>,
     /// Up to three times of the same length that are free on all calendars, the nearest first. Computed last, after
     /// all locks are released.
@@ -105,7 +106,8 @@ pub struct Obstacles {
     pub occurrences: Vec<Span>,
     /// The index of the event, if the request has several.
     pub item: Option<usize>,
-    /// The calendars on which the time must be free.
+    /// The calendars on which the time must be free. Empty if the caller may not see all of them, so that no free times
+    /// are offered.
     pub(crate) sources: Vec<BusySource>,
 }
 
@@ -119,7 +121,11 @@ impl std::fmt::Display for Obstacles {
                 let (from, to) = (block.span.start(), block.span.end());
                 write!(f, " conflicts with a block of kind {kind} from {from} to {to} on {calendar}")?;
             }
+            None if self.sources.is_empty() => write!(f, " is taken on a calendar of another agent")?,
             None => write!(f, " may be subject to other rules now")?,
+        }
+        if self.sources.is_empty() {
+            return Ok(());
         }
         match self.nearest_free.first() {
             Some(free) => write!(f, "; the nearest free time is from {} to {}", free.start(), free.end()),

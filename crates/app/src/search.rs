@@ -13,6 +13,8 @@ use crate::{Actor, App, Refusal, answered::json, local::LocalZones};
 
 /// How many events one read opens. Other requests have their turn in between.
 const CHUNK: usize = 500;
+/// How often a request reads. Reads of large events return fewer than they may.
+const READS_MAX: usize = SEARCHED_MAX / CHUNK;
 /// The largest size of the events of an answer as JSON, in bytes. The rest is for their occurrences and local times.
 const FOUND_BYTES_MAX: usize = PAGE_BYTES_MAX - (128 << 10);
 
@@ -37,12 +39,11 @@ impl App {
         let _turn = self.searching.lock([org]).await;
         let mut found: Vec<Candidate> = Vec::new();
         let mut after = wanted.cursor.map(|cursor| cursor.after);
-        let (mut searched, mut bytes, mut more) = (0, 0, true);
-        while more && found.len() < limit && searched < SEARCHED_MAX {
-            let read =
-                self.parts.store.events_to_search(org, filter, after, CHUNK.min(SEARCHED_MAX - searched)).await?;
+        let (mut reads, mut bytes, mut more) = (0, 0, true);
+        while more && found.len() < limit && reads < READS_MAX {
+            let read = self.parts.store.events_to_search(org, filter, after, CHUNK).await?;
             more = read.more;
-            searched += read.data.len();
+            reads += 1;
             let last = read.data.last().map(Candidate::position);
             let matching = self.found_in(org, &wanted.words, wanted.window, read.data).await?;
             let full = take_up_to(limit, matching, &mut found, &mut bytes);

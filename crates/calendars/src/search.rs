@@ -244,6 +244,7 @@ impl SearchToken {
         let id = EventId::from_uuid(Uuid::from_bytes(take(&mut rest)?));
         let window = Span::new(start, end).ok()?;
         let served = start >= Timestamp::EPOCH && end <= Timestamp::HORIZON && window.length() <= EXPANDED_MAX;
+        let served = served && window.contains(at);
         let token = Self { window, after: SearchPosition { calendar, start: at, id } };
         (rest.is_empty() && served).then_some(token)
     }

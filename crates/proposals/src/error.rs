@@ -35,8 +35,8 @@ pub enum ProposalError {
     NoSlotLeft,
     /// No slot that starts in the future, or not the slot to confirm, has this many acceptances, the proposal's minimum.
     #[error(
-        "no slot that can be confirmed has the {0} acceptances that min_accepts requires; cancel the proposal and propose \
-         other times, or a smaller min_accepts"
+        "no slot that can be confirmed has min_accepts ({0}) acceptances; wait for other responses, or cancel the \
+         proposal and propose other times or a smaller min_accepts"
     )]
     TooFewAccepts(u32),
     /// A slot was to be confirmed, but every response declines. Such a proposal is cancelled.

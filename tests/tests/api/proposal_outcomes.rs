@@ -10,10 +10,10 @@ use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
-    fixtures::{agent_with_calendar, calendar_of, has_exactly, is_id, is_time, now, shared_calendar},
+    fixtures::{agent_with_calendar, calendar_of, event, has_exactly, is_id, is_time, now, shared_calendar},
     proposals::{
-        PROPOSALS, Team, accept, cancel, counter, decline, elsewhere, events_of, get_proposal, resolve, respond, slot,
-        slot_id, time, weighted,
+        PROPOSALS, Team, accept, cancel, counter, decline, elsewhere, events_of, get_proposal, key_of, resolve,
+        respond, slot, slot_id, time, weighted,
     },
     webhooks::{hook, with_receiver},
 };
@@ -511,4 +511,34 @@ async fn a_proposal_survives_deleted_calendars_and_agents(#[case] database: Data
     cancel(&api, &lost.id()).await.expect(200);
     let accepted = accept(&team.participants[0], &slot_id(&made, 0));
     assert_eq!(respond(&api, &made.id(), accepted).await.expect(200)["status"], "confirmed");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn the_key_of_an_agent_learns_nothing_of_other_calendars(#[case] database: Database) {
+    let (server, api) = Server::with_org(database, "pro").await;
+    let team = Team::of(&api, 2).await;
+    let organizer = key_of(&server, &api, &team.organizer).await;
+    let [ada, bob] = [0, 1].map(|index| team.participants[index].as_str());
+    let busy = calendar_of(&api, bob).await;
+    event(&api, &busy, &time("09:00"), &time("10:00")).await;
+    let all = json!({ "placement": "all", "skip_taken": true });
+    let made = team.propose(&organizer, &[slot("09:00", "10:00")], all).await;
+    respond(&api, &made.id(), accept(ada, &slot_id(&made, 0))).await.expect(200);
+
+    // An organization's key sees what blocks, and when everyone is free.
+    let seen = resolve(&api, &made.id()).await.refused(409, "conflict").code("slot_taken");
+    assert_eq!(seen.at("/error/conflicts/0/calendar_id"), json!(busy));
+    assert!(!seen.at("/error/nearest_free").as_array().unwrap().is_empty());
+    let hidden = resolve(&organizer, &made.id()).await.refused(409, "conflict").code("slot_taken");
+    assert_eq!((hidden.at("/error/conflicts"), hidden.at("/error/nearest_free")), (json!([]), json!([])));
+    let message = hidden.at("/error/message").as_str().unwrap().to_owned();
+    assert!(message.contains("is taken on a calendar of another agent"), "{message}");
+    assert!(!message.contains(&busy), "{message}");
+    // Its own conflicts are shown.
+    event(&api, &team.calendar, &time("09:30"), &time("09:45")).await;
+    let own = resolve(&organizer, &made.id()).await.refused(409, "conflict").code("slot_taken");
+    let conflicts = own.at("/error/conflicts");
+    let named: Vec<&Value> = conflicts.as_array().unwrap().iter().map(|one| &one["calendar_id"]).collect();
+    assert_eq!((named, own.at("/error/nearest_free")), (vec![&json!(team.calendar)], json!([])));
 }

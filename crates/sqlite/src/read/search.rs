@@ -82,12 +82,19 @@ impl SqliteStore {
             limit
         )
         .fetch(snapshot);
-        // The rows are opened while the next ones are read.
-        let opened = rows.map_ok(|row| (sealed_weight(&row.content), row.open(org, self.cipher.as_ref())));
+        // The rows are opened while the next ones are read, but not those that are dropped.
+        let mut bytes = 0;
+        let opened = rows.map_ok(|row| {
+            let weight = sealed_weight(&row.content);
+            let event = (bytes < PAGE_BYTES_MAX).then(|| row.open(org, self.cipher.as_ref()));
+            bytes += weight;
+            (weight, event)
+        });
         let RowsWithin { rows, fetched } =
             rows_within(opened, |(weight, _)| *weight, PAGE_BYTES_MAX).await.map_err(store_error)?;
         let cut = fetched > rows.len() || i64::try_from(fetched) == Ok(limit);
-        let rows = rows.into_iter().map(|(_, event)| event.map(Candidate::single)).collect::<Result<_, _>>()?;
+        let rows =
+            rows.into_iter().filter_map(|(_, event)| Some(event?.map(Candidate::single))).collect::<Result<_, _>>()?;
         Ok(Read { rows, cut })
     }
 }

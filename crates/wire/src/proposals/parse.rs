@@ -75,7 +75,8 @@ fn notices(proposal: &domain::Proposal, now: Timestamp) -> Vec<Notice> {
             Err(error @ ProposalError::NoSlotLeft) => notices.push(notice("no_slot_left", error.to_string())),
             // Otherwise the last response would have confirmed one.
             Ok(domain::Verdict::Ranked(_)) => {
-                let message = "no slot was free at the last response; free one and resolve the proposal, or cancel it";
+                let message = "no slot could be used at the last response, because each was taken or its calendar deleted; \
+                               free a slot and resolve the proposal, or cancel it";
                 notices.push(notice("slot_taken", message.to_owned()));
             }
             _ => {}
@@ -86,8 +87,12 @@ fn notices(proposal: &domain::Proposal, now: Timestamp) -> Vec<Notice> {
         let responded_without = proposal.responses().iter().filter(|response| response.calendar().is_none());
         for agent in responded_without.map(domain::Response::agent).filter(|agent| !has_event(*agent)) {
             if proposal.invited().any(|invited| invited == agent) {
-                let remedy = if pending { "; create a calendar for it before the proposal is resolved" } else { "" };
-                notices.push(notice("no_calendar", format!("{agent} has no calendar, so it gets no event{remedy}")));
+                let what = if pending {
+                    "named no calendar; it gets an event only if it has exactly one when the proposal is resolved"
+                } else {
+                    "got no event, because it named no calendar and did not have exactly one"
+                };
+                notices.push(notice("no_calendar", format!("{agent} {what}")));
             }
         }
     }

@@ -13,8 +13,8 @@ use crate::{
 ///
 /// The slot with the highest score becomes an event. If everyone who responded declined, the proposal is cancelled. If
 /// nobody has responded, the answer is 409. A slot that has started is never chosen. If all have started, the answer is
-/// 409 `no_slot_left`. If none has the acceptances that `min_accepts` requires, it is 409 `too_few_accepts`. With `skip_taken`, and on a calendar that refuses conflicts, slots that are taken are
-/// skipped. If none is left, the answer is 409 `slot_taken`, and the proposal stays pending. It also stays pending if
+/// 409 `no_slot_left`. If none has the acceptances that `min_accepts` requires, it is 409 `too_few_accepts`.
+/// With `skip_taken`, and on a calendar that refuses conflicts, slots that are taken are skipped. If none is left, the answer is 409 `slot_taken`, and the proposal stays pending. It also stays pending if
 /// the plan's events are used up. The answer is then 429 `quota_exceeded`.
 #[utoipa::path(
     post,
