@@ -305,9 +305,9 @@ impl App {
         for _ in 0..PASSES {
             let mut changed = false;
             for (calendar, reached) in &mut read {
-                let now = self.write_events(org, *calendar, *reached, at, to).await?;
-                changed |= now != *reached;
-                *reached = now;
+                let next = self.write_events(org, *calendar, *reached, at, to).await?;
+                changed |= next != *reached;
+                *reached = next;
             }
             while let Some(calendars) = self.some_calendars(org, &mut after).await? {
                 for calendar in calendars {

@@ -35,7 +35,7 @@ impl App {
             let listed = self.parts.store.list_calendars(actor.org(), CalendarFilter::OfAgent(agent), whole).await?;
             zones.0.extend(listed.data.into_iter().map(|calendar| (calendar.id, calendar.zone)));
         }
-        // Only hold sets and searches cover calendars of several agents, and not many.
+        // Only hold sets and searches cover calendars of several agents: a page of events at most.
         for id in events.iter().map(|event| event.calendar) {
             if !zones.0.contains_key(&id)
                 && let Some(calendar) = self.parts.store.find_calendar(actor.org(), id).await?

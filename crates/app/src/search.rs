@@ -6,10 +6,10 @@ use kalends_calendars::{
     Candidate, Event, SEARCHED_MAX, SearchPosition, SearchToken, Words, finds_series, ports::SearchFilter,
 };
 use kalends_kernel::{CalendarId, EventId, OrgId, PAGE_BYTES_MAX};
-use kalends_time::{Span, Timestamp};
+use kalends_time::Span;
 use kalends_wire::{self as wire, FirstOccurrence, FoundEvent, FoundEvents, WantedSearch};
 
-use crate::{Actor, App, Refusal, answered::json, local::LocalZones};
+use crate::{Actor, App, Refusal, answered::json};
 
 /// How many events one read opens. Other requests have their turn in between.
 const CHUNK: usize = 500;
@@ -54,9 +54,14 @@ impl App {
             }
         }
         let now = self.now();
-        let events: Vec<Event> = found.iter().map(|candidate| candidate.event.clone()).collect();
+        let (events, firsts): (Vec<Event>, Vec<Option<Span>>) =
+            found.into_iter().map(|Candidate { event, first }| (event.at(now), first)).unzip();
         let zones = self.local_zones(actor, &events).await?;
-        let data = found.into_iter().map(|candidate| shown(candidate, &zones, now)).collect();
+        let shown = |(event, first): (Event, Option<Span>)| FoundEvent {
+            event: zones.to_wire(event),
+            first_occurrence: first.map(FirstOccurrence::from),
+        };
+        let data = events.into_iter().zip(firsts).map(shown).collect();
         let next = after.filter(|_| more).map(|after| SearchToken { window: wanted.window, after }.to_text());
         Ok(FoundEvents { data, next })
     }
@@ -104,8 +109,4 @@ fn take_up_to(
         found.push(candidate);
     }
     None
-}
-
-fn shown(Candidate { event, first }: Candidate, zones: &LocalZones, now: Timestamp) -> FoundEvent {
-    FoundEvent { event: zones.to_wire(event.at(now)), first_occurrence: first.map(FirstOccurrence::from) }
 }

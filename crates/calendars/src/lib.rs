@@ -63,8 +63,8 @@ pub use rules::{
     WrittenWeek, read_rules, rules_document,
 };
 pub use search::{
-    Candidate, Candidates, QUERY_MAX, Read, SEARCHED_MAX, SearchPosition, SearchToken, WORDS_MAX, Words, finds_series,
-    series_to_search, with_first,
+    Candidate, CandidateRows, Candidates, QUERY_MAX, SEARCHED_MAX, SearchPosition, SearchToken, WORDS_MAX, Words,
+    finds_series, series_to_search, with_first,
 };
 pub use series::{
     BOUNDED_DAYS, CancelError, ChangedOverride, ChangedSeries, EXDATES_MAX, NewRecurrence, OVERRIDES_MAX, Occurrence,

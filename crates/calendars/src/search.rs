@@ -141,14 +141,14 @@ pub struct Candidates {
 
 /// Events of one kind that were read up to a limit.
 #[derive(Debug)]
-pub struct Read {
+pub struct CandidateRows {
     /// The events, by position.
     pub rows: Vec<Candidate>,
     /// Whether the limit left some out. There is a row then.
     pub cut: bool,
 }
 
-impl Read {
+impl CandidateRows {
     /// The position up to which it is complete; `None` if nothing was left out.
     pub fn complete_until(&self) -> Option<SearchPosition> {
         self.rows.last().filter(|_| self.cut).map(Candidate::position)
@@ -157,7 +157,7 @@ impl Read {
 
 impl Candidates {
     /// Two kinds in one order, up to where both are complete, and at most `limit`.
-    pub fn merged(singles: Read, series: Read, limit: usize) -> Self {
+    pub fn merged(singles: CandidateRows, series: CandidateRows, limit: usize) -> Self {
         let complete = [singles.complete_until(), series.complete_until()].into_iter().flatten().min();
         let mut data: Vec<Candidate> = singles.rows.into_iter().chain(series.rows).collect();
         data.retain(|candidate| complete.is_none_or(|complete| candidate.position() <= complete));

@@ -2,7 +2,9 @@
 
 use futures::TryStreamExt as _;
 use kalends_calendars::ports::SearchFilter;
-use kalends_calendars::{Candidate, Candidates, Event, Read, Repeating, SearchPosition, series_to_search, with_first};
+use kalends_calendars::{
+    Candidate, CandidateRows, Candidates, Event, Repeating, SearchPosition, series_to_search, with_first,
+};
 use kalends_kernel::{OrgId, PAGE_BYTES_MAX, StoreError};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
 use sqlx::{Connection as _, PgConnection};
@@ -36,7 +38,7 @@ impl PostgresStore {
         connection.keep();
         let cut = too_many || fetched > rows.len();
         let series = self.opened(org, rows)?;
-        Ok(Candidates::merged(singles, Read { rows: with_first(series, &firsts), cut }, limit))
+        Ok(Candidates::merged(singles, CandidateRows { rows: with_first(series, &firsts), cut }, limit))
     }
 
     fn opened(&self, org: OrgId, rows: Vec<EventRow>) -> Result<Vec<Event>, StoreError> {
@@ -51,7 +53,7 @@ impl PostgresStore {
         filter: SearchFilter,
         after: Option<SearchPosition>,
         limit: usize,
-    ) -> Result<Read, StoreError> {
+    ) -> Result<CandidateRows, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let (after_start, after_id) = after.map(|after| (after.start.as_micros(), after.id.uuid())).unzip();
         // Each calendar's events are read by start, and no more of them than the limit.
@@ -98,7 +100,7 @@ impl PostgresStore {
         let cut = fetched > rows.len() || i64::try_from(fetched) == Ok(limit);
         let rows =
             rows.into_iter().filter_map(|(_, event)| Some(event?.map(Candidate::single))).collect::<Result<_, _>>()?;
-        Ok(Read { rows, cut })
+        Ok(CandidateRows { rows, cut })
     }
 }
 

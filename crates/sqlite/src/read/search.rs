@@ -2,7 +2,7 @@
 
 use futures::TryStreamExt as _;
 use kalends_calendars::{
-    Candidate, Candidates, Read, Repeating, SearchPosition, ports::SearchFilter, series_to_search, with_first,
+    Candidate, CandidateRows, Candidates, Repeating, SearchPosition, ports::SearchFilter, series_to_search, with_first,
 };
 use kalends_kernel::{EventId, OrgId, PAGE_BYTES_MAX, StoreError};
 use kalends_warm_pool::{RowsWithin, rows_within, sealed_weight};
@@ -34,7 +34,7 @@ impl SqliteStore {
             let RowsWithin { rows, fetched } = in_order(snapshot, org, &ids).await?;
             let cut = too_many || fetched > rows.len();
             let series = self.read_events(org, rows)?;
-            Ok(Candidates::merged(singles, Read { rows: with_first(series, &firsts), cut }, limit))
+            Ok(Candidates::merged(singles, CandidateRows { rows: with_first(series, &firsts), cut }, limit))
         })
         .await
     }
@@ -47,7 +47,7 @@ impl SqliteStore {
         filter: SearchFilter,
         after: Option<SearchPosition>,
         limit: usize,
-    ) -> Result<Read, StoreError> {
+    ) -> Result<CandidateRows, StoreError> {
         let (org_id, from, to) = (org.uuid(), filter.window.start().as_micros(), filter.window.end().as_micros());
         let (calendar, agent) = (filter.calendar.map(|id| id.uuid()), filter.agent.map(|id| id.uuid()));
         let begun = after.map(|after| after.calendar.uuid());
@@ -95,7 +95,7 @@ impl SqliteStore {
         let cut = fetched > rows.len() || i64::try_from(fetched) == Ok(limit);
         let rows =
             rows.into_iter().filter_map(|(_, event)| Some(event?.map(Candidate::single))).collect::<Result<_, _>>()?;
-        Ok(Read { rows, cut })
+        Ok(CandidateRows { rows, cut })
     }
 }
 
