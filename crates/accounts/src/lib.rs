@@ -10,7 +10,6 @@ mod audit;
 mod change;
 mod claim;
 mod console;
-mod email;
 mod key;
 mod key_label;
 pub mod oauth;
@@ -38,7 +37,6 @@ pub use claim::{
     RevokeError, Revoked, Rivals, StoredClaimState, claimable,
 };
 pub use console::{Account, Founding, NewAccount, SignUpError, open_account};
-pub use email::{EMAIL_MAX, Email};
 pub use key::{ApiKey, EndedKey, KeyHash, KeyKind, KeyView, NewKey};
 pub use key_label::KeyLabel;
 pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, Waitlist, limits_of_operators_own};
@@ -56,3 +54,6 @@ pub use terms::{Acceptance, AcceptanceRecord, StaleTerms, TERMS_UPGRADE_HEADER, 
 pub use token_hash::TokenHash;
 pub use user::{Ownership, Password, PasswordHash, User, UserName, active_organization, goes_with};
 pub use waitlist::{JoinError, NewJoin, WaitingName, join, joined_again};
+
+/// The address of a user, an organization or a guest.
+pub use kalends_kernel::{EMAIL_MAX, Email};

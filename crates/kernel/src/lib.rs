@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod email;
 mod entropy;
 mod field;
 mod foreign;
@@ -18,6 +19,7 @@ pub use kalends_time::{ParseTimestampError, Timestamp};
 pub use serde_json;
 pub use uuid;
 
+pub use email::{EMAIL_MAX, Email};
 pub use entropy::{Entropy, random_bytes};
 pub use field::{Code, FieldError, FieldErrors};
 pub use foreign::Foreign;

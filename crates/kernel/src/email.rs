@@ -2,13 +2,21 @@
 
 use std::fmt;
 
-use kalends_kernel::FieldError;
+use crate::FieldError;
 
 /// The maximum number of characters of an address. RFC 3696 erratum 1690 allows 254 in a path; this is more generous.
 pub const EMAIL_MAX: usize = 320;
 
 /// An address with a normalized domain: lower case, IDNA ASCII, without a trailing dot. The whole address is
 /// lower-cased, because mailboxes ignore case in practice.
+///
+/// ```
+/// use kalends_kernel::Email;
+///
+/// let email = Email::parse("email", "Ada@B\u{fc}cher.example").unwrap();
+/// assert_eq!(email.as_str(), "ada@xn--bcher-kva.example");
+/// assert!(Email::parse("email", "ada@localhost").is_err());
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Email(String);
 
@@ -16,7 +24,7 @@ impl Email {
     /// Checks the syntax of a dot-atom address (RFC 5322 section 3.4.1, without comments and quotes).
     ///
     /// # Errors
-    /// Names the field and the part that is wrong.
+    /// Names the field and the part that is wrong. [`Email`] has an example.
     pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
         let wrong =
             |what: &str| FieldError::new(param, format!("must be an email address such as ada@example.com: {what}"));
@@ -41,7 +49,7 @@ impl Email {
         Ok(Self(format!("{}@{domain}", local.to_ascii_lowercase())))
     }
 
-    /// The address from a store.
+    /// The address from a store, as [`Email::as_str`] returned it. [`Email`] has an example.
     pub const fn from_stored(address: String) -> Self {
         Self(address)
     }
