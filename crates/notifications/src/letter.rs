@@ -2,8 +2,8 @@
 //!
 //! A worker claims a letter, takes one use of its recipient's hourly allowance, sends it, and records the outcome under
 //! the number of its claim. A failed attempt gives the use back. A crash loses no letter, and repeats at most the
-//! letters in flight. A newer letter to the same recipient about the same event supersedes one that waits, whether or
-//! not the newer one has been sent.
+//! letters in flight. A newer letter to the same recipient about the same event supersedes one that was postponed,
+//! whether or not the newer one has been sent. It waits for one that is in flight, so that the newest arrives last.
 
 use kalends_kernel::{EventId, LetterId, OrgId};
 use kalends_time::{SignedDuration, Timestamp};
@@ -48,7 +48,7 @@ pub struct ClaimedLetter {
     pub letter: Letter,
     /// The number of the claim.
     pub fence: Fence,
-    /// How many times it was postponed.
+    /// How many times it was claimed before it was last postponed; 0 if it never was.
     pub put_off: u32,
     /// Whether there is a newer letter to the same recipient about the same event.
     pub superseded: bool,

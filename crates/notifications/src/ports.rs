@@ -159,7 +159,8 @@ pub trait DeliveryQueue: Send + Sync {
 pub trait Letters: Send + Sync {
     /// Claims up to `limit` letters that are due at `now`, the longest waiting first, each for
     /// [`LETTER_CLAIM_LASTS`](crate::LETTER_CLAIM_LASTS). However many workers call this at the same time, only one of
-    /// them gets each letter. A letter that cannot be read is logged, stays claimed, and does not hold up the others.
+    /// them gets each letter. A letter waits while an older one to the same recipient about the same event has not been tried
+    /// yet, or is being sent, so that no older one arrives last. A letter that cannot be read is logged, stays claimed, and does not hold up the others.
     async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError>;
 
     /// Records the end of a letter under the number of its claim. [`LetterEnd::Sent`] also removes older letters to

@@ -18,8 +18,15 @@ impl Letters for PostgresStore {
             sqlx::query!(
                 r#"UPDATE letters l SET due_at = $2, fence = l.fence + 1
                  FROM (
-                     SELECT org_id, id FROM letters WHERE due_at <= $1
-                     ORDER BY due_at, org_id, id LIMIT $3 FOR UPDATE SKIP LOCKED
+                     SELECT d.org_id, d.id FROM letters d
+                     WHERE d.due_at <= $1
+                         AND NOT EXISTS (
+                             SELECT 1 FROM letters older
+                             WHERE older.org_id = d.org_id AND older.recipient = d.recipient AND older.about = d.about
+                                 AND (older.created_at, older.id) < (d.created_at, d.id)
+                                 AND (older.fence = 0 OR older.fence > older.put_off)
+                         )
+                     ORDER BY d.due_at, d.org_id, d.id LIMIT $3 FOR UPDATE OF d SKIP LOCKED
                  ) due
                  WHERE l.org_id = due.org_id AND l.id = due.id
                  RETURNING l.org_id, l.id, l.recipient, l.about, l.content, l.created_at, l.fence, l.put_off,
@@ -35,36 +42,47 @@ impl Letters for PostgresStore {
             .fetch_all(&self.connections)
         });
         let claimed = rows.await.map_err(store_error)?.into_iter().map(|row| {
-            let id = LetterId::from_uuid(row.id);
-            let corrupt = |column, detail: &dyn std::fmt::Display| StoreError::corrupt("letters", column, id, detail);
-            let plain = self
-                .cipher
-                .open(places::letter_content(id), &row.content)
-                .map_err(|error| corrupt("content", &error))?;
-            let content = String::from_utf8(plain).map_err(|error| corrupt("content", &error))?;
-            let letter = Letter {
-                id,
-                org: OrgId::from_uuid(row.org_id),
-                recipient: row.recipient.as_slice().try_into().map_err(|error| corrupt("recipient", &error))?,
-                about: EventId::from_uuid(row.about),
-                content,
-                created_at: Timestamp::from_micros(row.created_at),
+            let (org, id, fence) = (OrgId::from_uuid(row.org_id), LetterId::from_uuid(row.id), Fence(row.fence));
+            let read = || -> Result<ClaimedLetter, StoreError> {
+                let corrupt =
+                    |column, detail: &dyn std::fmt::Display| StoreError::corrupt("letters", column, id, detail);
+                let plain = self
+                    .cipher
+                    .open(places::letter_content(id), &row.content)
+                    .map_err(|error| corrupt("content", &error))?;
+                let content = String::from_utf8(plain).map_err(|error| corrupt("content", &error))?;
+                let letter = Letter {
+                    id,
+                    org,
+                    recipient: row.recipient.as_slice().try_into().map_err(|error| corrupt("recipient", &error))?,
+                    about: EventId::from_uuid(row.about),
+                    content,
+                    created_at: Timestamp::from_micros(row.created_at),
+                };
+                Ok(ClaimedLetter {
+                    letter,
+                    fence,
+                    put_off: u32::try_from(row.put_off).map_err(|error| corrupt("put_off", &error))?,
+                    superseded: row.superseded,
+                })
             };
-            Ok(ClaimedLetter {
-                letter,
-                fence: Fence(row.fence),
-                put_off: u32::try_from(row.put_off).map_err(|error| corrupt("put_off", &error))?,
-                superseded: row.superseded,
-            })
+            ((org, id, fence), read())
         });
-        // An unreadable letter does not hold up the others. It is due again when its claim ends.
-        let readable = claimed.filter_map(|claimed: Result<ClaimedLetter, StoreError>| {
-            let logged = |error: &StoreError| {
-                tracing::error!(error = error as &dyn std::error::Error, "a due letter cannot be read");
-            };
-            claimed.inspect_err(logged).ok()
-        });
-        Ok(readable.collect())
+        let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
+        for (of, claimed) in claimed {
+            match claimed {
+                Ok(claimed) => readable.push(claimed),
+                Err(error) => {
+                    tracing::error!(error = &error as &dyn std::error::Error, "a due letter cannot be read");
+                    unreadable.push(of);
+                }
+            }
+        }
+        // An unreadable letter does not hold up newer ones about the same event. It is due again when its claim ends.
+        for (org, id, fence) in unreadable {
+            self.end_letter(org, id, fence, LetterEnd::PutOff(now + LETTER_CLAIM_LASTS)).await?;
+        }
+        Ok(readable)
     }
 
     async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError> {
@@ -104,7 +122,7 @@ impl Letters for PostgresStore {
             LetterEnd::PutOff(until) => {
                 retried(|| {
                     sqlx::query!(
-                        "UPDATE letters SET due_at = $4, put_off = put_off + 1
+                        "UPDATE letters SET due_at = $4, put_off = fence
                          WHERE org_id = $1 AND id = $2 AND fence = $3",
                         org.uuid(),
                         letter.uuid(),

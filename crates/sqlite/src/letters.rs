@@ -11,6 +11,19 @@ use crate::{
     rows::{places, row_id},
 };
 
+/// A claimed row.
+struct Row {
+    org_id: Vec<u8>,
+    id: Vec<u8>,
+    recipient: Vec<u8>,
+    about: Vec<u8>,
+    content: String,
+    created_at: i64,
+    fence: i64,
+    put_off: u32,
+    superseded: bool,
+}
+
 #[async_trait]
 impl Letters for SqliteStore {
     async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
@@ -25,9 +38,20 @@ impl Letters for SqliteStore {
             return Ok(Vec::new());
         }
         let mut writing = self.database.writer.take().await?;
-        let claimed = sqlx::query!(
+        let claimed = sqlx::query_as!(
+            Row,
             r#"update letters set due_at = ?2, fence = fence + 1
-             where rowid in (select rowid from letters where due_at <= ?1 order by due_at, rowid limit ?3)
+             where rowid in (
+                select due.rowid from letters due
+                where due.due_at <= ?1
+                    and not exists (
+                        select 1 from letters older
+                        where older.org_id = due.org_id and older.recipient = due.recipient and older.about = due.about
+                            and (older.created_at, older.id) < (due.created_at, due.id)
+                            and (older.fence = 0 or older.fence > older.put_off)
+                    )
+                order by due.due_at, due.rowid limit ?3
+             )
              returning org_id as "org_id!", id as "id!", recipient as "recipient!", about as "about!",
                 content as "content!", created_at as "created_at!", fence as "fence!", put_off as "put_off!: u32",
                 exists (
@@ -52,7 +76,7 @@ impl Letters for SqliteStore {
                 return Err(store_error(error));
             }
         };
-        let claimed = rows.into_iter().map(|row| {
+        let read = |row: Row| -> Result<ClaimedLetter, StoreError> {
             let id = LetterId::from_uuid(row_id("letters", "id", &row.id)?);
             let corrupt = |column, detail: &dyn std::fmt::Display| StoreError::corrupt("letters", column, id, detail);
             let plain = self
@@ -69,15 +93,30 @@ impl Letters for SqliteStore {
                 created_at: Timestamp::from_micros(row.created_at),
             };
             Ok(ClaimedLetter { letter, fence: Fence(row.fence), put_off: row.put_off, superseded: row.superseded })
-        });
-        // An unreadable letter does not hold up the others. It is due again when its claim ends.
-        let readable = claimed.filter_map(|claimed: Result<ClaimedLetter, StoreError>| {
-            let logged = |error: &StoreError| {
-                tracing::error!(error = error as &dyn std::error::Error, "a due letter cannot be read");
+        };
+        let claimed = rows.into_iter().map(|row| {
+            let ids = (row_id("letters", "org_id", &row.org_id), row_id("letters", "id", &row.id));
+            let of = match ids {
+                (Ok(org), Ok(id)) => Some((OrgId::from_uuid(org), LetterId::from_uuid(id), Fence(row.fence))),
+                _ => None,
             };
-            claimed.inspect_err(logged).ok()
+            (of, read(row))
         });
-        Ok(readable.collect())
+        let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
+        for (of, claimed) in claimed {
+            match claimed {
+                Ok(claimed) => readable.push(claimed),
+                Err(error) => {
+                    tracing::error!(error = &error as &dyn std::error::Error, "a due letter cannot be read");
+                    unreadable.push(of);
+                }
+            }
+        }
+        // An unreadable letter does not hold up newer ones about the same event. It is due again when its claim ends.
+        for (org, id, fence) in unreadable.into_iter().flatten() {
+            self.end_letter(org, id, fence, LetterEnd::PutOff(now + LETTER_CLAIM_LASTS)).await?;
+        }
+        Ok(readable)
     }
 
     async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError> {
@@ -108,7 +147,7 @@ impl Letters for SqliteStore {
             LetterEnd::PutOff(until) => {
                 let until = until.as_micros();
                 sqlx::query!(
-                    "update letters set due_at = ?4, put_off = put_off + 1 where org_id = ?1 and id = ?2 and fence = ?3",
+                    "update letters set due_at = ?4, put_off = fence where org_id = ?1 and id = ?2 and fence = ?3",
                     org_id,
                     id,
                     fence.0,

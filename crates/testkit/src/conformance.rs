@@ -127,6 +127,7 @@ macro_rules! conformance_cases {
                 a_newer_letter_supersedes_an_older_one,
                 a_sent_letter_removes_older_ones,
                 a_letter_is_not_sent_after_its_successor,
+                a_letter_waits_for_an_older_one_in_flight,
                 a_letter_is_claimed_by_one_worker,
                 letters_are_deleted_with_their_organization,
                 allowances_are_used_in_the_commit,

@@ -4,27 +4,37 @@ use kalends_accounts::Taken;
 use kalends_app::Use;
 use kalends_app::ports::CommitError;
 use kalends_rows::SealedChangeSet;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, types::Uuid};
 
 use super::allowances::use_up;
 use crate::error::ApplyError;
 
 /// Stores the letters.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
-    for (letter, content) in batch.iter().flat_map(SealedChangeSet::letters) {
-        sqlx::query!(
-            "INSERT INTO letters (org_id, id, recipient, about, content, created_at, due_at, fence, put_off)
-             VALUES ($1, $2, $3, $4, $5, $6, $6, 0, 0)",
-            letter.org.uuid(),
-            letter.id.uuid(),
-            letter.recipient.as_slice(),
-            letter.about.uuid(),
-            content,
-            letter.created_at.as_micros(),
-        )
-        .execute(&mut *connection)
-        .await?;
+    let letters: Vec<_> = batch.iter().flat_map(SealedChangeSet::letters).collect();
+    if letters.is_empty() {
+        return Ok(());
     }
+    let orgs: Vec<Uuid> = letters.iter().map(|(letter, _)| letter.org.uuid()).collect();
+    let ids: Vec<Uuid> = letters.iter().map(|(letter, _)| letter.id.uuid()).collect();
+    let recipients: Vec<&[u8]> = letters.iter().map(|(letter, _)| letter.recipient.as_slice()).collect();
+    let events: Vec<Uuid> = letters.iter().map(|(letter, _)| letter.about.uuid()).collect();
+    let contents: Vec<&str> = letters.iter().map(|(_, content)| *content).collect();
+    let created: Vec<i64> = letters.iter().map(|(letter, _)| letter.created_at.as_micros()).collect();
+    sqlx::query!(
+        "INSERT INTO letters (org_id, id, recipient, about, content, created_at, due_at, fence, put_off)
+         SELECT org_id, id, recipient, about, content, created_at, created_at, 0, 0
+         FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::uuid[], $5::text[], $6::bigint[])
+             AS row (org_id, id, recipient, about, content, created_at)",
+        &orgs,
+        &ids,
+        &recipients as &[&[u8]],
+        &events,
+        &contents as &[&str],
+        &created,
+    )
+    .execute(connection)
+    .await?;
     Ok(())
 }
 

@@ -123,38 +123,69 @@ pub async fn a_newer_letter_supersedes_an_older_one(store: &StoreUnderTest) {
     assert_eq!(superseded(later).await, [old.id], "not {:?}, {:?}, {:?}", elsewhere.id, to_another.id, newer.id);
 }
 
-/// Sending a letter removes older ones to the same recipient about the same event, waiting or claimed, and no others.
-/// A dropped letter removes no others, and neither does a worker that lost its claim.
+/// A letter waits while an older one to the same recipient about the same event is in flight, also after the process
+/// that sent it was killed. It does not wait for one that was postponed.
+pub async fn a_letter_waits_for_an_older_one_in_flight(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (first, second, third) = (scene.written(1, 1).await, scene.written(1, 1).await, scene.written(1, 1).await);
+    let mut now = scene.make.tick();
+    let only = |mut claimed: Vec<ClaimedLetter>, letter: &Letter| {
+        assert_eq!(claimed.iter().map(|claimed| claimed.letter.id).collect::<Vec<_>>(), [letter.id]);
+        claimed.remove(0)
+    };
+    only(scene.claims(now, 9).await, &first);
+    assert_eq!(scene.claims(now, 9).await, []);
+    // Its process was killed.
+    now = now + LETTER_CLAIM_LASTS;
+    let again = only(scene.claims(now, 9).await, &first);
+    assert_eq!(scene.claims(now, 9).await, []);
+    scene.ends(&again, LetterEnd::PutOff(now + SignedDuration::hours(1))).await;
+    let claimed = only(scene.claims(now, 9).await, &second);
+    assert_eq!(scene.claims(now, 9).await, []);
+    scene.ends(&claimed, LetterEnd::Sent).await;
+    only(scene.claims(now + SignedDuration::hours(2), 9).await, &third);
+}
+
+/// Sending a letter removes older ones to the same recipient about the same event, and no others. A dropped letter
+/// removes no others, and neither does a worker that lost its claim.
 pub async fn a_sent_letter_removes_older_ones(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let other = scene.other_organization().await;
-    let (waiting, in_flight) = (scene.written(1, 1).await, scene.written(1, 1).await);
+    let hour = SignedDuration::hours(1);
+    let waiting = scene.written(1, 1).await;
     let mut kept = vec![scene.written(1, 2).await, scene.written(2, 1).await, other.written(1, 1).await];
-    let claimed = scene.claims(scene.make.tick(), 9).await;
-    for claim in claimed.iter().filter(|claim| claim.letter.id != in_flight.id) {
-        scene.ends(claim, LetterEnd::PutOff(scene.make.tick())).await;
+    let mut now = scene.make.tick();
+    for claim in scene.claims(now, 9).await {
+        scene.ends(&claim, LetterEnd::PutOff(now + hour)).await;
     }
-    let (dropped, sent) = (scene.written(1, 1).await, scene.written(1, 1).await);
-    kept.push(scene.written(1, 1).await);
-    let now = scene.make.tick();
-    let claimed = scene.claims(now, 9).await;
-    let lost = claimed.iter().find(|claim| claim.letter.id == sent.id).unwrap();
-    let over = now + LETTER_CLAIM_LASTS;
-    let claimed = scene.claims(over, 9).await;
-    assert_eq!(claimed.len(), 8);
-    let of = |letter: &Letter| claimed.iter().find(|claim| claim.letter.id == letter.id).unwrap();
+    let dropped = scene.written(1, 1).await;
+    let lost = scene.claims(scene.make.tick(), 9).await.remove(0);
+    assert_eq!(lost.letter.id, dropped.id);
+    now = scene.make.tick() + LETTER_CLAIM_LASTS;
+    let taken = scene.claims(now, 9).await.remove(0);
     let left = async |now: Timestamp| {
         let claimed = scene.claims(now, 9).await;
+        for claim in &claimed {
+            scene.ends(claim, LetterEnd::PutOff(now)).await;
+        }
         claimed.into_iter().map(|claimed| claimed.letter.id).collect::<BTreeSet<_>>()
     };
+    let ids = |letters: &[Letter]| letters.iter().map(|letter| letter.id).collect::<BTreeSet<_>>();
+    scene.ends(&lost, LetterEnd::Sent).await;
+    scene.ends(&taken, LetterEnd::Dropped).await;
+    now = now + hour;
+    let mut all = kept.clone();
+    all.push(waiting.clone());
+    assert_eq!(left(now).await, ids(&all), "a lost claim ends nothing, nor does a dropped letter");
 
-    scene.ends(lost, LetterEnd::Sent).await;
-    scene.ends(of(&dropped), LetterEnd::Dropped).await;
-    scene.ends(of(&waiting), LetterEnd::PutOff(over)).await;
-    assert_eq!(left(over).await, BTreeSet::from([waiting.id]), "a lost claim ends nothing, nor does a dropped letter");
-    scene.ends(of(&sent), LetterEnd::Sent).await;
-    let expected = kept.iter().map(|letter| letter.id).collect();
-    assert_eq!(left(over + LETTER_CLAIM_LASTS).await, expected, "not {:?}, {:?}", waiting.id, in_flight.id);
+    let sent = scene.written(1, 1).await;
+    kept.push(scene.written(1, 1).await);
+    now = now + hour;
+    for claim in scene.claims(now, 9).await {
+        let end = if claim.letter.id == sent.id { LetterEnd::Sent } else { LetterEnd::PutOff(now + hour) };
+        scene.ends(&claim, end).await;
+    }
+    assert_eq!(left(now + hour + hour).await, ids(&kept), "not {:?}", waiting.id);
 }
 
 /// An older letter that was postponed is not sent after a newer one.

@@ -5,7 +5,7 @@ use kalends_kernel::{LetterId, OrgId, StoreError};
 use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
 use kalends_time::Timestamp;
 
-use super::MemoryStore;
+use super::{MemoryStore, state::LetterRow};
 
 /// Whether a letter is newer than another one to the same recipient about the same event.
 fn supersedes(letter: &Letter, other: &Letter) -> bool {
@@ -18,7 +18,12 @@ fn supersedes(letter: &Letter, other: &Letter) -> bool {
 impl Letters for MemoryStore {
     async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
         Ok(self.write(|state| {
-            let mut due: Vec<_> = state.letters.iter().filter(|(_, row)| row.due_at <= now).collect();
+            let is_first = |letter: &Letter| {
+                let blocks = |row: &LetterRow| row.fence == 0 || row.fence > i64::from(row.put_off);
+                !state.letters.values().any(|row| blocks(row) && supersedes(letter, &row.letter))
+            };
+            let is_due = |row: &LetterRow| row.due_at <= now && is_first(&row.letter);
+            let mut due: Vec<_> = state.letters.iter().filter(|(_, row)| is_due(row)).collect();
             due.sort_by_key(|(key, row)| (row.due_at, **key));
             let keys: Vec<_> = due.into_iter().map(|(key, _)| *key).take(limit as usize).collect();
             let mut claimed = Vec::new();
@@ -53,7 +58,7 @@ impl Letters for MemoryStore {
                 }
                 LetterEnd::PutOff(until) => {
                     row.due_at = until;
-                    row.put_off += 1;
+                    row.put_off = u32::try_from(row.fence).unwrap_or(u32::MAX);
                 }
             }
         });
