@@ -70,6 +70,8 @@ actions! {
     EventUpdate = "event.update",
     /// An event was deleted.
     EventDelete = "event.delete",
+    /// An attendee replied to an invitation.
+    EventReply = "event.reply",
     /// Holds were placed together.
     HoldSetCreate = "hold_set.create",
     /// A hold, or all of a set, was confirmed.
@@ -302,7 +304,7 @@ mod tests {
     fn the_actions_are_complete() {
         let listed = "auth.signup auth.signin auth.signout auth.failure key.create key.delete key.regenerate \
                       org.update account.delete agent.create agent.update agent.delete calendar.create \
-                      calendar.update calendar.delete event.create event.update event.delete webhook.create \
+                      calendar.update calendar.delete event.create event.update event.delete event.reply webhook.create \
                       webhook.update webhook.delete ical_subscription.create ical_subscription.update \
                       ical_subscription.delete rate_limit.exceeded booking_page.create booking_page.update \
                       booking_page.delete booking.create booking.move booking.cancel proposal.create proposal.respond proposal.resolve \

@@ -8,7 +8,7 @@ use kalends_accounts::{
 };
 use kalends_calendars::{HOLD_MOST, LONG_HOLD_MOST};
 use kalends_kernel::{AgentId, OrgId, RequestId, SessionId, UserId, Version};
-use kalends_plans::{Feature, Metric};
+use kalends_plans::{Feature, Metric, Plan};
 use kalends_proposals::Proposal;
 use kalends_time::{SignedDuration, Timestamp};
 
@@ -126,6 +126,15 @@ impl Actor {
     /// [`Refusal::PlanRequired`].
     pub fn needs(&self, feature: Feature) -> Result<(), Refusal> {
         if self.principal.plan.has(feature) { Ok(()) } else { Err(Refusal::PlanRequired(feature)) }
+    }
+
+    /// Allows mail to people that the request names.
+    ///
+    /// # Errors
+    /// [`Refusal::Unverified`].
+    pub fn may_invite(&self) -> Result<(), Refusal> {
+        let unverified = self.principal.waitlisted || self.principal.plan == Plan::FreeAgentUnverified;
+        if unverified { Err(Refusal::Unverified) } else { Ok(()) }
     }
 
     /// The longest time for which a hold can be placed or prolonged.

@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+use kalends_kernel::FieldErrors;
+
 use crate::Refusal;
 
 /// How many times a use case reads and decides, if others keep changing the same rows.
@@ -29,8 +31,14 @@ impl Attempt {
 
     /// The same outcome, about one of several events in a request.
     pub(crate) fn about_item(mut self, index: usize) -> Self {
-        if let Self::Refused(Refusal::SlotTaken(found)) = &mut self {
-            found.item = Some(index);
+        match &mut self {
+            Self::Refused(Refusal::SlotTaken(found)) => found.item = Some(index),
+            Self::Refused(Refusal::Invalid(errors)) => {
+                let mut below = FieldErrors::default();
+                below.extend_below(&format!("events[{index}]"), errors);
+                *errors = below;
+            }
+            _ => {}
         }
         self
     }

@@ -12,7 +12,7 @@ use kalends_bookings::{
     Booking, BookingPage, BookingToken, Change, Guest, Purpose, SecretHash, SlotError, ports::FoundPage,
 };
 use kalends_calendars::{
-    Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
+    Attendees, Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
 };
 use kalends_kernel::{EventId, FieldError, Metadata, StoreError};
 use kalends_notifications::EventType;
@@ -482,6 +482,7 @@ fn booked_event(
         description: None,
         location: None,
         conference_url: None,
+        attendees: Attendees::default(),
         start: Moment::At(slot.start()),
         end: Moment::At(slot.end()),
         all_day: false,
@@ -491,6 +492,7 @@ fn booked_event(
         recurrence: None,
         hold: None,
         if_free: false,
+        send_invitations: false,
     };
     Ok(Event::create(id, calendar, new, now)?)
 }

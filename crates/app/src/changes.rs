@@ -12,6 +12,8 @@ const CHANGES_BYTES_MAX: usize = PAGE_BYTES_MAX - 1024;
 const CHANGE_BYTES: usize = 4096;
 /// The largest factor by which JSON escapes lengthen text: `\u0001` takes 6 bytes for one byte of text.
 const ESCAPED: usize = 6;
+/// The largest size of an attendee as JSON, without the name and the address, in bytes.
+const ATTENDEE: usize = 256;
 /// The size of a timestamp as JSON, with its comma, in bytes.
 const INSTANT: usize = 32;
 
@@ -24,7 +26,8 @@ fn bytes_at_most(changed: &Changed) -> usize {
                 + [&event.description, &event.location].into_iter().flatten().map(String::len).sum::<usize>()
                 + event.conference_url.as_ref().map_or(0, |url| url.as_str().len());
             let exdates = event.recurrence().map_or(0, |recurrence| recurrence.exdates().len());
-            CHANGE_BYTES + Metadata::MAX_BYTES + ESCAPED * texts + INSTANT * exdates
+            let attendees = ESCAPED * event.attendees.bytes() + ATTENDEE * event.attendees.as_slice().len();
+            CHANGE_BYTES + Metadata::MAX_BYTES + ESCAPED * texts + INSTANT * exdates + attendees
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Events: create, read, change, delete.
 
 use kalends_calendars::{
-    Calendar, Change, Conflicts, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch, SeriesScope,
-    Zones, needs_an_occurrence,
+    Attendees, Calendar, Change, Conflicts, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch,
+    SeriesScope, Zones, needs_an_occurrence,
     ports::{EventScope, OwnedEvent},
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page};
@@ -18,8 +18,10 @@ use crate::{
     commits::limit,
     conflicts::{Placed, Turn, Written},
     event_path::Named,
+    invitations::{Invited, InvitedSeries},
     local::shown_in,
     series::{not_a_series, series_limits},
+    series_scopes::override_writes,
 };
 
 impl App {
@@ -45,9 +47,13 @@ impl App {
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
             let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
+            self.know_agents(actor, &Attendees::default(), &event.attendees).await?;
             series_limits(actor, &mut changes, None, &event, now)?;
             let placed = Placed::new(&calendar, &event, new.if_free);
             self.require_free(&placed, &turn, now, &mut changes).await?;
+            if new.send_invitations {
+                self.invite(actor, Invited::new(None, &event), now, &mut changes).await?;
+            }
             limit(actor, &mut changes, Metric::Events, 1, now);
             let (resource, about) = (event.id.to_string(), EventType::EventCreated);
             let (agent, zone) = (calendar.agent, Some(calendar.zone));
@@ -86,12 +92,18 @@ impl App {
             let mut written = Written::default();
             let compared = calendar.conflicts == Conflicts::Refuse || new.iter().any(|new| new.if_free);
             for (index, (event, new)) in events.iter().zip(&new).enumerate() {
+                let known = self.know_agents(actor, &Attendees::default(), &event.attendees).await;
+                known.map_err(|error| Attempt::from(error).about_item(index))?;
                 series_limits(actor, &mut changes, None, event, now)?;
                 let placed = Placed { written: &written, ..Placed::new(&calendar, event, new.if_free) };
                 let free = self.require_free(&placed, &turn, now, &mut changes).await;
                 free.map_err(|refused| refused.about_item(index))?;
                 if compared {
                     written.add(None, event);
+                }
+                if new.send_invitations {
+                    let invited = self.invite(actor, Invited::new(None, event), now, &mut changes).await;
+                    invited.map_err(|refused| refused.about_item(index))?;
                 }
             }
             let announced = events.into_iter().map(|event| {
@@ -122,7 +134,9 @@ impl App {
     ) -> Result<Event, FieldErrors> {
         debug_assert_eq!(actor.org(), calendar.org, "a calendar is read with the caller's organization");
         let now = self.now();
+        let send = new.send_invitations;
         let event = Event::create_in(EventId::new(now, self.entropy()), calendar, self.zones(calendar), new, now)?;
+        let event = self.linked(event, send);
         changes.calendars.push(Change::CreateEvent(event.clone()));
         Ok(event)
     }
@@ -255,6 +269,8 @@ impl App {
             let calendar = calendar.ok_or_else(|| path.missing())?;
             let now = self.now();
             let event = seen.patched(patch.clone(), self.zones(&calendar), now)?;
+            let event = self.linked(event, patch.send_invitations);
+            self.know_agents(actor, &seen.attendees, &event.attendees).await?;
             let mut changes = ChangeSet::new(actor.org());
             series_limits(actor, &mut changes, Some(&seen), &event, now)?;
             self.drop_overrides(&mut changes, &seen, &event, now).await?;
@@ -269,6 +285,13 @@ impl App {
             let placed =
                 Placed { before: Some(&seen), row: Some(&seen), ..Placed::new(&calendar, &event, patch.if_free) };
             self.require_free(&placed, &turn, now, &mut changes).await?;
+            let overrides = self.overrides_with_attendees(&seen, &event).await?;
+            if patch.send_invitations {
+                let rows = self.overrides(&seen).await?;
+                let invited = InvitedSeries { before: Some(&seen), event: &event, rows, changed: &overrides };
+                self.invite_to_series(actor, invited, now, &mut changes).await?;
+            }
+            changes.calendars.extend(override_writes(overrides, now)?);
             changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
             let (resource, about, zone) = (event.id.to_string(), EventType::EventUpdated, Some(calendar.zone));
             let event = event.at(now);
@@ -280,7 +303,8 @@ impl App {
     }
 
     /// Deletes an event, a series with everything that belongs to it, or the occurrences of a series that `scope` names.
-    /// With `occurrence_start`, only that occurrence of a series is removed, and the series is the resource.
+    /// With `occurrence_start`, only that occurrence of a series is removed, and the series is the resource. With
+    /// `send_invitations`, the attendees get a cancellation.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], [`Refusal::ReadOnly`], [`Refusal::Stale`]; [`Refusal::Invalid`] for an
@@ -291,6 +315,7 @@ impl App {
         path: EventPath<'_>,
         scope: SeriesScope,
         occurrence_start: Option<Timestamp>,
+        send_invitations: bool,
         if_match: &IfMatch,
     ) -> Result<Answered<Option<kalends_wire::Event>>, Refusal> {
         let named = path.named()?;
@@ -299,22 +324,27 @@ impl App {
             (Named::Occurrence(_), Some(_)) => return Err(not_a_series().into()),
             (Named::Occurrence(occurrence), None) => {
                 let nothing = match scope {
-                    SeriesScope::This => self.delete_occurrence(actor, path, occurrence, if_match).await?,
-                    scope => self.delete_occurrences(actor, path, occurrence, scope, if_match).await?,
+                    SeriesScope::This => {
+                        self.delete_occurrence(actor, path, occurrence, send_invitations, if_match).await?
+                    }
+                    scope => {
+                        self.delete_occurrences(actor, path, (occurrence, scope), send_invitations, if_match).await?
+                    }
                 };
                 return Ok(nothing.map(|()| None));
             }
             (Named::Event(_), _) if scope != SeriesScope::This => return Err(needs_an_occurrence().into()),
             (Named::Event(id), None) => id,
             (Named::Event(series), Some(start)) => {
-                let series = self.cancel_occurrence(actor, path, Occurrence { series, start }, if_match).await?;
+                let occurrence = Occurrence { series, start };
+                let series = self.cancel_occurrence(actor, path, occurrence, send_invitations, if_match).await?;
                 return Ok(series.map(Some));
             }
         };
         retry_stale(|| async {
             let owned = self.owned_event(actor, path, id).await?;
             if_match.check(owned.event.version)?;
-            Ok(self.delete_whole(actor, &owned).await?.map(|()| None))
+            Ok(self.delete_whole(actor, &owned, send_invitations).await?.map(|()| None))
         })
         .await
     }
@@ -324,11 +354,17 @@ impl App {
         &self,
         actor: &Actor,
         OwnedEvent { event: seen, agent }: &OwnedEvent,
+        send_invitations: bool,
     ) -> Result<Answered<()>, Attempt> {
         let now = self.now();
         let event = seen.deleted(now)?;
         let mut changes = ChangeSet::new(actor.org());
         self.drop_overrides(&mut changes, seen, &event, now).await?;
+        if send_invitations {
+            let rows = self.overrides(seen).await?;
+            let invited = InvitedSeries { before: Some(seen), event: &event, rows, changed: &[] };
+            self.invite_to_series(actor, invited, now, &mut changes).await?;
+        }
         changes.calendars.push(Change::UpdateEvent { event: event.clone(), seen: seen.version });
         self.announced(event.at(now), EventType::EventDeleted, now, &mut changes);
         self.commit_for(actor, *agent, seen.id.to_string(), changes, Answered::nothing(&actor.request)).await

@@ -1,10 +1,9 @@
 //! Emails to guests. Each carries an invitation that calendar programs understand.
 
 use kalends_bookings::{BookingPage, BookingToken, Guest};
-use kalends_calendars::Event;
-use kalends_feeds::write::{Invitation, Method, invitation};
+use kalends_calendars::{Attendee, AttendeeRole, AttendeeStatus, Event, Repeats};
+use kalends_feeds::write::{Meeting, Method, Party};
 use kalends_kernel::Foreign;
-use kalends_time::{CivilDateTime, Span, Zone};
 use kalends_wire::BookingLinks;
 
 use crate::{
@@ -27,20 +26,38 @@ impl App {
     ) {
         let (now, title) = (self.now(), Foreign::new(&page.title));
         let method = if matches!(about, Letter::Cancelled) { Method::Cancel } else { Method::Request };
-        let when = when(event.times.span, page.timetable.zone);
+        let when = When::of(event.times, page.timetable.zone);
         let links = match &about {
             Letter::Booked(token) | Letter::Moved(token) => Some(self.links(page, token)),
             Letter::Cancelled => None,
         };
         let sender = self.parts.mailer.sender();
-        let text = invitation(&Invitation {
+        // Only the page's title and the times: the guest's own words are not repeated, and what the host has added to the
+        // event is not meant for the guest.
+        let shown = Event {
+            title: page.title.clone(),
+            description: None,
+            location: None,
+            conference_url: None,
+            repeats: Repeats::Once,
+            ..event.clone()
+        };
+        let attendee = Attendee {
+            email: guest.email.clone(),
+            name: None,
+            role: AttendeeRole::Required,
+            agent: None,
+            status: AttendeeStatus::Accepted,
+            responded_at: None,
+            secret: None,
+        };
+        let moves = links.as_ref().and_then(|links| links.reschedule_url.as_deref());
+        let text = Meeting::new(page.timetable.zone, &shown, None, &[]).to(&Party {
             method,
-            event,
-            // The guest's own words are not repeated: an email must not carry text of third parties.
-            title: &title,
             organizer: (&title, &sender),
-            attendee: guest.email.as_str(),
-            link: links.as_ref().and_then(|links| links.reschedule_url.as_deref()),
+            attendee: &attendee,
+            link: moves.map(|link| ("To take another time:", link)),
+            takes_place: method == Method::Request,
             written: now,
         });
         let mut mail = match (&about, &links) {
@@ -65,16 +82,4 @@ impl App {
         let (base, slug) = (&self.parts.settings.base_url, page.slug.reveal());
         format!("{base}/book/{slug}/bookings/{}/{what}", token.reveal())
     }
-}
-
-/// A time as an email shows it, in the zone of the page.
-fn when(span: Span, zone: Zone) -> When {
-    const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-    let clock = |at: CivilDateTime| {
-        let minutes = at.time.as_micros() / 60_000_000;
-        format!("{:02}:{:02}", minutes / 60, minutes % 60)
-    };
-    let (start, end) = (zone.to_civil(span.start()), zone.to_civil(span.end()));
-    let day = DAYS.get(usize::from(start.date.weekday())).copied().unwrap_or_default();
-    When(format!("{day}, {}, {} to {} ({zone})", start.date, clock(start), clock(end)))
 }

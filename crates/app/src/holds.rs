@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use kalends_availability::BusySet;
 use kalends_calendars::{
-    AsOf, CHANGED_SINCE_MAX, CONFLICTS_MAX, Calendar, Change, EndedHold, Event, EventError, EventStatus, ExternalSync,
-    HoldScope, HoldSet, HumanFor, Moment, NewEvent, NewHold, Taken, confirm_all, place,
+    AsOf, Attendees, CHANGED_SINCE_MAX, CONFLICTS_MAX, Calendar, Change, EndedHold, Event, EventError, EventStatus,
+    ExternalSync, HoldScope, HoldSet, HumanFor, Moment, NewEvent, NewHold, Taken, confirm_all, place,
     ports::{BusySource, HoldSetFilter, OwnedEvent, StatusAt},
     release_all,
 };
@@ -483,6 +483,7 @@ fn held(new: &NewHoldSet) -> NewEvent {
         description: None,
         location: None,
         conference_url: None,
+        attendees: Attendees::default(),
         start: Moment::At(new.span.start()),
         end: Moment::At(new.span.end()),
         all_day: false,
@@ -492,5 +493,6 @@ fn held(new: &NewHoldSet) -> NewEvent {
         recurrence: None,
         hold: Some(new.hold.clone()),
         if_free: false,
+        send_invitations: false,
     }
 }

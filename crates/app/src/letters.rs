@@ -1,14 +1,17 @@
 //! The emails that Kalends sends: the text of each, rendered as plain text and as HTML.
 //!
 //! An email consists of our own words and of [`Foreign`] text, which never becomes a link. There is no other way to
-//! put text into an email: [`Words`] accepts only words from this file, [`Own`] values, our tokens and foreign text.
+//! put text into an email: [`Words`] accepts only words from this file, [`Own`] values, our tokens and foreign text. The
+//! only address of others that is a link is that of an event's call.
 
 use std::fmt::Display;
 
 use kalends_accounts::{Code, Email, ResetToken, RevocationToken};
+use kalends_calendars::{ConferenceUrl, Event, Times};
+use kalends_feeds::write::MAILED_DESCRIPTION_MAX;
 use kalends_kernel::{Foreign, WebhookId};
 use kalends_notifications::Deactivation;
-use kalends_time::Timestamp;
+use kalends_time::{CivilDateTime, SignedDuration, Timestamp, Zone};
 use kalends_wire::BookingLinks;
 
 use crate::ports::Mail;
@@ -25,9 +28,34 @@ impl Own for Timestamp {}
 impl Own for WebhookId {}
 impl Own for When {}
 
-/// A time in the zone of a page, as an email shows it.
+/// The times of an event, as an email shows them.
 #[derive(Debug)]
 pub(crate) struct When(pub(crate) String);
+
+impl When {
+    /// The times of an event, by the clocks of `zone`.
+    pub(crate) fn of(times: Times, zone: Zone) -> Self {
+        const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+        let clock = |at: CivilDateTime| {
+            let minutes = at.time.as_micros() / 60_000_000;
+            format!("{:02}:{:02}", minutes / 60, minutes % 60)
+        };
+        let day = |at: CivilDateTime| {
+            let name = DAYS.get(usize::from(at.date.weekday())).copied().unwrap_or_default();
+            format!("{name}, {}", at.date)
+        };
+        let start = zone.to_civil(times.span.start());
+        // Whole days are named by the first and the last of them.
+        let end = if times.all_day { times.span.end() - SignedDuration::micros(1) } else { times.span.end() };
+        let end = zone.to_civil(end);
+        Self(match (times.all_day, start.date == end.date) {
+            (true, true) => format!("{}, all day", day(start)),
+            (true, false) => format!("{} to {}, all day", day(start), day(end)),
+            (false, true) => format!("{}, {} to {} ({zone})", day(start), clock(start), clock(end)),
+            (false, false) => format!("{}, {} to {}, {} ({zone})", day(start), clock(start), day(end), clock(end)),
+        })
+    }
+}
 
 impl Display for When {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -82,7 +110,7 @@ enum Part {
     Says(Words),
     /// A code to copy.
     Code(String),
-    /// A link to one of our pages.
+    /// A link to one of our pages, or to the call of an event.
     Link(String),
 }
 
@@ -337,6 +365,84 @@ pub(crate) fn booking_cancelled(to: &Email, page: &Foreign, when: &When) -> Mail
     Letter { subject: "Your booking is cancelled".into(), parts: vec![Part::Says(text)] }.to(to)
 }
 
+/// An event as the emails to its attendees show it.
+pub(crate) struct Gathering {
+    title: Foreign,
+    organizer: Foreign,
+    when: When,
+    repeats: bool,
+    location: Option<Foreign>,
+    call: Option<ConferenceUrl>,
+    description: Vec<Foreign>,
+}
+
+impl Gathering {
+    /// The event, which `organizer` organizes. `when` shows its times.
+    pub(crate) fn new(event: &Event, when: When, organizer: Foreign) -> Self {
+        let filled = |text: &&String| !text.trim().is_empty();
+        let text = event.description.as_deref().unwrap_or_default();
+        let description: String = text.chars().take(MAILED_DESCRIPTION_MAX).collect();
+        let rest = (description.len() < text.len()).then_some("…");
+        let lines = description.lines().filter(|line| !line.trim().is_empty()).chain(rest);
+        Self {
+            title: Foreign::new(&event.title),
+            organizer,
+            when,
+            repeats: event.recurrence().is_some(),
+            location: event.location.as_ref().filter(filled).map(|location| Foreign::new(location)),
+            call: event.conference_url.clone(),
+            description: lines.map(Foreign::new).collect(),
+        }
+    }
+}
+
+/// An invitation, or a change of an event to which the recipient was invited before. `reply` is the page to reply on.
+pub(crate) fn invited(to: &Email, event: &Gathering, changed: bool, reply: &str) -> Mail {
+    let says = if changed {
+        Words::new("the event \"")
+            .foreign(&event.title)
+            .and("\" has changed. ")
+            .foreign(&event.organizer)
+            .and(" invites you to it on ")
+    } else {
+        Words::new("").foreign(&event.organizer).and(" invites you to \"").foreign(&event.title).and("\" on ")
+    };
+    let says = says.own(&event.when);
+    let says = says.and(if event.repeats { ". It repeats on later dates." } else { "." });
+    let mut parts = vec![Part::Says(says)];
+    if let Some(location) = &event.location {
+        parts.push(Part::Says(Words::new("Place: ").foreign(location)));
+    }
+    if let Some(call) = &event.call {
+        parts.extend([Part::Says("Call:".into()), Part::Link(call.as_str().to_owned())]);
+    }
+    if !event.description.is_empty() {
+        parts.push(Part::Says("The organizer writes:".into()));
+        parts.extend(event.description.iter().map(|line| Part::Says(Words::new("> ").foreign(line))));
+    }
+    parts.extend([
+        Part::Says("To accept or decline, open".into()),
+        Part::Link(reply.to_owned()),
+        Part::Says(
+            "Anyone with this link can reply in your name: do not forward this message. A reply by email reaches nobody."
+                .into(),
+        ),
+    ]);
+    let subject = Words::new(if changed { "Changed: " } else { "Invitation: " }).foreign(&event.title);
+    Letter { subject, parts }.to(to)
+}
+
+/// The end of an invitation. The event may still take place, without the recipient.
+pub(crate) fn uninvited(to: &Email, event: &Gathering, takes_place: bool) -> Mail {
+    let says = Words::new(if takes_place { "you are no longer invited to \"" } else { "the event \"" });
+    let says = says.foreign(&event.title);
+    let says = if event.repeats { says.and("\", on all of its dates") } else { says.and("\" on ").own(&event.when) };
+    let says = if takes_place { says.and(".") } else { says.and(" is cancelled.") };
+    let says = says.and(" There is nothing to do.");
+    let subject = Words::new(if takes_place { "No longer invited: " } else { "Cancelled: " }).foreign(&event.title);
+    Letter { subject, parts: vec![Part::Says(says)] }.to(to)
+}
+
 /// How a user sets a new or first password. Anyone with the link can do so, for an hour.
 pub(crate) fn password_reset(to: &Email, token: &ResetToken, console_url: &str) -> Mail {
     Letter {
@@ -418,7 +524,18 @@ mod tests {
         }
     }
 
-    fn all(name: &str) -> [(&'static str, Mail); 15] {
+    fn all(name: &str) -> [(&'static str, Mail); 19] {
+        let gathering = |repeats| Gathering {
+            title: Foreign::new(name),
+            organizer: Foreign::new(name),
+            when: When("Monday, 2026-03-02, 10:00 to 10:30 (UTC)".to_owned()),
+            repeats,
+            location: Some(Foreign::new(name)),
+            call: None,
+            description: vec![Foreign::new(name), Foreign::new(name)],
+        };
+        let (once, weekly) = (&gathering(false), &gathering(true));
+        let reply = "https://calendar.example.com/rsvp/token";
         let name = &Foreign::new(name);
         let (host, when) = (&Foreign::new("example.com"), &When("Monday, 2026-03-02, 10:00 to 10:30 (UTC)".to_owned()));
         let reset = ResetToken::generate(&Sevens);
@@ -452,6 +569,10 @@ mod tests {
             ("booked", booked(&to, name, when, &links)),
             ("booking-moved", booking_moved(&to, name, when, &links)),
             ("booking-cancelled", booking_cancelled(&to, name, when)),
+            ("invited", invited(&to, once, false, reply)),
+            ("invitation-changed", invited(&to, weekly, true, reply)),
+            ("uninvited", uninvited(&to, once, true)),
+            ("event-cancelled", uninvited(&to, weekly, false)),
             ("password-reset", password_reset(&to, &reset, "https://console.example.com")),
             ("password-was-reset", password_was_reset(&to)),
             ("claim-code", claim_code(&to, name, &code)),
@@ -494,7 +615,7 @@ mod tests {
                     _ => {}
                 }
             }
-            let plain = plain.replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&");
+            let plain = plain.replace("&quot;", "\"").replace("&#39;", "'").replace("&gt;", ">").replace("&amp;", "&");
             assert_eq!(words(&plain), words(&mail.text.replace("-- \n", "")), "{name}");
         }
     }
@@ -532,8 +653,31 @@ mod tests {
         for (letter, mail) in all(name) {
             assert!(!mail.html.contains("<a href=\"https://evil"), "{letter}");
             assert!(!mail.text.contains("\nYour code"), "{letter}");
-            assert!(!mail.subject.contains("evil"), "{letter}");
+            assert!(!mail.subject.contains("evil.example") && !mail.subject.contains('\n'), "{letter}");
             assert_eq!(mail.html.matches("<html").count(), 1, "{letter}");
+        }
+    }
+
+    #[test]
+    fn times_are_shown_by_the_clocks_of_the_zone() {
+        for (start, end, all_day, shown) in [
+            (
+                "2026-03-02T09:00:00Z",
+                "2026-03-02T09:30:00Z",
+                false,
+                "Monday, 2026-03-02, 10:00 to 10:30 (Europe/Berlin)",
+            ),
+            (
+                "2026-03-02T22:00:00Z",
+                "2026-03-03T01:00:00Z",
+                false,
+                "Monday, 2026-03-02, 23:00 to Tuesday, 2026-03-03, 02:00 (Europe/Berlin)",
+            ),
+            ("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z", true, "Sunday, 2026-03-29, all day"),
+            ("2026-03-28T23:00:00Z", "2026-03-30T22:00:00Z", true, "Sunday, 2026-03-29 to Monday, 2026-03-30, all day"),
+        ] {
+            let span = kalends_time::Span::new(start.parse().unwrap(), end.parse().unwrap()).unwrap();
+            assert_eq!(When::of(Times { span, all_day }, "Europe/Berlin".parse().unwrap()).0, shown);
         }
     }
 }

@@ -52,6 +52,7 @@ impl Operation {
             {
                 Some(IpLane::BookingPage)
             }
+            id if [SHOW_INVITATION.id, REPLY_TO_INVITATION.id].contains(&id) => Some(IpLane::Rsvp),
             id if [CREATE_BOOKING.id, CANCEL_BOOKING.id, MOVE_BOOKING.id].contains(&id) => Some(IpLane::Booking),
             // Operations that try a password, a code or a token.
             id if [
@@ -249,6 +250,9 @@ operations! {
     GET_BOOKING = "getBooking" "GET" "/book/{slug}/bookings/{token}" 200 Public;
     CANCEL_BOOKING = "cancelBooking" "POST" "/book/{slug}/bookings/{token}/cancel" 200 Public BookingCancel;
     MOVE_BOOKING = "moveBooking" "POST" "/book/{slug}/bookings/{token}/move" 200 Public BookingMove;
+
+    SHOW_INVITATION = "showInvitation" "GET" "/rsvp/{token}" 200 Public;
+    REPLY_TO_INVITATION = "replyToInvitation" "POST" "/rsvp/{token}" 200 Public EventReply;
 
     USAGE = "getUsage" "GET" "/v1/usage" 200 Common;
 

@@ -20,7 +20,11 @@ impl App {
             created_at: now,
         });
         if let Some(count) = self.parts.settings.mail_limits.org {
-            changes.uses.push(Use { allowance: Allowance::mail(changes.org, count), count: 1, now });
+            let allowance = Allowance::mail(changes.org, count);
+            match changes.uses.iter_mut().find(|used| used.allowance == allowance) {
+                Some(used) => used.count += 1,
+                None => changes.uses.push(Use { allowance, count: 1, now }),
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kalends_calendars::{
-    Calendar, Change as Scheduled, Conflicts, EndedHold, Event, EventStatus, Moment, NewEvent, Taken, place,
+    Attendees, Calendar, Change as Scheduled, Conflicts, EndedHold, Event, EventStatus, Moment, NewEvent, Taken, place,
     ports::CalendarFilter,
 };
 use kalends_kernel::{AgentId, CalendarId, EventId, FieldError, Metadata, OrgId, Page, StoreError};
@@ -202,6 +202,7 @@ fn event_of(proposal: &Proposal, slot: &Slot, status: EventStatus) -> NewEvent {
         description: proposal.description().map(str::to_owned),
         location: None,
         conference_url: None,
+        attendees: Attendees::default(),
         start: Moment::At(slot.span().start()),
         end: Moment::At(slot.span().end()),
         all_day: false,
@@ -211,6 +212,7 @@ fn event_of(proposal: &Proposal, slot: &Slot, status: EventStatus) -> NewEvent {
         recurrence: None,
         hold: None,
         if_free: false,
+        send_invitations: false,
     }
 }
 

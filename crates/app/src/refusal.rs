@@ -49,6 +49,8 @@ pub enum Missing {
     BookingPage,
     /// A booking of a guest.
     Booking,
+    /// An invitation of an attendee.
+    Invitation,
     /// A connection link.
     ConnectionLink,
     /// A connection.
@@ -78,6 +80,7 @@ impl Missing {
             Self::Proposal => "proposal",
             Self::BookingPage => "booking page",
             Self::Booking => "booking",
+            Self::Invitation => "invitation",
             Self::Organization => "organization",
             Self::Provider => "provider to sign in with",
             Self::Claim => "claim with this revocation token",
@@ -251,6 +254,15 @@ pub enum Refusal {
     /// A booking can no longer be moved or cancelled.
     #[error("the booking cannot be changed any more: {0}")]
     BookingOver(&'static str),
+    /// An attendee can no longer reply.
+    #[error("the event takes no replies any more: {0}")]
+    InvitationOver(&'static str),
+    /// The organization has not proved an address, so it sends no mail to others.
+    #[error(
+        "the organization has not proved its email address, so it sends no invitations: verify it with POST \
+         /v1/agent/verify, or leave send_invitations out"
+    )]
+    Unverified,
     /// The state that the caller decided on has changed.
     #[error("the state has changed since that as_of: {0}")]
     Outdated(Box<Obstacles>),

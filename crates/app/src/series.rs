@@ -11,6 +11,7 @@ use crate::{
     attempt::{Attempt, retry_stale},
     changed_event::ChangedEvent,
     conflicts::{Placed, Turn},
+    invitations::Invited,
 };
 
 /// An occurrence and its series.
@@ -125,6 +126,8 @@ impl App {
             let id = EventId::new(now, self.entropy());
             let (series, changed) =
                 seen.with_occurrence_patched(&seen_occurrence, id, patch.clone(), calendar.zone, now)?;
+            let changed = self.linked(changed, patch.send_invitations);
+            self.know_agents(actor, &seen_occurrence.attendees, &changed.attendees).await?;
             let mut changes = ChangeSet::new(actor.org());
             let placed = Placed {
                 before: Some(&seen_occurrence),
@@ -132,6 +135,11 @@ impl App {
                 ..Placed::new(&calendar, &changed, patch.if_free)
             };
             self.require_free(&placed, &turn, now, &mut changes).await?;
+            if patch.send_invitations {
+                let before = Some(&seen_occurrence);
+                let invited = Invited { before, event: &changed, series: Some(&series), overrides: &[] };
+                self.invite(actor, invited, now, &mut changes).await?;
+            }
             changes.calendars.push(Change::UpdateEvent { event: series, seen: seen.version });
             changes.calendars.push(if changed.id == id {
                 Change::CreateEvent(changed.clone())
@@ -152,14 +160,20 @@ impl App {
         actor: &Actor,
         path: EventPath<'_>,
         occurrence: Occurrence,
+        send_invitations: bool,
         if_match: &IfMatch,
     ) -> Result<Answered<()>, Refusal> {
         retry_stale(|| async {
             let found = self.occurrence(actor, path, occurrence).await?;
             if_match.check(found.event.version)?;
             let now = self.now();
-            let (changes, series) = self.without(actor, &found.series.event, occurrence, now).await?;
+            let (mut changes, series) = self.without(actor, &found.series.event, occurrence, now).await?;
             let gone = found.event.deleted(now)?;
+            if send_invitations {
+                let before = Some(&found.event);
+                let invited = Invited { before, event: &gone, series: Some(&series), overrides: &[] };
+                self.invite(actor, invited, now, &mut changes).await?;
+            }
             let resource = kalends_wire::Event::from(gone);
             let message = self.message(actor.org(), EventType::EventDeleted, &resource, series.version, now);
             let changes = ChangeSet { messages: vec![message], ..changes };
@@ -181,6 +195,7 @@ impl App {
         actor: &Actor,
         path: EventPath<'_>,
         occurrence: Occurrence,
+        send_invitations: bool,
         if_match: &IfMatch,
     ) -> Result<Answered<kalends_wire::Event>, Refusal> {
         retry_stale(|| async {
@@ -191,6 +206,12 @@ impl App {
             if_match.check(seen.version)?;
             let now = self.now();
             let (mut changes, series) = self.without(actor, &seen, occurrence, now).await?;
+            if send_invitations {
+                let before = self.occurrence(actor, path, occurrence).await?.event;
+                let gone = before.deleted(now)?;
+                let invited = Invited { before: Some(&before), event: &gone, series: Some(&series), overrides: &[] };
+                self.invite(actor, invited, now, &mut changes).await?;
+            }
             let (id, version) = (series.id, series.version);
             let mut resource = self.announced(series, EventType::EventUpdated, now, &mut changes);
             if actor.request.local {

@@ -16,6 +16,7 @@ use crate::{
     changed_event::ChangedEvent,
     commits::limit,
     conflicts::{Placed, Turn, Written},
+    invitations::InvitedSeries,
     series::{FoundOccurrence, one_more_series, series_limits},
 };
 
@@ -48,6 +49,10 @@ impl App {
             };
             let mut written = Written::default();
             if let Some((ended, _)) = &halves {
+                if patch.send_invitations {
+                    let invited = InvitedSeries { before: Some(&seen), event: ended, rows: rows.clone(), changed: &[] };
+                    self.invite_to_series(actor, invited, now, &mut changes).await?;
+                }
                 rows.retain(|row| row.occurrence().is_some_and(|row| row.start >= occurrence.start));
                 written.add(Some(&seen), ended);
                 rows.iter().for_each(|row| written.end(row));
@@ -56,8 +61,12 @@ impl App {
                 limit(actor, &mut changes, Metric::Events, 1, now);
             }
             let before = halves.as_ref().map_or(&seen, |(_, rest)| rest);
+            let kept = if patch.send_invitations { rows.clone() } else { Vec::new() };
             let changed = before.with_all_patched(rows, &instance, &patch, self.zones(&calendar), now, &mut next_id)?;
             let ChangedSeries { series, overrides } = changed;
+            let series = self.linked(series, patch.send_invitations);
+            let overrides = self.linked_overrides(overrides, patch.send_invitations);
+            self.know_agents(actor, &before.attendees, &series.attendees).await?;
             series_limits(actor, &mut changes, Some(before), &series, now)?;
             if halves.as_ref().is_some_and(|(ended, _)| ended.recurs_after(now)) {
                 one_more_series(actor, &mut changes, &series, now);
@@ -70,6 +79,11 @@ impl App {
                 ..Placed::new(&calendar, &series, patch.if_free)
             };
             self.require_free(&placed, &turn, now, &mut changes).await?;
+            if patch.send_invitations {
+                let before = halves.is_none().then_some(&seen);
+                let invited = InvitedSeries { before, event: &series, rows: kept, changed: &overrides };
+                self.invite_to_series(actor, invited, now, &mut changes).await?;
+            }
             let (change, about) = match halves {
                 Some(_) => (Change::CreateEvent(series.clone()), EventType::EventCreated),
                 None => (Change::UpdateEvent { event: series.clone(), seen: seen.version }, EventType::EventUpdated),
@@ -89,8 +103,8 @@ impl App {
         &self,
         actor: &Actor,
         path: EventPath<'_>,
-        occurrence: Occurrence,
-        scope: SeriesScope,
+        (occurrence, scope): (Occurrence, SeriesScope),
+        send_invitations: bool,
         if_match: &IfMatch,
     ) -> Result<Answered<()>, Refusal> {
         retry_stale(|| async {
@@ -102,9 +116,14 @@ impl App {
                 SeriesScope::Following => seen.ended_before(occurrence.start, now)?,
                 SeriesScope::All | SeriesScope::This => None,
             };
-            let Some(ended) = ended else { return self.delete_whole(actor, &found.series).await };
+            let Some(ended) = ended else { return self.delete_whole(actor, &found.series, send_invitations).await };
             let mut changes = ChangeSet::new(actor.org());
             self.drop_overrides(&mut changes, seen, &ended, now).await?;
+            if send_invitations {
+                let rows = self.overrides(seen).await?;
+                let invited = InvitedSeries { before: Some(seen), event: &ended, rows, changed: &[] };
+                self.invite_to_series(actor, invited, now, &mut changes).await?;
+            }
             changes.calendars.push(Change::UpdateEvent { event: ended.clone(), seen: seen.version });
             self.announced(ended, EventType::EventUpdated, now, &mut changes);
             self.commit_for(actor, *agent, seen.id.to_string(), changes, Answered::nothing(&actor.request)).await

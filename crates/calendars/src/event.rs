@@ -4,8 +4,9 @@ use kalends_kernel::{CalendarId, EventId, FieldError, FieldErrors, HoldSetId, Me
 use kalends_time::{Span, Timestamp, Zone};
 
 use crate::{
-    Calendar, ConferenceUrl, EventStatus, Hold, HoldError, HoldExpiry, Moment, NewHold, NewRecurrence, Occurrence,
-    Patch, Recurrence, RecurrenceDefault, RecurrencePatch, Reminders, Repeats, Times, Zones, named_values,
+    Attendees, Calendar, ConferenceUrl, EventStatus, Hold, HoldError, HoldExpiry, Moment, NewHold, NewRecurrence,
+    Occurrence, Patch, Recurrence, RecurrenceDefault, RecurrencePatch, Reminders, Repeats, Times, Zones, named_values,
+    not_for_holds,
     times::{LAST_START, moved_end},
 };
 
@@ -59,6 +60,8 @@ pub struct Event {
     pub location: Option<String>,
     /// The address of its call, if it has one.
     pub conference_url: Option<ConferenceUrl>,
+    /// Who takes part.
+    pub attendees: Attendees,
     /// When it takes place.
     pub times: Times,
     /// The status.
@@ -102,6 +105,8 @@ pub struct NewEvent {
     pub location: Option<String>,
     /// The address of its call, if it has one.
     pub conference_url: Option<ConferenceUrl>,
+    /// Who takes part.
+    pub attendees: Attendees,
     /// The start.
     pub start: Moment,
     /// The end, exclusive.
@@ -120,6 +125,8 @@ pub struct NewEvent {
     pub hold: Option<NewHold>,
     /// Whether the event is created only if nothing else blocks its times.
     pub if_free: bool,
+    /// Whether its attendees are invited by mail.
+    pub send_invitations: bool,
 }
 
 /// The changes of a PATCH, validated as far as possible without the event.
@@ -133,6 +140,8 @@ pub struct EventPatch {
     pub location: Patch<Option<String>>,
     /// A new address of the call; `None` clears it.
     pub conference_url: Patch<Option<ConferenceUrl>>,
+    /// New attendees, in place of all earlier ones. Those who stay keep their reply.
+    pub attendees: Patch<Attendees>,
     /// A new start.
     pub start: Patch<Moment>,
     /// A new end.
@@ -151,6 +160,8 @@ pub struct EventPatch {
     pub hold_expires_at: Patch<HoldExpiry>,
     /// Whether the event is changed only if nothing else blocks its times.
     pub if_free: bool,
+    /// Whether its attendees get the change by mail.
+    pub send_invitations: bool,
 }
 
 /// Why an event cannot be changed.
@@ -212,6 +223,7 @@ impl Event {
             description: new.description,
             location: new.location,
             conference_url: new.conference_url,
+            attendees: new.attendees,
             status: new.status,
             source: EventSource::Internal,
             metadata: new.metadata,
@@ -246,6 +258,9 @@ impl Event {
         self.writable()?;
         if let Some(hold) = self.hold {
             patchable(hold, &patch, now)?;
+            if patch.send_invitations {
+                return Err(EventError::Invalid(not_for_holds().into()));
+            }
         }
         if patch.status == Patch::Set(EventStatus::Hold) {
             let message = "must be confirmed, tentative or cancelled, got hold; place a hold as an event of its own";
@@ -278,12 +293,24 @@ impl Event {
         patch.description.apply_to(&mut event.description);
         patch.location.apply_to(&mut event.location);
         patch.conference_url.apply_to(&mut event.conference_url);
+        if let Patch::Set(attendees) = patch.attendees {
+            event.attendees = attendees.instead_of(&self.attendees);
+        }
+        event.ask_again_after(self);
         patch.status.apply_to(&mut event.status);
         patch.metadata.apply_to(&mut event.metadata);
         patch.reminders.apply_to(&mut event.reminders);
         event.version = self.version.next();
         event.updated_at = now;
         Ok(event)
+    }
+
+    /// Forgets the replies if the event takes place at other times than `before`.
+    pub(crate) fn ask_again_after(&mut self, before: &Self) {
+        let moved = self.times != before.times || self.repeats_otherwise_than(Some(before));
+        if moved && !self.attendees.is_empty() {
+            self.attendees = self.attendees.asked_again();
+        }
     }
 
     /// The start and end of the event if only its start is moved.
@@ -417,6 +444,7 @@ mod tests {
             description: None,
             location: None,
             conference_url: None,
+            attendees: Attendees::default(),
             start: Moment::parse("start_time", start)?,
             end: Moment::parse("end_time", end)?,
             all_day,
@@ -426,6 +454,7 @@ mod tests {
             recurrence: None,
             hold: None,
             if_free: false,
+            send_invitations: false,
         };
         let id = EventId::from_str("evt_00000000000000000000000001").unwrap();
         Event::create(id, &calendar(zone), new, Timestamp::from_micros(5))

@@ -237,7 +237,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        EventPatch, EventSource, Moment, NewEvent, Patch, RecurrencePatch, Repeats, Times, series::examples::calendar,
+        Attendees, EventPatch, EventSource, Moment, NewEvent, Patch, RecurrencePatch, Repeats, Times,
+        series::examples::calendar,
     };
 
     const NOW: Timestamp = Timestamp::from_micros(1_772_323_200_000_000);
@@ -255,6 +256,7 @@ mod tests {
             description: None,
             location: None,
             conference_url: None,
+            attendees: Attendees::default(),
             times: Times { span, all_day: false },
             status: EventStatus::Hold,
             source: EventSource::Internal,
@@ -334,6 +336,7 @@ mod tests {
             description: None,
             location: None,
             conference_url: None,
+            attendees: Attendees::default(),
             start: Moment::At(wanted.start()),
             end: Moment::At(wanted.end()),
             all_day: false,
@@ -343,6 +346,7 @@ mod tests {
             recurrence: None,
             hold: Some(NewHold { hold: before.hold.unwrap(), longest: HOLD_MOST, if_as_of: None }),
             if_free: false,
+            send_invitations: false,
         };
         let placed = Event::create(before.id, &calendar, new, NOW).map_err(EventError::Invalid);
         assert_eq!(placed.map_err(param).err(), expected);

@@ -163,7 +163,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{EventSource, EventStatus, Moment, NewRecurrence, Repeats, Times};
+    use crate::{Attendees, EventSource, EventStatus, Moment, NewRecurrence, Repeats, Times};
 
     fn id(number: u8) -> EventId {
         format!("evt_000000000000000000000000{number:02}").parse().unwrap()
@@ -192,6 +192,7 @@ mod tests {
             description: None,
             location: None,
             conference_url: None,
+            attendees: Attendees::default(),
             times,
             status: EventStatus::Confirmed,
             source: EventSource::Internal,

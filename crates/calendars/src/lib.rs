@@ -5,6 +5,7 @@
 
 mod agent;
 mod as_of;
+mod attendees;
 mod blocks;
 mod bytes;
 mod calendar;
@@ -18,6 +19,7 @@ mod event_status;
 mod feed_token;
 mod holds;
 mod instances;
+mod invitations;
 mod named;
 mod patch;
 pub mod ports;
@@ -34,6 +36,10 @@ pub(crate) use named::named_values;
 
 pub use agent::{Agent, AgentError, AgentPatch, AgentStatus, AgentType, NewAgent};
 pub use as_of::{AS_OF_CALENDARS_MAX, AS_OF_HUMANS_MAX, AsOf, HumanAsOf, HumanFor};
+pub use attendees::{
+    ATTENDEE_NAME_MAX, ATTENDEES_BYTES_MAX, ATTENDEES_MAX, Attendee, AttendeeRole, AttendeeStatus, Attendees,
+    REPLY_NOTE_MAX, ReplySecret, ReplyToken, no_such_agent, not_for_holds,
+};
 pub use blocks::{Block, BlockKind, Reason, ReasonKind, block_kind};
 pub use calendar::{AgentActivity, Calendar, CalendarPatch, Conflicts, NewCalendar, Provider};
 pub use change::{Change, calendars_revised};
@@ -55,6 +61,7 @@ pub use holds::{
     HoldScope, HoldSet, HoldSetError, LONG_HOLD_MOST, NewHold, Taken, confirm_all, place, release_all,
 };
 pub use instances::{EXPANDED_MAX, Entry, INSTANCES_MAX, SingleInstance, page_of_instances};
+pub use invitations::Invite;
 pub use patch::Patch;
 pub use reminders::{REMINDER_DEFAULT_MINUTES, REMINDER_MINUTES, REMINDERS_MAX, Reminders};
 pub use reservations::Reservation;

@@ -125,7 +125,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::{Event, EventError, EventPatch, EventStatus, NewEvent, Patch, Repeats, series::examples};
+    use crate::{Attendees, Event, EventError, EventPatch, EventStatus, NewEvent, Patch, Repeats, series::examples};
 
     fn event(zone: &str, all_day: bool, start: Moment, end: Moment) -> Event {
         let new = NewEvent {
@@ -133,6 +133,7 @@ mod tests {
             description: None,
             location: None,
             conference_url: None,
+            attendees: Attendees::default(),
             start,
             end,
             all_day,
@@ -142,6 +143,7 @@ mod tests {
             recurrence: None,
             hold: None,
             if_free: false,
+            send_invitations: false,
         };
         let id: EventId = examples::id(1);
         Event::create(id, &examples::calendar(zone), new, Timestamp::from_micros(5)).unwrap()

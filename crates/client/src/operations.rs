@@ -3,18 +3,18 @@
 use std::fmt::Display;
 
 use kalends_wire::{
-    AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AuditLog, AvailabilityOf, AvailabilityRules, Booked,
-    BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext, ChangeEvent, Changes, ConnectionLink,
-    CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
-    CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent,
-    DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
-    FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents,
-    ListAudit, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListProposals, ListSubscriptions,
-    MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary,
-    PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp, SignUpAnswer,
-    SlotsOfPage, SubmitBooking, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent,
-    UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify,
-    Webhook, WebhookPaging, WebhookSecret,
+    AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, Attendee, AuditLog, AvailabilityOf,
+    AvailabilityRules, Booked, BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext, ChangeEvent,
+    Changes, ConnectionLink, CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent,
+    CreateEventBatch, CreateHoldSet, CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook,
+    DeleteCalendar, DeleteEvent, DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability,
+    Explanation, Feedback, FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist,
+    List, ListAgents, ListAudit, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListProposals,
+    ListSubscriptions, MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal,
+    ProposalSummary, PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp,
+    SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery,
+    UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified,
+    Verify, Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -260,6 +260,8 @@ operations! {
     createBooking create_booking: POST "/book/{slug}" (slug; body: SubmitBooking) -> Booked;
     /// Returns a booking to its guest.
     getBooking get_booking: GET "/book/{slug}/bookings/{token}" (slug, token) -> GuestBooking;
+    /// Replies to an invitation, as its attendee. `token` is that of the link.
+    replyToInvitation reply_to_invitation: POST "/rsvp/{token}" (token; body: SubmitReply) -> Attendee;
     /// Cancels a booking, as its guest.
     cancelBooking cancel_booking: POST "/book/{slug}/bookings/{token}/cancel" (slug, token) -> GuestBooking;
     /// Moves a booking to another slot, as its guest.

@@ -75,6 +75,7 @@ guides! {
     Use "use/agents" "docs/use/agents.md";
     Use "use/calendars" "docs/use/calendars.md";
     Use "use/events" "docs/use/events.md";
+    Use "use/attendees" "docs/use/attendees.md";
     Use "use/recurrence" "docs/use/recurrence.md";
     Use "use/availability" "docs/use/availability.md";
     Use "use/holds" "docs/use/holds.md";

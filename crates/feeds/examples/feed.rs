@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use kalends_calendars::{
-    AgentActivity, Calendar, ConferenceUrl, Conflicts, Event, EventPatch, EventStatus, Moment, NewCalendar, NewEvent,
-    NewRecurrence, Patch, exdates,
+    AgentActivity, Attendees, Calendar, ConferenceUrl, Conflicts, Event, EventPatch, EventStatus, Moment, NewCalendar,
+    NewEvent, NewRecurrence, Patch, exdates,
 };
 use kalends_feeds::write::FeedWriter;
 use kalends_kernel::Metadata;
@@ -85,6 +85,7 @@ fn made(calendar: &Calendar, number: usize, (title, start, end, repeats): Plan<'
         description: Some(format!("{title}\n{}", "日本語 and, so; on ".repeat(20))),
         location: Some("Room 2; \"Große Freiheit\", floor 3".to_owned()),
         conference_url: Some(ConferenceUrl::parse("", "https://meet.example.com/standup?a=1,2;b=3").unwrap()),
+        attendees: Attendees::default(),
         start: moment(start),
         end: moment(end),
         all_day: start.len() == 10,
@@ -98,6 +99,7 @@ fn made(calendar: &Calendar, number: usize, (title, start, end, repeats): Plan<'
         }),
         hold: None,
         if_free: false,
+        send_invitations: false,
     };
     let id = format!("evt_000000000000000000000000{number:02}").parse().unwrap();
     Event::create(id, calendar, new, at("2026-01-02T03:04:05Z")).unwrap()

@@ -39,8 +39,9 @@ use crate::{
 pub(crate) const SMALL: usize = 64 << 10;
 /// How long a request waits for memory that its organization holds.
 const WAITS: Duration = Duration::from_secs(5);
-/// The approximate maximum size of a list entry, in bytes: an event with the longest texts and metadata.
-const ENTRY_MAX: usize = 100 << 10;
+/// The approximate maximum size of a list entry, in bytes: an event with the longest texts and metadata, and with the
+/// most attendees.
+const ENTRY_MAX: usize = 160 << 10;
 /// The number of copies of an answer while a tool's result is made: the answer, its text and its parsed JSON.
 const OF_TOOLS: usize = 3;
 /// While all organizations together hold this many full budgets, an organization that already holds memory cannot

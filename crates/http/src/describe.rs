@@ -250,7 +250,8 @@ fn takes_if_match(operation: &Operation) -> bool {
 
 /// Whether a browser is answered with a page, including errors ([`crate::pages`]).
 fn shows_pages(operation: &Operation) -> bool {
-    operation.path.starts_with("/book/") && operation.id != operations::LIST_BOOKING_SLOTS.id
+    ["/book/", "/rsvp/"].iter().any(|below| operation.path.starts_with(below))
+        && operation.id != operations::LIST_BOOKING_SLOTS.id
 }
 
 /// Whether a success returns one resource with its entity tag.
@@ -357,7 +358,7 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
 /// The statuses with which an operation can fail.
 fn failures(operation: &Operation) -> Vec<&'static str> {
     let mut statuses = vec!["500"];
-    let takes_input = (operation.path.starts_with("/v1/") || operation.path.starts_with("/book/"))
+    let takes_input = ["/v1/", "/book/", "/rsvp/"].iter().any(|below| operation.path.starts_with(below))
         && operation.id != operations::TERMS.id
         && operation.id != operations::PLANS.id;
     if takes_input {

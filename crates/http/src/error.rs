@@ -147,6 +147,7 @@ impl ApiError {
                 Refusal::Unauthorized | Refusal::NotSignedIn | Refusal::WrongPassword => StatusCode::UNAUTHORIZED,
                 Refusal::CrossSite(_)
                 | Refusal::Waitlisted
+                | Refusal::Unverified
                 | Refusal::OutOfReach
                 | Refusal::AgentPaused
                 | Refusal::PlanRequired(_)
@@ -172,6 +173,7 @@ impl ApiError {
                 | Refusal::SlotTaken(_)
                 | Refusal::BookingTaken { .. }
                 | Refusal::BookingOver(_)
+                | Refusal::InvitationOver(_)
                 | Refusal::Outdated(_)
                 | Refusal::StaleTerms(_)
                 | Refusal::EmailTaken
@@ -430,6 +432,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::Proposal => ErrorCode::ProposalNotFound,
                 kalends_app::Missing::BookingPage => ErrorCode::BookingPageNotFound,
                 kalends_app::Missing::Booking => ErrorCode::BookingNotFound,
+                kalends_app::Missing::Invitation => ErrorCode::InvitationNotFound,
                 kalends_app::Missing::ConnectionLink => ErrorCode::ConnectionLinkNotFound,
                 kalends_app::Missing::Connection => ErrorCode::CalendarConnectionNotFound,
                 kalends_app::Missing::ExternalCalendar => ErrorCode::ExternalCalendarNotFound,
@@ -467,6 +470,8 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
         },
         Refusal::BookingClosed { .. } => coded(ErrorType::QuotaExceeded, ErrorCode::BookingClosed),
         Refusal::BookingOver(_) => coded(ErrorType::Conflict, ErrorCode::BookingOver),
+        Refusal::InvitationOver(_) => coded(ErrorType::Conflict, ErrorCode::InvitationOver),
+        Refusal::Unverified => coded(ErrorType::Forbidden, ErrorCode::VerificationRequired),
         Refusal::Outdated(obstacles) => obstructed(
             ErrorBody { param: Some("if_as_of".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::Stale) },
             obstacles,

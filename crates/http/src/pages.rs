@@ -1,6 +1,6 @@
 //! Web pages: which requests get one, and how they show errors.
 //!
-//! A browser that opens a booking page or sends its form is answered in HTML, including errors. Everyone else gets
+//! A browser that opens a booking page or an invitation, or sends its form, is answered in HTML, including errors. Everyone else gets
 //! JSON.
 
 use axum::{
@@ -14,12 +14,16 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use kalends_accounts::{Limited, oauth::Provider};
 use kalends_app::{Missing, Refusal};
 use kalends_kernel::RequestId;
+use kalends_time::Zone;
 use kalends_web::{Console, Notice, Path, headers};
+use url::form_urlencoded;
 
 use crate::error::ApiError;
 
-/// The path below which pages are served.
+/// The path below which booking pages are served.
 const PAGES: &str = "/book/";
+/// The path below which invitations are served.
+const INVITATIONS: &str = "/rsvp/";
 /// The end of a path that lists slots, which is for programs only.
 const SLOTS: &str = "/slots";
 
@@ -27,20 +31,25 @@ const SLOTS: &str = "/slots";
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     back: Option<Path>,
+    /// Whether the page is that of an invitation.
+    invites: bool,
 }
 
 impl Wanted {
-    /// Whether the request comes from a browser that shows a booking page.
+    /// Whether the request comes from a browser that shows a booking page or an invitation.
     pub(crate) fn of(request: &Request) -> Option<Self> {
         let path = request.uri().path();
-        let rest = path.strip_prefix(PAGES)?;
+        let rest = path.strip_prefix(PAGES);
+        if rest.is_none() && !path.starts_with(INVITATIONS) {
+            return None;
+        }
         let reads = [Method::GET, Method::HEAD].contains(request.method());
         let wants = if reads { names(request.headers(), "text/html") } else { is_form(request.headers()) };
         if !wants || path.ends_with(SLOTS) {
             return None;
         }
-        let slug = rest.split('/').next().unwrap_or_default();
-        Some(Self { back: Path::new(format!("{PAGES}{slug}")) })
+        let slug = rest.map(|rest| rest.split('/').next().unwrap_or_default());
+        Some(Self { back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))), invites: slug.is_none() })
     }
 
     /// Renders the page for an error.
@@ -48,8 +57,10 @@ impl Wanted {
         let back = self.back.as_ref();
         let request = request.to_string();
         let (notice, back) = match error {
+            ApiError::NoRoute if self.invites => (Notice::NoInvitation, None),
             ApiError::NoRoute => (Notice::NotFound, None),
             ApiError::Refused(Refusal::NotFound { missing: Missing::Booking, .. }) => (Notice::NoBooking, None),
+            ApiError::Refused(Refusal::NotFound { missing: Missing::Invitation, .. }) => (Notice::NoInvitation, None),
             ApiError::Refused(Refusal::NotFound { .. }) => (Notice::NotFound, None),
             ApiError::Refused(Refusal::BookingClosed { .. }) => (Notice::Closed, None),
             ApiError::Refused(Refusal::TooFast { retry_after, .. }) => {
@@ -58,6 +69,7 @@ impl Wanted {
             }
             ApiError::Refused(Refusal::TooMany { limited: Limited::Mail(_), .. }) => (Notice::Closed, None),
             error if error.status().is_server_error() => (Notice::Failed { request_id: &request }, back),
+            _ if self.invites => (Notice::NoReply, None),
             _ => (Notice::Nonsense, back),
         };
         let mut response = html(error.status(), notice.html(back));
@@ -95,6 +107,29 @@ pub(crate) fn console<S: Clone + Send + Sync + 'static>(providers: &[Provider]) 
         let text = page.html(&providers);
         routes.route(page.path(), get(move || async move { html(StatusCode::OK, text) }))
     })
+}
+
+/// The fields of a form.
+#[derive(Debug, Default)]
+pub(crate) struct Fields(Vec<(String, String)>);
+
+impl Fields {
+    /// Parses the fields of a body. Invalid text is decoded as well as possible.
+    pub(crate) fn read(body: &[u8]) -> Self {
+        let fields = form_urlencoded::parse(body);
+        Self(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+    }
+
+    /// The first value of a field, or an empty string if it was left out.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
+    }
+}
+
+/// The zone that the query of a page asks for.
+pub(crate) fn zone_of(query: Option<&str>) -> Option<Zone> {
+    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    pairs.find(|(name, _)| name == "tz").and_then(|(_, zone)| zone.parse().ok())
 }
 
 /// An answer in HTML.
@@ -154,6 +189,16 @@ mod tests {
             wanted.map(|wanted| wanted.back.map(|path| path.to_string())),
             back.map(|path| Some(path.to_owned()))
         );
+    }
+
+    #[rstest]
+    #[case::opened("GET", ("accept", BROWSER), true)]
+    #[case::sent("POST", ("content-type", FORM), true)]
+    #[case::by_a_program("POST", ("content-type", "application/json"), false)]
+    fn invitations_are_pages(#[case] method: &str, #[case] (name, value): (&str, &str), #[case] shown: bool) {
+        let request = Request::builder().method(method).uri("/rsvp/t0k").header(name, value);
+        let wanted = Wanted::of(&request.body(Body::empty()).unwrap());
+        assert_eq!(wanted.is_some_and(|wanted| wanted.invites && wanted.back.is_none()), shown);
     }
 
     #[tokio::test]

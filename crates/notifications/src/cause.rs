@@ -37,6 +37,8 @@ pub enum Payload {
     Event,
     /// An Event with `reason`: `expired` or `preempted`.
     EventWithReason,
+    /// `event_id`, `calendar_id`, `attendee`, `note`.
+    AttendeeResponse,
     /// An Agent.
     Agent,
     /// A proposal's summary.
@@ -112,6 +114,7 @@ impl EventType {
                 RESPOND,
                 RESOLVE,
             ],
+            Self::EventAttendeeResponded => &[Cause::Operation("POST", "/rsvp/{token}")],
             Self::AgentCreated => {
                 &[Cause::Operation("POST", "/v1/agents"), Cause::Operation("POST", "/v1/agent/sign-up")]
             }
@@ -141,6 +144,7 @@ impl EventType {
             | Self::EventHoldConfirmed
             | Self::EventHoldReleased => Payload::Event,
             Self::EventHoldExpired => Payload::EventWithReason,
+            Self::EventAttendeeResponded => Payload::AttendeeResponse,
             Self::AgentCreated | Self::AgentUpdated => Payload::Agent,
             Self::ProposalCreated => Payload::Proposal,
             Self::ProposalResponded => Payload::ProposalResponse,
@@ -259,6 +263,7 @@ mod tests {
     #[case("POST", "/book/{slug}", &["event.created"])]
     #[case("POST", "/book/{slug}/bookings/{token}/move", &["event.updated"])]
     #[case("POST", "/book/{slug}/bookings/{token}/cancel", &["event.deleted"])]
+    #[case("POST", "/rsvp/{token}", &["event.attendee_responded"])]
     #[case("POST", "/v1/scheduling/proposals", &["event.hold_expired", "proposal.created"])]
     #[case(
         "POST",
@@ -291,7 +296,11 @@ mod tests {
         for event_type in EventType::ALL {
             assert!(!event_type.causes().is_empty(), "{event_type:?}");
             let of_events = event_type.as_str().starts_with("event.");
-            assert_eq!(of_events, matches!(event_type.payload(), Payload::Event | Payload::EventWithReason));
+            let payload = event_type.payload();
+            assert_eq!(
+                of_events,
+                matches!(payload, Payload::Event | Payload::EventWithReason | Payload::AttendeeResponse)
+            );
         }
     }
 

@@ -42,7 +42,7 @@ const TEST: &str = "webhook.test";
 
 macro_rules! event_types {
     ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)*) => {
-        /// What a webhook message announces: one of 18 types that endpoints can subscribe to, or a requested test.
+        /// What a webhook message announces: one of 19 types that endpoints can subscribe to, or a requested test.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum EventType {
             $($(#[doc = $doc])+ $name,)*
@@ -101,6 +101,8 @@ event_types! {
     EventHoldReleased = "event.hold_released",
     /// A hold expired or was pre-empted.
     EventHoldExpired = "event.hold_expired",
+    /// An attendee replied to an invitation.
+    EventAttendeeResponded = "event.attendee_responded",
     /// An agent was created.
     AgentCreated = "agent.created",
     /// An agent was changed.
@@ -143,8 +145,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_eighteen_types_and_their_names_round_trip() {
-        assert_eq!(EventType::ALL.len(), 18);
+    fn there_are_nineteen_types_and_their_names_round_trip() {
+        assert_eq!(EventType::ALL.len(), 19);
         for event_type in EventType::ALL {
             assert_eq!(EventType::from_name(event_type.as_str()), Some(*event_type));
             assert_eq!(EventType::from_stored(event_type.as_str()), Some(*event_type));

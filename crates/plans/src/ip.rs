@@ -14,6 +14,8 @@ pub enum IpLane {
     BookingPage,
     /// Submissions of bookings.
     Booking,
+    /// Invitations and the replies to them. Many attendees may share an address.
+    Rsvp,
     /// Joining the waiting list.
     Waitlist,
     /// Signing in to the console, and every other request that tries a password or a code there.
@@ -24,8 +26,16 @@ pub enum IpLane {
 
 impl IpLane {
     /// Every lane.
-    pub const ALL: [Self; 7] =
-        [Self::Feed, Self::Plans, Self::BookingPage, Self::Booking, Self::Waitlist, Self::SignIn, Self::SignUp];
+    pub const ALL: [Self; 8] = [
+        Self::Feed,
+        Self::Plans,
+        Self::BookingPage,
+        Self::Booking,
+        Self::Rsvp,
+        Self::Waitlist,
+        Self::SignIn,
+        Self::SignUp,
+    ];
 
     /// The name in `KALENDS_IP_LIMITS`.
     pub const fn as_str(self) -> &'static str {
@@ -34,6 +44,7 @@ impl IpLane {
             Self::Plans => "plans",
             Self::BookingPage => "booking_page",
             Self::Booking => "booking",
+            Self::Rsvp => "rsvp",
             Self::Waitlist => "waitlist",
             Self::SignIn => "sign_in",
             Self::SignUp => "sign_up",
@@ -48,7 +59,7 @@ impl IpLane {
     /// The default number of requests per minute.
     pub const fn default_per_minute(self) -> u32 {
         match self {
-            Self::Feed => 120,
+            Self::Feed | Self::Rsvp => 120,
             Self::Plans | Self::BookingPage => 60,
             Self::Booking | Self::SignIn => 10,
             Self::Waitlist | Self::SignUp => 5,
@@ -154,6 +165,7 @@ mod tests {
     #[case(IpLane::Plans, "plans", 60)]
     #[case(IpLane::BookingPage, "booking_page", 60)]
     #[case(IpLane::Booking, "booking", 10)]
+    #[case(IpLane::Rsvp, "rsvp", 120)]
     #[case(IpLane::Waitlist, "waitlist", 5)]
     #[case(IpLane::SignIn, "sign_in", 10)]
     #[case(IpLane::SignUp, "sign_up", 5)]
@@ -179,7 +191,7 @@ mod tests {
     #[case::a_word("on", "\"on\" is not valid")]
     #[case::off_among_others("feed=1,off", "\"off\" is not valid")]
     #[case::an_empty_entry("feed=1,", "\"\" is not valid")]
-    #[case::unknown("feeds=1", "the names are feed, plans, booking_page, booking, waitlist, sign_in, sign_up")]
+    #[case::unknown("feeds=1", "the names are feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up")]
     #[case::zero("feed=0", "as 1 to 1000000 requests per minute, or off; got \"0\"")]
     #[case::negative("feed=-1", "feed as 1 to")]
     #[case::a_fraction("feed=1.5", "feed as 1 to")]

@@ -43,7 +43,7 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
         let id = EventId::from_uuid(row_id("events", "id", &self.id)?);
         let row = Located { table: "events", id };
         let plain = row.open(places::event_content(id), &self.content, cipher)?;
-        let EventContent { title, description, location, conference_url, previous_series, metadata } =
+        let EventContent { title, description, location, conference_url, attendees, previous_series, metadata } =
             row.read("content", EventContent::read(&plain))?;
         let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
         let times = Times { span: row.read("end_at", span)?, all_day: self.all_day };
@@ -55,6 +55,7 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
             description,
             location,
             conference_url,
+            attendees,
             times,
             status: row.named("status", &self.status, EventStatus::from_name)?,
             source: row.named("source", &self.source, EventSource::from_name)?,

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use kalends_calendars::{ConferenceUrl, Event};
-use kalends_kernel::{EventId, Metadata};
+use kalends_calendars::{Attendee, AttendeeRole, AttendeeStatus, Attendees, ConferenceUrl, Event, ReplySecret};
+use kalends_kernel::{AgentId, Email, EventId, Metadata, base64url, from_base64url};
+use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
@@ -18,6 +19,8 @@ pub struct EventContent {
     pub location: Option<String>,
     /// The address of the call, if there is one.
     pub conference_url: Option<ConferenceUrl>,
+    /// The attendees.
+    pub attendees: Attendees,
     /// The series that this one continues, if there is one.
     pub previous_series: Option<EventId>,
     /// The caller's own data.
@@ -32,6 +35,8 @@ struct Written<'a> {
     location: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     conference_url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    attendees: Vec<AttendeeContent<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_series: Option<EventId>,
     metadata: &'a Map<String, Value>,
@@ -47,9 +52,63 @@ struct Read<'a> {
     location: Option<Cow<'a, str>>,
     #[serde(borrow)]
     conference_url: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    attendees: Vec<AttendeeContent<'a>>,
     previous_series: Option<EventId>,
     #[serde(borrow)]
     metadata: &'a RawValue,
+}
+
+/// An attendee. Fields with their usual value are left out.
+#[derive(Serialize, Deserialize)]
+struct AttendeeContent<'a> {
+    #[serde(borrow)]
+    email: Cow<'a, str>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    name: Option<Cow<'a, str>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    role: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<AgentId>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    status: Option<Cow<'a, str>>,
+    /// In microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    responded_at: Option<i64>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    secret: Option<Cow<'a, str>>,
+}
+
+impl<'a> AttendeeContent<'a> {
+    fn write(attendee: &'a Attendee) -> Self {
+        let Attendee { email, name, role, agent, status, responded_at, secret } = attendee;
+        Self {
+            email: email.as_str().into(),
+            name: name.as_deref().map(Cow::Borrowed),
+            role: (*role != AttendeeRole::default()).then(|| role.as_str().into()),
+            agent: *agent,
+            status: (*status != AttendeeStatus::default()).then(|| status.as_str().into()),
+            responded_at: responded_at.map(Timestamp::as_micros),
+            secret: secret.map(|secret| base64url(&secret.0).into()),
+        }
+    }
+
+    /// `None` if a value is not one that [`Self::write`] makes.
+    fn read(self) -> Option<Attendee> {
+        let secret = self.secret.map(|text| from_base64url(&text)?.try_into().ok());
+        Some(Attendee {
+            email: Email::from_stored(self.email.into_owned()),
+            name: self.name.map(Cow::into_owned),
+            role: self.role.map_or(Some(AttendeeRole::default()), |name| AttendeeRole::from_name(&name))?,
+            agent: self.agent,
+            status: self.status.map_or(Some(AttendeeStatus::default()), |name| AttendeeStatus::from_name(&name))?,
+            responded_at: self.responded_at.map(Timestamp::from_micros),
+            secret: match secret {
+                None => None,
+                Some(bytes) => Some(ReplySecret(bytes?)),
+            },
+        })
+    }
 }
 
 impl EventContent {
@@ -60,6 +119,7 @@ impl EventContent {
             description: event.description.as_deref(),
             location: event.location.as_deref(),
             conference_url: event.conference_url.as_ref().map(ConferenceUrl::as_str),
+            attendees: event.attendees.as_slice().iter().map(AttendeeContent::write).collect(),
             previous_series: event.previous_series,
             metadata: event.metadata.as_map(),
         })
@@ -67,17 +127,24 @@ impl EventContent {
 
     /// Reads the plain form.
     pub fn read(plain: &[u8]) -> Result<Self, serde_json::Error> {
-        let Read { title, description, location, conference_url, previous_series, metadata } =
+        let Read { title, description, location, conference_url, attendees, previous_series, metadata } =
             serde_json::from_slice(plain)?;
+        let attendees = attendees.into_iter().map(|attendee| attendee.read().ok_or_else(bad_attendee));
+        let attendees: Result<Vec<Attendee>, serde_json::Error> = attendees.collect();
         Ok(Self {
             title: title.into_owned(),
             description: description.map(Cow::into_owned),
             location: location.map(Cow::into_owned),
             conference_url: conference_url.map(|url| ConferenceUrl::from_stored(url.into_owned())),
+            attendees: Attendees::from_stored(attendees?),
             previous_series,
             metadata: Metadata::from_json(metadata.get())?,
         })
     }
+}
+
+fn bad_attendee() -> serde_json::Error {
+    serde::de::Error::custom("an attendee has an unknown role, status or secret")
 }
 
 #[cfg(test)]
@@ -114,10 +181,45 @@ mod tests {
                 description,
                 location,
                 conference_url: conference_url.map(ConferenceUrl::from_stored),
+                attendees: Attendees::default(),
                 previous_series: None,
                 metadata: Metadata::from_json(metadata).unwrap(),
             };
             assert_eq!(EventContent::read(plain.as_bytes()).unwrap(), expected, "{plain}");
+        }
+    }
+
+    #[test]
+    fn attendees_are_read() {
+        let read = |attendees: &str| {
+            let plain = format!(r#"{{"title":"a","description":null,"attendees":{attendees},"metadata":{{}}}}"#);
+            EventContent::read(plain.as_bytes()).map(|content| content.attendees)
+        };
+        let ada = Attendee {
+            email: Email::from_stored("ada@example.com".into()),
+            name: None,
+            role: AttendeeRole::Required,
+            agent: None,
+            status: AttendeeStatus::NeedsAction,
+            responded_at: None,
+            secret: None,
+        };
+        let eve = Attendee {
+            email: Email::from_stored("eve@example.com".into()),
+            name: Some("Eve".into()),
+            role: AttendeeRole::Optional,
+            agent: Some(AgentId::from_bytes([1; 16])),
+            status: AttendeeStatus::Declined,
+            responded_at: Some(Timestamp::from_micros(7)),
+            secret: Some(ReplySecret([0; 16])),
+        };
+        let agent = AgentId::from_bytes([1; 16]);
+        let both = format!(
+            r#"[{{"email":"ada@example.com"}},{{"email":"eve@example.com","name":"Eve","role":"optional","agent":"{agent}","status":"declined","responded_at":7,"secret":"AAAAAAAAAAAAAAAAAAAAAA"}}]"#
+        );
+        assert_eq!(read(&both).unwrap().as_slice(), [ada, eve]);
+        for wrong in [r#"[{"email":"a@b.co","role":"chair"}]"#, r#"[{"email":"a@b.co","secret":"AAAA"}]"#] {
+            assert!(read(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -27,9 +27,9 @@ use kalends_accounts::{
 use kalends_app::{Answer, Charge, Settings, StoredAnswer};
 use kalends_availability::Rules;
 use kalends_calendars::{
-    Agent, AgentActivity, AgentType, AvailabilityRules, Calendar, Conflicts, Event, EventSource, EventStatus,
-    FeedToken, Hold, HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, RecurrenceDefault, Repeats,
-    Times,
+    Agent, AgentActivity, AgentType, Attendees, AvailabilityRules, Calendar, Conflicts, Event, EventSource,
+    EventStatus, FeedToken, Hold, HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, RecurrenceDefault,
+    Repeats, Times,
 };
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, EventId, LetterId, MessageId, Metadata, OrgId, RequestId, RulesId, UserId, Version,
@@ -241,6 +241,7 @@ impl Fixtures {
             description: None,
             location: None,
             conference_url: None,
+            attendees: Attendees::default(),
             times: Times { span, all_day: false },
             status: EventStatus::Confirmed,
             source: EventSource::Internal,
@@ -270,6 +271,7 @@ impl Fixtures {
             description: None,
             location: None,
             conference_url: None,
+            attendees: Attendees::default(),
             start: Moment::At(first.start()),
             end: Moment::At(first.end()),
             all_day: false,
@@ -279,6 +281,7 @@ impl Fixtures {
             recurrence: Some(NewRecurrence { rule: rule.parse().expect("a rule"), exdates: Vec::new(), zone: None }),
             hold: None,
             if_free: false,
+            send_invitations: false,
         };
         Event::create(EventId::new(now, &self.entropy), calendar, new, now).expect("a series")
     }

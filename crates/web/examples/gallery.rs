@@ -10,8 +10,8 @@ use kalends_kernel::{FieldError, FieldErrors};
 use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use kalends_web::markdown::Guide;
 use kalends_web::{
-    Booked, Booking, BookingState, Clock, DisplaySettings, Form, Given, Href, Limits, Moving, Notice, Page, PageQuery,
-    Path, Picker, Taken, assets, headers,
+    Booked, Booking, BookingState, Clock, DisplaySettings, Form, Given, Href, Invitation, InvitationState, Limits,
+    Moving, Notice, Page, PageQuery, Path, Picker, Reply, Taken, assets, headers,
 };
 
 const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -138,7 +138,51 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let guide = Guide { page, shown, address: &address, bookable, offers: &nearest, limits: LIMITS };
     let empty_month = Picker { month: "2026-04".parse().map_err(|_| "no month")?, day: None, ..picker.clone() };
     let empty_month_offers: Vec<Span> = offers.iter().copied().filter(|one| one.start() < slot.start()).collect();
+    let reply_path = Path::new("/rsvp/9fj2").ok_or("no path")?;
+    let call = Href::new("https://meet.example.com/standup").ok_or("no address")?;
+    let invitation = Invitation {
+        path: &reply_path,
+        title: "Engine review",
+        organizer: "Ada Lovelace",
+        shown,
+        slot,
+        all_day: false,
+        repeats: true,
+        location: Some("Room 2, St James's Square"),
+        call: Some(&call),
+        description: Some("The drawings of the mill and of the store.\n\nPlease bring your notes."),
+        email: GIVEN.email,
+        state: InvitationState::Open(None),
+        note: "",
+        problem: None,
+        note_max: 500,
+    };
+    let long_invitation = Invitation {
+        title: long.title,
+        organizer: "Institut für außergewöhnlich lange Bezeichnungen",
+        location: Some("Donaudampfschifffahrtsgesellschaftshauptgebäude, Erdgeschoss, Besprechungszimmer 17"),
+        ..invitation.clone()
+    };
     Ok(vec![
+        ("invitation.html", invitation.html()),
+        ("invitation-long.html", long_invitation.html()),
+        ("invitation-days.html", Invitation { all_day: true, repeats: false, ..invitation.clone() }.html()),
+        (
+            "invitation-error.html",
+            Invitation { problem: Some("Please choose one of the three replies."), ..invitation.clone() }.html(),
+        ),
+        (
+            "invitation-recorded.html",
+            Invitation { state: InvitationState::Recorded(Reply::Accepted), ..invitation.clone() }.html(),
+        ),
+        (
+            "invitation-replied.html",
+            Invitation { state: InvitationState::Open(Some(Reply::Tentative)), ..invitation.clone() }.html(),
+        ),
+        ("invitation-cancelled.html", Invitation { state: InvitationState::Cancelled, ..invitation.clone() }.html()),
+        ("invitation-over.html", Invitation { state: InvitationState::Over, ..invitation }.html()),
+        ("no-invitation.html", Notice::NoInvitation.html(None)),
+        ("no-reply.html", Notice::NoReply.html(None)),
         ("picker.html", picker.html()),
         ("picker-elsewhere.html", Picker { shown: new_york, ..picker.clone() }.html()),
         ("picker-long.html", Picker { page: long, ..picker.clone() }.html()),

@@ -1,4 +1,4 @@
-//! The HTML pages: the public booking pages for guests, also as Markdown for agents, and the console pages on which
+//! The HTML pages: the public booking pages for guests, also as Markdown for agents, invitations for attendees, and the console pages on which
 //! users connect calendars or set a password.
 //!
 //! Everything here is a pure function. A caller reads the request with [`PageQuery`] and [`Clock`], runs the use
@@ -15,6 +15,7 @@ pub mod markdown;
 mod booking;
 mod console;
 mod form;
+mod invitation;
 mod link;
 mod notice;
 mod page;
@@ -29,6 +30,7 @@ mod tests;
 pub use booking::{Booked, Booking, BookingState, Moving};
 pub use console::Console;
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
+pub use invitation::{Invitation, InvitationState, Reply};
 pub use link::{Href, Path};
 pub use notice::Notice;
 pub use page::{DisplaySettings, Page};

@@ -13,6 +13,10 @@ pub enum Notice<'a> {
     Closed,
     /// The link of a booking is cut short, or its booking is gone (404).
     NoBooking,
+    /// The link of an invitation is cut short, or its event is gone (404).
+    NoInvitation,
+    /// A reply to an invitation could not be recorded (4xx).
+    NoReply,
     /// Too many requests came from the visitor's address (429).
     TooMany {
         /// The seconds until the next request is answered.
@@ -46,6 +50,8 @@ impl Notice<'_> {
             Self::NotFound => "There is no booking page here",
             Self::Closed => "Booking is closed for now",
             Self::NoBooking => "This link does not lead to a booking",
+            Self::NoInvitation => "This link does not lead to an invitation",
+            Self::NoReply => "Your reply was not recorded",
             Self::TooMany { .. } => "One moment, please",
             Self::Nonsense => "This time cannot be booked",
             Self::Failed { .. } => "Something went wrong on our side",
@@ -65,6 +71,11 @@ impl Notice<'_> {
             Self::NoBooking => &[
                 "The link may be cut short, or the booking was removed. Please use the whole link from your confirmation.",
             ],
+            Self::NoInvitation => &[
+                "The link may be cut short, the event may have been deleted, or you are no longer invited.",
+                "Please use the whole link from the latest email about the event.",
+            ],
+            Self::NoReply => &["Please open the link from the email again, and choose one of the replies."],
             Self::TooMany { retry_after_seconds } => {
                 let wait = match retry_after_seconds {
                     0 | 1 => "a second".to_owned(),
@@ -73,7 +84,7 @@ impl Notice<'_> {
                 };
                 return vec![
                     "Many requests have come from your network in a short time.".to_owned(),
-                    format!("Please wait {wait} and try again. Nothing was booked."),
+                    format!("Please wait {wait} and try again. Nothing has changed."),
                 ];
             }
             Self::Nonsense => {

@@ -92,6 +92,8 @@ error_codes! {
     AccountWaitlisted = "account_waitlisted" [403],
     /// The plan does not include the feature that `feature` names.
     FeatureNotInPlan = "feature_not_in_plan" [403],
+    /// The organization has not proved its email address, so it sends no mail to others.
+    VerificationRequired = "verification_required" [403],
     /// Imported events are read-only.
     ExternalEventReadonly = "external_event_readonly" [403],
     /// The agent is not a participant of the proposal.
@@ -134,6 +136,8 @@ error_codes! {
     BookingPageNotFound = "booking_page_not_found" [404],
     /// There is no such booking.
     BookingNotFound = "booking_not_found" [404],
+    /// There is no such invitation.
+    InvitationNotFound = "invitation_not_found" [404],
     /// There is no such connection link.
     ConnectionLinkNotFound = "connection_link_not_found" [404],
     /// There is no such calendar connection.
@@ -174,6 +178,8 @@ error_codes! {
     TooFewAccepts = "too_few_accepts" [409],
     /// The booking can no longer be changed.
     BookingOver = "booking_over" [409],
+    /// The event takes no replies any more.
+    InvitationOver = "invitation_over" [409],
     /// An account with that address exists.
     EmailTaken = "email_taken" [409],
     /// Another claim is pending, or the organization has an owner.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 #[cfg(feature = "schema")]
 use crate::schemas::{NoticeCode, SettledStatus};
 use crate::{
-    EventSource, EventStatus, ExternalSyncStatus, HoldScope, Local, SeriesScope,
+    Attendee, EventSource, EventStatus, ExternalSyncStatus, HoldScope, Local, NewAttendee, SeriesScope,
     derives::{IntoParams, ToSchema},
     patch::{Given, given},
 };
@@ -56,6 +56,10 @@ pub struct Event {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = "uri", nullable = false)]
     pub conference_url: Option<String>,
+    /// Who takes part. Absent if there is nobody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(nullable = false)]
+    pub attendees: Vec<Attendee>,
     /// The start.
     #[schema(value_type = String, format = DateTime)]
     pub start_time: Timestamp,
@@ -173,6 +177,10 @@ pub struct CreateEvent {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = "uri", max_length = 2000, example = "https://meet.example.com/standup")]
     pub conference_url: Option<String>,
+    /// Who takes part: at most 200. Nobody gets mail unless `send_invitations` is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 200)]
+    pub attendees: Option<Vec<NewAttendee>>,
     /// Whether the event takes whole days in the calendar's zone.
     #[serde(default)]
     pub all_day: bool,
@@ -200,6 +208,9 @@ pub struct CreateEvent {
     /// `slot_taken`. For a series, this is about its occurrences within a year. A hold has rules of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub if_free: bool,
+    /// Whether to mail each attendee an invitation with a link to reply. A request sends at most 200. Not for a hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub send_invitations: bool,
     /// Your own data: an object of at most 16,384 bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
@@ -246,6 +257,10 @@ pub struct UpdateEvent {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = "uri", max_length = 2000)]
     pub conference_url: Given<String>,
+    /// Replaces the attendees. Those who stay keep their reply. Null or an empty list removes all.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<NewAttendee>>, max_items = 200)]
+    pub attendees: Given<Vec<NewAttendee>>,
     /// A new start. RFC 3339 with an offset, or a plain date with `all_day`. Without `end_time`, the event moves and
     /// keeps its length; an all-day event keeps its number of days.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
@@ -294,6 +309,10 @@ pub struct UpdateEvent {
     /// `slot_taken`. For a series, this is about its occurrences within a year.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub if_free: bool,
+    /// Whether to mail the attendees the event as it is after the change. Those who were removed, and all if the event is
+    /// cancelled, get a cancellation instead. Alone, it sends the invitations and changes nothing else. Not for a hold.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub send_invitations: bool,
 }
 
 /// The calendar to which an event moves.
@@ -366,6 +385,9 @@ pub struct DeleteEvent {
     /// series.
     #[param(format = DateTime, example = "2026-03-04T09:00:00Z")]
     pub occurrence_start: Option<String>,
+    /// Whether to mail a cancellation to the attendees.
+    #[param(default = false)]
+    pub send_invitations: Option<bool>,
     /// Whether the series also shows its times in its calendar's zone, as `local`.
     #[param(default = false)]
     pub local: Option<bool>,

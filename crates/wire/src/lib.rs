@@ -14,6 +14,7 @@
 //! Agents, calendars and events use camelCase in answers and snake_case in requests.
 
 mod agent;
+mod attendees;
 mod audit;
 mod availability;
 mod booking_pages;
@@ -61,6 +62,7 @@ mod waitlist;
 mod webhooks;
 
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
+pub use attendees::{Attendee, AttendeeResponded, NewAttendee, SubmitReply};
 pub use audit::{AuditEntry, AuditLog, AuditPagination, ListAudit};
 pub use availability::{
     AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Slot,
@@ -98,8 +100,8 @@ pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
 pub use list::{List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
 pub use names::{
-    AgentActivity, AgentStatus, AgentType, Conflicts, EventSource, EventStatus, ExternalSyncStatus, HoldEnd, HoldScope,
-    Provider, RecurrenceDefault, SeriesScope,
+    AgentActivity, AgentStatus, AgentType, AttendeeRole, AttendeeStatus, Conflicts, EventSource, EventStatus,
+    ExternalSyncStatus, HoldEnd, HoldScope, Provider, RecurrenceDefault, SeriesScope,
 };
 pub use oauth::{SignInAnswer, SignInWith};
 #[cfg(feature = "schema")]

@@ -86,6 +86,26 @@ mirror! {
         All,
     }
 
+    /// Whether an attendee has to be there.
+    AttendeeRole {
+        /// Has to be there.
+        Required,
+        /// May be there.
+        Optional,
+    }
+
+    /// An attendee's reply to the invitation.
+    AttendeeStatus {
+        /// There is none yet.
+        NeedsAction,
+        /// The attendee will be there.
+        Accepted,
+        /// The attendee may be there.
+        Tentative,
+        /// The attendee will not be there.
+        Declined,
+    }
+
     /// Which calendars a hold must fit.
     HoldScope {
         /// Only its own calendar.

@@ -4,8 +4,8 @@ use kalends_notifications::EventType;
 use utoipa::ToSchema;
 
 use crate::{
-    Agent, EndedHold, Event, Proposal, ProposalCancelled, ProposalConfirmed, ProposalExpired, ProposalResponded,
-    Webhook, WebhookDeactivated,
+    Agent, AttendeeResponded, EndedHold, Event, Proposal, ProposalCancelled, ProposalConfirmed, ProposalExpired,
+    ProposalResponded, Webhook, WebhookDeactivated,
 };
 
 /// The name of the schema for the payload of messages of this type.
@@ -21,6 +21,7 @@ pub fn payload_of(event_type: EventType) -> String {
         | EventType::EventHoldConfirmed
         | EventType::EventHoldReleased => Event::name(),
         EventType::EventHoldExpired => EndedHold::name(),
+        EventType::EventAttendeeResponded => AttendeeResponded::name(),
         EventType::AgentCreated | EventType::AgentUpdated => Agent::name(),
         EventType::ProposalCreated => Proposal::name(),
         EventType::ProposalResponded => ProposalResponded::name(),

@@ -63,6 +63,13 @@ closed_sets! {
     MessageType = names!(EventType).chain([EventType::WebhookTest.as_str()]);
     /// Why an endpoint was deactivated.
     DeactivationReason = [Deactivation::Gone, Deactivation::Failing].map(Deactivation::as_str);
+    /// An attendee's reply to an invitation.
+    ReplyName = [
+        calendars::AttendeeStatus::Accepted,
+        calendars::AttendeeStatus::Tentative,
+        calendars::AttendeeStatus::Declined,
+    ]
+    .map(calendars::AttendeeStatus::as_str);
     /// A participant's response.
     ResponseName = names!(ResponseKind);
     /// Who gets an event when a slot of a proposal is confirmed.
@@ -165,7 +172,7 @@ mod tests {
     fn schemas_list_the_names_that_are_parsed() {
         let names = |schema: Value| schema["enum"].as_array().unwrap().clone();
         let events = names(schema_of::<EventName>());
-        assert_eq!((events.len(), &events[0], &events[18]), (19, &json!("event.created"), &json!("*")));
+        assert_eq!((events.len(), &events[0], &events[19]), (20, &json!("event.created"), &json!("*")));
         assert_eq!(names(schema_of::<ResponseName>()), ["accept", "decline", "counter"]);
         assert_eq!(names(schema_of::<CapabilityName>()), ["availability", "publishing"]);
         assert_eq!(names(schema_of::<PolicyName>()), ["none", "confirmed", "confirmed_tentative"]);

@@ -37,6 +37,7 @@ fn environment(server: &Server) -> BTreeMap<String, String> {
 #[case::agents("agents", &[])]
 #[case::calendars("calendars", &[AGENT])]
 #[case::events("events", &[AGENT, CALENDAR])]
+#[case::attendees("attendees", &[AGENT, CALENDAR])]
 #[case::errors("errors", &[])]
 #[case::holds("holds", &[AGENT, CALENDAR])]
 #[case::proposals("proposals", &[AGENT, CALENDAR])]

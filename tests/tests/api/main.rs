@@ -14,6 +14,7 @@ fn on_both(#[case] database: kalends_e2e::Database) {}
 mod account_end;
 mod accounts;
 mod agents;
+mod attendees_by_the_rule;
 mod audit_actions;
 mod audit_log;
 mod availability;
@@ -57,6 +58,8 @@ mod idempotency_scopes;
 mod if_as_of;
 mod import;
 mod imported_events;
+mod invitations;
+mod invitations_by_the_rule;
 mod ip_limits;
 mod keys;
 mod lifecycle;

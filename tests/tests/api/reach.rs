@@ -90,6 +90,8 @@ fn ruled(operation: &str) -> About {
         | "getBookingAsset"
         | "showCancellation"
         | "showMove"
+        | "showInvitation"
+        | "replyToInvitation"
         | "listBookingSlots"
         | "createBooking"
         | "getBooking"
@@ -521,6 +523,7 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "updateBookingPage" => json!({ "title": "y" }),
         "createBooking" => json!({ "name": "Ada", "email": "ada@example.com", "start": start }),
         "moveBooking" => json!({ "start": start }),
+        "replyToInvitation" => json!({ "status": "accepted" }),
         "updateIcalSubscription" | "updateCalendarConnection" => json!({ "label": "y" }),
         "createConnectionLink" | "startCalendarConnection" => json!({}),
         "openConnectionLink" => json!({ "token": "nobody-s" }),
@@ -656,7 +659,11 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
                     }
                     ExpectedAnswer::Yes if ["revokeClaim", "getFeed"].contains(&operation.id.as_str()) => status == 404,
                     // No page has this slug.
-                    ExpectedAnswer::Yes if operation.path.starts_with("/book/") => status == 404,
+                    ExpectedAnswer::Yes
+                        if ["/book/", "/rsvp/"].iter().any(|below| operation.path.starts_with(below)) =>
+                    {
+                        status == 404
+                    }
                     // No provider is configured.
                     ExpectedAnswer::Yes if operation.path.contains("/oauth/") => status == 404,
                     // The user has followed no link and connected nothing.

@@ -202,7 +202,7 @@ impl Stage {
         let path = EventPath { calendar: None, id: &id };
         let Act::Change(title, by) = act else {
             let actor = self.actor(&operations::DELETE_EVENT);
-            return self.app.delete_event(&actor, path, scope, None, &IfMatch::Any).await.map(|_| None);
+            return self.app.delete_event(&actor, path, scope, None, false, &IfMatch::Any).await.map(|_| None);
         };
         let title = title.map(|number| format!("Title {number}"));
         let start = (*by != 0).then(|| Moment::At(named.start + SignedDuration::minutes(*by)));

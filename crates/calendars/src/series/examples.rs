@@ -5,8 +5,8 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 
 use crate::{
-    AgentActivity, Calendar, Conflicts, Event, EventError, EventPatch, EventStatus, Moment, NewCalendar, NewEvent,
-    NewRecurrence, Patch, RecurrencePatch,
+    AgentActivity, Attendees, Calendar, Conflicts, Event, EventError, EventPatch, EventStatus, Moment, NewCalendar,
+    NewEvent, NewRecurrence, Patch, RecurrencePatch,
 };
 
 pub(crate) fn at(text: &str) -> Timestamp {
@@ -46,6 +46,7 @@ pub(crate) fn made(
         description: None,
         location: None,
         conference_url: None,
+        attendees: Attendees::default(),
         start: Moment::parse("start_time", start)?,
         end: Moment::parse("end_time", end)?,
         all_day,
@@ -59,6 +60,7 @@ pub(crate) fn made(
         }),
         hold: None,
         if_free: false,
+        send_invitations: false,
     };
     Event::create(id(1), &calendar("Europe/Berlin"), new, Timestamp::from_micros(5))
 }

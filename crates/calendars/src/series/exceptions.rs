@@ -100,6 +100,14 @@ impl Event {
         Ok((series, changed))
     }
 
+    /// This series and one of its overrides, after a change of the override that leaves its times as they are.
+    #[must_use]
+    pub fn with_override(&self, changed: Self, now: Timestamp) -> Option<(Self, Self)> {
+        let series = self.recurring(self.recurrence()?.clone(), now);
+        let version = series.version;
+        Some((series, Self { version, ..changed }))
+    }
+
     pub(super) fn recurring(&self, recurrence: Recurrence, now: Timestamp) -> Self {
         Self {
             repeats: Repeats::Series(Box::new(recurrence)),

@@ -155,7 +155,8 @@ impl Event {
             None => self.clone(),
         };
         let rest = EventPatch { start: Patch::Keep, end: Patch::Keep, all_day: Patch::Keep, ..patch.clone() };
-        let series = moved.patched(rest.clone(), zones, now)?;
+        let mut series = moved.patched(rest.clone(), zones, now)?;
+        series.ask_again_after(self);
         let overrides = series.with_overrides(overrides, now, next_id, |before, original| {
             let start = match shift.filter(Shift::moves) {
                 Some(shift) => shift.start(&expanded, original),
@@ -165,6 +166,7 @@ impl Event {
             let mut after = self.followed_by(before, &rest, original == named);
             if let Some(shift) = shift {
                 after.times = shift.of_override(self, &expanded, before, original == named)?;
+                after.ask_again_after(before);
             }
             Ok(Some((start, after)))
         })?;
@@ -319,6 +321,11 @@ impl Event {
             )*};
         }
         follow!(title, description, location, conference_url, status, metadata, reminders);
+        if let Patch::Set(attendees) = &patch.attendees
+            && (named || row.attendees.asks_the_same(&self.attendees))
+        {
+            after.attendees = attendees.instead_of(&row.attendees);
+        }
         after
     }
 }

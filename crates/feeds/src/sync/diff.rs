@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use kalends_calendars::{Calendar, Event, EventSource, Occurrence, Recurrence, Repeats};
+use kalends_calendars::{Attendees, Calendar, Event, EventSource, Occurrence, Recurrence, Repeats};
 use kalends_kernel::{EventId, Metadata, Version};
 use kalends_time::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -486,6 +486,7 @@ impl Planned {
             description: None,
             location: None,
             conference_url: None,
+            attendees: Attendees::default(),
             times: self.item.times,
             status: self.item.status,
             source,

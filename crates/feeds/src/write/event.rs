@@ -4,7 +4,11 @@ use kalends_calendars::{Event, EventStatus, Recurrence, Reminders};
 use kalends_kernel::{EventId, Version};
 use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
-use super::{line::Lines, stamp};
+use super::{
+    line::Lines,
+    party::{Method, Party},
+    stamp,
+};
 
 /// Identifies the occurrences of a series, in the form of its `DTSTART` and with the version of the series. Readers
 /// treat an override with a lower version as outdated. Every write of an override increments the version of the series.
@@ -38,24 +42,26 @@ impl OccurrenceId {
 
 /// Writes the events of one calendar.
 #[derive(Debug)]
-pub(super) struct Events {
+pub(super) struct Events<'a> {
     /// The calendar's zone.
     pub(super) zone: Zone,
     /// The calendar's default reminders.
     pub(super) reminders: Option<Reminders>,
+    /// The people of an invitation; `None` in a feed, which shows nobody.
+    pub(super) party: Option<&'a Party<'a>>,
 }
 
-impl Events {
+impl Events<'_> {
     /// Writes an event that takes place once.
     pub(super) fn one_off(&self, event: &Event, to: &mut Lines) {
-        begin(event, event.id, event.version, to);
+        self.begin(event, event.id, event.version, to);
         once(event, self.zone, to);
         self.end(event, to);
     }
 
     /// Writes an override.
     pub(super) fn changed(&self, event: &Event, id: OccurrenceId, to: &mut Lines) {
-        begin(event, id.series, id.version, to);
+        self.begin(event, id.series, id.version, to);
         if let Some(occurrence) = event.occurrence() {
             id.put("RECURRENCE-ID", occurrence.start, to);
         }
@@ -73,7 +79,7 @@ impl Events {
         to: &mut Lines,
     ) {
         let start = event.times.span.start();
-        begin(event, event.id, event.version, to);
+        self.begin(event, event.id, event.version, to);
         id.put("DTSTART", start, to);
         end_of_first(event.times.span, id, to);
         to.put("RRULE", &rule(recurrence, id));
@@ -90,14 +96,61 @@ impl Events {
         }
         self.end(event, to);
         if is_in_a_repeated_hour(start, recurrence, id) {
-            begin(event, event.id, event.version, to);
+            self.begin(event, event.id, event.version, to);
             id.put("RECURRENCE-ID", start, to);
             once(event, id.zone, to);
             self.end(event, to);
         }
     }
 
+    /// Writes the properties that do not depend on the times, with this identifier and version.
+    fn begin(&self, event: &Event, uid: EventId, version: Version, to: &mut Lines) {
+        let updated = stamp::utc(event.updated_at);
+        to.put("BEGIN", "VEVENT");
+        to.put("UID", &format!("{uid}@kalends"));
+        // Without a METHOD, this is the time of the last revision, and with one, when the message was written (RFC 5545
+        // section 3.8.7.2).
+        let written = self.party.map(|party| stamp::utc(party.written));
+        to.put("DTSTAMP", written.as_ref().unwrap_or(&updated));
+        to.put("CREATED", &stamp::utc(event.created_at));
+        to.put("LAST-MODIFIED", &updated);
+        to.put("SEQUENCE", &(version.0 - 1).clamp(0, i32::MAX.into()).to_string());
+        let is_cancelled = self.party.is_some_and(|party| party.method == Method::Cancel);
+        match event.status {
+            _ if is_cancelled => {
+                // Without the status, only this attendee is no longer invited (RFC 5546 section 3.2.5).
+                if self.party.is_some_and(|party| !party.takes_place) {
+                    to.put("STATUS", "CANCELLED");
+                }
+            }
+            EventStatus::Tentative => to.put("STATUS", "TENTATIVE"),
+            _ => to.put("STATUS", "CONFIRMED"),
+        }
+        if event.transparent {
+            to.put("TRANSP", "TRANSPARENT");
+        }
+        to.text("SUMMARY", &event.title);
+        let link = self.party.and_then(Party::linked);
+        let description = [event.description.as_deref(), link.as_deref()];
+        let description: Vec<&str> = description.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+        if event.description.is_some() || link.is_some() {
+            to.text("DESCRIPTION", &description.join("\n\n"));
+        }
+        if let Some(location) = &event.location {
+            to.text("LOCATION", location);
+        }
+        if let Some(url) = &event.conference_url {
+            // RFC 7986 section 5.11.
+            to.put("CONFERENCE;VALUE=URI", url.as_str());
+        }
+    }
+
     fn end(&self, event: &Event, to: &mut Lines) {
+        if let Some(party) = self.party {
+            party.write(event, to);
+            to.put("END", "VEVENT");
+            return;
+        }
         for minutes in Reminders::effective(event.reminders.as_ref(), self.reminders.as_ref()).minutes() {
             to.put("BEGIN", "VALARM");
             // RFC 9074 section 4.
@@ -108,33 +161,6 @@ impl Events {
             to.put("END", "VALARM");
         }
         to.put("END", "VEVENT");
-    }
-}
-
-/// Writes the properties that do not depend on the times, with this identifier and version.
-fn begin(event: &Event, uid: EventId, version: Version, to: &mut Lines) {
-    let updated = stamp::utc(event.updated_at);
-    to.put("BEGIN", "VEVENT");
-    to.put("UID", &format!("{uid}@kalends"));
-    // Without a METHOD, this is the time of the last revision (RFC 5545 section 3.8.7.2).
-    to.put("DTSTAMP", &updated);
-    to.put("CREATED", &stamp::utc(event.created_at));
-    to.put("LAST-MODIFIED", &updated);
-    to.put("SEQUENCE", &(version.0 - 1).clamp(0, i32::MAX.into()).to_string());
-    to.put("STATUS", if event.status == EventStatus::Tentative { "TENTATIVE" } else { "CONFIRMED" });
-    if event.transparent {
-        to.put("TRANSP", "TRANSPARENT");
-    }
-    to.text("SUMMARY", &event.title);
-    if let Some(description) = &event.description {
-        to.text("DESCRIPTION", description);
-    }
-    if let Some(location) = &event.location {
-        to.text("LOCATION", location);
-    }
-    if let Some(url) = &event.conference_url {
-        // RFC 7986 section 5.11.
-        to.put("CONFERENCE;VALUE=URI", url.as_str());
     }
 }
 

@@ -1,119 +1,168 @@
-//! Invitations: one event as a message from its organizer to an attendee (RFC 5546).
+//! Invitations: an event as a message from its organizer to one attendee (RFC 5546).
 
 use kalends_calendars::Event;
-use kalends_kernel::Foreign;
-use kalends_time::Timestamp;
-use serde::{Deserialize, Serialize};
+use kalends_kernel::{Email, Foreign};
+use kalends_time::Zone;
 
-use super::{line::Lines, stamp};
+use super::{
+    event::{Events, OccurrenceId},
+    line::Lines,
+    party::{Method, Party},
+    series::{write_series, write_zones},
+};
 
-/// The method of an invitation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Method {
-    /// The event is new or changed.
-    Request,
-    /// The event is cancelled.
-    Cancel,
+/// The maximum number of characters of a description that an invitation carries.
+pub const MAILED_DESCRIPTION_MAX: usize = 2_000;
+
+/// An event as invitations show it: with texts that calendar programs do not turn into links, and without what concerns
+/// only the owner. Its identifier and version are the same as in the feed. So a calendar that contains both shows one
+/// event, and the later revision counts.
+#[derive(Debug)]
+pub struct Meeting {
+    zone: Zone,
+    /// The rules of the series' zone, which are the same for every attendee.
+    zones: String,
+    event: Event,
+    series: Option<Event>,
+    overrides: Vec<Event>,
 }
 
-impl Method {
-    /// The name in the text, and in the content type of the email part with the text.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Request => "REQUEST",
-            Self::Cancel => "CANCEL",
+impl Meeting {
+    /// An event on a calendar in `zone`. For an occurrence, `series` is its series. For a series, `overrides` are its
+    /// changed occurrences.
+    pub fn new(zone: Zone, event: &Event, series: Option<&Event>, overrides: &[Event]) -> Self {
+        let mut zones = Lines::default();
+        let repeats = series.or_else(|| event.recurrence().map(|_| event));
+        write_zones(repeats.into_iter(), &mut zones);
+        let takes_place = overrides.iter().filter(|event| event.takes_place());
+        Self {
+            zone,
+            zones: zones.take(),
+            event: as_mailed(event),
+            series: series.cloned(),
+            overrides: takes_place.map(as_mailed).collect(),
         }
     }
-}
 
-/// The content of an invitation.
-#[derive(Debug)]
-pub struct Invitation<'a> {
-    /// The method.
-    pub method: Method,
-    /// The event, which takes place once. Its identifier and version are the same as in the feed. So a calendar that
-    /// contains both shows one event, and the later revision counts.
-    pub event: &'a Event,
-    /// The title that the attendee sees.
-    pub title: &'a Foreign,
-    /// The organizer's name and email address.
-    pub organizer: (&'a Foreign, &'a str),
-    /// The attendee's email address.
-    pub attendee: &'a str,
-    /// The address at which the attendee can move the event, if any.
-    pub link: Option<&'a str>,
-    /// When the invitation is written.
-    pub written: Timestamp,
-}
-
-/// The text of an invitation.
-pub fn invitation(invitation: &Invitation<'_>) -> String {
-    let Invitation { method, event, title, organizer: (name, address), attendee, link, written } = *invitation;
-    let span = event.times.span;
-    let mut text = Lines::default();
-    text.put("BEGIN", "VCALENDAR");
-    text.put("VERSION", "2.0");
-    text.put("PRODID", "-//Kalends//Kalends//EN");
-    text.put("CALSCALE", "GREGORIAN");
-    text.put("METHOD", method.as_str());
-    text.put("BEGIN", "VEVENT");
-    text.put("UID", &format!("{}@kalends", event.id));
-    text.put("DTSTAMP", &stamp::utc(written));
-    text.put("SEQUENCE", &(event.version.0 - 1).clamp(0, i32::MAX.into()).to_string());
-    text.put("DTSTART", &stamp::utc(span.start()));
-    text.put("DTEND", &stamp::utc(stamp::rounded_up(span.end())));
-    text.text("SUMMARY", title.as_str());
-    text.put(&format!("ORGANIZER;CN=\"{}\"", parameter(name.as_str())), &format!("mailto:{address}"));
-    let attendee_field = "ATTENDEE;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED;RSVP=FALSE";
-    text.put(attendee_field, &format!("mailto:{attendee}"));
-    if let Some(link) = link {
-        text.put("URL", link);
-        text.text("DESCRIPTION", &format!("To take another time: {link}"));
+    /// The text of the message to one attendee: an iCalendar object with a method (RFC 5546 section 3.2). Occurrences to
+    /// which the attendee is not invited are left out.
+    pub fn to(&self, party: &Party<'_>) -> String {
+        let mut text = Lines::default();
+        text.put("BEGIN", "VCALENDAR");
+        text.put("VERSION", "2.0");
+        text.put("PRODID", "-//Kalends//Kalends//EN");
+        text.put("CALSCALE", "GREGORIAN");
+        text.put("METHOD", party.method.as_str());
+        let events = Events { zone: self.zone, reminders: None, party: Some(party) };
+        text.append(&self.zones);
+        let id = self.series.as_ref().and_then(OccurrenceId::of);
+        match id {
+            Some(id) => events.changed(&self.event, id, &mut text),
+            None if self.event.recurrence().is_some() => {
+                let invited = |event: &&Event| invites(event, &party.attendee.email);
+                let overrides: Vec<&Event> = match party.method {
+                    Method::Request => self.overrides.iter().filter(invited).collect(),
+                    Method::Cancel => Vec::new(),
+                };
+                write_series(&events, &self.event, &overrides, &mut text);
+            }
+            None => events.one_off(&self.event, &mut text),
+        }
+        text.put("END", "VCALENDAR");
+        text.take()
     }
-    text.put("STATUS", if method == Method::Cancel { "CANCELLED" } else { "CONFIRMED" });
-    text.put("END", "VEVENT");
-    text.put("END", "VCALENDAR");
-    text.take()
 }
 
-/// A text for a quoted parameter, which has no escapes (RFC 5545 section 3.2).
-fn parameter(text: &str) -> String {
-    let kept = text.chars().filter(|letter| *letter != '"');
-    kept.map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+fn invites(event: &Event, email: &Email) -> bool {
+    event.attendees.get(email).is_some()
+}
+
+/// The event with texts that no program turns into a link.
+fn as_mailed(event: &Event) -> Event {
+    let lines = |text: &String| {
+        let kept: String = text.chars().take(MAILED_DESCRIPTION_MAX).collect();
+        let more = if kept.len() < text.len() { "…" } else { "" };
+        let lines: Vec<String> = kept.lines().map(|line| Foreign::new(line).to_string()).collect();
+        lines.join("\n") + more
+    };
+    Event {
+        title: Foreign::new(&event.title).to_string(),
+        description: event.description.as_ref().map(lines),
+        location: event.location.as_ref().map(|location| Foreign::new(location).to_string()),
+        ..event.clone()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use kalends_calendars::{EventPatch, Moment, Patch};
+    use kalends_calendars::{Attendee, AttendeeRole, Attendees, Calendar, EventPatch, Moment, Patch};
 
     use super::{
-        super::tests::{at, calendar, event},
+        super::tests::{at, calendar, event, id},
         *,
     };
 
-    fn of(method: Method, event: &Event) -> String {
-        let link = (method == Method::Request).then_some("https://example.com/book/slug/bookings/token/move");
-        invitation(&Invitation {
-            method,
-            event,
-            title: &Foreign::new("Intro; call\r\nATTENDEE:mailto:eve@example.com"),
-            organizer: (&Foreign::new("Intro \"call\"\r\nX:y"), "no-reply@example.com"),
-            attendee: "ada@example.com",
-            link,
-            written: at("2026-01-03T00:00:00Z"),
-        })
+    fn attendee(email: &str, name: Option<&str>) -> Attendee {
+        Attendee::parse("attendees[0]", email, name, AttendeeRole::Required, None).unwrap()
     }
 
-    fn unfolded(text: &str) -> String {
+    fn work() -> Calendar {
+        calendar("Work", "Europe/Berlin")
+    }
+
+    fn once() -> Event {
+        let attendees =
+            vec![attendee("ada@example.com", Some("Ada \"A\" ada.example")), attendee("eve@example.com", None)];
+        let attendees = Attendees::new(attendees).unwrap();
+        let event = event(1, &work(), ("2026-03-02T09:00:00Z", "2026-03-02T09:30:00Z"), None);
+        Event { attendees, ..event }
+    }
+
+    fn weekly() -> Event {
+        let repeats = Some(("FREQ=WEEKLY;COUNT=4", Some("Europe/Berlin"), &[][..]));
+        Event {
+            repeats: event(1, &work(), ("2026-03-02T09:00:00Z", "2026-03-02T09:30:00Z"), repeats).repeats,
+            ..once()
+        }
+    }
+
+    /// The message to one attendee, unfolded.
+    fn to(email: &str, method: Method, meeting: &Meeting) -> String {
+        let link = (method == Method::Request).then_some(("Reply:", "https://example.com/rsvp/token"));
+        let event = meeting.series.as_ref().unwrap_or(&meeting.event);
+        let gone = attendee(email, None);
+        let attendee = event.attendees.get(&gone.email).unwrap_or(&gone);
+        let text = meeting.to(&Party {
+            method,
+            organizer: (&Foreign::new("Work \"x\"\r\nX:y"), "no-reply@example.com"),
+            attendee,
+            link,
+            takes_place: method == Method::Request,
+            written: at("2026-01-03T00:00:00Z"),
+        });
         assert!(text.lines().all(|line| line.len() <= 75), "{text}");
         text.replace("\r\n ", "").replace("\r\n", "\n")
     }
 
+    fn alone(method: Method, event: &Event) -> String {
+        to("ada@example.com", method, &Meeting::new(work().zone, event, None, &[]))
+    }
+
+    #[track_caller]
+    fn assert_lines(text: &str, lines: &[&str]) {
+        for line in lines {
+            assert!(text.lines().any(|found| found == *line), "{line} in {text}");
+        }
+    }
+
     #[test]
     fn foreign_texts_cannot_add_lines_or_links() {
-        let calendar = calendar("Work", "UTC");
-        let event = event(1, &calendar, ("2026-03-02T09:00:00Z", "2026-03-02T09:30:00Z"), None);
+        let event = Event {
+            title: "Intro; call\r\nATTENDEE:mailto:eve@example.com".into(),
+            description: Some("See evil.example\nBye".into()),
+            location: Some("Room 2".into()),
+            ..once()
+        };
         let expected = "\
 BEGIN:VCALENDAR
 VERSION:2.0
@@ -123,37 +172,98 @@ METHOD:REQUEST
 BEGIN:VEVENT
 UID:evt_00000000000000000000000001@kalends
 DTSTAMP:20260103T000000Z
+CREATED:20260102T030405Z
+LAST-MODIFIED:20260102T030405Z
 SEQUENCE:0
+STATUS:CONFIRMED
+SUMMARY:Intro\\; call  ATTENDEE\u{200b}:\u{200b}mailto\u{200b}:\u{200b}eve\u{200b}@\u{200b}example\u{200b}.\u{200b}com
+DESCRIPTION:See evil\u{200b}.\u{200b}example\\nBye\\n\\nReply: https://example.com/rsvp/token
+LOCATION:Room 2
 DTSTART:20260302T090000Z
 DTEND:20260302T093000Z
-SUMMARY:Intro\\; call  ATTENDEE\u{200b}:\u{200b}mailto\u{200b}:\u{200b}eve\u{200b}@\u{200b}example\u{200b}.\u{200b}com
-ORGANIZER;CN=\"Intro call  X\u{200b}:\u{200b}y\":mailto:no-reply@example.com
-ATTENDEE;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT;PARTSTAT=ACCEPTED;RSVP=FALSE:mailto:ada@example.com
-URL:https://example.com/book/slug/bookings/token/move
-DESCRIPTION:To take another time: https://example.com/book/slug/bookings/token/move
-STATUS:CONFIRMED
+ORGANIZER;CN=\"Work x  X\u{200b}:\u{200b}y\":mailto:no-reply@example.com
+ATTENDEE;CUTYPE=INDIVIDUAL;ROLE=REQ-PARTICIPANT;PARTSTAT=NEEDS-ACTION;RSVP=FALSE;CN=\"Ada A ada\u{200b}.\u{200b}example\":mailto:ada@example.com
+URL:https://example.com/rsvp/token
 END:VEVENT
 END:VCALENDAR
 ";
-        assert_eq!(unfolded(&of(Method::Request, &event)), expected);
+        assert_eq!(alone(Method::Request, &event), expected);
     }
 
     #[test]
     fn a_later_revision_has_a_higher_sequence() {
-        let calendar = calendar("Work", "UTC");
-        let first = event(1, &calendar, ("2026-03-02T09:00:00Z", "2026-03-02T09:30:00Z"), None);
-        let to = |text| Patch::Set(Moment::At(at(text)));
-        let patch =
-            EventPatch { start: to("2026-03-02T10:00:00Z"), end: to("2026-03-02T10:30:00Z"), ..EventPatch::default() };
-        let moved = first.patched(patch, calendar.zone, at("2026-01-03T00:00:00Z")).unwrap();
+        let set = |text| Patch::Set(Moment::At(at(text)));
+        let patch = EventPatch {
+            start: set("2026-03-02T10:00:00Z"),
+            end: set("2026-03-02T10:30:00Z"),
+            ..EventPatch::default()
+        };
+        let moved = once().patched(patch, work().zone, at("2026-01-03T00:00:00Z")).unwrap();
+        assert_lines(&alone(Method::Request, &moved), &["SEQUENCE:1", "DTSTART:20260302T100000Z"]);
         let gone = moved.deleted(at("2026-01-04T00:00:00Z")).unwrap();
-        let has_line = |text: String, line: &str| assert!(text.lines().any(|found| found == line), "{line} in {text}");
-        has_line(of(Method::Request, &moved), "SEQUENCE:1");
-        has_line(of(Method::Request, &moved), "DTSTART:20260302T100000Z");
-        let text = of(Method::Cancel, &gone);
-        for line in ["METHOD:CANCEL", "SEQUENCE:2", "STATUS:CANCELLED", "UID:evt_00000000000000000000000001@kalends"] {
-            has_line(text.clone(), line);
-        }
-        assert!(!text.contains("URL:"));
+        let text = alone(Method::Cancel, &gone);
+        assert_lines(
+            &text,
+            &["METHOD:CANCEL", "SEQUENCE:2", "STATUS:CANCELLED", "UID:evt_00000000000000000000000001@kalends"],
+        );
+        assert!(!text.contains("URL:") && !text.contains("VALARM"));
+    }
+
+    #[test]
+    fn a_series_brings_its_zone_and_the_occurrences_of_the_attendee() {
+        let series = weekly();
+        let (zone, now) = (work().zone, at("2026-01-03T00:00:00Z"));
+        let patch = EventPatch {
+            title: Patch::Set("Without Eve".into()),
+            attendees: Patch::Set(Attendees::new(vec![attendee("ada@example.com", None)]).unwrap()),
+            ..EventPatch::default()
+        };
+        let instance = series.instance(at("2026-03-09T09:00:00Z")).unwrap();
+        let (series, changed) = series.with_occurrence_patched(&instance, id(2), patch, zone, now).unwrap();
+        let meeting = Meeting::new(zone, &series, None, std::slice::from_ref(&changed));
+        let text = to("ada@example.com", Method::Request, &meeting);
+        assert_lines(
+            &text,
+            &[
+                "TZID:Europe/Berlin",
+                "DTSTART;TZID=Europe/Berlin:20260302T100000",
+                "RRULE:FREQ=WEEKLY;UNTIL=20260323T090000Z",
+                "RECURRENCE-ID;TZID=Europe/Berlin:20260309T100000",
+                "SUMMARY:Without Eve",
+            ],
+        );
+        assert_eq!(text.matches("UID:evt_00000000000000000000000001@kalends").count(), 2, "one UID");
+        assert_eq!(text.matches("SEQUENCE:1").count(), 2);
+        let text = to("eve@example.com", Method::Request, &meeting);
+        assert_lines(&text, &["EXDATE;TZID=Europe/Berlin:20260309T100000"]);
+        assert!(!text.contains("Without Eve") && !text.contains("ada"), "{text}");
+        assert!(!to("ada@example.com", Method::Cancel, &meeting).contains("RECURRENCE-ID"));
+
+        let occurrence = Meeting::new(zone, &changed, Some(&series), &[]);
+        let text = to("ada@example.com", Method::Request, &occurrence);
+        assert_lines(
+            &text,
+            &[
+                "UID:evt_00000000000000000000000001@kalends",
+                "RECURRENCE-ID;TZID=Europe/Berlin:20260309T100000",
+                "SEQUENCE:1",
+            ],
+        );
+        assert!(!text.contains("RRULE:FREQ=WEEKLY"), "{text}");
+    }
+
+    #[test]
+    fn addresses_cannot_add_fields() {
+        let ada = attendee("ada?cc=eve%40b.co@example.com", None);
+        let event = Event { attendees: Attendees::new(vec![ada]).unwrap(), ..once() };
+        let text = to("ada?cc=eve%40b.co@example.com", Method::Request, &Meeting::new(work().zone, &event, None, &[]));
+        assert!(text.contains("mailto:ada%3Fcc=eve%2540b.co@example.com\n"), "{text}");
+    }
+
+    #[test]
+    fn a_long_description_is_cut() {
+        let event = Event { description: Some("ü".repeat(MAILED_DESCRIPTION_MAX + 1)), ..once() };
+        let text = alone(Method::Cancel, &event);
+        assert_lines(&text, &[&format!("DESCRIPTION:{}…", "ü".repeat(MAILED_DESCRIPTION_MAX))]);
     }
 }

@@ -6,7 +6,7 @@ use calcard::icalendar::{ICalendar, ICalendarComponentType, ICalendarProperty};
 use kalends_calendars::ConferenceUrl;
 use kalends_recurrence::{Length, Rule, Series};
 use kalends_time::testing::config;
-use kalends_time::{CivilDateTime, SignedDuration, Span, Zone};
+use kalends_time::{CivilDateTime, SignedDuration, Span, Timestamp, Zone};
 use proptest::prelude::*;
 
 use super::{

@@ -16,6 +16,11 @@ impl Lines {
         self.text.len()
     }
 
+    /// Appends lines that were written before.
+    pub(super) fn append(&mut self, lines: &str) {
+        self.text.push_str(lines);
+    }
+
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.text)
     }

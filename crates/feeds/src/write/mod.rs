@@ -11,6 +11,8 @@
 mod event;
 mod invitation;
 mod line;
+mod party;
+mod series;
 mod stamp;
 mod zones;
 
@@ -19,15 +21,16 @@ mod laws;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use kalends_calendars::{Calendar, Event, EventSource};
 use kalends_kernel::{EventId, Revision, Version};
-use kalends_time::{Timestamp, Zone};
 
-use event::{Events, OccurrenceId};
-pub use invitation::{Invitation, Method, invitation};
+use event::Events;
+pub use invitation::{MAILED_DESCRIPTION_MAX, Meeting};
 use line::Lines;
+pub use party::{Method, Party};
+use series::{write_series, write_zones};
 
 /// The version of the output. Increment it whenever the same events are written in another way.
 const FORM: &str = "2";
@@ -53,7 +56,7 @@ pub fn is_in_feed(event: &Event) -> bool {
 /// series, and because the zone rules that are written with them depend on the years that all series cover.
 #[derive(Debug)]
 pub struct FeedWriter {
-    events: Events,
+    events: Events<'static>,
     text: Lines,
     series: BTreeMap<EventId, Event>,
     changed: Vec<Event>,
@@ -72,7 +75,7 @@ impl FeedWriter {
         text.put("REFRESH-INTERVAL;VALUE=DURATION", REFRESH);
         text.put("X-PUBLISHED-TTL", REFRESH);
         Self {
-            events: Events { zone: calendar.zone, reminders: calendar.default_reminders.clone() },
+            events: Events { zone: calendar.zone, reminders: calendar.default_reminders.clone(), party: None },
             text,
             series: BTreeMap::new(),
             changed: Vec::new(),
@@ -106,7 +109,7 @@ impl FeedWriter {
 
     /// Writes the series and the end, and returns the lines that are not yet taken.
     pub fn end(mut self) -> String {
-        self.zones();
+        write_zones(self.series.values(), &mut self.text);
         let mut changed: BTreeMap<EventId, Vec<Event>> = BTreeMap::new();
         for event in std::mem::take(&mut self.changed) {
             if let Some(occurrence) = event.occurrence() {
@@ -114,7 +117,8 @@ impl FeedWriter {
             }
         }
         for (id, series) in std::mem::take(&mut self.series) {
-            self.series(&series, changed.remove(&id).unwrap_or_default());
+            let changed = changed.remove(&id).unwrap_or_default();
+            write_series(&self.events, &series, &changed.iter().collect::<Vec<_>>(), &mut self.text);
         }
         // Overrides of a series that is itself cancelled still take place.
         for event in changed.into_values().flatten() {
@@ -122,37 +126,5 @@ impl FeedWriter {
         }
         self.text.put("END", "VCALENDAR");
         self.text.take()
-    }
-
-    /// Writes the rules of the zones that series follow, for the years that they cover.
-    fn zones(&mut self) {
-        let mut covered: BTreeMap<&str, zones::Covered> = BTreeMap::new();
-        for event in self.series.values() {
-            let Some(recurrence) = event.recurrence() else { continue };
-            let zone = recurrence.zone();
-            if event.times.all_day || zone == Zone::UTC {
-                continue;
-            }
-            let span = event.times.span;
-            let end = recurrence.last_start().map_or(Timestamp::HORIZON, |last| last + span.length());
-            let years = zones::Covered { zone, from: span.start(), to: end };
-            covered.entry(zone.name()).and_modify(|known| known.widen(years)).or_insert(years);
-        }
-        for covered in covered.values() {
-            zones::write(covered, &mut self.text);
-        }
-    }
-
-    /// Writes a series with its overrides.
-    fn series(&mut self, series: &Event, mut changed: Vec<Event>) {
-        let (Some(recurrence), Some(id)) = (series.recurrence(), OccurrenceId::of(series)) else { return };
-        changed.sort_unstable_by_key(|event| event.occurrence().map(|occurrence| occurrence.start));
-        let written: BTreeSet<Timestamp> = changed.iter().filter_map(Event::occurrence).map(|of| of.start).collect();
-        // An occurrence whose override is not shown does not take place by the rule either.
-        let gone = recurrence.overridden().iter().filter(|start| !written.contains(start)).copied();
-        self.events.series(series, recurrence, id, gone, &mut self.text);
-        for event in &changed {
-            self.events.changed(event, id, &mut self.text);
-        }
     }
 }

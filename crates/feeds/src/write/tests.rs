@@ -1,10 +1,11 @@
 //! The text of single events.
 
 use kalends_calendars::{
-    AgentActivity, ConferenceUrl, Conflicts, EventPatch, EventStatus, Moment, NewCalendar, NewEvent, NewRecurrence,
-    Patch, Reminders, Repeats, exdates,
+    AgentActivity, Attendees, ConferenceUrl, Conflicts, EventPatch, EventStatus, Moment, NewCalendar, NewEvent,
+    NewRecurrence, Patch, Reminders, Repeats, exdates,
 };
 use kalends_kernel::{CalendarId, Metadata, OrgId};
+use kalends_time::{Timestamp, Zone};
 use rstest::rstest;
 
 use super::*;
@@ -45,6 +46,7 @@ pub(super) fn event(
         description: None,
         location: None,
         conference_url: None,
+        attendees: Attendees::default(),
         start: moment(start),
         end: moment(end),
         all_day: start.len() == 10,
@@ -58,6 +60,7 @@ pub(super) fn event(
         }),
         hold: None,
         if_free: false,
+        send_invitations: false,
     };
     Event::create(id(number), calendar, new, at("2026-01-02T03:04:05.6Z")).unwrap()
 }

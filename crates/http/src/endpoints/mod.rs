@@ -18,6 +18,7 @@ mod events;
 mod feeds;
 mod grants;
 mod hold_sets;
+mod invitations;
 mod keys;
 mod oauth;
 mod proposals;
@@ -50,6 +51,7 @@ use crate::Routes;
         (name = "Webhooks", description = "Messages about events, posted to addresses of the organization."),
         (name = "iCal subscriptions", description = "External feeds that are imported into calendars regularly."),
         (name = "Booking pages", description = "Public pages on which guests book slots."),
+        (name = "Invitations", description = "Pages on which attendees reply."),
         (name = "Human calendars", description = "Google and Microsoft calendars, of which only busy times are visible."),
         (name = "Keys", description = "Keys that are scoped to one agent."),
         (name = "Usage", description = "An organization's usage and the limits of its plan."),
@@ -64,6 +66,7 @@ use crate::Routes;
         kalends_wire::IncludeCalendars,
         kalends_wire::SeriesScope,
         kalends_wire::EndedHold,
+        kalends_wire::AttendeeResponded,
         kalends_wire::ProposalResponded,
         kalends_wire::ProposalConfirmed,
         kalends_wire::ProposalCancelled,
@@ -86,6 +89,7 @@ pub(crate) fn all() -> Routes {
         .merge(grants::routes())
         .merge(booking_pages::routes())
         .merge(bookings::routes())
+        .merge(invitations::routes())
         .merge(hold_sets::routes())
         .merge(availability::routes())
         .merge(availability_rules::routes())

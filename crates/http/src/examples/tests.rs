@@ -42,6 +42,7 @@ async fn play_scenario(story: &mut Story) {
     holds::time_is_held(story, &house).await;
     proposals::agents_settle_on_a_time(story, &house).await;
     proposals::a_guest_books(story, &house).await;
+    events::somebody_is_invited(story, &house).await;
     feeds::calendars_travel(story, &house).await;
     webhooks::events_are_posted(story, &house).await;
     tools::an_agent_uses_tools(story, &house).await;

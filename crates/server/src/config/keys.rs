@@ -135,7 +135,7 @@ keys! {
     OAUTH_MICROSOFT_CALENDAR_URL, Plain, Default::Text(kalends_human_calendars::defaults::MICROSOFT_API_URL),
         "The base URL of Microsoft Graph.";
     IP_LIMITS, Plain, Default::Text("default"),
-        "The maximum requests per minute from one IP address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, waitlist, sign_in, sign_up).";
+        "The maximum requests per minute from one IP address: `default`, `off`, or a list such as feed=600,booking=100 (feed, plans, booking_page, booking, rsvp, waitlist, sign_in, sign_up).";
     MAX_CONNECTIONS, Plain, Default::Text("total=4096,address=256"),
         "The maximum number of open connections, in total and from one IP address: a list such as total=4096,address=256, or only the total. Only the total applies to trusted proxies.";
     MAIL_LIMITS, Plain, Default::Text("org=200,recipient=5"),

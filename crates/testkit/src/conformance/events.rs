@@ -2,10 +2,11 @@
 
 use kalends_app::ports::CommitError;
 use kalends_calendars::{
-    ChangesSince, ConferenceUrl, Event, EventPatch, EventSource, EventStatus, Patch, Position, Times,
+    Attendee, AttendeeRole, AttendeeStatus, Attendees, ChangesSince, ConferenceUrl, Event, EventPatch, EventSource,
+    EventStatus, Patch, Position, ReplySecret, Times,
     ports::{EventFilter, EventScope, OwnedEvent, StatusAt},
 };
-use kalends_kernel::{EventId, Metadata, PAGE_BYTES_MAX, Page, Revision, Version};
+use kalends_kernel::{AgentId, Email, EventId, Metadata, PAGE_BYTES_MAX, Page, Revision, Version};
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use super::{
@@ -14,6 +15,25 @@ use super::{
     scene::{LARGEST_PAGE, Scene, assert_refused, hours, micros},
 };
 use crate::fixtures::{Compose, at, span};
+
+/// Attendees with every status and role, some of whom have a name, an agent, a reply or a link.
+fn attendees(count: u8) -> Attendees {
+    let one = |number: u8| {
+        let every = |step: u8| number.is_multiple_of(step);
+        let (role, status) =
+            (usize::from(number) % AttendeeRole::ALL.len(), usize::from(number) % AttendeeStatus::ALL.len());
+        Attendee {
+            email: Email::from_stored(format!("a{number}@example.com")),
+            name: every(2).then(|| format!("{number} {TRICKY}")),
+            role: AttendeeRole::ALL[role],
+            agent: every(3).then(|| AgentId::from_bytes([number; 16])),
+            status: AttendeeStatus::ALL[status],
+            responded_at: every(5).then(|| at("2026-03-02T09:00:00.000001Z")),
+            secret: every(7).then_some(ReplySecret([number; 16])),
+        }
+    };
+    Attendees::from_stored((0..count).map(one).collect())
+}
 
 fn call(path: &str) -> ConferenceUrl {
     ConferenceUrl::parse("", &format!("https://a.example/{path}")).unwrap()
@@ -46,6 +66,7 @@ pub async fn events_round_trip(store: &StoreUnderTest) {
         },
         Event { description: Some(String::new()), location: Some(String::new()), ..plain() },
         Event { conference_url: Some(call("a?b=\"c\"")), ..plain() },
+        Event { attendees: attendees(200), ..plain() },
         Event { times: Times { span: all_day, all_day: true }, ..plain() },
     ];
     made.extend(EventStatus::ALL.iter().map(|status| Event { status: *status, ..plain() }));
@@ -92,6 +113,7 @@ pub async fn events_are_updated_only_at_the_version_seen(store: &StoreUnderTest)
         description: Patch::Set(Some("now described".into())),
         location: Patch::Set(Some("now located".into())),
         conference_url: Patch::Set(Some(call("now"))),
+        attendees: Patch::Set(attendees(3)),
         status: Patch::Set(EventStatus::Tentative),
         metadata: Patch::Set(rich_metadata()),
         reminders: Patch::Set(most_reminders),
@@ -114,6 +136,7 @@ pub async fn events_are_updated_only_at_the_version_seen(store: &StoreUnderTest)
         description: None,
         location: None,
         conference_url: None,
+        attendees: Attendees::default(),
         metadata: Metadata::default(),
         reminders: None,
         version: after.version.next(),

@@ -16,7 +16,7 @@ use kalends_app::{
 };
 use kalends_bridge::HumanBusy;
 use kalends_calendars::{
-    EventPatch, EventStatus, HOLD_MOST, Hold, HoldScope, Moment, NewEvent, NewHold, Patch, SeriesScope,
+    Attendees, EventPatch, EventStatus, HOLD_MOST, Hold, HoldScope, Moment, NewEvent, NewHold, Patch, SeriesScope,
     ports::{BusySource, LivingAgent},
 };
 use kalends_kernel::HumanSource;
@@ -196,7 +196,8 @@ impl Service {
                     app.move_event(&actor, &id, &to, &IfMatch::Any).await.map(event)
                 }
                 Call::Delete(id) => {
-                    let deleted = app.delete_event(&actor, path(&id), SeriesScope::This, None, &IfMatch::Any).await?;
+                    let deleted =
+                        app.delete_event(&actor, path(&id), SeriesScope::This, None, false, &IfMatch::Any).await?;
                     Ok(deleted.resource.map_or(Returned::Nothing, |event_then| Returned::Event(Box::new(event_then))))
                 }
                 Call::Expire => app.expire_holds(AT_ONCE).await.map(|done| Returned::Ended(done.found)),
@@ -236,6 +237,7 @@ pub(super) fn new_event(start: i64, end: i64, as_what: Status, held: Option<Held
         description: None,
         location: None,
         conference_url: None,
+        attendees: Attendees::default(),
         start: Moment::At(Timestamp::from_micros(start)),
         end: Moment::At(Timestamp::from_micros(end)),
         all_day: false,
@@ -245,6 +247,7 @@ pub(super) fn new_event(start: i64, end: i64, as_what: Status, held: Option<Held
         recurrence: None,
         hold: held.map(hold),
         if_free: false,
+        send_invitations: false,
     })
 }
 

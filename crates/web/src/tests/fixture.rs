@@ -5,8 +5,8 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::markdown::Guide;
 use crate::{
-    Booked, Booking, BookingState, Clock, Console, DisplaySettings, Form, Given, Href, Limits, Moving, Notice, Page,
-    PageQuery, Path, Picker, Taken,
+    Booked, Booking, BookingState, Clock, Console, DisplaySettings, Form, Given, Href, Invitation, InvitationState,
+    Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reply, Taken,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -111,7 +111,34 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
         reschedule: Some(&href),
         again: Some(&path),
     };
+    let invitation = Invitation {
+        path: &path,
+        title: text,
+        organizer: text,
+        shown,
+        slot,
+        all_day: false,
+        repeats: true,
+        location: Some(text),
+        call: Some(&href),
+        description: Some(text),
+        email: text,
+        state: InvitationState::Open(None),
+        note: text,
+        problem: None,
+        note_max: 500,
+    };
+    let in_state = |state| Invitation { state, ..invitation.clone() }.html();
     let pages = vec![
+        ("invitation", invitation.html()),
+        ("invitation, days", Invitation { all_day: true, repeats: false, ..invitation.clone() }.html()),
+        ("invitation, error", Invitation { problem: Some(text), ..invitation.clone() }.html()),
+        ("invitation, replied", in_state(InvitationState::Open(Some(Reply::Tentative)))),
+        ("invitation, recorded", in_state(InvitationState::Recorded(Reply::Accepted))),
+        ("invitation, cancelled", in_state(InvitationState::Cancelled)),
+        ("invitation, over", in_state(InvitationState::Over)),
+        ("no invitation", Notice::NoInvitation.html(None)),
+        ("no reply", Notice::NoReply.html(None)),
         ("picker", picker.html()),
         ("picker, nothing", Picker { offers: &[], first_offer: None, ..picker.clone() }.html()),
         ("picker, moving", Picker { moving: Some(before), ..picker.clone() }.html()),

@@ -13,7 +13,8 @@ use super::{
     ChangeEvent, CreateEvent, CreateEventBatch, DeleteEvent, Event, ExternalSync, ListEvents, Notice, UpdateEvent,
 };
 use crate::{
-    Local,
+    Attendee, Local,
+    attendees::attendees as attendees_in,
     fields::{instant, metadata, zone},
     holds::{hold, hold_expiry},
     patch::{nothing_to_change, set, set_or_clear},
@@ -40,6 +41,7 @@ impl From<domain::Event> for Event {
             description: event.description,
             location: event.location,
             conference_url: event.conference_url.map(String::from),
+            attendees: event.attendees.as_slice().iter().map(Attendee::from).collect(),
             start_time: event.times.span.start(),
             end_time: event.times.span.end(),
             all_day: event.times.all_day,
@@ -108,6 +110,7 @@ impl CreateEvent {
         let description = errors.take(optional_text("description", self.description.as_deref(), DESCRIPTION_MAX));
         let location = errors.take(optional_text("location", self.location.as_deref(), LOCATION_MAX));
         let conference_url = errors.take(self.conference_url.as_deref().map(conference_url).transpose());
+        let attendees = errors.take_all(attendees_in(self.attendees.unwrap_or_default()));
         let start = errors.take(Moment::parse("start_time", &self.start_time));
         let end = errors.take(Moment::parse("end_time", &self.end_time));
         let hold = errors.take_all(hold(
@@ -130,12 +133,16 @@ impl CreateEvent {
         if recurrence.is_some() && matches!(hold, Some(Some(_))) {
             errors.push(cannot_recur());
         }
-        match (title, description, location, conference_url, start, end, hold, metadata, reminders) {
+        if self.send_invitations && matches!(hold, Some(Some(_))) {
+            errors.push(domain::not_for_holds());
+        }
+        match (title, description, location, conference_url, attendees, start, end, hold, metadata, reminders) {
             (
                 Some(title),
                 Some(description),
                 Some(location),
                 Some(conference_url),
+                Some(attendees),
                 Some(start),
                 Some(end),
                 Some(hold),
@@ -149,6 +156,7 @@ impl CreateEvent {
                     description,
                     location,
                     conference_url,
+                    attendees,
                     start,
                     end,
                     all_day: self.all_day,
@@ -158,6 +166,7 @@ impl CreateEvent {
                     recurrence,
                     hold,
                     if_free: self.if_free,
+                    send_invitations: self.send_invitations,
                 })
             }
             _ => Err(errors),
@@ -236,6 +245,7 @@ impl UpdateEvent {
             description: None,
             location: None,
             conference_url: None,
+            attendees: None,
             start_time: None,
             end_time: None,
             all_day: None,
@@ -247,10 +257,11 @@ impl UpdateEvent {
             recurrence_timezone: None,
             hold_expires_at: None,
             if_free: _,
+            send_invitations: false,
         } = self
         {
-            let fields = "title, description, location, conference_url, start_time, end_time, all_day, status, metadata, \
-                reminders, recurrence_rule, recurrence_exdates, recurrence_timezone, hold_expires_at";
+            let fields = "title, description, location, conference_url, attendees, start_time, end_time, all_day, status, \
+                metadata, reminders, recurrence_rule, recurrence_exdates, recurrence_timezone, hold_expires_at, send_invitations";
             return Err(nothing_to_change(fields).into());
         }
         let mut errors = FieldErrors::default();
@@ -260,6 +271,8 @@ impl UpdateEvent {
         let location =
             errors.take(set_or_clear(self.location, |text| bounded_text("location", &text, 0, LOCATION_MAX)));
         let conference_url = errors.take(set_or_clear(self.conference_url, |text| conference_url(&text)));
+        let attendees = self.attendees.map(Option::unwrap_or_default);
+        let attendees = errors.take_all(attendees.map(attendees_in).transpose());
         let start = errors.take(set("start_time", self.start_time, |text| Moment::parse("start_time", &text)));
         let end = errors.take(set("end_time", self.end_time, |text| Moment::parse("end_time", &text)));
         let all_day = errors.take(set("all_day", self.all_day, Ok));
@@ -276,12 +289,25 @@ impl UpdateEvent {
             return Err(errors);
         };
         let recurrence = domain::RecurrencePatch { rule, exdates: exdates.into(), zone };
-        match (new_title, description, location, conference_url, start, end, all_day, status, metadata, reminders) {
+        match (
+            new_title,
+            description,
+            location,
+            conference_url,
+            attendees,
+            start,
+            end,
+            all_day,
+            status,
+            metadata,
+            reminders,
+        ) {
             (
                 Some(title),
                 Some(description),
                 Some(location),
                 Some(conference_url),
+                Some(attendees),
                 Some(start),
                 Some(end),
                 Some(all_day),
@@ -293,6 +319,7 @@ impl UpdateEvent {
                 description,
                 location,
                 conference_url,
+                attendees: attendees.into(),
                 start,
                 end,
                 all_day,
@@ -302,6 +329,7 @@ impl UpdateEvent {
                 recurrence,
                 hold_expires_at,
                 if_free: self.if_free,
+                send_invitations: self.send_invitations,
             }),
             _ => Err(errors),
         }

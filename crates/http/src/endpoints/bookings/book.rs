@@ -14,13 +14,13 @@ use kalends_wire as wire;
 
 use super::{
     show::nonsense,
-    view::{Fields, LIMITS, display_settings, hrefs, page as facts, path, slot_of},
+    view::{LIMITS, display_settings, hrefs, page as facts, path, slot_of},
 };
 use crate::{
     Service,
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, read_body},
-    pages::{html, is_form},
+    pages::{Fields, html, is_form},
     reply::{Changed, Fresh},
 };
 

@@ -13,13 +13,13 @@ use super::{
     show::nonsense,
     show_cancellation::shown_as,
     show_move::{still_to_come, taken},
-    view::{Fields, display_settings, hrefs, page as facts, path, slot_of},
+    view::{display_settings, hrefs, page as facts, path, slot_of},
 };
 use crate::{
     Service,
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, read_body},
-    pages::{html, is_form},
+    pages::{Fields, html, is_form},
     reply::{Changed, Fresh},
 };
 

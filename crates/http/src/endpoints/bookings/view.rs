@@ -63,20 +63,3 @@ pub(super) fn hrefs(links: Option<&wire::BookingLinks>) -> (Option<Href>, Option
     let cancel = links.and_then(|links| Href::new(links.cancel_url.as_str()));
     (cancel, links.and_then(|links| links.reschedule_url.as_deref()).and_then(Href::new))
 }
-
-/// The fields of a form.
-#[derive(Debug, Default)]
-pub(super) struct Fields(Vec<(String, String)>);
-
-impl Fields {
-    /// Parses the fields of a body. Invalid text is decoded as well as possible.
-    pub(super) fn read(body: &[u8]) -> Self {
-        let fields = form_urlencoded::parse(body);
-        Self(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
-    }
-
-    /// The first value of a field, or an empty string if it was left out.
-    pub(super) fn get(&self, name: &str) -> &str {
-        self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)
-    }
-}

@@ -15,7 +15,8 @@ use crate::{
 /// Emits `event.deleted`. A series is deleted with all of its occurrences. The identifier of an instance cancels only that
 /// occurrence of its series. `occurrence_start` does the same, but emits `event.updated` and returns the series. With
 /// `scope=following`, the later occurrences of an instance are deleted too, which emits `event.updated`. `scope=all`
-/// deletes its whole series. Imported events are read-only: the answer is 403 `forbidden`.
+/// deletes its whole series. With `send_invitations=true`, the attendees get a cancellation. Imported
+/// events are read-only: the answer is 403 `forbidden`.
 #[utoipa::path(
     delete,
     path = "/v1/events/{id}",
@@ -36,5 +37,6 @@ pub(crate) async fn delete_by_id(
 ) -> Result<Changed<Option<wire::Event>>, ApiError> {
     let path = EventPath { calendar: None, id: &path.0 };
     let caller = caller.0.showing(query.0.local.unwrap_or(false));
-    Ok(Changed(app.delete_event(&caller, path, query.0.scope(), query.0.parse()?, &if_match.0).await?))
+    let (scope, start, send) = (query.0.scope(), query.0.parse()?, query.0.send_invitations.unwrap_or(false));
+    Ok(Changed(app.delete_event(&caller, path, scope, start, send, &if_match.0).await?))
 }

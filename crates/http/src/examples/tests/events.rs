@@ -49,6 +49,24 @@ pub(super) async fn the_week_is_planned(story: &mut Story, House { key, ada, wor
     story.ask(&op::LIST_CHANGES).of(work).query(&format!("since={seen}")).by(key).record().await;
 }
 
+/// A review gets a guest, who replies by the link of the invitation.
+pub(super) async fn somebody_is_invited(story: &mut Story, House { key, work, .. }: &House) {
+    story.chapter("2026-03-02T09:15:00Z");
+    let body = json!({
+        "title": "Engine review", "start_time": "2026-03-10T14:00:00+01:00", "end_time": "2026-03-10T15:00:00+01:00",
+        "attendees": [{ "email": "charles@example.com", "name": "Charles Babbage" }], "send_invitations": true
+    });
+    let review = id(&story.ask(&op::CREATE_EVENT).of(work).by(key).send(body).done().await);
+    story.deliver_mail().await;
+    let mail = story.last_mail().await;
+    let link = mail.split_once("/rsvp/").unwrap().1;
+    let token = link.split_whitespace().next().unwrap();
+    story.ask(&op::SHOW_INVITATION).of(token).done().await;
+    let body = json!({ "status": "accepted", "note": "I bring the engine." });
+    story.ask(&op::REPLY_TO_INVITATION).of(token).send(body).record().await;
+    story.ask(&op::GET_EVENT).of(&review).by(key).done().await;
+}
+
 /// When Ada is free, alone and together with Grace, and why she is not free.
 pub(super) async fn somebody_asks_for_time(story: &mut Story, House { key, ada, grace, work, .. }: &House) {
     story.chapter("2026-03-02T08:30:00Z");
