@@ -45,6 +45,7 @@ pub(crate) enum Packages {
 const TZDATA: &str = "tzdata==2026.6";
 
 const FEED: Emit = Emit::Example("kalends-feeds", "feed");
+const INVITATIONS: Emit = Emit::Example("kalends-feeds", "invitations");
 
 const CHECKS: &[Check] = &[
     Check {
@@ -99,6 +100,28 @@ const CHECKS: &[Check] = &[
         emit: FEED,
         file: "feed.json",
         tool: &["node", "xtask/interop/feed.cjs"],
+        postgres: false,
+    },
+    Check {
+        name: "invitations-python",
+        packages: Packages::Python(&[
+            "icalendar==7.3.0",
+            "recurring-ical-events==3.8.2",
+            "vobject==0.9.9",
+            "python-dateutil==2.9.0.post0",
+            TZDATA,
+        ]),
+        emit: INVITATIONS,
+        file: "invitations.json",
+        tool: &["python", "xtask/interop/invitations.py"],
+        postgres: false,
+    },
+    Check {
+        name: "invitations-node",
+        packages: Packages::Node(&["ical.js@2.2.1"]),
+        emit: INVITATIONS,
+        file: "invitations.json",
+        tool: &["node", "xtask/interop/invitations.cjs"],
         postgres: false,
     },
     Check {

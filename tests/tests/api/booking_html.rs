@@ -396,7 +396,7 @@ async fn a_rate_limited_browser_gets_a_page(#[case] database: Database) {
     let limits = [("KALENDS_IP_LIMITS", "booking_page=6,booking=2")];
     let place = Place::of(Server::start_with(database, &limits).await, "pro", &[], json!({})).await;
     let check_refusal = |answer: Seen, per_minute: u64| {
-        let answer = answer.page(429, "One moment, please").has_parts(&["Nothing was booked."]);
+        let answer = answer.page(429, "One moment, please").has_parts(&["Nothing has changed."]);
         let after: u64 = answer.header("retry-after").parse().unwrap();
         assert!((1..=60 / per_minute).contains(&after), "{:#?}", answer.headers);
         assert!(answer.values("href").contains(&place.page), "{}", answer.text());
