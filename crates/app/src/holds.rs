@@ -61,6 +61,7 @@ impl App {
             let now = self.now();
             let mut changes = ChangeSet::new(actor.org());
             let event = self.scheduled(actor, &calendar, new.clone(), &mut changes)?;
+            self.know_agents(actor, &Attendees::default(), &event.attendees).await?;
             let owned = OwnedEvent { event, agent: calendar.agent };
             self.fit(actor, &owned, wanted, None, now, &mut changes).await?;
             let OwnedEvent { event, agent } = owned;

@@ -7,7 +7,10 @@ use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
-use crate::invitations_by_the_rule::{ADA, BOB, Host, Invited, instance, occurrences, people, sent, statuses};
+use crate::{
+    holds::{hold_body, in_seconds},
+    invitations_by_the_rule::{ADA, BOB, END, Host, Invited, START, instance, occurrences, people, sent, statuses},
+};
 
 const DAY: &str = "20310507T103000Z";
 
@@ -136,6 +139,10 @@ async fn an_agent_that_is_gone_keeps_nobody_from_changing_the_event(#[case] data
     let more = json!({ "attendees": [named(ADA), named(BOB)] });
     let refused = host.api.patch(format!("/v1/events/{event}")).json(more).await.refused(400, "validation_error");
     assert_eq!(refused.at("/error/param"), "attendees[1].agent_id");
+    // A hold names no such agent either.
+    let mut hold = hold_body(START, END, &in_seconds(&host.api, 600).await, 0);
+    hold["attendees"] = json!([named(BOB)]);
+    host.api.post(host.events()).json(hold).await.refused(400, "validation_error").param("attendees[0].agent_id");
 }
 
 #[apply(on_both)]

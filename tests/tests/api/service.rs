@@ -111,6 +111,7 @@ async fn the_description_names_every_operation(#[case] database: Database) {
         "/book/{slug}/bookings/{token}",
         "/book/{slug}/bookings/{token}/cancel",
         "/book/{slug}/bookings/{token}/move",
+        "/rsvp/{token}",
     ];
     let mut operations = 0;
     for (path, methods) in document["paths"].as_object().unwrap() {
