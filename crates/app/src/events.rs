@@ -2,7 +2,7 @@
 
 use kalends_calendars::{
     Attendees, Calendar, Change, Conflicts, Event, EventPatch, INSTANCES_MAX, NewEvent, NewHold, Occurrence, Patch,
-    SeriesScope, Zones, needs_an_occurrence,
+    SeriesScope, Zones, needs_an_occurrence, not_for_holds,
     ports::{EventScope, OwnedEvent},
 };
 use kalends_kernel::{EventId, FieldError, FieldErrors, Listed, Page};
@@ -356,6 +356,9 @@ impl App {
         OwnedEvent { event: seen, agent }: &OwnedEvent,
         send_invitations: bool,
     ) -> Result<Answered<()>, Attempt> {
+        if send_invitations && seen.hold.is_some() {
+            return Err(not_for_holds().into());
+        }
         let now = self.now();
         let event = seen.deleted(now)?;
         let mut changes = ChangeSet::new(actor.org());

@@ -3,7 +3,7 @@
 use kalends_calendars::{Attendee, Attendees, Calendar, ChangedOverride, Event, Invite, Recurrence, ReplyToken};
 use kalends_feeds::write::{Meeting, Method, Party};
 use kalends_kernel::{EventId, FieldError, Foreign};
-use kalends_time::Timestamp;
+use kalends_time::{Timestamp, Zone};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
@@ -133,8 +133,7 @@ impl App {
         let organizer = Foreign::new(&self.organizer(&calendar).await?);
         let (sender, base) = (self.parts.mailer.sender(), &self.parts.settings.base_url);
         let shown = |event: &Event| {
-            let zone = series.unwrap_or(event).recurrence().map_or(calendar.zone, Recurrence::zone);
-            Gathering::new(event, When::of(event.times, zone), organizer.clone())
+            Gathering::new(event, When::of(event.times, zone_of(event, series, calendar.zone)), organizer.clone())
         };
         let cancelled = invited.cancelled();
         let (asks, cancels) = (shown(event), shown(&cancelled));
@@ -243,6 +242,16 @@ impl App {
         let found = self.parts.store.find_agent(calendar.org, agent).await?;
         found.map(|agent| agent.name).ok_or_else(|| Refusal::missing(Missing::Agent, &agent.to_string()))
     }
+}
+
+/// The zone by whose clocks attendees see an event on a calendar in the zone `calendar`: that of its series, if it has one.
+/// Whole days of an occurrence are days of the calendar, unless the series itself takes whole days.
+pub(crate) fn zone_of(event: &Event, series: Option<&Event>, calendar: Zone) -> Zone {
+    let of = series.unwrap_or(event);
+    if event.times.all_day && !of.times.all_day {
+        return calendar;
+    }
+    of.recurrence().map_or(calendar, Recurrence::zone)
 }
 
 /// Checks the number of emails of one request.

@@ -1,8 +1,6 @@
 //! Replies of attendees, without a key: the link of an invitation is the credential.
 
-use kalends_calendars::{
-    Attendee, AttendeeStatus, Change, Event, Occurrence, Recurrence, ReplyToken, ports::OwnedEvent,
-};
+use kalends_calendars::{Attendee, AttendeeStatus, Change, Event, Occurrence, ReplyToken, ports::OwnedEvent};
 use kalends_kernel::AgentId;
 use kalends_notifications::EventType;
 use kalends_time::{Timestamp, Zone};
@@ -12,6 +10,7 @@ use crate::{
     Answered, App, ChangeSet, Missing, Refusal, Request,
     attempt::{Attempt, retry_stale},
     audit::Subject,
+    invitations::zone_of,
 };
 
 /// The maximum number of changed occurrences that a reply for their series is for, too. Anybody with the link of an
@@ -54,6 +53,9 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] if the event is gone, or does not have that attendee.
     pub async fn invitation(&self, token: &str) -> Result<InvitationSeen, Refusal> {
+        // Reading a series that is over reads its overrides. One request at a time does so for one event.
+        let event = ReplyToken::presented(token).ok_or_else(no_invitation)?.event;
+        let _turn = self.changing.lock([event]).await;
         retry_stale(|| self.read_invitation(token)).await
     }
 
@@ -78,7 +80,7 @@ impl App {
             Some(_) if event.recurs_after(now) => false,
             Some(_) => !self.overrides(&event).await?.iter().any(is_to_come),
         };
-        let zone = series.as_ref().unwrap_or(&event).recurrence().map_or(calendar.zone, Recurrence::zone);
+        let zone = zone_of(&event, series.as_ref(), calendar.zone);
         let organizer = self.organizer(&calendar).await?;
         Ok(InvitationSeen { event: event.at(now), attendee, organizer, zone, is_over, owner, series })
     }
@@ -125,13 +127,13 @@ impl App {
             // The same reply with a note.
             (None, _) => seen.event.clone(),
             (Some(replied), None) => {
-                let to_come = |row: &Event| row.times.span.end() > now;
-                let rows = self.overrides(&seen.event).await?.into_iter().filter(to_come);
-                for row in rows.take(FOLLOWING_MAX) {
-                    if let Some(event) = row.following_reply(&seen.event, &replied, &seen.attendee.email) {
-                        changes.calendars.push(Change::UpdateEvent { event, seen: row.version });
-                    }
-                }
+                let rows = self.overrides(&seen.event).await?;
+                let to_come = rows.iter().filter(|row| row.times.span.end() > now);
+                let following = to_come.filter_map(|row| {
+                    let event = row.following_reply(&seen.event, &replied, &seen.attendee.email)?;
+                    Some(Change::UpdateEvent { event, seen: row.version })
+                });
+                changes.calendars.extend(following.take(FOLLOWING_MAX));
                 replied
             }
             (Some(replied), Some(series)) => {

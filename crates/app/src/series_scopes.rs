@@ -44,7 +44,9 @@ impl App {
             let mut changes = ChangeSet::new(actor.org());
             let mut rows = self.overrides(&seen).await?;
             let halves = match scope {
-                SeriesScope::Following => seen.split(occurrence.start, next_id(), now)?,
+                SeriesScope::Following => seen
+                    .split(occurrence.start, next_id(), now)?
+                    .map(|(ended, rest)| (self.linked(ended, patch.send_invitations), rest)),
                 SeriesScope::All | SeriesScope::This => None,
             };
             let mut written = Written::default();
@@ -113,7 +115,10 @@ impl App {
             let now = self.now();
             let OwnedEvent { event: seen, agent } = &found.series;
             let ended = match scope {
-                SeriesScope::Following => seen.ended_before(occurrence.start, now)?,
+                SeriesScope::Following => {
+                    let ended = seen.ended_before(occurrence.start, now)?;
+                    ended.map(|ended| self.linked(ended, send_invitations))
+                }
                 SeriesScope::All | SeriesScope::This => None,
             };
             let Some(ended) = ended else { return self.delete_whole(actor, &found.series, send_invitations).await };

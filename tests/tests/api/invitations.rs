@@ -8,6 +8,7 @@ use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
+    fixtures::shared_calendar,
     holds::{hold_body, in_seconds},
     invitations_by_the_rule::{ADA, BOB, END, Host, Invited, START, instance, occurrences, people, sent, statuses},
 };
@@ -108,6 +109,42 @@ async fn a_guest_who_leaves_the_series_keeps_the_occurrences_with_a_list_of_thei
     let changed = host.get(&of_day(&series.id, 7)).await;
     assert_eq!(statuses(&changed.json).len(), 2, "{}", changed.describe());
     host.nothing_more().await;
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_series_that_ends_earlier_invites_those_who_had_no_invitation(#[case] database: Database) {
+    let mut host = Host::new(database).await;
+    let fields = json!({ "attendees": people(&[ADA]), "recurrence_rule": "FREQ=DAILY;COUNT=10" });
+    let series = host.event(fields).await.id();
+    let path = format!("{}?scope=following", of_day(&series, 9));
+    let new = host.patch_and_send(&path, json!({ "title": "Sync" })).await.id();
+    for mail in host.mails(2).await {
+        assert!(mail.subject.starts_with("Invitation: "), "{mail:#?}");
+        assert_eq!(host.open(&host.link(&mail)).await.status, 200);
+    }
+    host.delete_and_send(&of_day(&new, 12), "?scope=following").await;
+    let mail = host.mails(1).await.remove(0);
+    assert!(mail.invitation.contains("METHOD:REQUEST") && !mail.subject.starts_with("No longer"), "{mail:#?}");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn whole_days_of_one_occurrence_are_days_of_the_calendar(#[case] database: Database) {
+    let mut host = Host::new(database).await;
+    host.calendar = shared_calendar(&host.api, "Europe/Berlin").await;
+    let series = host.invited(people(&[ADA]), json!({ "recurrence_rule": "FREQ=DAILY;COUNT=10" })).await;
+    let day = json!({ "all_day": true, "start_time": "2031-05-07", "end_time": "2031-05-08" });
+    host.patch_and_send(&of_day(&series.id, 7), day).await;
+    let mail = host.mails(1).await.remove(0);
+    assert_eq!(line(&mail, "DTSTART").as_deref(), Some("DTSTART;VALUE=DATE:20310507"));
+    assert!(mail.text.contains("Wednesday, 2031-05-07, all day"), "{}", mail.text);
+    // A hold, which invites nobody, is not cancelled by mail either.
+    let mut hold = hold_body("2031-06-06T10:30:00Z", "2031-06-06T11:30:00Z", &in_seconds(&host.api, 600).await, 0);
+    hold["attendees"] = people(&[ADA]);
+    let hold = host.api.post(host.events()).json(hold).await.expect(201).id();
+    let refused = host.api.delete(format!("/v1/events/{hold}?send_invitations=true")).await;
+    refused.refused(400, "validation_error").param("send_invitations");
 }
 
 #[apply(on_both)]
