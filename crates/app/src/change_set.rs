@@ -147,6 +147,11 @@ pub struct StoredAnswer {
 }
 
 impl ChangeSet {
+    /// When the letters are due: all at once, although each was written after the one before.
+    pub fn letters_due(&self) -> Option<Timestamp> {
+        self.letters.first().map(|letter| letter.created_at)
+    }
+
     /// An empty change-set of an organization.
     pub const fn new(org: OrgId) -> Self {
         Self {

@@ -4,6 +4,7 @@ use kalends_bookings::{BookingPage, BookingToken, Guest};
 use kalends_calendars::{Attendee, AttendeeRole, AttendeeStatus, Event, Repeats};
 use kalends_feeds::write::{Meeting, Method, Party};
 use kalends_kernel::Foreign;
+use kalends_notifications::About;
 use kalends_wire::BookingLinks;
 
 use crate::{
@@ -66,7 +67,7 @@ impl App {
             (Letter::Cancelled, _) | (_, None) => letters::booking_cancelled(&guest.email, &title, &when),
         };
         mail.calendar = Some(CalendarPart { method, text });
-        self.write_letter(&mail, event.id, now, changes);
+        self.write_letter(&mail, About::event(event.id), now, changes);
     }
 
     /// The links at which a guest cancels and moves a booking.

@@ -2,9 +2,9 @@
 
 use kalends_calendars::{Attendee, Attendees, Calendar, ChangedOverride, Event, Invite, Recurrence, ReplyToken};
 use kalends_feeds::write::{Meeting, Method, Party};
-use kalends_kernel::{EventId, FieldError, Foreign};
+use kalends_kernel::{FieldError, Foreign};
+use kalends_notifications::About;
 use kalends_time::{Timestamp, Zone};
-use sha2::{Digest as _, Sha256};
 
 use crate::{
     Actor, App, ChangeSet, Missing, Refusal,
@@ -36,17 +36,12 @@ impl<'a> Invited<'a> {
         Self { before, event, series: None, overrides: &[] }
     }
 
-    /// What letters about the event are filed under. A newer letter replaces an older one only if both are about the same
-    /// thing, so each occurrence has its own.
-    fn about(&self) -> EventId {
-        let Some(occurrence) = self.event.occurrence() else { return self.event.id };
-        let digest = Sha256::new()
-            .chain_update(occurrence.series.uuid().as_bytes())
-            .chain_update(occurrence.start.as_micros().to_be_bytes())
-            .finalize();
-        let mut half = [0; 16];
-        half.copy_from_slice(digest.split_at(16).0);
-        EventId::from_bytes(half)
+    /// What letters about the event are about.
+    fn about(&self) -> About {
+        match self.event.occurrence() {
+            Some(of) => About { event: of.series, occurrence: Some(of.start) },
+            None => About::event(self.event.id),
+        }
     }
 
     /// The event as a cancellation shows it: as it was when its attendee last heard of it, with the new version.
@@ -191,23 +186,36 @@ impl App {
         };
         let pairs: Vec<(Event, Option<Event>)> = rows.into_iter().map(|row| (row.clone(), after(&row))).collect();
         let overrides: Vec<Event> = pairs.iter().filter_map(|(_, after)| after.clone()).collect();
-        self.invite(actor, Invited { before, event, series: None, overrides: &overrides }, now, changes).await?;
-
         let nobody = Attendees::default();
         let known = before.map_or(&nobody, |before| &before.attendees);
         // Those who get the series, with its overrides.
         let asked = if event.takes_place() { &event.attendees } else { &nobody };
-        for (row, after) in pairs {
-            // An override of another series was announced there.
-            let own = before.filter(|before| row.occurrence().is_some_and(|of| of.series == before.id));
-            let was = own.map(|_| row.only_others_than(&[known, asked]));
-            let is = match &after {
-                Some(after) => after.only_others_than(&[asked]).only_linked(),
-                None => Event { attendees: Attendees::default(), ..row.deleted(now)? },
+        // An override of another series was announced there.
+        let is_own =
+            |row: &Event| before.is_some_and(|before| row.occurrence().is_some_and(|of| of.series == before.id));
+        // An occurrence that goes, or gets another original start, ends as one of the series as it was.
+        if let Some(before) = before {
+            let series = Event { version: event.version, updated_at: event.updated_at, ..before.clone() };
+            let keeps = |row: &Event, after: &Option<Event>| {
+                after.as_ref().is_some_and(|after| after.occurrence() == row.occurrence())
             };
+            for (row, _) in pairs.iter().filter(|(row, after)| is_own(row) && !keeps(row, after)) {
+                let was = row.only_others_than(&[known, asked]);
+                let gone = Event { attendees: Attendees::default(), ..row.deleted(now)? };
+                let invited = Invited { before: Some(&was), event: &gone, series: Some(&series), overrides: &[] };
+                self.invite(actor, invited, now, changes).await?;
+            }
+        }
+        self.invite(actor, Invited { before, event, series: None, overrides: &overrides }, now, changes).await?;
+        for (row, after) in pairs {
+            let Some(after) = after else { continue };
+            let stays = is_own(&row) && after.occurrence() == row.occurrence();
+            // Somebody who was never invited stays on the list, and gets nothing.
+            let was = stays.then(|| row.only_others_than(&[known, asked]).only_linked());
+            let is = after.only_others_than(&[asked]).only_linked();
             // The cancellation of a series ends its occurrences in the calendar of each recipient.
             let was_ended = is.attendees.as_slice().iter().any(|of| known.get(&of.email).is_some());
-            if own.is_some() && after.as_ref() == Some(&row) && !was_ended {
+            if stays && after == row && !was_ended {
                 continue;
             }
             let invited = Invited { before: was.as_ref(), event: &is, series: Some(event), overrides: &[] };

@@ -2,22 +2,24 @@
 //! worker sends them.
 
 use kalends_accounts::{Allowance, Taken};
-use kalends_kernel::{EventId, LetterId, StoreError};
-use kalends_notifications::{ClaimedLetter, Letter, LetterEnd};
-use kalends_time::Timestamp;
+use kalends_kernel::{LetterId, StoreError};
+use kalends_notifications::{About, ClaimedLetter, Letter, LetterEnd};
+use kalends_time::{SignedDuration, Timestamp};
 
 use crate::{App, ChangeSet, Refusal, Use, answered::json, ports::Mail};
 
 impl App {
-    /// Adds an email about an event to `changes`, and one use of the organization's email allowance.
-    pub(crate) fn write_letter(&self, mail: &Mail, about: EventId, now: Timestamp, changes: &mut ChangeSet) {
+    /// Adds an email about an event to `changes`, and one use of the organization's email allowance. A recipient gets
+    /// the emails of one change in the order in which they were added.
+    pub(crate) fn write_letter(&self, mail: &Mail, about: About, now: Timestamp, changes: &mut ChangeSet) {
+        let earlier = i64::try_from(changes.letters.len()).unwrap_or(i64::MAX);
         changes.letters.push(Letter {
             id: LetterId::new(now, self.entropy()),
             org: changes.org,
             recipient: Allowance::mail_to(&mail.to, 0).scope,
             about,
             content: json(mail),
-            created_at: now,
+            created_at: now + SignedDuration::micros(earlier),
         });
         if let Some(count) = self.parts.settings.mail_limits.org {
             let allowance = Allowance::mail(changes.org, count);

@@ -277,6 +277,24 @@ impl Attendees {
         })
     }
 
+    /// The attendees of an override, after those of its series, which were `before`, became `after`. The series' list is
+    /// also the override's, unless that has its own. A reply for the series was also one for the override, so it goes
+    /// with that of the series. Somebody who leaves the series keeps the link to it, because the override still needs
+    /// one.
+    #[must_use]
+    pub(crate) fn following(&self, before: &Self, after: &Self) -> Self {
+        let follows = self.asks_the_same(before) && !after.asks_the_same(before);
+        let list = if follows { after.instead_of(self) } else { self.clone() };
+        let reply = |of: &Attendee| (of.status, of.responded_at);
+        list.each(|attendee| match (before.get(&attendee.email), after.get(&attendee.email)) {
+            (Some(known), Some(new)) if reply(attendee) == reply(known) => {
+                (attendee.status, attendee.responded_at) = reply(new);
+            }
+            (Some(known), None) => attendee.secret = attendee.secret.or(known.secret),
+            _ => {}
+        })
+    }
+
     /// These attendees before they replied: the event takes place at another time, so that their replies mean nothing
     /// any more (RFC 6638, section 3.2.8).
     #[must_use]

@@ -37,8 +37,11 @@ impl Event {
     /// is new.
     pub fn invites<'a>(&'a self, before: Option<&'a Self>) -> Vec<Invite<'a>> {
         let asked = if self.takes_place() { self.attendees.as_slice() } else { &[] };
-        // A change of an event that was cancelled before, and still is, is news to nobody.
-        let is_news = |before: &&Self| before.takes_place() || self.takes_place() || self.deleted_at.is_some();
+        // A change of an event that was cancelled before, and still is, is news to nobody. A request that changes nothing
+        // asks for the same cancellation again.
+        let is_news = |before: &&Self| {
+            before.takes_place() || self.takes_place() || self.deleted_at.is_some() || self.says_the_same(before)
+        };
         let known = before.filter(is_news).map_or(&[][..], |before| before.attendees.as_slice());
         let is_asked = |known: &Attendee| asked.iter().any(|attendee| attendee.email == known.email);
         let dropped = known.iter().filter(|known| !is_asked(known));
@@ -76,14 +79,20 @@ impl Event {
         Self { attendees: Attendees::from_stored(linked.cloned().collect()), ..self.clone() }
     }
 
-    /// This override with the attendees of its series, which was `before` and is `after`. `None` if it has a list of its
-    /// own, or if the list did not change.
+    /// Whether only the version, and the links and replies of attendees, differ.
+    fn says_the_same(&self, other: &Self) -> bool {
+        let Self { version, updated_at, ref attendees, .. } = *self;
+        attendees.asks_the_same(&other.attendees)
+            && *self == Self { version, updated_at, attendees: attendees.clone(), ..other.clone() }
+    }
+
+    /// This override with the attendees and replies of its series, which was `before` and is `after`, as far as it has
+    /// none of its own. `None` if that changes nothing.
     pub fn following_attendees(&self, before: &Self, after: &Self) -> Option<Self> {
-        let follows = self.attendees.asks_the_same(&before.attendees);
-        if !follows || after.attendees.asks_the_same(&before.attendees) {
+        let attendees = self.attendees.following(&before.attendees, &after.attendees);
+        if attendees == self.attendees {
             return None;
         }
-        let attendees = after.attendees.instead_of(&self.attendees);
         Some(Self { attendees, version: after.version, updated_at: after.updated_at, ..self.clone() })
     }
 
@@ -204,6 +213,29 @@ mod tests {
     }
 
     #[test]
+    fn who_leaves_the_series_keeps_the_link_for_an_override() {
+        let (before, occurrence) = overridden(&event(&["ada@example.com"]), "2026-03-09T09:00:00Z");
+        let own = Event { attendees: attendees(&["ada@example.com", "bob@example.com"]), ..occurrence };
+        let before = before.with_links(&Sevens);
+        let after = Event { attendees: attendees(&["eve@example.com"]), ..before.clone() };
+        let follows = own.following_attendees(&before, &after).unwrap();
+        let linked: Vec<bool> = follows.attendees.as_slice().iter().map(|attendee| attendee.secret.is_some()).collect();
+        assert_eq!(linked, [true, false]);
+    }
+
+    #[test]
+    fn a_series_that_asks_again_asks_for_its_overrides_too() {
+        let ada = attendee("ada@example.com").email;
+        let accepted = event(&["ada@example.com"]).with_reply(&ada, AttendeeStatus::Accepted, NOW).unwrap();
+        let (before, occurrence) = overridden(&accepted, "2026-03-09T09:00:00Z");
+        let after = Event { attendees: before.attendees.asked_again(), ..before.clone() };
+        assert_eq!(statuses(&occurrence.following_attendees(&before, &after).unwrap()), ["needs_action"]);
+        // A reply for the occurrence alone stays.
+        let alone = occurrence.with_reply(&ada, AttendeeStatus::Declined, NOW).unwrap();
+        assert_eq!(alone.following_attendees(&before, &after), None);
+    }
+
+    #[test]
     fn invites_follow_the_change() {
         let before = event(&["ada@example.com", "eve@example.com"]).with_links(&Sevens);
         let shown = |after: &Event, before: Option<&Event>| -> Vec<String> {
@@ -223,7 +255,9 @@ mod tests {
         assert_eq!(shown(&before.deleted(NOW).unwrap(), Some(&before)), all);
         let cancelled = Event { status: EventStatus::Cancelled, ..before.clone() };
         assert_eq!(shown(&cancelled, Some(&before)), all);
-        assert!(shown(&cancelled, Some(&cancelled)).is_empty());
+        assert_eq!(shown(&cancelled, Some(&cancelled)), all, "asked for again");
+        let titled = Event { title: "Retro".into(), ..cancelled.clone() };
+        assert!(shown(&titled, Some(&cancelled)).is_empty());
         assert_eq!(shown(&cancelled.deleted(NOW).unwrap(), Some(&cancelled)), all);
         assert_eq!(shown(&before, Some(&cancelled)), ["request ada@example.com", "request eve@example.com"]);
     }

@@ -4,6 +4,7 @@
 //! the number of its claim. A failed attempt gives the use back. A crash loses no letter, and repeats at most the
 //! letters in flight. A newer letter to the same recipient about the same event supersedes one that was postponed,
 //! whether or not the newer one has been sent. It waits for one that is in flight, so that the newest arrives last.
+//! A series and its occurrences wait for each other, but a letter about one occurrence supersedes no other.
 
 use kalends_kernel::{EventId, LetterId, OrgId};
 use kalends_time::{SignedDuration, Timestamp};
@@ -26,12 +27,41 @@ pub struct Letter {
     pub org: OrgId,
     /// A hash of the recipient's address. The recipient's allowance is counted under it.
     pub recipient: [u8; 32],
-    /// The event that the letter is about.
-    pub about: EventId,
+    /// What the letter is about.
+    pub about: About,
     /// The content, as the application writes it. It contains an address, and is sealed at rest.
     pub content: String,
-    /// When it was written.
+    /// When it was written. Letters of one change differ by a microsecond, in the order in which they are sent.
     pub created_at: Timestamp,
+}
+
+/// What a letter is about: an event, or one occurrence of a series.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct About {
+    /// The event: a one-off event or a series.
+    pub event: EventId,
+    /// The original start of the occurrence, if the letter is about that one alone.
+    pub occurrence: Option<Timestamp>,
+}
+
+impl About {
+    /// The whole event.
+    pub const fn event(event: EventId) -> Self {
+        Self { event, occurrence: None }
+    }
+
+    /// Whether a letter about this, to the same recipient, waits for an older one about `other`: a series and its
+    /// occurrences wait for each other.
+    pub fn waits_for(self, other: Self) -> bool {
+        self.event == other.event
+            && (self.occurrence.is_none() || other.occurrence.is_none() || self.occurrence == other.occurrence)
+    }
+
+    /// Whether a letter about this makes an older one about `other` out of date: a letter about a series says what
+    /// became of each occurrence.
+    pub fn supersedes(self, other: Self) -> bool {
+        self.event == other.event && (self.occurrence.is_none() || self.occurrence == other.occurrence)
+    }
 }
 
 impl std::fmt::Debug for Letter {
@@ -108,7 +138,7 @@ mod tests {
             id: LetterId::from_bytes([1; 16]),
             org: OrgId::from_bytes([2; 16]),
             recipient: [3; 32],
-            about: EventId::from_bytes([4; 16]),
+            about: About::event(EventId::from_bytes([4; 16])),
             content: "to ada".to_owned(),
             created_at: NOW,
         };
@@ -148,6 +178,27 @@ mod tests {
     #[case(u32::MAX, 60)]
     fn waits_grow_with_each_failure(#[case] put_off: u32, #[case] minutes: i64) {
         assert_eq!(claimed(put_off, false).failed(NOW), LetterEnd::PutOff(NOW + SignedDuration::minutes(minutes)));
+    }
+
+    #[rstest]
+    #[case::the_series(None, None, true, true)]
+    #[case::the_series_after_an_occurrence(None, Some(1), true, true)]
+    #[case::an_occurrence_after_the_series(Some(1), None, true, false)]
+    #[case::the_same_occurrence(Some(1), Some(1), true, true)]
+    #[case::another_occurrence(Some(1), Some(2), false, false)]
+    fn a_series_and_its_occurrences_wait_for_each_other(
+        #[case] newer: Option<i64>,
+        #[case] older: Option<i64>,
+        #[case] waits: bool,
+        #[case] supersedes: bool,
+    ) {
+        let about = |event: u8, start: Option<i64>| About {
+            event: EventId::from_bytes([event; 16]),
+            occurrence: start.map(Timestamp::from_micros),
+        };
+        let (newer, older, other) = (about(1, newer), about(1, older), about(2, older));
+        assert_eq!((newer.waits_for(older), newer.supersedes(older)), (waits, supersedes));
+        assert!(!newer.waits_for(other) && !newer.supersedes(other));
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub use change::{Change, Record, Recorded};
 pub use delivery::{BeingSent, DELIVERIES_KEPT, Delivery, DeliveryState, DeliveryStatus, MESSAGES_KEPT};
 pub use endpoint::{Confidential, ConfidentialError, EndpointPatch, NewEndpoint, WebhookEndpoint};
 pub use fan_out::{DELIVERIES_AT_ONCE, Listener, Waiting, address, charged, over_quota, skip};
-pub use letter::{ClaimedLetter, LETTER_CLAIM_LASTS, LETTER_KEPT, Letter, LetterEnd};
+pub use letter::{About, ClaimedLetter, LETTER_CLAIM_LASTS, LETTER_KEPT, Letter, LetterEnd};
 pub use queue::{CLAIM_LASTS, Claim, ClaimLost, Fence, Places, Queue};
 pub use retry::{
     ANSWER_MAX, ATTEMPT_WITHIN, Deactivation, FAILING_LASTS, Health, HealthChange, Outcome, SCHEDULE, wait_after,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_kernel::{EventId, LetterId, OrgId, StoreError};
 use kalends_notifications::ports::Letters;
-use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
+use kalends_notifications::{About, ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
 use kalends_time::Timestamp;
 
 use crate::PostgresStore;
@@ -23,16 +23,19 @@ impl Letters for PostgresStore {
                          AND NOT EXISTS (
                              SELECT 1 FROM letters older
                              WHERE older.org_id = d.org_id AND older.recipient = d.recipient AND older.about = d.about
+                                 AND (older.occurrence IS NULL OR d.occurrence IS NULL
+                                     OR older.occurrence = d.occurrence)
                                  AND (older.created_at, older.id) < (d.created_at, d.id)
                                  AND (older.fence = 0 OR older.fence > older.put_off)
                          )
                      ORDER BY d.due_at, d.org_id, d.id LIMIT $3 FOR UPDATE OF d SKIP LOCKED
                  ) due
                  WHERE l.org_id = due.org_id AND l.id = due.id
-                 RETURNING l.org_id, l.id, l.recipient, l.about, l.content, l.created_at, l.fence, l.put_off,
+                 RETURNING l.org_id, l.id, l.recipient, l.about, l.occurrence, l.content, l.created_at, l.fence, l.put_off,
                      EXISTS (
                          SELECT 1 FROM letters newer
                          WHERE newer.org_id = l.org_id AND newer.recipient = l.recipient AND newer.about = l.about
+                             AND (newer.occurrence IS NULL OR newer.occurrence = l.occurrence)
                              AND (newer.created_at, newer.id) > (l.created_at, l.id)
                      ) AS "superseded!""#,
                 now.as_micros(),
@@ -55,7 +58,10 @@ impl Letters for PostgresStore {
                     id,
                     org,
                     recipient: row.recipient.as_slice().try_into().map_err(|error| corrupt("recipient", &error))?,
-                    about: EventId::from_uuid(row.about),
+                    about: About {
+                        event: EventId::from_uuid(row.about),
+                        occurrence: row.occurrence.map(Timestamp::from_micros),
+                    },
                     content,
                     created_at: Timestamp::from_micros(row.created_at),
                 };
@@ -93,11 +99,12 @@ impl Letters for PostgresStore {
                 retried(|| {
                     sqlx::query!(
                         "DELETE FROM letters older USING (
-                             SELECT org_id, id, recipient, about, created_at FROM letters
+                             SELECT org_id, id, recipient, about, occurrence, created_at FROM letters
                              WHERE org_id = $1 AND id = $2 AND fence = $3 FOR UPDATE
                          ) sent
                          WHERE older.org_id = sent.org_id AND older.recipient = sent.recipient
                              AND older.about = sent.about
+                             AND (sent.occurrence IS NULL OR older.occurrence = sent.occurrence)
                              AND (older.created_at, older.id) <= (sent.created_at, sent.id)",
                         org.uuid(),
                         letter.uuid(),

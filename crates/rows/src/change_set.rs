@@ -10,6 +10,7 @@ use kalends_app::{ChangeSet, StoredAnswer};
 use kalends_calendars::{Agent, Calendar, Change, Event};
 use kalends_kernel::{CalendarId, Version};
 use kalends_notifications::{Confidential, Letter, Message};
+use kalends_time::Timestamp;
 
 use crate::{EventContent, places};
 
@@ -194,9 +195,11 @@ impl SealedChangeSet {
         self.changes.bridge.iter().zip(&self.bridge)
     }
 
-    /// The letters, each with its sealed content.
-    pub fn letters(&self) -> impl Iterator<Item = (&Letter, &str)> {
-        self.changes.letters.iter().zip(self.letters.iter().map(String::as_str))
+    /// The letters, each with its sealed content, and when they are due.
+    pub fn letters(&self) -> impl Iterator<Item = (&Letter, &str, Timestamp)> {
+        let letters =
+            self.changes.letters.iter().zip(&self.letters).zip(self.changes.letters_due().into_iter().cycle());
+        letters.map(|((letter, content), due_at)| (letter, content.as_str(), due_at))
     }
 
     /// The answer to store, with its sealed body.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_kernel::{EventId, LetterId, OrgId, StoreError};
-use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
+use kalends_notifications::{About, ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
 use kalends_time::Timestamp;
 
 use crate::{
@@ -17,6 +17,7 @@ struct Row {
     id: Vec<u8>,
     recipient: Vec<u8>,
     about: Vec<u8>,
+    occurrence: Option<i64>,
     content: String,
     created_at: i64,
     fence: i64,
@@ -47,17 +48,19 @@ impl Letters for SqliteStore {
                     and not exists (
                         select 1 from letters older
                         where older.org_id = due.org_id and older.recipient = due.recipient and older.about = due.about
+                            and (older.occurrence is null or due.occurrence is null or older.occurrence = due.occurrence)
                             and (older.created_at, older.id) < (due.created_at, due.id)
                             and (older.fence = 0 or older.fence > older.put_off)
                     )
                 order by due.due_at, due.rowid limit ?3
              )
              returning org_id as "org_id!", id as "id!", recipient as "recipient!", about as "about!",
-                content as "content!", created_at as "created_at!", fence as "fence!", put_off as "put_off!: u32",
+                occurrence, content as "content!", created_at as "created_at!", fence as "fence!", put_off as "put_off!: u32",
                 exists (
                     select 1 from letters newer
                     where newer.org_id = letters.org_id and newer.recipient = letters.recipient
                         and newer.about = letters.about
+                        and (newer.occurrence is null or newer.occurrence = letters.occurrence)
                         and (newer.created_at, newer.id) > (letters.created_at, letters.id)
                 ) as "superseded!: bool""#,
             at,
@@ -88,7 +91,10 @@ impl Letters for SqliteStore {
                 id,
                 org: OrgId::from_uuid(row_id("letters", "org_id", &row.org_id)?),
                 recipient: row.recipient.as_slice().try_into().map_err(|error| corrupt("recipient", &error))?,
-                about: EventId::from_uuid(row_id("letters", "about", &row.about)?),
+                about: About {
+                    event: EventId::from_uuid(row_id("letters", "about", &row.about)?),
+                    occurrence: row.occurrence.map(Timestamp::from_micros),
+                },
                 content,
                 created_at: Timestamp::from_micros(row.created_at),
             };
@@ -129,6 +135,7 @@ impl Letters for SqliteStore {
                     "delete from letters where rowid in (
                         select older.rowid from letters sent join letters older
                         on older.org_id = sent.org_id and older.recipient = sent.recipient and older.about = sent.about
+                            and (sent.occurrence is null or older.occurrence = sent.occurrence)
                             and (older.created_at, older.id) <= (sent.created_at, sent.id)
                         where sent.org_id = ?1 and sent.id = ?2 and sent.fence = ?3
                      )",

@@ -128,6 +128,7 @@ macro_rules! conformance_cases {
                 a_sent_letter_removes_older_ones,
                 a_letter_is_not_sent_after_its_successor,
                 a_letter_waits_for_an_older_one_in_flight,
+                letters_about_a_series_and_its_occurrences_keep_their_order,
                 a_letter_is_claimed_by_one_worker,
                 letters_are_deleted_with_their_organization,
                 allowances_are_used_in_the_commit,

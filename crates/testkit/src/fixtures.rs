@@ -35,7 +35,7 @@ use kalends_kernel::{
     AgentId, AuditId, CalendarId, EventId, LetterId, MessageId, Metadata, OrgId, RequestId, RulesId, UserId, Version,
     base64url, random_bytes,
 };
-use kalends_notifications::{EventType, Letter, Message, NewEndpoint, Subscription, WebhookEndpoint};
+use kalends_notifications::{About, EventType, Letter, Message, NewEndpoint, Subscription, WebhookEndpoint};
 use kalends_plans::{IpLimits, MailLimits, Metric, Plan, TrustedProxies};
 use kalends_proposals::{NewProposal, NewSlot, Proposal};
 use kalends_quotas::Period;
@@ -350,7 +350,7 @@ impl Fixtures {
             id: LetterId::new(now, &self.entropy),
             org,
             recipient: [1; 32],
-            about: EventId::from_bytes([1; 16]),
+            about: About::event(EventId::from_bytes([1; 16])),
             content: "to ada: \u{1f4ee}".into(),
             created_at: now,
         }

@@ -113,6 +113,94 @@ async fn a_guest_who_leaves_the_series_keeps_the_occurrences_with_a_list_of_thei
 
 #[apply(on_both)]
 #[tokio::test]
+async fn an_occurrence_that_moves_with_its_series_ends_where_it_was(#[case] database: Database) {
+    let mut host = Host::new(database).await;
+    let (series, sequence) = with_a_guest_of_one_day(&mut host).await;
+    let times = json!({ "start_time": "2031-05-09T11:30:00Z" });
+    host.patch_and_send(&format!("{}?scope=all", of_day(&series.id, 9)), times).await;
+    let mails = host.mails(3).await;
+    let (of_bob, of_ada): (Vec<Mail>, Vec<Mail>) = mails.into_iter().partition(|mail| mail.to == BOB);
+    assert_eq!((of_ada.len(), of_ada[0].invitation.matches("BEGIN:VEVENT").count()), (1, 2));
+    // The cancellation comes first.
+    let sequence = sent(&of_bob[..1], "CANCEL", &[BOB], &series.id, sequence);
+    assert_eq!(occurrences(&of_bob[..1]), [DAY]);
+    sent(&of_bob[1..], "REQUEST", &[BOB], &series.id, sequence - 1);
+    assert_eq!(occurrences(&of_bob[1..]), ["20310507T113000Z"]);
+    host.nothing_more().await;
+
+    // The series becomes a single event, and the occurrence ends as one of the series.
+    let (series, sequence) = with_a_guest_of_one_day(&mut host).await;
+    host.patch_and_send(&series.id, json!({ "recurrence_rule": null })).await;
+    let (of_bob, of_ada): (Vec<Mail>, Vec<Mail>) = host.mails(2).await.into_iter().partition(|mail| mail.to == BOB);
+    sent(&of_ada, "REQUEST", &[ADA], &series.id, sequence);
+    sent(&of_bob, "CANCEL", &[BOB], &series.id, sequence);
+    assert_eq!(occurrences(&of_bob), [DAY]);
+    host.nothing_more().await;
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_reply_reaches_changed_occurrences_also_after_the_series_asked_again(#[case] database: Database) {
+    let mut host = Host::new(database).await;
+    let series = host.invited(people(&[ADA]), json!({ "recurrence_rule": "FREQ=DAILY;COUNT=10" })).await;
+    host.reply(&series.links[0], "accepted").await;
+    host.patch(&of_day(&series.id, 7), json!({ "title": "Longer notes" })).await;
+    let replied = async |expected: &str| {
+        let shown = host.get(&of_day(&series.id, 7)).await.json;
+        assert_eq!(statuses(&shown), [format!("{ADA} {expected}")]);
+    };
+    replied("accepted").await;
+    host.patch(&series.id, json!({ "recurrence_rule": "FREQ=DAILY;COUNT=12" })).await;
+    replied("needs_action").await;
+    host.reply(&series.links[0], "tentative").await;
+    replied("tentative").await;
+    host.patch(&format!("{}?scope=all", of_day(&series.id, 8)), json!({ "recurrence_rule": "FREQ=DAILY;COUNT=11" }))
+        .await;
+    replied("needs_action").await;
+    host.reply(&series.links[0], "declined").await;
+    replied("declined").await;
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_list_that_nobody_was_sent_keeps_those_who_leave_the_series(#[case] database: Database) {
+    let mut host = Host::new(database).await;
+    let fields = json!({ "attendees": people(&[ADA]), "recurrence_rule": "FREQ=DAILY;COUNT=10" });
+    let series = host.event(fields).await.id();
+    host.patch(&of_day(&series, 7), json!({ "attendees": people(&[ADA, BOB]) })).await;
+    // Ada is invited to the series, which has that occurrence.
+    host.patch_and_send(&series, json!({ "title": "Sync" })).await;
+    host.mails(1).await;
+    host.patch_and_send(&series, json!({ "attendees": people(&["eve@example.com"]) })).await;
+    let mails = host.mails(3).await;
+    let of_ada: Vec<Mail> = mails.into_iter().filter(|mail| mail.to == ADA).collect();
+    assert_eq!(
+        of_ada.iter().map(|mail| line(mail, "METHOD")).collect::<Vec<_>>(),
+        [Some("METHOD:CANCEL".to_owned()), Some("METHOD:REQUEST".to_owned())]
+    );
+    assert_eq!(occurrences(&of_ada[1..]), [DAY]);
+    assert_eq!(host.open(&host.link(&of_ada[1])).await.status, 200);
+    host.nothing_more().await;
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn an_event_that_was_cancelled_without_mail_can_be_cancelled_with_mail(#[case] database: Database) {
+    let mut host = Host::new(database).await;
+    let event = host.invited(people(&[ADA]), json!({})).await;
+    host.patch(&event.id, json!({ "status": "cancelled" })).await;
+    host.patch_and_send(&event.id, json!({ "title": "Retro" })).await;
+    host.nothing_more().await;
+    let mut sequence = event.sequence;
+    for change in [json!({}), json!({ "status": "cancelled" })] {
+        host.patch_and_send(&event.id, change).await;
+        sequence = sent(&host.mails(1).await, "CANCEL", &[ADA], &event.id, sequence);
+    }
+    host.nothing_more().await;
+}
+
+#[apply(on_both)]
+#[tokio::test]
 async fn a_series_that_ends_earlier_invites_those_who_had_no_invitation(#[case] database: Database) {
     let mut host = Host::new(database).await;
     let fields = json!({ "attendees": people(&[ADA]), "recurrence_rule": "FREQ=DAILY;COUNT=10" });

@@ -164,6 +164,7 @@ impl Event {
             };
             let Some(start) = start else { return Ok(None) };
             let mut after = self.followed_by(before, &rest, original == named);
+            after.attendees = after.attendees.following(&self.attendees, &series.attendees);
             if let Some(shift) = shift {
                 after.times = shift.of_override(self, &expanded, before, original == named)?;
                 after.ask_again_after(before);
@@ -321,9 +322,7 @@ impl Event {
             )*};
         }
         follow!(title, description, location, conference_url, status, metadata, reminders);
-        if let Patch::Set(attendees) = &patch.attendees
-            && (named || row.attendees.asks_the_same(&self.attendees))
-        {
+        if named && let Patch::Set(attendees) = &patch.attendees {
             after.attendees = attendees.instead_of(&row.attendees);
         }
         after

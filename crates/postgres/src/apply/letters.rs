@@ -3,7 +3,9 @@
 use kalends_accounts::Taken;
 use kalends_app::Use;
 use kalends_app::ports::CommitError;
+use kalends_notifications::Letter;
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::{PgConnection, types::Uuid};
 
 use super::allowances::use_up;
@@ -15,23 +17,29 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
     if letters.is_empty() {
         return Ok(());
     }
-    let orgs: Vec<Uuid> = letters.iter().map(|(letter, _)| letter.org.uuid()).collect();
-    let ids: Vec<Uuid> = letters.iter().map(|(letter, _)| letter.id.uuid()).collect();
-    let recipients: Vec<&[u8]> = letters.iter().map(|(letter, _)| letter.recipient.as_slice()).collect();
-    let events: Vec<Uuid> = letters.iter().map(|(letter, _)| letter.about.uuid()).collect();
-    let contents: Vec<&str> = letters.iter().map(|(_, content)| *content).collect();
-    let created: Vec<i64> = letters.iter().map(|(letter, _)| letter.created_at.as_micros()).collect();
+    let orgs: Vec<Uuid> = letters.iter().map(|(letter, ..)| letter.org.uuid()).collect();
+    let ids: Vec<Uuid> = letters.iter().map(|(letter, ..)| letter.id.uuid()).collect();
+    let recipients: Vec<&[u8]> = letters.iter().map(|(letter, ..)| letter.recipient.as_slice()).collect();
+    let events: Vec<Uuid> = letters.iter().map(|(letter, ..)| letter.about.event.uuid()).collect();
+    let occurrence = |letter: &Letter| letter.about.occurrence.map(Timestamp::as_micros);
+    let occurrences: Vec<Option<i64>> = letters.iter().map(|(letter, ..)| occurrence(letter)).collect();
+    let contents: Vec<&str> = letters.iter().map(|(_, content, _)| *content).collect();
+    let created: Vec<i64> = letters.iter().map(|(letter, ..)| letter.created_at.as_micros()).collect();
+    let due: Vec<i64> = letters.iter().map(|(.., due_at)| due_at.as_micros()).collect();
     sqlx::query!(
-        "INSERT INTO letters (org_id, id, recipient, about, content, created_at, due_at, fence, put_off)
-         SELECT org_id, id, recipient, about, content, created_at, created_at, 0, 0
-         FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::uuid[], $5::text[], $6::bigint[])
-             AS row (org_id, id, recipient, about, content, created_at)",
+        "INSERT INTO letters (org_id, id, recipient, about, occurrence, content, created_at, due_at, fence, put_off)
+         SELECT org_id, id, recipient, about, occurrence, content, created_at, due_at, 0, 0
+         FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::uuid[], $5::bigint[], $6::text[], $7::bigint[],
+                     $8::bigint[])
+             AS row (org_id, id, recipient, about, occurrence, content, created_at, due_at)",
         &orgs,
         &ids,
         &recipients as &[&[u8]],
         &events,
+        &occurrences as &[Option<i64>],
         &contents as &[&str],
         &created,
+        &due,
     )
     .execute(connection)
     .await?;

@@ -3,6 +3,7 @@
 use kalends_accounts::Taken;
 use kalends_app::{Use, ports::CommitError};
 use kalends_rows::SealedChangeSet;
+use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use super::allowances::use_up;
@@ -15,18 +16,21 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             return Err(CommitError::TooMany { limited: allowance.limited, retry_after }.into());
         }
     }
-    for (letter, content) in sealed.letters() {
-        let (org_id, id, about) = (letter.org.uuid(), letter.id.uuid(), letter.about.uuid());
-        let (recipient, created_at) = (letter.recipient.as_slice(), letter.created_at.as_micros());
+    for (letter, content, due_at) in sealed.letters() {
+        let (org_id, id, recipient) = (letter.org.uuid(), letter.id.uuid(), letter.recipient.as_slice());
+        let (about, occurrence) = (letter.about.event.uuid(), letter.about.occurrence.map(Timestamp::as_micros));
+        let (created_at, due_at) = (letter.created_at.as_micros(), due_at.as_micros());
         sqlx::query!(
-            "insert into letters (org_id, id, recipient, about, content, created_at, due_at, fence, put_off)
-             values (?1, ?2, ?3, ?4, ?5, ?6, ?6, 0, 0)",
+            "insert into letters (org_id, id, recipient, about, occurrence, content, created_at, due_at, fence, put_off)
+             values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0, 0)",
             org_id,
             id,
             recipient,
             about,
+            occurrence,
             content,
-            created_at
+            created_at,
+            due_at
         )
         .execute(&mut *connection)
         .await?;

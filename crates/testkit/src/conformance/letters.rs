@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kalends_accounts::{Allowance, Change, Limited, Taken};
 use kalends_app::{ChangeSet, Use, ports::CommitError};
 use kalends_kernel::EventId;
-use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
+use kalends_notifications::{About, ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
 use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
@@ -22,7 +22,7 @@ impl Scene {
     fn letter(&self, recipient: u8, about: u8) -> Letter {
         Letter {
             recipient: [recipient; 32],
-            about: EventId::from_bytes([about; 16]),
+            about: About::event(EventId::from_bytes([about; 16])),
             content: format!("to {recipient} about {about}: \u{1f4ee}"),
             ..self.make.letter(self.org)
         }
@@ -144,6 +144,46 @@ pub async fn a_letter_waits_for_an_older_one_in_flight(store: &StoreUnderTest) {
     assert_eq!(scene.claims(now, 9).await, []);
     scene.ends(&claimed, LetterEnd::Sent).await;
     only(scene.claims(now + SignedDuration::hours(2), 9).await, &third);
+}
+
+/// A series and its occurrences wait for each other, also if one change writes letters about both. A letter about one
+/// occurrence waits for none about another, and supersedes only one about the same.
+pub async fn letters_about_a_series_and_its_occurrences_keep_their_order(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let about = |letter: Letter, place: i64, start: Option<i64>| Letter {
+        about: About { occurrence: start.map(Timestamp::from_micros), ..letter.about },
+        created_at: letter.created_at + SignedDuration::micros(place),
+        ..letter
+    };
+    let first = scene.letter(1, 1);
+    let now = first.created_at;
+    let of = |place: i64, start: Option<i64>| about(Letter { created_at: now, ..scene.letter(1, 1) }, place, start);
+    let [series, one, other, again] = [about(first, 0, None), of(1, Some(7)), of(2, Some(8)), of(3, Some(7))];
+    scene.commit(scene.writing(&[series.clone(), one.clone(), other.clone(), again.clone()])).await;
+    let ids = |claimed: &[ClaimedLetter]| claimed.iter().map(|claimed| claimed.letter.id).collect::<BTreeSet<_>>();
+    let claimed = scene.claims(now, 9).await;
+    assert_eq!(ids(&claimed), BTreeSet::from([series.id]), "all letters of a change are due at once, in their order");
+    assert_eq!(claimed[0].letter, series);
+    assert!(!claimed[0].superseded);
+    scene.ends(&claimed[0], LetterEnd::Sent).await;
+    let claimed = scene.claims(now, 9).await;
+    assert_eq!(ids(&claimed), BTreeSet::from([one.id, other.id]), "different occurrences do not wait for each other");
+    let superseded = claimed.iter().filter(|claimed| claimed.superseded).map(|claimed| claimed.letter.clone());
+    assert_eq!(superseded.collect::<Vec<_>>(), std::slice::from_ref(&one));
+    for claim in &claimed {
+        scene.ends(claim, LetterEnd::PutOff(now + SignedDuration::hours(1))).await;
+    }
+    let claimed = scene.claims(now, 9).await;
+    assert_eq!(ids(&claimed), BTreeSet::from([again.id]));
+    scene.ends(&claimed[0], LetterEnd::Sent).await;
+    let later = now + SignedDuration::hours(1);
+    let newest = about(Letter { created_at: later, ..scene.letter(1, 1) }, 0, None);
+    scene.commit(scene.writing(std::slice::from_ref(&newest))).await;
+    let claimed = scene.claims(later, 9).await;
+    assert_eq!(ids(&claimed), BTreeSet::from([other.id, newest.id]), "sending {:?} removed {:?}", again.id, one.id);
+    let newest = claimed.iter().find(|claimed| claimed.letter.id == newest.id).expect("claimed");
+    scene.ends(newest, LetterEnd::Sent).await;
+    assert_eq!(scene.claims(later + LETTER_CLAIM_LASTS, 9).await, [], "a letter about the series removes all older");
 }
 
 /// Sending a letter removes older ones to the same recipient about the same event, and no others. A dropped letter

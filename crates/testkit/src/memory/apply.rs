@@ -58,7 +58,12 @@ impl State {
             next.take(used)?;
         }
         for letter in &changes.letters {
-            let row = LetterRow { letter: letter.clone(), due_at: letter.created_at, fence: 0, put_off: 0 };
+            let row = LetterRow {
+                letter: letter.clone(),
+                due_at: changes.letters_due().unwrap_or(letter.created_at),
+                fence: 0,
+                put_off: 0,
+            };
             create(next.letters.entry((letter.org, letter.id)), &row)?;
         }
         if changes.alters_principals() {

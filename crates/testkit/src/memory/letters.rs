@@ -7,11 +7,19 @@ use kalends_time::Timestamp;
 
 use super::{MemoryStore, state::LetterRow};
 
-/// Whether a letter is newer than another one to the same recipient about the same event.
-fn supersedes(letter: &Letter, other: &Letter) -> bool {
-    let about = |letter: &Letter| (letter.org, letter.recipient, letter.about);
+/// Whether a letter is newer than another one to the same recipient.
+fn is_newer(letter: &Letter, other: &Letter) -> bool {
+    let to = |letter: &Letter| (letter.org, letter.recipient);
     let when = |letter: &Letter| (letter.created_at, letter.id);
-    about(letter) == about(other) && when(letter) > when(other)
+    to(letter) == to(other) && when(letter) > when(other)
+}
+
+fn waits_for(letter: &Letter, other: &Letter) -> bool {
+    is_newer(letter, other) && letter.about.waits_for(other.about)
+}
+
+fn supersedes(letter: &Letter, other: &Letter) -> bool {
+    is_newer(letter, other) && letter.about.supersedes(other.about)
 }
 
 #[async_trait]
@@ -20,7 +28,7 @@ impl Letters for MemoryStore {
         Ok(self.write(|state| {
             let is_first = |letter: &Letter| {
                 let blocks = |row: &LetterRow| row.fence == 0 || row.fence > i64::from(row.put_off);
-                !state.letters.values().any(|row| blocks(row) && supersedes(letter, &row.letter))
+                !state.letters.values().any(|row| blocks(row) && waits_for(letter, &row.letter))
             };
             let is_due = |row: &LetterRow| row.due_at <= now && is_first(&row.letter);
             let mut due: Vec<_> = state.letters.iter().filter(|(_, row)| is_due(row)).collect();
