@@ -227,6 +227,11 @@ impl Browser {
         self.wait_for(Locator::Css(css)).await
     }
 
+    /// Waits for a frame and continues in it, until the next [`Self::goto`].
+    pub async fn enter_frame(&self, css: &str) {
+        self.find(css).await.enter_frame().await.unwrap_or_else(|error| panic!("frame {css}: {error}"));
+    }
+
     /// Whether the page has an element that matches this CSS selector now.
     pub async fn has(&self, css: &str) -> bool {
         !self.client.find_all(Locator::Css(css)).await.expect("a look at the page").is_empty()

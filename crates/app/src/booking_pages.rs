@@ -11,7 +11,8 @@ impl App {
     /// Opens a booking page for a calendar.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if no such calendar exists, [`Refusal::LimitReached`].
+    /// [`Refusal::NotFound`] if no such calendar exists, [`Refusal::LimitReached`]; [`Refusal::SlugTaken`];
+    /// [`Refusal::Unverified`] if emails to guests would contain the owner's own words.
     pub async fn create_booking_page(
         &self,
         actor: &Actor,
@@ -19,13 +20,16 @@ impl App {
         new: NewBookingPage,
     ) -> Result<Answered<wire::BookingPage>, Refusal> {
         retry_stale(|| async {
+            if new.details.speaks_to_guests() {
+                actor.may_invite()?;
+            }
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
             let of = (actor.org(), calendar.id, calendar.agent);
-            let page = BookingPage::create(of, new.clone(), now, self.entropy());
+            let page = BookingPage::create(of, calendar.zone, new.clone(), now, self.entropy());
             let mut changes = ChangeSet::new(actor.org());
             limit(actor, &mut changes, Metric::BookingPages, 1, now);
-            let answer = self.shown_page(actor, &page);
+            let answer = self.shown_page(actor, &page).await?;
             let id = page.id.to_string();
             changes.bookings.push(Change::CreatePage(Box::new(page)));
             self.commit_for(actor, calendar.agent, id, changes, answer).await
@@ -56,7 +60,8 @@ impl App {
     /// Changes a page. Existing bookings stay as they are.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::Stale`].
+    /// [`Refusal::NotFound`], [`Refusal::Stale`]; [`Refusal::Invalid`] for one slug too many; [`Refusal::SlugTaken`];
+    /// [`Refusal::Unverified`] as for a new page.
     pub async fn update_booking_page(
         &self,
         actor: &Actor,
@@ -67,9 +72,12 @@ impl App {
         retry_stale(|| async {
             let seen = self.booking_page(actor, id).await?;
             if_match.check(seen.version)?;
-            let page = seen.patched(patch.clone(), self.now());
+            let page = seen.patched(patch.clone(), self.now()).map_err(Refusal::from)?;
+            if page.details.speaks_to_guests() && page.details != seen.details {
+                actor.may_invite()?;
+            }
             let mut changes = ChangeSet::new(actor.org());
-            let (agent, answer) = (page.agent, self.shown_page(actor, &page));
+            let (agent, answer) = (page.agent, self.shown_page(actor, &page).await?);
             changes.bookings.push(Change::UpdatePage { page: Box::new(page), seen: seen.version });
             self.commit_for(actor, agent, seen.id.to_string(), changes, answer).await
         })
@@ -90,14 +98,22 @@ impl App {
             let seen = self.booking_page(actor, id).await?;
             if_match.check(seen.version)?;
             let mut changes = ChangeSet::new(actor.org());
-            let page = Box::new(seen.deleted(self.now()));
+            let page = Box::new(seen.deleted(self.now(), self.entropy()));
             changes.bookings.push(Change::UpdatePage { page, seen: seen.version });
             self.commit_for(actor, seen.agent, seen.id.to_string(), changes, Answered::nothing(&actor.request)).await
         })
         .await
     }
 
-    fn shown_page(&self, actor: &Actor, page: &BookingPage) -> Answered<wire::BookingPage> {
-        Answered::shows(&actor.request, wire::BookingPage::new(page, &self.parts.settings.base_url), Some(page.version))
+    /// The page that a write returns, with its notices.
+    async fn shown_page(&self, actor: &Actor, page: &BookingPage) -> Result<Answered<wire::BookingPage>, Refusal> {
+        let mut shown = wire::BookingPage::new(page, &self.parts.settings.base_url);
+        if page.timetable.constraints.is_none() {
+            let rules = self.parts.store.find_rules(page.org, page.calendar).await?;
+            if rules.is_none_or(|rules| rules.rules.working_hours().is_none()) {
+                shown = shown.offering_nights();
+            }
+        }
+        Ok(Answered::shows(&actor.request, shown, Some(page.version)))
     }
 }

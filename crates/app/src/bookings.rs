@@ -9,24 +9,28 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kalends_availability::BusySet;
 use kalends_bookings::{
-    Booking, BookingPage, BookingToken, Change, Guest, Purpose, SecretHash, SlotError, ports::FoundPage,
+    Booking, BookingFilter, BookingNow, BookingPage, BookingToken, CancelledBy, Change, Guest, Purpose, SecretHash,
+    SlotError, ports::FoundPage,
 };
 use kalends_calendars::{
-    Attendees, Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
+    Attendees, Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch,
+    ports::{BusySource, OwnedEvent},
 };
-use kalends_kernel::{EventId, FieldError, Metadata, StoreError};
+use kalends_kernel::{BookingId, EventId, FieldError, Listed, Metadata, Page, StoreError};
 use kalends_notifications::EventType;
 use kalends_plans::Metric;
 use kalends_quotas::Period;
 use kalends_time::{Span, Timestamp};
 use kalends_wire as wire;
+use serde_json::{Map, Value};
 
 use crate::{
-    Answered, App, ChangeSet, Charge, Guard, Missing, Refusal, Request,
+    Actor, Answered, App, ChangeSet, Charge, Guard, Missing, Refusal, Request,
     attempt::{Attempt, retry_stale},
     audit::Subject,
     availability::{TakenTime, hull},
     busy_cache::{KnownTime, sooner},
+    invitations::Invited,
     ports::HumanSeen,
     questions::PageQuestion,
     series_scopes::override_writes,
@@ -200,10 +204,10 @@ impl App {
         decided.map_err(Attempt::into_refusal)
     }
 
-    /// Books the slot that begins at `start` for a guest, and emails them.
+    /// Books the slot that begins at `start` for a guest, and emails them. The answers are those of the request.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if the page has no such slot now; [`Refusal::BookingTaken`];
+    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if the page has no such slot now, and for every wrong answer; [`Refusal::BookingTaken`];
     /// [`Refusal::BookingClosed`] if the month's events are used up; [`Refusal::TooMany`] if the organization has used
     /// up its emails for the hour.
     pub async fn book(
@@ -211,12 +215,12 @@ impl App {
         request: &Request,
         slug: &str,
         start: Timestamp,
-        guest: Guest,
+        (guest, answers): (Guest, &Map<String, Value>),
     ) -> Result<Answered<wire::Booked>, Refusal> {
         let calendar = self.open_page(slug).await?.page.calendar;
         // Requests for the same slot queue here. Between processes the guard decides.
         let turn = self.holding.lock([calendar]).await;
-        let booked = retry_stale(|| self.try_book(request, slug, start, &guest)).await;
+        let booked = retry_stale(|| self.try_book(request, slug, start, (&guest, answers))).await;
         drop(turn);
         closed_for_now(booked)
     }
@@ -226,9 +230,14 @@ impl App {
         request: &Request,
         slug: &str,
         start: Timestamp,
-        guest: &Guest,
+        (guest, answers): (&Guest, &Map<String, Value>),
     ) -> Result<Answered<wire::Booked>, Attempt> {
         let OpenPage { page, source, events_limit, .. } = self.open_page(slug).await?;
+        let guest = &Guest {
+            answers: page.details.questions.read(answers)?,
+            sees: page.details.shown_to_guests(),
+            ..guest.clone()
+        };
         let now = self.now();
         let mut changes = ChangeSet::new(page.org);
         let slot = self.decided_slot(&page, source, start, None, now, &mut changes).await?;
@@ -245,7 +254,7 @@ impl App {
             about: EventType::EventCreated,
         };
         self.write_outcome(outcome, now, &mut changes);
-        let body = wire::Booked::new(&page, &event, self.links(&page, &token));
+        let body = wire::Booked::new(&page, &guest.view_of(&event), self.links(&page, &token));
         let seen = page.version;
         changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen });
         self.write_to_guest(&page, guest, &event, Letter::Booked(&token), &mut changes);
@@ -261,7 +270,7 @@ impl App {
         let missing = || Refusal::missing(Missing::Booking, "at this address");
         let token = BookingToken::presented(token);
         let (page, booking) = self.parts.store.booking_of_token(token.hash()).await?.ok_or_else(missing)?;
-        let purpose = booking.opened_by(&token).filter(|_| page.slug.hash() == SecretHash::of(slug));
+        let purpose = booking.opened_by(&token).filter(|_| page.has_or_had(slug));
         let purpose = purpose.ok_or_else(missing)?;
         let found = self.parts.store.find_event(page.org, booking.event).await?;
         let event = found.map(|owned| owned.event.at(self.now()));
@@ -309,8 +318,77 @@ impl App {
             );
             let cancelled = BookingSeen { event: None, ..seen.clone() };
             let body = self.shown_booking(&cancelled);
+            changes.bookings.push(cancellation(booking, CancelledBy::Guest));
             self.write_to_guest(page, &booking.guest, &gone, Letter::Cancelled, &mut changes);
             self.commit_booking(request, &seen.page, &gone, changes, body).await
+        })
+        .await
+    }
+
+    /// The bookings of a page, by start.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
+    pub async fn list_bookings(
+        &self,
+        actor: &Actor,
+        page: &str,
+        filter: BookingFilter,
+        at: Page,
+    ) -> Result<Listed<BookingNow>, Refusal> {
+        let of = self.booking_page(actor, page).await?;
+        Ok(self.parts.store.list_bookings(actor.org(), of.id, filter, at).await?)
+    }
+
+    /// Cancels a booking for the host, and emails the guest. If it is cancelled already, nothing changes.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`]; [`Refusal::Unverified`] for a reason; [`Refusal::BookingOver`] once the booking has begun;
+    /// [`Refusal::TooMany`] if the organization has used up its emails for the hour.
+    pub async fn cancel_booking_as_host(
+        &self,
+        actor: &Actor,
+        id: &str,
+        reason: Option<String>,
+    ) -> Result<Answered<wire::Booking>, Refusal> {
+        let missing = || Refusal::missing(Missing::Booking, id);
+        let booking: BookingId = id.parse().map_err(|_| missing())?;
+        if reason.is_some() {
+            actor.may_invite()?;
+        }
+        retry_stale(|| async {
+            let found = self.parts.store.find_booking(actor.org(), booking).await?;
+            let (page, seen) = found.ok_or_else(missing)?;
+            actor.for_agent(page.agent)?;
+            let now = self.now();
+            let shows = |booking: BookingNow| Answered::shows(&actor.request, wire::Booking::from(&booking), None);
+            if seen.gone_at.is_some() {
+                return Ok(shows(seen));
+            }
+            let event = self.parts.store.find_event(actor.org(), seen.booking.event).await?;
+            let OwnedEvent { event, agent: owner } = event.ok_or(Attempt::Stale)?;
+            // The owner of the organization may have moved the event to the calendar of another agent.
+            actor.for_agent(owner)?;
+            not_begun(&event, now)?;
+            let gone = event.deleted(now)?;
+            let mut changes = ChangeSet::new(actor.org());
+            self.drop_overrides(&mut changes, &event, &gone, now).await?;
+            // Attendees whom the owner invited in addition.
+            let invited = event.only_linked();
+            if !invited.attendees.is_empty() && event.recurrence().is_none() {
+                let nobody = Event { attendees: Attendees::default(), ..gone.clone() };
+                self.invite(actor, Invited::new(Some(&invited), &nobody), now, &mut changes).await?;
+            }
+            let about = EventType::EventDeleted;
+            let booking = &seen.booking;
+            let outcome = Outcome { page: &page, booking, event: gone.clone(), seen: Some(event), about };
+            self.write_outcome(outcome, now, &mut changes);
+            changes.bookings.push(cancellation(booking, CancelledBy::Host));
+            let letter = Letter::CancelledByHost(reason.as_deref());
+            self.write_to_guest(&page, &booking.guest, &gone, letter, &mut changes);
+            let cancelled = Booking { cancelled_by: Some(CancelledBy::Host), ..seen.booking.clone() };
+            let answer = shows(BookingNow { booking: cancelled, gone_at: gone.deleted_at, ..seen });
+            self.commit_for(actor, page.agent, gone.id.to_string(), changes, answer).await
         })
         .await
     }
@@ -409,7 +487,11 @@ impl App {
         let TakenOnPage { taken, known, .. } = self.taken_on_page(page, (source, humans), around, moved, now).await?;
         let slot = page.book(start, &taken, now).map_err(refused_slot)?;
         // The rules belong to the revision that the guard names.
-        let window = hull(page.reads(slot), known.reads(slot));
+        let mut window = hull(page.reads(slot), known.reads(slot));
+        if page.max_per_day.is_some() {
+            // Another booking on the same date may be the last one.
+            window = hull(window, page.whole_days(slot));
+        }
         changes.guards.push(Guard::CalendarTime { calendar: page.calendar, seen: source.revision, window });
         Ok(slot)
     }
@@ -427,7 +509,19 @@ impl App {
         let (around, own) = (page.reads(window), here.and_then(Event::busy));
         let found = self.taken_time(page.org, sources, (window, around), own, now).await?;
         let TakenTime { not_offered, busy, known, valid_until } = found.ok_or(Attempt::Stale)?;
-        Ok(TakenOnPage { taken: page.taken(&not_offered, &busy, window), known, valid_until })
+        let taken = page.taken(&not_offered, &busy, window);
+        let full = self.full_days(page, window, moved).await?;
+        Ok(TakenOnPage { taken: taken.union(&full.clip(window)), known, valid_until })
+    }
+
+    /// The dates in `window` on which the page takes no more bookings. The booking of `moved` does not count.
+    async fn full_days(&self, page: &BookingPage, window: Span, moved: Option<&Event>) -> Result<BusySet, Refusal> {
+        if page.max_per_day.is_none() {
+            return Ok(BusySet::EMPTY);
+        }
+        let booked = self.parts.store.booked_starts(page.org, page.id, page.whole_days(window)).await?;
+        let others = booked.into_iter().filter(|(event, _)| moved.is_none_or(|moved| moved.id != *event));
+        Ok(page.full_days(&others.map(|(_, start)| start).collect::<Vec<_>>()))
     }
 
     /// Adds the write of the event, and the webhook message, which names the page.
@@ -471,23 +565,27 @@ fn booked_event(
     slot: Span,
     now: Timestamp,
 ) -> Result<Event, Refusal> {
-    let booking = serde_json::json!({ "booking": {
+    let mut booking = serde_json::json!({
         "name": guest.name,
         "email": guest.email.as_str(),
         "notes": guest.notes,
         "booking_page_id": page.id,
-    } });
+    });
+    if !guest.answers.is_empty() {
+        booking["answers"] = serde_json::json!(guest.answers);
+    }
+    let metadata = serde_json::json!({ "booking": booking });
     let new = NewEvent {
         title: format!("{}: {}", page.title, guest.name),
         description: None,
-        location: None,
-        conference_url: None,
+        location: page.details.location.clone(),
+        conference_url: page.details.conference_url.clone(),
         attendees: Attendees::default(),
         start: Moment::At(slot.start()),
         end: Moment::At(slot.end()),
         all_day: false,
         status: EventStatus::Confirmed,
-        metadata: Metadata::parse("notes", booking)?,
+        metadata: Metadata::parse("notes", metadata)?,
         reminders: None,
         recurrence: None,
         hold: None,
@@ -495,6 +593,11 @@ fn booked_event(
         send_invitations: false,
     };
     Ok(Event::create(id, calendar, new, now)?)
+}
+
+/// The record of who cancelled a booking.
+fn cancellation(booking: &Booking, by: CancelledBy) -> Change {
+    Change::CancelBooking { org: booking.org, booking: booking.id, by }
 }
 
 fn no_page() -> Refusal {
@@ -528,6 +631,8 @@ pub(crate) enum Letter<'a> {
     Booked(&'a BookingToken),
     /// The booking was moved. The token moves it again.
     Moved(&'a BookingToken),
-    /// The booking was cancelled.
+    /// The guest cancelled the booking.
     Cancelled,
+    /// The host cancelled the booking, for this reason.
+    CancelledByHost(Option<&'a str>),
 }

@@ -157,6 +157,7 @@ impl App {
                 Attempt::Refused(Refusal::TooMany { limited, retry_after: retry_after_seconds(retry_after) })
             }
             CommitError::EmailTaken => Attempt::Refused(Refusal::EmailTaken),
+            CommitError::SlugTaken => Attempt::Refused(Refusal::SlugTaken),
             // As for any request after the deletion: the key is no longer valid.
             CommitError::NoOrganization => Attempt::Refused(Refusal::Unauthorized),
             CommitError::AlreadyAnswered => Attempt::Refused(Refusal::AlreadyAnswered),

@@ -26,23 +26,16 @@ impl App {
         changes: &mut ChangeSet,
     ) {
         let (now, title) = (self.now(), Foreign::new(&page.title));
-        let method = if matches!(about, Letter::Cancelled) { Method::Cancel } else { Method::Request };
-        let when = When::of(event.times, page.timetable.zone);
+        let host = page.details.host_name.as_deref().map(Foreign::new);
+        let cancels = matches!(about, Letter::Cancelled | Letter::CancelledByHost(_));
+        let method = if cancels { Method::Cancel } else { Method::Request };
         let links = match &about {
             Letter::Booked(token) | Letter::Moved(token) => Some(self.links(page, token)),
-            Letter::Cancelled => None,
+            Letter::Cancelled | Letter::CancelledByHost(_) => None,
         };
         let sender = self.parts.mailer.sender();
-        // Only the page's title and the times: the guest's own words are not repeated, and what the host has added to the
-        // event is not meant for the guest.
-        let shown = Event {
-            title: page.title.clone(),
-            description: None,
-            location: None,
-            conference_url: None,
-            repeats: Repeats::Once,
-            ..event.clone()
-        };
+        // The guest's own words, which are in the title, are not repeated.
+        let shown = Event { title: page.title.clone(), repeats: Repeats::Once, ..guest.view_of(event) };
         let attendee = Attendee {
             email: guest.email.clone(),
             name: None,
@@ -55,16 +48,27 @@ impl App {
         let moves = links.as_ref().and_then(|links| links.reschedule_url.as_deref());
         let text = Meeting::new(page.timetable.zone, &shown, None, &[]).to(&Party {
             method,
-            organizer: (&title, &sender),
+            organizer: (host.as_ref().unwrap_or(&title), &sender),
             attendee: &attendee,
             link: moves.map(|link| ("To take another time:", link)),
             takes_place: method == Method::Request,
             written: now,
         });
+        let appointment = letters::Appointment {
+            title: &title,
+            host: host.as_ref(),
+            when: When::of(event.times, guest.zone.unwrap_or(page.timetable.zone)),
+            location: shown.location.as_deref().map(Foreign::new),
+            call: shown.conference_url.as_ref(),
+        };
         let mut mail = match (&about, &links) {
-            (Letter::Booked(_), Some(links)) => letters::booked(&guest.email, &title, &when, links),
-            (Letter::Moved(_), Some(links)) => letters::booking_moved(&guest.email, &title, &when, links),
-            (Letter::Cancelled, _) | (_, None) => letters::booking_cancelled(&guest.email, &title, &when),
+            (Letter::Booked(_), Some(links)) => letters::booked(&guest.email, &appointment, links),
+            (Letter::Moved(_), Some(links)) => letters::booking_moved(&guest.email, &appointment, links),
+            (Letter::CancelledByHost(reason), _) => {
+                let again = page.is_open().then(|| self.address(page));
+                letters::called_off(&guest.email, &appointment, *reason, again)
+            }
+            (Letter::Cancelled, _) | (_, None) => letters::booking_cancelled(&guest.email, &appointment),
         };
         mail.calendar = Some(CalendarPart { method, text });
         self.write_letter(&mail, About::event(event.id), now, changes);
@@ -78,9 +82,13 @@ impl App {
         }
     }
 
+    /// The URL on which guests book.
+    fn address(&self, page: &BookingPage) -> String {
+        format!("{}/book/{}", self.parts.settings.base_url, page.slug.reveal())
+    }
+
     /// The URL at which a booking's token is used.
     pub(crate) fn link(&self, page: &BookingPage, token: &BookingToken, what: &str) -> String {
-        let (base, slug) = (&self.parts.settings.base_url, page.slug.reveal());
-        format!("{base}/book/{slug}/bookings/{}/{what}", token.reveal())
+        format!("{}/bookings/{}/{what}", self.address(page), token.reveal())
     }
 }

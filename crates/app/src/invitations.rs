@@ -199,8 +199,10 @@ impl App {
             let keeps = |row: &Event, after: &Option<Event>| {
                 after.as_ref().is_some_and(|after| after.occurrence() == row.occurrence())
             };
-            for (row, _) in pairs.iter().filter(|(row, after)| is_own(row) && !keeps(row, after)) {
+            for (row, after) in pairs.iter().filter(|(row, after)| is_own(row) && !keeps(row, after)) {
                 let was = row.only_others_than(&[known, asked]);
+                // An occurrence that moves is news only to those who were invited.
+                let was = if after.is_some() { was.only_linked() } else { was };
                 let gone = Event { attendees: Attendees::default(), ..row.deleted(now)? };
                 let invited = Invited { before: Some(&was), event: &gone, series: Some(&series), overrides: &[] };
                 self.invite(actor, invited, now, changes).await?;
@@ -208,7 +210,7 @@ impl App {
         }
         self.invite(actor, Invited { before, event, series: None, overrides: &overrides }, now, changes).await?;
         for (row, after) in pairs {
-            let Some(after) = after else { continue };
+            let Some(after) = after.filter(|after| row.takes_place() || after.takes_place()) else { continue };
             let stays = is_own(&row) && after.occurrence() == row.occurrence();
             // Somebody who was never invited stays on the list, and gets nothing.
             let was = stays.then(|| row.only_others_than(&[known, asked]).only_linked());

@@ -346,23 +346,79 @@ pub(crate) fn webhook_deactivated(
     .to(to)
 }
 
-/// A booking that a guest made. `when` is in the zone of the page.
-pub(crate) fn booked(to: &Email, page: &Foreign, when: &When, links: &BookingLinks) -> Mail {
-    let text = Words::new("your booking \"").foreign(page).and("\" is confirmed for ").own(when).and(".");
-    with_links("Your booking is confirmed", text, links).to(to)
+/// A booking as the emails to its guest show it.
+pub(crate) struct Appointment<'a> {
+    /// The title of the page.
+    pub(crate) title: &'a Foreign,
+    /// Who receives the guest.
+    pub(crate) host: Option<&'a Foreign>,
+    /// When, by the clocks of the guest's zone, or of the page's.
+    pub(crate) when: When,
+    /// Where.
+    pub(crate) location: Option<Foreign>,
+    /// The call.
+    pub(crate) call: Option<&'a ConferenceUrl>,
 }
 
-/// A booking that a guest moved. `when` is in the zone of the page.
-pub(crate) fn booking_moved(to: &Email, page: &Foreign, when: &When, links: &BookingLinks) -> Mail {
-    let text = Words::new("your booking \"").foreign(page).and("\" was moved. It takes place on ").own(when).and(".");
-    with_links("Your booking was moved", text, links).to(to)
+impl Appointment<'_> {
+    /// `your booking "Intro call" with Grace`.
+    fn named(&self) -> Words {
+        let words = Words::new("your booking \"").foreign(self.title).and("\"");
+        match self.host {
+            Some(host) => words.and(" with ").foreign(host),
+            None => words,
+        }
+    }
+
+    /// Where it takes place.
+    fn places(&self) -> Vec<Part> {
+        places(self.location.as_ref(), self.call)
+    }
+}
+
+/// A booking that a guest made.
+pub(crate) fn booked(to: &Email, of: &Appointment<'_>, links: &BookingLinks) -> Mail {
+    let text = of.named().and(" is confirmed for ").own(&of.when).and(".");
+    with_links("Your booking is confirmed", text, of.places(), links).to(to)
+}
+
+/// A booking that a guest moved.
+pub(crate) fn booking_moved(to: &Email, of: &Appointment<'_>, links: &BookingLinks) -> Mail {
+    let text = of.named().and(" was moved. It takes place on ").own(&of.when).and(".");
+    with_links("Your booking was moved", text, of.places(), links).to(to)
 }
 
 /// A booking that a guest cancelled.
-pub(crate) fn booking_cancelled(to: &Email, page: &Foreign, when: &When) -> Mail {
-    let text = Words::new("your booking \"").foreign(page).and("\" for ").own(when);
-    let text = text.and(" is cancelled. There is nothing to do.");
+pub(crate) fn booking_cancelled(to: &Email, of: &Appointment<'_>) -> Mail {
+    let text = of.named().and(" for ").own(&of.when).and(" is cancelled. There is nothing to do.");
     Letter { subject: "Your booking is cancelled".into(), parts: vec![Part::Says(text)] }.to(to)
+}
+
+/// A booking that the host cancelled. `again` is the page on which the guest can book another time.
+pub(crate) fn called_off(to: &Email, of: &Appointment<'_>, reason: Option<&str>, again: Option<String>) -> Mail {
+    let text = of.named().and(" for ").own(&of.when).and(" was cancelled by the host.");
+    let mut parts = vec![Part::Says(text)];
+    let lines: Vec<Foreign> = reason.unwrap_or_default().lines().map(Foreign::new).collect();
+    if !lines.is_empty() {
+        parts.push(Part::Says("The host writes:".into()));
+        parts.extend(lines.iter().map(|line| Part::Says(Words::new("> ").foreign(line))));
+    }
+    if let Some(address) = again {
+        parts.extend([Part::Says("To book another time, go to".into()), Part::Link(address)]);
+    }
+    Letter { subject: "Your booking was cancelled".into(), parts }.to(to)
+}
+
+/// Where an event takes place. Only the address of the call is a link.
+fn places(location: Option<&Foreign>, call: Option<&ConferenceUrl>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if let Some(location) = location {
+        parts.push(Part::Says(Words::new("Place: ").foreign(location)));
+    }
+    if let Some(call) = call {
+        parts.extend([Part::Says("Call:".into()), Part::Link(call.as_str().to_owned())]);
+    }
+    parts
 }
 
 /// An event as the emails to its attendees show it.
@@ -410,12 +466,7 @@ pub(crate) fn invited(to: &Email, event: &Gathering, changed: bool, reply: &str)
     let says = says.own(&event.when);
     let says = says.and(if event.repeats { ". It repeats on later dates." } else { "." });
     let mut parts = vec![Part::Says(says)];
-    if let Some(location) = &event.location {
-        parts.push(Part::Says(Words::new("Place: ").foreign(location)));
-    }
-    if let Some(call) = &event.call {
-        parts.extend([Part::Says("Call:".into()), Part::Link(call.as_str().to_owned())]);
-    }
+    parts.extend(places(event.location.as_ref(), event.call.as_ref()));
     if !event.description.is_empty() {
         parts.push(Part::Says("The organizer writes:".into()));
         parts.extend(event.description.iter().map(|line| Part::Says(Words::new("> ").foreign(line))));
@@ -481,8 +532,9 @@ pub(crate) fn password_was_reset(to: &Email) -> Mail {
 }
 
 /// The text about a booking, with the links to move and cancel it.
-fn with_links(subject: &'static str, says: Words, links: &BookingLinks) -> Letter {
+fn with_links(subject: &'static str, says: Words, places: Vec<Part>, links: &BookingLinks) -> Letter {
     let mut parts = vec![Part::Says(says)];
+    parts.extend(places);
     if let Some(reschedule) = &links.reschedule_url {
         parts.extend([Part::Says("To choose another time, go to".into()), Part::Link(reschedule.clone())]);
     }
@@ -524,7 +576,8 @@ mod tests {
         }
     }
 
-    fn all(name: &str) -> [(&'static str, Mail); 19] {
+    fn all(text: &str) -> [(&'static str, Mail); 20] {
+        let name = text;
         let gathering = |repeats| Gathering {
             title: Foreign::new(name),
             organizer: Foreign::new(name),
@@ -537,7 +590,14 @@ mod tests {
         let (once, weekly) = (&gathering(false), &gathering(true));
         let reply = "https://calendar.example.com/rsvp/token";
         let name = &Foreign::new(name);
-        let (host, when) = (&Foreign::new("example.com"), &When("Monday, 2026-03-02, 10:00 to 10:30 (UTC)".to_owned()));
+        let host = &Foreign::new("example.com");
+        let appointment = Appointment {
+            title: name,
+            host: Some(name),
+            when: When("Monday, 2026-03-02, 10:00 to 10:30 (UTC)".to_owned()),
+            location: Some(name.clone()),
+            call: None,
+        };
         let reset = ResetToken::generate(&Sevens);
         let to = Email::parse("email", "ada@example.com").unwrap();
         let code = Code::parse("483920").unwrap();
@@ -566,9 +626,13 @@ mod tests {
                 "webhook-failing",
                 webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), host), Deactivation::Failing),
             ),
-            ("booked", booked(&to, name, when, &links)),
-            ("booking-moved", booking_moved(&to, name, when, &links)),
-            ("booking-cancelled", booking_cancelled(&to, name, when)),
+            ("booked", booked(&to, &appointment, &links)),
+            ("booking-moved", booking_moved(&to, &appointment, &links)),
+            ("booking-cancelled", booking_cancelled(&to, &appointment)),
+            (
+                "booking-called-off",
+                called_off(&to, &appointment, Some(text), Some("https://calendar.example.com/book/slug".to_owned())),
+            ),
             ("invited", invited(&to, once, false, reply)),
             ("invitation-changed", invited(&to, weekly, true, reply)),
             ("uninvited", uninvited(&to, once, true)),

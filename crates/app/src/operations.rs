@@ -241,6 +241,8 @@ operations! {
     GET_BOOKING_PAGE = "getBookingPage" "GET" "/v1/booking-pages/{id}" 200 AgentData;
     UPDATE_BOOKING_PAGE = "updateBookingPage" "PATCH" "/v1/booking-pages/{id}" 200 AgentData BookingPageUpdate;
     DELETE_BOOKING_PAGE = "deleteBookingPage" "DELETE" "/v1/booking-pages/{id}" 204 AgentData BookingPageDelete;
+    LIST_BOOKINGS = "listBookings" "GET" "/v1/booking-pages/{id}/bookings" 200 AgentData;
+    CANCEL_BOOKING_AS_HOST = "cancelBookingAsHost" "POST" "/v1/bookings/{id}/cancel" 200 AgentData BookingCancel;
     LIST_BOOKING_SLOTS = "listBookingSlots" "GET" "/book/{slug}/slots" 200 Public;
     SHOW_BOOKING_PAGE = "showBookingPage" "GET" "/book/{slug}" 200 Public;
     BOOKING_ASSET = "getBookingAsset" "GET" "/book/assets/{name}" 200 Public;

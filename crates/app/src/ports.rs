@@ -54,6 +54,9 @@ pub enum CommitError {
     /// An organization or a user with that address exists.
     #[error("the address is taken")]
     EmailTaken,
+    /// Another booking page has that slug, or had it when it was deleted.
+    #[error("the slug is taken")]
+    SlugTaken,
     /// The organization does not exist, or has been deleted since the request began.
     #[error("the organization does not exist")]
     NoOrganization,

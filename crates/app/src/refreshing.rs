@@ -83,6 +83,7 @@ impl App {
                 | CommitError::NoOrganization
                 | CommitError::LimitReached { .. }
                 | CommitError::EmailTaken
+                | CommitError::SlugTaken
                 | CommitError::TooMany { .. }
                 | CommitError::AlreadyAnswered,
             ) => "lost",

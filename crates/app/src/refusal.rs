@@ -287,6 +287,9 @@ pub enum Refusal {
     /// The address belongs to another organization or to a user.
     #[error("an account with that address exists")]
     EmailTaken,
+    /// The slug belongs to another booking page, of any organization.
+    #[error("another booking page has that slug; choose another one, or leave it out to get a random one")]
+    SlugTaken,
     /// The code of a claim is right, but another claim is on hold, or the organization has an owner.
     #[error("{}", kalends_accounts::ClaimError::Taken)]
     ClaimTaken,

@@ -74,6 +74,7 @@ impl From<CommitError> for Broken {
             | CommitError::NoOrganization
             | CommitError::LimitReached { .. }
             | CommitError::EmailTaken
+            | CommitError::SlugTaken
             | CommitError::TooMany { .. }
             | CommitError::AlreadyAnswered => Self::Lost,
         }

@@ -5,6 +5,7 @@ use kalends_kernel::{BookingId, BookingPageId, CalendarId, Entropy, EventId, Org
 use kalends_time::{SignedDuration, Span, Timestamp};
 
 use crate::{
+    cancelled::CancelledBy,
     guest::Guest,
     offer::{NEAREST, nearest, offered},
     page::BookingPage,
@@ -33,6 +34,8 @@ pub struct Booking {
     pub moves: SecretHash,
     /// The guest who booked.
     pub guest: Guest,
+    /// Who cancelled it; `None` if nobody did, or if the owner cancelled or deleted the event itself.
+    pub cancelled_by: Option<CancelledBy>,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -56,6 +59,7 @@ impl Booking {
             cancel: token.to_cancel().hash(),
             moves: token.hash(),
             guest,
+            cancelled_by: None,
             created_at: now,
         };
         (booking, token)

@@ -1,8 +1,8 @@
 //! The writes of a use case to booking pages and bookings, as plain data.
 
-use kalends_kernel::Version;
+use kalends_kernel::{BookingId, OrgId, Version};
 
-use crate::{booking::Booking, page::BookingPage};
+use crate::{booking::Booking, cancelled::CancelledBy, page::BookingPage};
 
 /// One change.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,5 +23,14 @@ pub enum Change {
         booking: Box<Booking>,
         /// The version of the page that was read.
         seen: Version,
+    },
+    /// Who cancelled a booking. The write of its event guards that it was not cancelled before.
+    CancelBooking {
+        /// The organization.
+        org: OrgId,
+        /// The booking.
+        booking: BookingId,
+        /// Who cancelled it.
+        by: CancelledBy,
     },
 }

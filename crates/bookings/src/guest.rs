@@ -1,8 +1,12 @@
 //! Guests: the people who book.
 
 use kalends_accounts::Email;
+use kalends_calendars::Event;
 use kalends_kernel::{FieldErrors, bounded_text, optional_text};
+use kalends_time::Zone;
 use serde::{Deserialize, Serialize};
+
+use crate::questions::Answers;
 
 /// The maximum number of characters of a guest's name.
 pub const NAME_MAX: usize = 200;
@@ -18,6 +22,21 @@ pub struct Guest {
     pub email: Email,
     /// Notes of the guest, up to 2,000 characters.
     pub notes: Option<String>,
+    /// The answers to the questions of the page.
+    pub answers: Answers,
+    /// The zone in which emails show times to the guest; `None` is that of the page.
+    pub zone: Option<Zone>,
+    /// Whether the page had a place and a call when the guest booked: the guest sees those of the event.
+    pub sees: Sees,
+}
+
+/// What a guest sees of an event, besides its times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sees {
+    /// The place.
+    pub place: bool,
+    /// The call.
+    pub call: bool,
 }
 
 /// The plain form of a guest in a store.
@@ -27,6 +46,14 @@ struct Plain {
     name: String,
     email: String,
     notes: Option<String>,
+    #[serde(default, skip_serializing_if = "Answers::is_empty")]
+    answers: Answers,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    timezone: Option<Zone>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sees_place: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    sees_call: bool,
 }
 
 /// The document does not contain the fields of a guest. The error does not repeat its content.
@@ -35,7 +62,9 @@ struct Plain {
 pub struct GuestDocumentError;
 
 impl Guest {
-    /// Checks every field. Blank notes become `None`.
+    /// Checks every field. Blank notes become `None`. The questions of a page check the answers ([`Questions::read`]).
+    ///
+    /// [`Questions::read`]: crate::Questions::read
     ///
     /// # Errors
     /// Every invalid field.
@@ -46,16 +75,34 @@ impl Guest {
         let notes = errors.take(optional_text("notes", notes, NOTES_MAX));
         match (name, email, notes) {
             (Some(name), Some(email), Some(notes)) => {
-                Ok(Self { name, email, notes: notes.filter(|notes| !notes.trim().is_empty()) })
+                let notes = notes.filter(|notes| !notes.trim().is_empty());
+                Ok(Self { name, email, notes, answers: Answers::default(), zone: None, sees: Sees::default() })
             }
             _ => Err(errors),
         }
     }
 
+    /// The event of a booking as its guest sees it: without what the owner has written into it, and with its place and its
+    /// call if the page had them when the guest booked.
+    #[must_use]
+    pub fn view_of(&self, event: &Event) -> Event {
+        let mut shown = Event { description: None, ..event.clone() };
+        if !self.sees.place {
+            shown.location = None;
+        }
+        if !self.sees.call {
+            shown.conference_url = None;
+        }
+        shown
+    }
+
     /// The document that stores seal.
     pub fn write(&self) -> Vec<u8> {
-        let plain = Plain { name: self.name.clone(), email: self.email.as_str().to_owned(), notes: self.notes.clone() };
-        // Serializing three strings cannot fail.
+        let Self { name, email, notes, answers, zone: timezone, sees } = self.clone();
+        let email = email.as_str().to_owned();
+        let (sees_place, sees_call) = (sees.place, sees.call);
+        let plain = Plain { name, email, notes, answers, timezone, sees_place, sees_call };
+        // Serializing texts and booleans cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
     }
 
@@ -64,8 +111,10 @@ impl Guest {
     /// # Errors
     /// [`GuestDocumentError`].
     pub fn read(document: &[u8]) -> Result<Self, GuestDocumentError> {
-        let Plain { name, email, notes } = serde_json::from_slice(document).map_err(|_| GuestDocumentError)?;
-        Ok(Self { name, email: Email::from_stored(email), notes })
+        let plain: Plain = serde_json::from_slice(document).map_err(|_| GuestDocumentError)?;
+        let Plain { name, email, notes, answers, timezone, sees_place, sees_call } = plain;
+        let sees = Sees { place: sees_place, call: sees_call };
+        Ok(Self { name, email: Email::from_stored(email), notes, answers, zone: timezone, sees })
     }
 }
 
@@ -74,6 +123,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
+    use crate::questions::{Question, QuestionType, Questions};
 
     #[rstest]
     #[case::all(("Ada", "Ada@Example.com", Some("bring tea")), &[])]
@@ -106,6 +156,18 @@ mod tests {
     #[test]
     fn documents_round_trip() {
         let guest = Guest::parse("Ada \"the\" Countess", "ada@example.com", Some("line\nbreak")).unwrap();
+        assert_eq!(Guest::read(&guest.write()), Ok(guest.clone()));
+        let asked = vec![Question {
+            id: "vip".into(),
+            label: "VIP?".into(),
+            kind: QuestionType::Checkbox,
+            required: true,
+            options: vec![],
+        }];
+        let given = serde_json::json!({ "vip": true });
+        let answers = Questions::new(asked).unwrap().read(given.as_object().unwrap()).unwrap();
+        let sees = Sees { place: true, call: true };
+        let guest = Guest { answers, sees, zone: Some("Australia/Lord_Howe".parse().unwrap()), ..guest };
         assert_eq!(Guest::read(&guest.write()), Ok(guest));
         assert_eq!(Guest::parse("Ada", "ada@example.com", Some(" \n")).unwrap().notes, None);
         for broken in ["", "{}", r#"{"name":"Ada","email":"a@b.example","notes":null,"phone":"1"}"#] {

@@ -5,22 +5,37 @@
 //! current time, the busy time and random bytes are arguments.
 
 mod booking;
+mod cancelled;
 mod change;
+mod colour;
+mod details;
+mod embedding;
 mod grid;
 mod guest;
 mod offer;
+mod overview;
 mod page;
 pub mod ports;
+mod questions;
 mod secret;
 
 pub use booking::{Booking, SlotError};
+pub use cancelled::{CancelledBy, REASON_MAX};
 pub use change::Change;
+pub use colour::Colour;
+pub use details::{HOST_NAME_MAX, PageDetails, PageDetailsPatch, host_name, location};
+pub use embedding::{EMBED_ORIGINS_MAX, ORIGIN_MAX, Origin, embed_origins};
 pub use grid::Timetable;
-pub use guest::{Guest, GuestDocumentError, NAME_MAX, NOTES_MAX};
+pub use guest::{Guest, GuestDocumentError, NAME_MAX, NOTES_MAX, Sees};
 pub use offer::{NEAREST, nearest, offered};
+pub use overview::{BookingFilter, BookingNow};
 pub use page::{
     BUFFER_MAX_MINUTES, BookingPage, BookingPagePatch, Confidential, ConfidentialError, DESCRIPTION_MAX,
-    DURATION_DEFAULT_MINUTES, DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, NOTICE_MAX_MINUTES, NewBookingPage,
-    TITLE_MAX, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS,
+    DURATION_DEFAULT_MINUTES, DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, FORMER_SLUGS_MAX, NOTICE_MAX_MINUTES,
+    NewBookingPage, PER_DAY_MAX, TITLE_MAX, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS,
 };
-pub use secret::{BookingToken, Purpose, SecretHash, Slug};
+pub use questions::{
+    ANSWER_MAX, ANSWERS_BYTES_MAX, Answers, LABEL_MAX, LONG_ANSWER_MAX, OPTION_MAX, OPTIONS_MAX, PHONE_MAX,
+    QUESTION_ID_MAX, QUESTIONS_BYTES_MAX, QUESTIONS_MAX, Question, QuestionType, Questions,
+};
+pub use secret::{BookingToken, Purpose, SLUG_MAX, SLUG_MIN, SecretHash, Slug};

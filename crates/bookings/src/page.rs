@@ -1,12 +1,19 @@
 //! Booking pages, and the conditions under which they offer slots.
 
-use kalends_availability::BusySet;
-use kalends_calendars::Patch;
-use kalends_kernel::{AgentId, BookingPageId, CalendarId, Entropy, OrgId, Version};
-use kalends_time::{SignedDuration, Span, Timestamp};
+use kalends_availability::{BusySet, Hours, Week};
+use kalends_calendars::{ConferenceUrl, Patch};
+use kalends_kernel::{AgentId, BookingPageId, CalendarId, Entropy, FieldError, OrgId, Version};
+use kalends_time::{CivilDate, SignedDuration, Span, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 
-use crate::{grid::Timetable, secret::Slug};
+use crate::{
+    colour::Colour,
+    details::{PageDetails, PageDetailsPatch},
+    embedding::Origin,
+    grid::Timetable,
+    questions::{Question, Questions},
+    secret::{SecretHash, Slug},
+};
 
 /// The maximum number of characters of a title. It leaves room for a guest's name, because the title of an event
 /// consists of both.
@@ -28,6 +35,12 @@ pub const WINDOW_DEFAULT_DAYS: u16 = 14;
 /// The longest notice, in minutes: 365 days.
 pub const NOTICE_MAX_MINUTES: u32 = 365 * 24 * 60;
 
+/// The maximum number of earlier slugs of a page.
+pub const FORMER_SLUGS_MAX: usize = 20;
+
+/// The largest maximum number of bookings on one day.
+pub const PER_DAY_MAX: u16 = 500;
+
 /// A booking page as stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BookingPage {
@@ -41,10 +54,15 @@ pub struct BookingPage {
     pub agent: Option<AgentId>,
     /// The last part of the page's address.
     pub slug: Slug,
+    /// Slugs that the page had before, at most [`FORMER_SLUGS_MAX`], the newest last. The links in emails to guests
+    /// contain them.
+    pub former_slugs: Vec<Slug>,
     /// The title, 1-255 characters.
     pub title: String,
     /// The description, as free text.
     pub description: Option<String>,
+    /// What it shows and asks in addition.
+    pub details: PageDetails,
     /// The rule that places its slots.
     pub timetable: Timetable,
     /// Minutes that stay free before and after busy time, 0-120.
@@ -53,6 +71,8 @@ pub struct BookingPage {
     pub window_days: u16,
     /// The minimum notice in minutes: the shortest time between a booking and the start of the slot.
     pub min_notice_minutes: u32,
+    /// The maximum number of bookings on one date of the page's zone, 1-500; `None` means no maximum.
+    pub max_per_day: Option<u16>,
     /// Whether the page is open.
     pub active: bool,
     /// The number of bookings. Only stores increment it, with each booking, and that does not change the version.
@@ -70,18 +90,28 @@ pub struct BookingPage {
 /// The validated fields of a new page.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewBookingPage {
+    /// The last part of its address; `None` generates one.
+    pub slug: Option<Slug>,
     /// The title, 1-255 characters.
     pub title: String,
     /// The description, as free text.
     pub description: Option<String>,
-    /// The rule that places its slots.
-    pub timetable: Timetable,
+    /// What it shows and asks in addition.
+    pub details: PageDetails,
+    /// The length of a slot, in minutes.
+    pub duration_minutes: u16,
+    /// The zone of the hours and dates; `None` is that of the calendar.
+    pub zone: Option<Zone>,
+    /// The hours of each weekday; `None` is always open.
+    pub constraints: Option<Week<Hours>>,
     /// Minutes that stay free before and after busy time.
     pub buffer_minutes: u8,
     /// The number of days ahead for which slots are offered.
     pub window_days: u16,
     /// The minimum notice, in minutes.
     pub min_notice_minutes: u32,
+    /// The maximum number of bookings on one date.
+    pub max_per_day: Option<u16>,
     /// Whether the page is open.
     pub active: bool,
 }
@@ -89,10 +119,14 @@ pub struct NewBookingPage {
 /// The validated changes of a PATCH.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BookingPagePatch {
+    /// A new last part of the address.
+    pub slug: Patch<Slug>,
     /// A new title.
     pub title: Patch<String>,
     /// A new description; `None` clears it.
     pub description: Patch<Option<String>>,
+    /// What it shows and asks in addition.
+    pub details: PageDetailsPatch,
     /// The length of a slot, in minutes.
     pub duration_minutes: Patch<u16>,
     /// Minutes that stay free before and after busy time.
@@ -101,18 +135,21 @@ pub struct BookingPagePatch {
     pub window_days: Patch<u16>,
     /// The minimum notice, in minutes.
     pub min_notice_minutes: Patch<u32>,
+    /// The maximum number of bookings on one date; `None` means no maximum.
+    pub max_per_day: Patch<Option<u16>>,
     /// The zone of the hours and dates.
-    pub zone: Patch<kalends_time::Zone>,
+    pub zone: Patch<Zone>,
     /// The hours of each weekday; `None` is always open.
-    pub constraints: Patch<Option<kalends_availability::Week<kalends_availability::Hours>>>,
+    pub constraints: Patch<Option<Week<Hours>>>,
     /// Whether the page is open.
     pub active: Patch<bool>,
 }
 
 impl BookingPage {
-    /// A new page.
+    /// A new page for the time of a calendar in the zone `zone`.
     pub fn create(
         (org, calendar, agent): (OrgId, CalendarId, Option<AgentId>),
+        zone: Zone,
         new: NewBookingPage,
         now: Timestamp,
         entropy: &dyn Entropy,
@@ -122,13 +159,20 @@ impl BookingPage {
             org,
             calendar,
             agent,
-            slug: Slug::generate(entropy),
+            slug: new.slug.unwrap_or_else(|| Slug::generate(entropy)),
+            former_slugs: Vec::new(),
             title: new.title,
             description: new.description,
-            timetable: new.timetable,
+            details: new.details,
+            timetable: Timetable {
+                duration_minutes: new.duration_minutes,
+                zone: new.zone.unwrap_or(zone),
+                constraints: new.constraints,
+            },
             buffer_minutes: new.buffer_minutes,
             window_days: new.window_days,
             min_notice_minutes: new.min_notice_minutes,
+            max_per_day: new.max_per_day,
             active: new.active,
             bookings: 0,
             version: Version::FIRST,
@@ -139,25 +183,48 @@ impl BookingPage {
     }
 
     /// The page after `patch`. Existing bookings stay as they are.
-    #[must_use]
-    pub fn patched(&self, patch: BookingPagePatch, now: Timestamp) -> Self {
+    ///
+    /// # Errors
+    /// The page has had too many slugs ([`FORMER_SLUGS_MAX`]).
+    pub fn patched(&self, patch: BookingPagePatch, now: Timestamp) -> Result<Self, FieldError> {
         let mut page = Self { version: self.version.next(), updated_at: now, ..self.clone() };
+        patch.slug.apply_to(&mut page.slug);
+        if page.slug != self.slug {
+            page.former_slugs.retain(|slug| *slug != page.slug && *slug != self.slug);
+            page.former_slugs.push(self.slug.clone());
+            if page.former_slugs.len() > FORMER_SLUGS_MAX {
+                let message = format!(
+                    "must stay as it is: the page has had {FORMER_SLUGS_MAX} others; make another page instead"
+                );
+                return Err(FieldError::new("slug", message));
+            }
+        }
+        patch.details.apply_to(&mut page.details);
         patch.title.apply_to(&mut page.title);
         patch.description.apply_to(&mut page.description);
         patch.duration_minutes.apply_to(&mut page.timetable.duration_minutes);
         patch.buffer_minutes.apply_to(&mut page.buffer_minutes);
         patch.window_days.apply_to(&mut page.window_days);
         patch.min_notice_minutes.apply_to(&mut page.min_notice_minutes);
+        patch.max_per_day.apply_to(&mut page.max_per_day);
         patch.zone.apply_to(&mut page.timetable.zone);
         patch.constraints.apply_to(&mut page.timetable.constraints);
         patch.active.apply_to(&mut page.active);
-        page
+        Ok(page)
     }
 
-    /// The page marked as deleted. Existing bookings stay.
+    /// Whether a link to a booking of the page may contain that slug.
+    pub fn has_or_had(&self, slug: &str) -> bool {
+        let hash = SecretHash::of(slug);
+        self.former_slugs.iter().chain([&self.slug]).any(|known| known.hash() == hash)
+    }
+
+    /// The page marked as deleted. Existing bookings stay, and so do the links to them. The slug is free for other pages.
     #[must_use]
-    pub fn deleted(&self, now: Timestamp) -> Self {
-        Self { version: self.version.next(), updated_at: now, deleted_at: Some(now), ..self.clone() }
+    pub fn deleted(&self, now: Timestamp, entropy: &dyn Entropy) -> Self {
+        let mut page = Self { version: self.version.next(), updated_at: now, deleted_at: Some(now), ..self.clone() };
+        page.former_slugs.push(std::mem::replace(&mut page.slug, Slug::generate(entropy)));
+        page
     }
 
     /// Whether guests may book on it.
@@ -183,6 +250,33 @@ impl BookingPage {
         Span::new(window.start() - self.buffer(), window.end() + self.buffer()).unwrap_or(window)
     }
 
+    /// The dates of the page's zone that `span` touches, from the first midnight to the last: the time whose bookings
+    /// count for the maximum of these dates.
+    pub fn whole_days(&self, span: Span) -> Span {
+        let zone = self.timetable.zone;
+        let midnight = |at: Timestamp, days| zone.to_timestamp(zone.to_civil(at).date.plus_days(days).midnight());
+        // Without a midnight in range, a span that is longer than any date contains the same dates.
+        let from = midnight(span.start(), 0).unwrap_or(span.start() - SignedDuration::days(2));
+        let to = midnight(span.end(), 1).unwrap_or(span.end() + SignedDuration::days(2));
+        Span::new(from, to).unwrap_or(span)
+    }
+
+    /// The dates on which no more bookings are taken. `starts` are those of the bookings that take place, in any order.
+    /// A slot is never on two dates.
+    #[must_use]
+    pub fn full_days(&self, starts: &[Timestamp]) -> BusySet {
+        let Some(max) = self.max_per_day else { return BusySet::EMPTY };
+        let mut dates: Vec<CivilDate> = starts.iter().map(|start| self.timetable.zone.to_civil(*start).date).collect();
+        dates.sort_unstable();
+        let full = dates.chunk_by(|one, next| one == next).filter(|same| same.len() >= usize::from(max));
+        let day = |same: &[CivilDate]| {
+            let midnight = |date: CivilDate| self.timetable.zone.to_timestamp(date.midnight());
+            let date = same.first()?;
+            Span::new(midnight(*date)?, midnight(date.plus_days(1))?).ok()
+        };
+        BusySet::from_unsorted(full.filter_map(day).collect())
+    }
+
     /// The time that the page does not offer in `window`: the time that its calendar does not offer, and busy time
     /// widened by the page's buffer. If the calendar has buffers too, the longer one counts on each side.
     ///
@@ -198,19 +292,41 @@ impl BookingPage {
 pub struct Confidential {
     /// The last part of the address.
     pub slug: Slug,
+    /// Slugs that the page had before.
+    pub former_slugs: Vec<Slug>,
     /// The title.
     pub title: String,
     /// The description.
     pub description: Option<String>,
+    /// What the page shows and asks in addition.
+    pub details: PageDetails,
+    /// The maximum number of bookings on one date.
+    pub max_per_day: Option<u16>,
 }
 
-/// The plain form of [`Confidential`].
+/// The plain form of [`Confidential`]. Fields that are not set are left out.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plain {
     slug: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    former_slugs: Vec<String>,
     title: String,
     description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    host_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    location: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    conference_url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    accent: Option<[u8; 3]>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    embed_origins: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    questions: Vec<Question>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_per_day: Option<u16>,
 }
 
 /// The document does not contain the fields of a booking page. The error does not repeat its content.
@@ -221,9 +337,21 @@ pub struct ConfidentialError;
 impl Confidential {
     /// Writes the document.
     pub fn write(page: &BookingPage) -> Vec<u8> {
-        let (title, description) = (page.title.clone(), page.description.clone());
-        let plain = Plain { slug: page.slug.reveal().to_owned(), title, description };
-        // Serializing three strings cannot fail.
+        let PageDetails { host_name, location, conference_url, accent, embed_origins, questions } = &page.details;
+        let plain = Plain {
+            slug: page.slug.reveal().to_owned(),
+            former_slugs: page.former_slugs.iter().map(|slug| slug.reveal().to_owned()).collect(),
+            title: page.title.clone(),
+            description: page.description.clone(),
+            host_name: host_name.clone(),
+            location: location.clone(),
+            conference_url: conference_url.as_ref().map(|url| url.as_str().to_owned()),
+            accent: accent.map(|Colour(bytes)| bytes),
+            embed_origins: embed_origins.iter().map(|origin| origin.as_str().to_owned()).collect(),
+            questions: questions.as_slice().to_vec(),
+            max_per_day: page.max_per_day,
+        };
+        // Serializing texts, numbers and booleans cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
     }
 
@@ -232,7 +360,21 @@ impl Confidential {
     /// # Errors
     /// [`ConfidentialError`].
     pub fn read(document: &[u8]) -> Result<Self, ConfidentialError> {
-        let Plain { slug, title, description } = serde_json::from_slice(document).map_err(|_| ConfidentialError)?;
-        Ok(Self { slug: Slug::from_stored(slug), title, description })
+        let plain: Plain = serde_json::from_slice(document).map_err(|_| ConfidentialError)?;
+        Ok(Self {
+            slug: Slug::from_stored(plain.slug),
+            former_slugs: plain.former_slugs.into_iter().map(Slug::from_stored).collect(),
+            title: plain.title,
+            description: plain.description,
+            details: PageDetails {
+                host_name: plain.host_name,
+                location: plain.location,
+                conference_url: plain.conference_url.map(ConferenceUrl::from_stored),
+                accent: plain.accent.map(Colour),
+                embed_origins: plain.embed_origins.into_iter().map(Origin::from_stored).collect(),
+                questions: Questions::from_stored(plain.questions),
+            },
+            max_per_day: plain.max_per_day,
+        })
     }
 }

@@ -2,11 +2,17 @@
 
 use async_trait::async_trait;
 use kalends_calendars::ports::BusySource;
-use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, EventId, Listed, OrgId, Page, StoreError};
 use kalends_plans::Used;
 use kalends_quotas::Period;
+use kalends_time::{Span, Timestamp};
 
-use crate::{booking::Booking, page::BookingPage, secret::SecretHash};
+use crate::{
+    booking::Booking,
+    overview::{BookingFilter, BookingNow},
+    page::BookingPage,
+    secret::SecretHash,
+};
 
 /// A page that was found by its slug.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,4 +46,26 @@ pub trait BookingPages: Send + Sync {
 
     /// The booking with that token, in any organization, and its page, even if the page is deleted.
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError>;
+
+    /// The booking with that id and its page, even if the page is deleted. `None` if the calendar of the page is not
+    /// visible.
+    async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError>;
+
+    /// The starts of the bookings of a page that take place and start in `within`, each with its event, in no particular
+    /// order.
+    async fn booked_starts(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        within: Span,
+    ) -> Result<Vec<(EventId, Timestamp)>, StoreError>;
+
+    /// The bookings of a page by the start of their events and then by identifier.
+    async fn list_bookings(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        filter: BookingFilter,
+        page: Page,
+    ) -> Result<Listed<BookingNow>, StoreError>;
 }

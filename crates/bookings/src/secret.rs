@@ -2,10 +2,21 @@
 
 use std::fmt;
 
-use kalends_kernel::{Entropy, base64url, random_bytes};
+use kalends_kernel::{Entropy, FieldError, base64url, random_bytes};
 use sha2::{Digest as _, Sha256};
 
-/// The last part of the address of a page. Anyone who has it may book on the page.
+/// The fewest characters of a slug that the owner chooses.
+pub const SLUG_MIN: usize = 3;
+/// The maximum number of characters of a slug that the owner chooses.
+pub const SLUG_MAX: usize = 60;
+/// Slugs that nobody can choose: names of parts of the service, now or later.
+const RESERVED: [&str; 24] = [
+    "about", "account", "admin", "api", "app", "asset", "assets", "book", "booking", "bookings", "console", "docs",
+    "embed", "health", "help", "kalends", "login", "mcp", "new", "rsvp", "settings", "slots", "static", "support",
+];
+
+/// The last part of the address of a page. Anyone who has it may book on the page. A generated slug is a secret. A slug
+/// that the owner chose can be guessed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Slug(String);
 
@@ -13,6 +24,21 @@ impl Slug {
     /// A slug with 128 random bits, in 22 characters of base64url.
     pub fn generate(entropy: &dyn Entropy) -> Self {
         Self(base64url(&random_bytes::<16>(entropy)))
+    }
+
+    /// Checks a slug that the owner of a page chose: [`SLUG_MIN`] to [`SLUG_MAX`] of `a-z`, `0-9` and `-`.
+    ///
+    /// # Errors
+    /// Names the field.
+    pub fn parse(param: &str, text: &str) -> Result<Self, FieldError> {
+        let plain = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-';
+        if !(SLUG_MIN..=SLUG_MAX).contains(&text.len()) || !text.bytes().all(plain) {
+            return Err(FieldError::new(param, format!("must be {SLUG_MIN} to {SLUG_MAX} of a-z, 0-9 and -")));
+        }
+        if RESERVED.contains(&text) {
+            return Err(FieldError::new(param, format!("must be another one: {text} is reserved")));
+        }
+        Ok(Self(text.to_owned()))
     }
 
     /// Wraps a slug that a store kept.
@@ -109,6 +135,8 @@ impl fmt::Debug for SecretHash {
 mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
+    use rstest::rstest;
+
     use super::*;
 
     /// Counts upwards, so that no two secrets are equal.
@@ -133,6 +161,24 @@ mod tests {
         assert_ne!(moves.hash(), cancels.hash());
         assert_eq!(BookingToken::presented(moves.reveal()).to_cancel(), cancels, "the derivation is deterministic");
         assert_ne!(BookingToken::generate(&entropy).to_cancel(), cancels);
+    }
+
+    #[rstest]
+    #[case::shortest("a-1", true)]
+    #[case::longest(&"a".repeat(SLUG_MAX), true)]
+    #[case::too_short("ab", false)]
+    #[case::too_long(&"a".repeat(SLUG_MAX + 1), false)]
+    #[case::upper_case("Intro-call", false)]
+    #[case::underscore("intro_call", false)]
+    #[case::slash("intro/call", false)]
+    #[case::dots("..a", false)]
+    #[case::letters("büro", false)]
+    #[case::reserved("assets", false)]
+    #[case::like_a_reserved_one("assets-1", true)]
+    fn chosen_slugs_are_plain(#[case] text: &str, #[case] fits: bool) {
+        let slug = Slug::parse("slug", text);
+        let slug = slug.as_ref().map(Slug::reveal).map_err(|error| error.param.as_str());
+        assert_eq!(slug, if fits { Ok(text) } else { Err("slug") });
     }
 
     #[test]

@@ -4,17 +4,18 @@ use std::fmt::Display;
 
 use kalends_wire::{
     AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, Attendee, AuditLog, AvailabilityOf,
-    AvailabilityRules, Booked, BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext, ChangeEvent,
-    Changes, ConnectionLink, CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent,
-    CreateEventBatch, CreateHoldSet, CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook,
-    DeleteCalendar, DeleteEvent, DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability,
-    Explanation, Feedback, FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist,
-    List, ListAgents, ListAudit, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListProposals,
-    ListSubscriptions, MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal,
-    ProposalSummary, PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp,
-    SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery,
-    UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified,
-    Verify, Webhook, WebhookPaging, WebhookSecret,
+    AvailabilityRules, Booked, Booking, BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext,
+    CancelBooking, ChangeEvent, Changes, ConnectionLink, CreateAgent, CreateBookingPage, CreateCalendar,
+    CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet, CreateProposal, CreateScopedKey,
+    CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, DeleteSubscription, Delivery, DeliveryList, Event,
+    EventBatch, ExplainAvailability, Explanation, Feedback, FoundEvents, GuestBooking, Health, HoldSet, ImportReport,
+    JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit, ListBookings, ListCalendars, ListChanges,
+    ListDeliveries, ListEvents, ListHoldSets, ListProposals, ListSubscriptions, MoveBooking, MoveEvent,
+    NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary, PutAvailabilityRules,
+    Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage,
+    SubmitBooking, SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent,
+    UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify,
+    Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -254,6 +255,10 @@ operations! {
     updateBookingPage update_booking_page: PATCH "/v1/booking-pages/{id}" (id; body: UpdateBookingPage) -> BookingPage;
     /// Deletes a booking page.
     deleteBookingPage delete_booking_page: DELETE "/v1/booking-pages/{id}" (id) -> ();
+    /// Lists the bookings of a page, by start.
+    listBookings list_bookings: GET "/v1/booking-pages/{id}/bookings" (id; query: ListBookings) -> List<Booking>;
+    /// Cancels a booking, as its host.
+    cancelBookingAsHost cancel_booking_as_host: POST "/v1/bookings/{id}/cancel" (id; body: CancelBooking) -> Booking;
     /// Lists the slots that a booking page offers right now.
     listBookingSlots list_booking_slots: GET "/book/{slug}/slots" (slug; query: SlotsOfPage) -> BookingSlots;
     /// Books a slot on a booking page.

@@ -178,6 +178,7 @@ pub(crate) fn needed(operation: &Operation, query: Option<&str>, for_tool: bool)
         operations::LIST_DELIVERIES.id,
         operations::LIST_PROPOSALS.id,
         operations::LIST_BOOKING_PAGES.id,
+        operations::LIST_BOOKINGS.id,
         operations::AUDIT_LOG.id,
     ];
     let bytes = match operation.id {

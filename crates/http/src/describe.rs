@@ -541,6 +541,10 @@ mod tests {
     }
 
     fn takes_body(operation: &Operation) -> bool {
+        // Its body may be left out.
+        if operation.id == operations::CANCEL_BOOKING_AS_HOST.id {
+            return true;
+        }
         let without = [
             "/rotate",
             "/rotate-secret",

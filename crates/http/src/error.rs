@@ -177,6 +177,7 @@ impl ApiError {
                 | Refusal::Outdated(_)
                 | Refusal::StaleTerms(_)
                 | Refusal::EmailTaken
+                | Refusal::SlugTaken
                 | Refusal::ClaimTaken
                 | Refusal::Link(_)
                 | Refusal::NotPublished(_)
@@ -488,6 +489,9 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
             ..coded(ErrorType::TosVersionStale, ErrorCode::TermsOutdated)
         },
         Refusal::EmailTaken => coded(ErrorType::Conflict, ErrorCode::EmailTaken),
+        Refusal::SlugTaken => {
+            ErrorBody { param: Some("slug".to_owned()), ..coded(ErrorType::Conflict, ErrorCode::SlugTaken) }
+        }
         Refusal::ClaimTaken => coded(ErrorType::Conflict, ErrorCode::ClaimTaken),
         Refusal::ClaimOver => coded(ErrorType::Conflict, ErrorCode::ClaimOver),
         Refusal::Link(error) => coded(

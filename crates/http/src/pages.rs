@@ -120,6 +120,14 @@ impl Fields {
         Self(fields.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
+    /// The fields `name[key]`, each with its key, in their order.
+    pub(crate) fn within(&self, name: &str) -> impl Iterator<Item = (String, String)> {
+        self.0.iter().filter_map(move |(field, value)| {
+            let key = field.strip_prefix(name)?.strip_prefix('[')?.strip_suffix(']')?;
+            Some((key.to_owned(), value.clone()))
+        })
+    }
+
     /// The first value of a field, or an empty string if it was left out.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.0.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value)

@@ -89,6 +89,7 @@ impl EventType {
                 Cause::Operation("DELETE", "/v1/calendars/{cal_id}/events/{id}"),
                 Cause::Operation("DELETE", "/v1/events/{id}"),
                 Cause::Operation("POST", "/book/{slug}/bookings/{token}/cancel"),
+                Cause::Operation("POST", "/v1/bookings/{id}/cancel"),
             ],
             Self::EventReminder => &[Cause::Due(Due::Reminder)],
             Self::EventStarted => &[Cause::Due(Due::Start)],

@@ -84,6 +84,7 @@ impl ApplyError {
         };
         match error.as_database_error().and_then(|error| error.constraint()) {
             Some("organizations_email_unique" | "users_email_unique") => CommitError::EmailTaken,
+            Some("booking_pages_slug_unique") => CommitError::SlugTaken,
             // The decision did not see the other claim.
             Some("account_claims_one_held" | "account_claims_one_waits") => CommitError::Stale,
             // The decision did not see the other subscription.

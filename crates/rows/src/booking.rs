@@ -2,10 +2,10 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_availability::{Hours, Week};
-use kalends_bookings::{Booking, BookingPage, Confidential, Guest, SecretHash, Timetable};
+use kalends_bookings::{Booking, BookingNow, BookingPage, CancelledBy, Confidential, Guest, SecretHash, Timetable};
 use kalends_calendars::WrittenWeek;
 use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, StoreError, Version};
-use kalends_time::Timestamp;
+use kalends_time::{Span, Timestamp};
 
 use crate::{Key, Located, places, row_id};
 
@@ -44,7 +44,8 @@ impl<K: Key> BookingPageRow<K> {
         let id = BookingPageId::from_uuid(row_id("booking_pages", "id", &self.id)?);
         let row = Located { table: "booking_pages", id: &id };
         let plain = row.open(places::booking_page_content(id), &self.content, cipher)?;
-        let Confidential { slug, title, description } = row.read("content", Confidential::read(&plain))?;
+        let Confidential { slug, former_slugs, title, description, details, max_per_day } =
+            row.read("content", Confidential::read(&plain))?;
         let agent = row.uuid_if_any("agent_id", self.agent_id.as_ref())?;
         let constraints = self.constraints.as_deref().map(|json| {
             let written: WrittenWeek = row.read("constraints", serde_json::from_str(json))?;
@@ -56,8 +57,10 @@ impl<K: Key> BookingPageRow<K> {
             calendar: CalendarId::from_uuid(row.uuid("calendar_id", &self.calendar_id)?),
             agent: agent.map(AgentId::from_uuid),
             slug,
+            former_slugs,
             title,
             description,
+            details,
             timetable: Timetable {
                 duration_minutes: row.read("duration_minutes", u16::try_from(self.duration_minutes))?,
                 zone: row.read("timezone", self.timezone.parse())?,
@@ -66,6 +69,7 @@ impl<K: Key> BookingPageRow<K> {
             buffer_minutes: row.read("buffer_minutes", u8::try_from(self.buffer_minutes))?,
             window_days: row.read("window_days", u16::try_from(self.window_days))?,
             min_notice_minutes: row.read("min_notice_minutes", u32::try_from(self.min_notice_minutes))?,
+            max_per_day,
             active: self.active,
             bookings: row.read("bookings", u64::try_from(self.bookings))?,
             version: Version(self.version),
@@ -77,6 +81,7 @@ impl<K: Key> BookingPageRow<K> {
 }
 
 columns! {
+    $ macro booking_row;
     /// The columns of a booking.
     pub struct BookingRow<K> {
         org_id: K,
@@ -87,6 +92,7 @@ columns! {
         cancel_hash: Vec<u8>,
         move_hash: Vec<u8>,
         guest: String,
+        cancelled_by: Option<String>,
         created_at: i64,
     }
 }
@@ -106,7 +112,34 @@ impl<K: Key> BookingRow<K> {
             cancel: SecretHash(row.digest("cancel_hash", &self.cancel_hash)?),
             moves: SecretHash(row.digest("move_hash", &self.move_hash)?),
             guest: row.read("guest", Guest::read(&plain))?,
+            cancelled_by: self
+                .cancelled_by
+                .map(|name| row.named("cancelled_by", &name, CancelledBy::from_name))
+                .transpose()?,
             created_at: Timestamp::from_micros(self.created_at),
         })
+    }
+}
+
+/// The columns of a booking's event, next to those of the booking.
+pub struct BookedEventRow<'a, K> {
+    /// The calendar on which the event is.
+    pub on_calendar: &'a K,
+    /// The start.
+    pub start_at: i64,
+    /// The end.
+    pub end_at: i64,
+    /// When it was cancelled or deleted, or went away with its calendar.
+    pub gone_at: Option<i64>,
+}
+
+impl<K: Key> BookedEventRow<'_, K> {
+    /// The booking with this event.
+    pub fn with(self, booking: Booking) -> Result<BookingNow, StoreError> {
+        let row = Located { table: "events", id: &booking.event };
+        let calendar = CalendarId::from_uuid(row.uuid("calendar_id", self.on_calendar)?);
+        let (start, end) = (Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
+        let span = row.read("end_at", Span::new(start, end))?;
+        Ok(BookingNow { booking, calendar, span, gone_at: self.gone_at.map(Timestamp::from_micros) })
     }
 }

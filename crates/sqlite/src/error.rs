@@ -113,6 +113,11 @@ pub(crate) fn email_taken(error: sqlx::Error) -> Failure {
     if taken { CommitError::EmailTaken.into() } else { error.into() }
 }
 
+/// Translates a duplicate slug; returns any other error unchanged.
+pub(crate) fn slug_taken(error: sqlx::Error) -> Failure {
+    if is_duplicate_of(&error, "booking_pages.slug_hash") { CommitError::SlugTaken.into() } else { error.into() }
+}
+
 /// Returns `Ok` if all the rows are still as the decision saw them.
 pub(crate) fn fresh(written: u64, expected: u64) -> Result<(), Failure> {
     if written == expected { Ok(()) } else { Err(CommitError::Stale.into()) }

@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
+use kalends_bookings::{Colour, Question, QuestionType};
 use kalends_kernel::{FieldError, FieldErrors};
 use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use kalends_web::markdown::Guide;
@@ -15,11 +16,53 @@ use kalends_web::{
 };
 
 const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
-const GIVEN: Given<'_> =
-    Given { name: "Grace Hopper", email: "grace@example.org", notes: "We met in Lisbon; it is about the compiler." };
+const GIVEN: Given<'_> = Given {
+    name: "Grace Hopper",
+    email: "grace@example.org",
+    notes: "We met in Lisbon; it is about the compiler.",
+    answers: &[],
+};
+
+/// The colors of the pages whose names begin so.
+const COLORS: [(&str, Colour); 3] =
+    [("yellow-", Colour([0xff, 0xd4, 0x00])), ("white-", Colour([0xff; 3])), ("violet-", Colour([0x5b, 0x2a, 0x86]))];
+
+/// A question of each type.
+fn questions() -> Vec<Question> {
+    let question = |kind, label: &str, required, options: &[&str]| Question {
+        id: format!("{kind:?}").to_lowercase(),
+        label: label.to_owned(),
+        kind,
+        required,
+        options: options.iter().map(|option| (*option).to_owned()).collect(),
+    };
+    vec![
+        question(QuestionType::Text, "Which company are you from?", false, &[]),
+        question(QuestionType::Select, "Whom do you want to meet?", true, &["Sales", "Support", "The founders"]),
+        question(
+            QuestionType::Textarea,
+            "What would make this conversation a success for you and your team?",
+            true,
+            &[],
+        ),
+        question(QuestionType::Phone, "A phone number, in case the call fails", false, &[]),
+        question(
+            QuestionType::Checkbox,
+            "I agree that the conversation is recorded and kept for thirty days",
+            true,
+            &[],
+        ),
+    ]
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let pages = pages()?;
+    // A page with a color of its own has a policy of its own, which allows its style.
+    let policies = pages.iter().filter_map(|(name, _)| {
+        let (_, color) = COLORS.iter().find(|(start, _)| name.starts_with(start))?;
+        Some((format!("/{name}"), headers::policy_of(Some(*color), &[])?.into()))
+    });
+    let policies: serde_json::Map<String, serde_json::Value> = policies.collect();
     let Some(folder) = std::env::args().nth(1).map(PathBuf::from) else {
         let files = pages.into_iter().map(|(name, text)| (format!("/{name}"), text.into()));
         let assets = assets::ALL.iter().map(|asset| (asset.path(), asset.text.into()));
@@ -29,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .chain(&headers::PAGE)
             .map(|(name, value)| ((*name).to_owned(), (*value).into()))
             .collect();
-        println!("{}", serde_json::json!({ "headers": headers, "files": files }));
+        println!("{}", serde_json::json!({ "headers": headers, "policies": policies, "files": files }));
         return Ok(());
     };
     std::fs::create_dir_all(&folder)?;
@@ -80,6 +123,11 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         host: Some("Ada Lovelace"),
         duration_minutes: 30,
         zone,
+        location: None,
+        has_call: true,
+        accent: None,
+        embedded: false,
+        questions: &[],
     };
     let now = at("2026-03-03T10:12:00Z")?;
     let bookable = Span::new(now, now + SignedDuration::days(60))?;
@@ -106,6 +154,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let nearest: Vec<Span> = offers.iter().copied().filter(|offer| offer.start() > slot.start()).take(3).collect();
     let taken = Taken { page, shown, slot, nearest: &nearest, given: Some(GIVEN), moves: false };
     let (cancel, reschedule) = (Href::from(manage.clone()), Href::from(move_path.clone()));
+    let meeting = Href::new("https://meet.example.com/intro").ok_or("no address")?;
     let file = Href::new("/book/bookings/9fj2/booking.ics").ok_or("no address")?;
     let booked = Booked {
         page,
@@ -116,17 +165,32 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         cancel: Some(&cancel),
         reschedule: Some(&reschedule),
         file: Some(&file),
+        location: None,
+        call: Some(&meeting),
     };
+
     let booking = Booking {
         page,
         shown,
         slot: Some(slot),
+        location: Some("Room 2, St James's Square"),
+        call: Some(&meeting),
         name: GIVEN.name,
         state: BookingState::Upcoming,
         cancel: &manage,
         reschedule: Some(&reschedule),
         again: Some(&path),
     };
+    let questions = questions();
+    let asking = Page { questions: &questions, location: Some("Room 2, St James's Square"), ..page };
+    let mut unanswered = FieldErrors::default();
+    unanswered.push(FieldError::new("answers.select", "is required"));
+    unanswered.push(FieldError::new("answers.phone", "must be a phone number, such as +49 30 123456"));
+    unanswered.push(FieldError::new("answers.checkbox", "is required"));
+    let answered = [("phone".to_owned(), "call me".to_owned()), ("text".to_owned(), "Analytical Engines".to_owned())];
+    let partly = Given { answers: &answered, ..GIVEN };
+    let [yellow, white, violet] = COLORS.map(|(_, color)| Page { accent: Some(color), ..page });
+    let place = "Room 2, St James's Square";
     let moved_page = Page { path: &move_path, ..page };
     let long = Page {
         title: "Donaudampfschifffahrtsgesellschaftskapitänsprechstunde <b>with</b> “quotes” & more",
@@ -193,8 +257,19 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         ("form.html", form.html()),
         (
             "form-errors.html",
-            Form { given: Given { email: "grace@", ..Given::default() }, errors: &wrong, ..form }.html(),
+            Form { given: Given { email: "grace@", ..Given::default() }, errors: &wrong, ..form.clone() }.html(),
         ),
+        ("form-questions.html", Form { page: asking, ..form.clone() }.html()),
+        (
+            "form-questions-errors.html",
+            Form { page: asking, errors: &unanswered, given: partly, ..form.clone() }.html(),
+        ),
+        ("violet-picker.html", Picker { page: violet, ..picker.clone() }.html()),
+        ("violet-form.html", Form { page: Page { accent: violet.accent, ..asking }, ..form.clone() }.html()),
+        ("violet-booked.html", Booked { page: violet, ..booked.clone() }.html()),
+        ("yellow-picker.html", Picker { page: yellow, ..picker.clone() }.html()),
+        ("yellow-booked.html", Booked { page: yellow, location: Some(place), ..booked.clone() }.html()),
+        ("white-form.html", Form { page: white, ..form.clone() }.html()),
         ("taken.html", taken.html()),
         ("taken-move.html", Taken { page: moved_page, given: None, ..taken }.html()),
         ("booked.html", booked.html()),

@@ -27,6 +27,10 @@ pub struct Booked<'a> {
     pub reschedule: Option<&'a Href>,
     /// The booking as an iCalendar file.
     pub file: Option<&'a Href>,
+    /// Where the booking takes place.
+    pub location: Option<&'a str>,
+    /// The call in which it takes place.
+    pub call: Option<&'a Href>,
 }
 
 /// The state of a booking, as shown to a visitor with its link.
@@ -52,6 +56,10 @@ pub struct Booking<'a> {
     pub shown: DisplaySettings,
     /// The booked slot. `None` if the event is gone.
     pub slot: Option<Span>,
+    /// Where the booking takes place.
+    pub location: Option<&'a str>,
+    /// The call in which it takes place.
+    pub call: Option<&'a Href>,
     /// The guest's name.
     pub name: &'a str,
     /// The state of the booking.

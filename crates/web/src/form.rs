@@ -1,6 +1,7 @@
 //! The form that books a slot, or moves a booking to it.
 
 use askama::Template;
+use kalends_bookings::{ANSWER_MAX, LONG_ANSWER_MAX, PHONE_MAX, Question, QuestionType};
 use kalends_kernel::{FieldError, FieldErrors};
 use kalends_time::Span;
 
@@ -19,6 +20,15 @@ pub struct Given<'a> {
     pub email: &'a str,
     /// The field `notes`.
     pub notes: &'a str,
+    /// The fields `answers[id]`, by the ids of the questions.
+    pub answers: &'a [(String, String)],
+}
+
+impl<'a> Given<'a> {
+    /// The answer to a question, or an empty text.
+    fn answer(&self, question: &str) -> &'a str {
+        self.answers.iter().find(|(id, _)| id == question).map_or("", |(_, value)| value)
+    }
 }
 
 /// The maximum number of characters of each field.
@@ -44,7 +54,7 @@ pub struct Form<'a> {
     pub slot: Span,
     /// The visitor's previous input.
     pub given: Given<'a>,
-    /// The errors, by the parameters `name`, `email`, `notes` and `start`.
+    /// The errors, by the parameters `name`, `email`, `notes`, `start`, `answers` and `answers.<id>`.
     pub errors: &'a FieldErrors,
     /// The maximum lengths of the fields.
     pub limits: Limits,
@@ -71,9 +81,9 @@ pub struct Taken<'a> {
 }
 
 /// A field's error, as shown on the page.
-struct Problem {
-    field: &'static str,
-    label: &'static str,
+struct Problem<'a> {
+    field: String,
+    label: &'a str,
     message: String,
 }
 
@@ -85,13 +95,21 @@ impl Form<'_> {
 
     /// The errors in the order of the fields. An error in the start is left out: a visitor cannot correct it in the
     /// form.
-    fn problems(&self) -> Vec<Problem> {
-        const FIELDS: [(&str, &str); 3] = [("name", "Your name"), ("email", "Your email"), ("notes", "Notes")];
-        let of_field = |(field, label): (&'static str, &'static str)| {
-            let error = self.errors.iter().find(|error| error.param == field)?;
-            Some(Problem { field, label, message: sentence(error) })
-        };
-        FIELDS.into_iter().filter_map(of_field).collect()
+    fn problems(&self) -> Vec<Problem<'_>> {
+        let field = |name: &str, label| (name.to_owned(), name.to_owned(), label);
+        let asked = self.page.questions.iter();
+        let asked = asked.map(|one| (self.param(one), format!("answer-{}", one.id), one.label.as_str()));
+        let fields = [field("name", "Your name"), field("email", "Your email")].into_iter().chain(asked);
+        let all = ("answers".to_owned(), "details".to_owned(), "Your answers");
+        fields
+            .chain([all, field("notes", "Notes")])
+            .filter_map(|(param, field, label)| Some(Problem { field, label, message: self.problem(&param)? }))
+            .collect()
+    }
+
+    /// The parameter of the errors of a question.
+    fn param(&self, question: &Question) -> String {
+        format!("answers.{}", question.id)
     }
 
     /// The error of one field.

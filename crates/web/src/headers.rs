@@ -1,9 +1,30 @@
 //! The headers of pages and their files.
 
+use kalends_bookings::{Colour, Origin};
+
+use crate::accent::source;
+
 /// A page may load only its own scripts, style sheets and images, and nothing inline. It cannot be framed: a site that
 /// frames a form can trick a visitor into pressing its button.
 pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// [`CONTENT_SECURITY_POLICY`] of a page with a colour of its own, or one that other sites may show in a frame. `None` if
+/// it is that policy.
+pub fn policy_of(accent: Option<Colour>, frames: &[Origin]) -> Option<String> {
+    if accent.is_none() && frames.is_empty() {
+        return None;
+    }
+    let mut policy = CONTENT_SECURITY_POLICY.to_owned();
+    if let Some(accent) = accent {
+        policy = policy.replace("style-src 'self'", &format!("style-src 'self' {}", source(accent)));
+    }
+    if !frames.is_empty() {
+        let origins: Vec<&str> = frames.iter().map(Origin::as_str).collect();
+        policy = policy.replace("frame-ancestors 'none'", &format!("frame-ancestors {}", origins.join(" ")));
+    }
+    Some(policy)
+}
 
 /// The headers of every page, and of every other text that a browser might show as a page, in lower case. A header
 /// that an answer already has is not replaced.
@@ -38,3 +59,19 @@ pub const DOCUMENTATION: [(&str, &str); 4] = [
 /// The headers of every file. A file can be cached forever, because its name changes with its content.
 pub const ASSET: [(&str, &str); 2] =
     [("cache-control", "public, max-age=31536000, immutable"), ("cross-origin-resource-policy", "same-origin")];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_allows_its_own_style_and_the_sites_that_may_show_it() {
+        assert_eq!(policy_of(None, &[]), None);
+        let site = Origin::parse("embed_origins[0]", "https://www.example.com").unwrap();
+        let policy = policy_of(Some(Colour::BLACK), &[site.clone(), site]).unwrap();
+        assert!(policy.contains("style-src 'self' 'sha256-"), "{policy}");
+        assert!(policy.ends_with("frame-ancestors https://www.example.com https://www.example.com"), "{policy}");
+        assert!(policy.contains("form-action 'self'"), "{policy}");
+        assert!(policy_of(Some(Colour::BLACK), &[]).unwrap().ends_with("frame-ancestors 'none'"));
+    }
+}

@@ -8,6 +8,7 @@
 //! No text in a view is trusted: the templates escape all text, and an address becomes a link only as a [`Path`] or an
 //! [`Href`], neither of which can be a `javascript:` URL.
 
+mod accent;
 pub mod assets;
 pub mod headers;
 pub mod markdown;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use kalends_bookings::{ANSWER_MAX, LONG_ANSWER_MAX, PHONE_MAX, Question, QuestionType};
 use kalends_time::{Span, Timestamp};
 
 use crate::form::Limits;
@@ -45,6 +46,12 @@ impl Guide<'_> {
         if let Some(host) = page.host {
             let _ = write!(text, "\nA meeting with {}, booked here.\n", line(host));
         }
+        if let Some(location) = page.location {
+            let _ = write!(text, "\nPlace: {}.\n", line(location));
+        }
+        if page.has_call {
+            text.push_str("\nIt takes place in a call. The answer to the booking contains the link.\n");
+        }
         if let Some(description) = page.description {
             text.push_str("\nThe host writes:\n\n");
             for paragraph in description.lines() {
@@ -60,6 +67,9 @@ impl Guide<'_> {
             second(bookable.end()),
         );
         self.write_offers(&mut text);
+        let asks = !page.questions.is_empty();
+        let answers = if asks { " \"answers\": {...}," } else { "" };
+        let asked = if asks { "| `answers` | the answers to the questions below, by their ids |\n" } else { "" };
         let example = self.offers.first().map_or(bookable.start(), |offer| offer.start());
         let _ = write!(
             text,
@@ -68,17 +78,17 @@ impl Guide<'_> {
              Both are optional RFC 3339 times. The answer is JSON: `{{\"booking_page\": {{...}}, \"slots\": [{{\"start\", \"end\"}}]}}`, \
              in UTC. No key is needed. If there are more than fit in one answer, `next_from` is the `from` of the next request.\n\n\
              ## Book one\n\n\
-             Ask the person you are booking for first: a booking is made at once, and the host is notified.\n\n\
+             Ask the person you are booking for first: a booking is made at once.\n\n\
              ```http\nPOST {address}\nContent-Type: application/json\nAccept: application/json\n\n\
-             {{\"name\": \"Ada Example\", \"email\": \"ada@example.com\", \"notes\": \"\", \"start\": \"{example}\"}}\n```\n\n\
+             {{\"name\": \"Ada Example\", \"email\": \"ada@example.com\", \"notes\": \"\",{answers} \"start\": \"{example}\"}}\n```\n\n\
              | field | |\n|---|---|\n\
              | `name` | required, up to {} characters |\n\
              | `email` | required, up to {} characters; the confirmation goes there |\n\
-             | `notes` | optional, up to {} characters |\n\
+             | `notes` | optional, up to {} characters |\n{asked}\
              | `start` | required, the `start` of a free time |\n\n\
              | status | meaning |\n|---|---|\n\
-             | 201 | booked: `{{\"booking_page_id\", \"event\": {{\"id\", \"title\", \"start_time\", \"end_time\", \"status\"}}, \"cancel_url\", \"reschedule_url\"}}` |\n\
-             | 400 | a field is invalid (`error.param` names it), or the page never offers this start |\n\
+             | 201 | booked: `{{\"booking_page_id\", \"event\": {{\"id\", \"title\", \"start_time\", \"end_time\", \"status\", \"location\", \"conference_url\"}}, \"cancel_url\", \"reschedule_url\"}}` |\n\
+             | 400 | a field is invalid or missing (`error.param` names it), or the page never offers this start |\n\
              | 404 | the page does not exist, or no longer exists |\n\
              | 409 | the time has been taken: list the free times again |\n\
              | 429 | too many requests, or booking is closed for now: wait for `Retry-After` seconds |\n",
@@ -88,7 +98,36 @@ impl Guide<'_> {
             from = second(bookable.start()),
             to = second(bookable.end()),
         );
+        self.write_questions(&mut text);
         text
+    }
+
+    fn write_questions(&self, text: &mut String) {
+        if self.page.questions.is_empty() {
+            return;
+        }
+        text.push_str(
+            "\n## Questions\n\nThe host asks these. `answers` is an object, such as `{\"id\": \"answer\"}`.\n\n",
+        );
+        text.push_str("| id | the host asks | answer | |\n|---|---|---|---|\n");
+        for Question { id, label, kind, required, options } in self.page.questions {
+            let answer = match kind {
+                QuestionType::Text => format!("text, up to {ANSWER_MAX} characters on one line"),
+                QuestionType::Textarea => format!("text, up to {LONG_ANSWER_MAX} characters"),
+                QuestionType::Select => {
+                    let options: Vec<String> = options.iter().map(|option| line(option)).collect();
+                    format!("one of: {}", options.join("; "))
+                }
+                QuestionType::Checkbox => "true or false".to_owned(),
+                QuestionType::Phone => format!("a phone number, up to {PHONE_MAX} characters"),
+            };
+            let needed = match (required, kind) {
+                (true, QuestionType::Checkbox) => "required: true",
+                (true, _) => "required",
+                (false, _) => "optional",
+            };
+            let _ = writeln!(text, "| `{id}` | {} | {answer} | {needed} |", line(label));
+        }
     }
 
     fn write_offers(&self, text: &mut String) {

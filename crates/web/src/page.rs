@@ -1,5 +1,6 @@
 //! The facts that every page of a booking page shows, and how times are shown.
 
+use kalends_bookings::{Colour, Question};
 use kalends_time::{Timestamp, Zone};
 
 use crate::link::Path;
@@ -21,6 +22,17 @@ pub struct Page<'a> {
     pub duration_minutes: u32,
     /// The zone of the page's availability rules.
     pub zone: Zone,
+    /// Where bookings take place.
+    pub location: Option<&'a str>,
+    /// Whether bookings take place in a call. Its address is shown only to those who have booked.
+    pub has_call: bool,
+    /// The colour of the page's buttons.
+    pub accent: Option<Colour>,
+    /// Whether other sites may show the page in a frame. Links to pages that they may not show open in a window of their
+    /// own.
+    pub embedded: bool,
+    /// What guests are asked.
+    pub questions: &'a [Question],
 }
 
 /// How times are shown to the visitor.
@@ -33,6 +45,11 @@ pub struct DisplaySettings {
 }
 
 impl Page<'_> {
+    /// The style sheet of the page's own colour.
+    pub(crate) fn style(&self) -> Option<String> {
+        self.accent.map(crate::accent::style)
+    }
+
     pub(crate) fn duration(&self) -> String {
         duration_label(self.duration_minutes)
     }

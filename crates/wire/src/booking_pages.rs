@@ -4,8 +4,10 @@ use kalends_kernel::{AgentId, BookingPageId, CalendarId, OrgId};
 use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
+use crate::schemas::QuestionTypeName;
 use crate::{
-    WorkingHours,
+    Notice, WorkingHours,
     derives::ToSchema,
     patch::{Given, given},
 };
@@ -18,8 +20,11 @@ mod parse;
 #[schema(example = json!({
     "id": "bkp_01jn8r6v9ke0bt3m5qz2c7xwdh", "org_id": "org_01jn8r6v9ke0bt3m5qz2c7xwdh",
     "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
-    "slug": "x7Jd0aQ2mVtY5cKw9LrB3g", "title": "Intro call", "description": null, "duration_minutes": 30,
-    "buffer_minutes": 10, "window_days": 14, "min_notice_minutes": 120, "timezone": "Europe/Berlin",
+    "slug": "x7Jd0aQ2mVtY5cKw9LrB3g", "title": "Intro call", "description": null, "host_name": "Grace Hopper",
+    "location": null, "conference_url": "https://meet.example.com/intro", "accent_color": "#0f6457",
+    "embed_origins": ["https://www.example.com"], "questions": [
+        { "id": "topic", "label": "What is it about?", "type": "text", "required": true, "options": [] }
+    ], "duration_minutes": 30, "buffer_minutes": 10, "window_days": 14, "min_notice_minutes": 120, "max_per_day": null, "timezone": "Europe/Berlin",
     "availability_constraints": { "mon": { "start": "09:00", "end": "17:00" } }, "active": true, "bookings_count": 3,
     "booking_url": "https://calendar.example.com/book/x7Jd0aQ2mVtY5cKw9LrB3g",
     "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:00:00Z"
@@ -37,12 +42,25 @@ pub struct BookingPage {
     /// The agent that owns the calendar; null for a shared calendar.
     #[schema(value_type = Option<String>)]
     pub agent_id: Option<AgentId>,
-    /// The secret part at the end of the page's address. Anyone who has it can book.
+    /// The last part of the page's address. Anyone who has it can book. A generated one is a secret.
     pub slug: String,
     /// The title of the page, which says what is booked.
     pub title: String,
     /// A description, as free text.
     pub description: Option<String>,
+    /// Who receives the guests.
+    pub host_name: Option<String>,
+    /// Where bookings take place.
+    pub location: Option<String>,
+    /// The call in which bookings take place, an https URL. Guests see it once they have booked.
+    #[schema(format = "uri")]
+    pub conference_url: Option<String>,
+    /// The color of the page's buttons, as `#rrggbb`.
+    pub accent_color: Option<String>,
+    /// The sites that may show the page in a frame.
+    pub embed_origins: Vec<String>,
+    /// What guests are asked.
+    pub questions: Vec<Question>,
     /// The length of a slot, in minutes.
     pub duration_minutes: u16,
     /// Minutes kept free before and after everything that blocks.
@@ -51,6 +69,8 @@ pub struct BookingPage {
     pub window_days: u16,
     /// The minimum time between a booking and the start of its slot, in minutes.
     pub min_notice_minutes: u32,
+    /// The maximum number of bookings on one date of the page's zone. Null means no maximum.
+    pub max_per_day: Option<u16>,
     /// The IANA time zone of the slots.
     pub timezone: String,
     /// The opening hours of each weekday. A weekday that is left out is closed. Null means any time.
@@ -62,12 +82,44 @@ pub struct BookingPage {
     /// The address on which guests book.
     #[schema(format = "uri")]
     pub booking_url: String,
+    /// What deserves attention although the request succeeded. Only in answers to writes, and absent if there is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(nullable = false)]
+    pub notices: Vec<Notice>,
     /// When the page was created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When the page was last changed. Bookings do not count as changes.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
+}
+
+/// A question to guests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({
+    "id": "team", "label": "Whom do you want to meet?", "type": "select", "required": true,
+    "options": ["Sales", "Support"]
+}))]
+pub struct Question {
+    /// Names the answer: 1-40 of `a-z`, `0-9`, `_` and `-`. No two questions of a page have the same.
+    #[schema(min_length = 1, max_length = 40, pattern = "^[a-z0-9_-]+$")]
+    pub id: String,
+    /// The question as guests read it, on one line.
+    #[schema(min_length = 1, max_length = 200)]
+    pub label: String,
+    /// How it is answered. `text`: one line of up to 500 characters. `textarea`: up to 2,000 characters. `select`: one of
+    /// the options. `checkbox`: true or false. `phone`: a phone number.
+    #[serde(rename = "type")]
+    #[schema(value_type = QuestionTypeName)]
+    pub kind: String,
+    /// Whether nobody can book without an answer. A checkbox that is required must be checked. Defaults to false.
+    #[serde(default)]
+    pub required: bool,
+    /// What can be chosen, for `select` only: 1-50 options of up to 100 characters.
+    #[serde(default)]
+    #[schema(max_items = 50)]
+    pub options: Vec<String>,
 }
 
 /// The fields of a new booking page.
@@ -87,6 +139,35 @@ pub struct CreateBookingPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 5000)]
     pub description: Option<String>,
+    /// The last part of the page's address, 3-60 of `a-z`, `0-9` and `-`, such as `intro-call`. Everyone can guess it.
+    /// Without it, the page gets a random one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 3, max_length = 60, pattern = "^[a-z0-9-]+$")]
+    pub slug: Option<String>,
+    /// Who receives the guests, on one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 200)]
+    pub host_name: Option<String>,
+    /// Where bookings take place. Their events get it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 500)]
+    pub location: Option<String>,
+    /// The call in which bookings take place, an https URL. Their events get it, and guests see it once they have booked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uri", max_length = 2000)]
+    pub conference_url: Option<String>,
+    /// The color of the page's buttons, as `#rrggbb`. Text on it is black or white. Links have it where it can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^#[0-9A-Fa-f]{6}$")]
+    pub accent_color: Option<String>,
+    /// The sites that may show the page in a frame: origins such as `https://www.example.com`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 10)]
+    pub embed_origins: Option<Vec<String>>,
+    /// What guests are asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 10)]
+    pub questions: Option<Vec<Question>>,
     /// The length of a slot, in minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 5, maximum = 480, default = 30)]
@@ -103,7 +184,11 @@ pub struct CreateBookingPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0, maximum = 525600, default = 0)]
     pub min_notice_minutes: Option<i64>,
-    /// The IANA time zone of the slots. Defaults to UTC.
+    /// The maximum number of bookings on one date of the page's zone. Without it there is no maximum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 500)]
+    pub max_per_day: Option<i64>,
+    /// The IANA time zone of the slots. Defaults to that of the calendar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
     /// The opening hours of each weekday. A weekday that is left out is closed. Null means any time.
@@ -127,6 +212,34 @@ pub struct UpdateBookingPage {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 5000)]
     pub description: Given<String>,
+    /// A new last part of the page's address. The old address no longer works, but the links in emails to guests do.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false, min_length = 3, max_length = 60, pattern = "^[a-z0-9-]+$")]
+    pub slug: Given<String>,
+    /// Who receives the guests. Null clears it.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 200)]
+    pub host_name: Given<String>,
+    /// Where later bookings take place. Null clears it.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 500)]
+    pub location: Given<String>,
+    /// The call in which later bookings take place, an https URL. Null clears it.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = "uri", max_length = 2000)]
+    pub conference_url: Given<String>,
+    /// The color of the page's buttons, as `#rrggbb`. Null restores the usual one.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, pattern = "^#[0-9A-Fa-f]{6}$")]
+    pub accent_color: Given<String>,
+    /// Replaces the sites that may show the page in a frame.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>, nullable = false, max_items = 10)]
+    pub embed_origins: Given<Vec<String>>,
+    /// Replaces all questions to guests.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Question>>, nullable = false, max_items = 10)]
+    pub questions: Given<Vec<Question>>,
     /// The length of a slot, in minutes.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 5, maximum = 480)]
@@ -143,6 +256,10 @@ pub struct UpdateBookingPage {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 0, maximum = 525600)]
     pub min_notice_minutes: Given<i64>,
+    /// The maximum number of bookings on one date of the page's zone. Null removes it.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 500)]
+    pub max_per_day: Given<i64>,
     /// The IANA time zone of the slots.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]

@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use kalends_kernel::{BookingPageId, EventId};
+use kalends_kernel::{BookingId, BookingPageId, CalendarId, EventId};
 use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 #[cfg(feature = "schema")]
-use crate::schemas::BookingStatus;
+use crate::schemas::{BookingStatus, CancelledByName};
 use crate::{
-    Event, EventStatus, Slot,
+    Event, EventStatus, Question, Slot,
     derives::{IntoParams, ToSchema},
 };
 
@@ -38,12 +39,24 @@ pub struct SlotsOfPage {
     "timezone": "Europe/Berlin"
 }))]
 pub struct OpenPage {
-    /// The secret part at the end of the page's address.
+    /// The last part of the page's address.
     pub slug: String,
     /// The title of the page, which says what is booked.
     pub title: String,
     /// A description, as free text.
     pub description: Option<String>,
+    /// Who receives the guests. Absent if the page does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub host_name: Option<String>,
+    /// Where bookings take place. Absent if the page does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub location: Option<String>,
+    /// What guests are asked. Send the answers with the booking. Absent if there are no questions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(nullable = false)]
+    pub questions: Vec<Question>,
     /// The length of a slot, in minutes.
     pub duration_minutes: u16,
     /// The IANA time zone of the slots.
@@ -95,6 +108,14 @@ pub struct SubmitBooking {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub notes: Option<String>,
+    /// The answers to the page's questions, by their ids: text, or true or false for a checkbox. At most 4,096 bytes of
+    /// JSON. In a form, the fields `answers[id]`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object, nullable = false)]
+    pub answers: Map<String, Value>,
+    /// The IANA time zone in which emails show you the time. Defaults to that of the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<String>,
     /// The start of one of the offered slots. RFC 3339 with an offset.
     #[schema(format = DateTime)]
     pub start: String,
@@ -143,6 +164,14 @@ pub struct GuestEvent {
     pub end_time: Timestamp,
     /// Whether the event takes place.
     pub status: EventStatus,
+    /// Where it takes place. Absent if it is not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub location: Option<String>,
+    /// The call in which it takes place, an https URL. Absent if it is not set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uri", nullable = false)]
+    pub conference_url: Option<String>,
 }
 
 /// A new booking.
@@ -177,9 +206,98 @@ pub struct GuestBooking {
     pub email: String,
     /// The guest's notes.
     pub notes: Option<String>,
+    /// The guest's answers, by the ids of the questions. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object, nullable = false)]
+    pub answers: Map<String, Value>,
     /// The addresses at which the guest can change the booking. Absent if it is cancelled.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub links: Option<BookingLinks>,
+}
+
+/// A booking, as the owner of the page sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "id": "bkg_01jn8r6v9ke0bt3m5qz2c7xwdh", "event_id": "evt_01jn8r6v9ke0bt3m5qz2c7xwdh",
+    "booking_page_id": "bkp_01jn8r6v9ke0bt3m5qz2c7xwdh", "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh",
+    "status": "confirmed", "start_time": "2026-03-02T09:00:00Z", "end_time": "2026-03-02T09:30:00Z",
+    "name": "Ada Lovelace", "email": "ada@example.com", "notes": null, "answers": { "team": "Sales" },
+    "created_at": "2026-03-01T08:00:00Z", "cancelled_at": null, "cancelled_by": null
+}))]
+pub struct Booking {
+    /// The identifier, `bkg_…`.
+    #[schema(value_type = String)]
+    pub id: BookingId,
+    /// The event, `evt_…`.
+    #[schema(value_type = String)]
+    pub event_id: EventId,
+    /// The page on which it was made, `bkp_…`.
+    #[schema(value_type = String)]
+    pub booking_page_id: BookingPageId,
+    /// The calendar on which the event is, `cal_…`.
+    #[schema(value_type = String)]
+    pub calendar_id: CalendarId,
+    /// `confirmed`, or `cancelled` by the guest or the host.
+    #[schema(value_type = BookingStatus, example = "confirmed")]
+    pub status: Cow<'static, str>,
+    /// The start of the event as it is now. A cancelled booking keeps it.
+    #[schema(value_type = String, format = DateTime)]
+    pub start_time: Timestamp,
+    /// The end of the event, exclusive.
+    #[schema(value_type = String, format = DateTime)]
+    pub end_time: Timestamp,
+    /// The guest's name.
+    pub name: String,
+    /// The address that receives mail about the booking.
+    #[schema(format = "email")]
+    pub email: String,
+    /// The guest's notes.
+    pub notes: Option<String>,
+    /// The guest's answers, by the ids of the questions.
+    #[schema(value_type = Object)]
+    pub answers: Map<String, Value>,
+    /// When the booking was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it was cancelled. Null if it was not.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub cancelled_at: Option<Timestamp>,
+    /// Who cancelled it: `guest` or `host`. Null if nobody did. If the event was cancelled or deleted, it was the host.
+    #[schema(value_type = Option<CancelledByName>)]
+    pub cancelled_by: Option<Cow<'static, str>>,
+}
+
+/// Selects the bookings of a list.
+#[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct ListBookings {
+    /// Only bookings with this status.
+    #[param(value_type = Option<BookingStatus>)]
+    pub status: Option<String>,
+    /// Only bookings that start at this time or later. RFC 3339 with an offset.
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub start_after: Option<String>,
+    /// Only bookings that start before this time. RFC 3339 with an offset.
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub start_before: Option<String>,
+    /// How many bookings to return.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    pub limit: Option<i64>,
+    /// How many bookings to skip.
+    #[param(minimum = 0, default = 0)]
+    pub offset: Option<i64>,
+}
+
+/// Why a host cancels a booking.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "reason": "I am ill. Please choose another day." }))]
+pub struct CancelBooking {
+    /// What the guest reads in the email, up to 500 characters. Addresses in it do not become links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 500)]
+    pub reason: Option<String>,
 }
 
 /// An event of a booking, as the payload of webhook messages.

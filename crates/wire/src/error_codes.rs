@@ -182,6 +182,8 @@ error_codes! {
     InvitationOver = "invitation_over" [409],
     /// An account with that address exists.
     EmailTaken = "email_taken" [409],
+    /// Another booking page has that slug.
+    SlugTaken = "slug_taken" [409],
     /// Another claim is pending, or the organization has an owner.
     ClaimTaken = "claim_taken" [409],
     /// The accepted terms are not the current ones. `current_version` is the version to accept.

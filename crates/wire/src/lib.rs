@@ -67,10 +67,10 @@ pub use audit::{AuditEntry, AuditLog, AuditPagination, ListAudit};
 pub use availability::{
     AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Slot,
 };
-pub use booking_pages::{BookingPage, CreateBookingPage, UpdateBookingPage};
+pub use booking_pages::{BookingPage, CreateBookingPage, Question, UpdateBookingPage};
 pub use bookings::{
-    Booked, BookedEvent, BookingLinks, BookingSlots, GuestBooking, GuestEvent, MoveBooking, OpenPage, PageNotice,
-    SlotsOfPage, SubmitBooking,
+    Booked, BookedEvent, Booking, BookingLinks, BookingSlots, CancelBooking, GuestBooking, GuestEvent, ListBookings,
+    MoveBooking, OpenPage, PageNotice, SlotsOfPage, SubmitBooking,
 };
 pub use calendar::{Calendar, CreateCalendar, DeleteCalendar, IncludeCalendars, ListCalendars, UpdateCalendar};
 pub use changes::{Change, Changes, Deleted, ListChanges};

@@ -4,6 +4,7 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
 use kalends_accounts::{Action, ClaimStatus, SignUpSource, oauth::Provider as OfHumans};
+use kalends_bookings::{CancelledBy, QuestionType};
 use kalends_bridge::{Audience, ConnectionStatus, LinkStatus, PublicationPolicy};
 use kalends_calendars as calendars;
 use kalends_feeds::SubscriptionStatus;
@@ -118,6 +119,10 @@ closed_sets! {
     RevokedStatus = [ClaimStatus::Revoked.as_str()];
     /// An action that the audit log records.
     AuditAction = names!(Action);
+    /// How a question of a booking page is answered.
+    QuestionTypeName = names!(QuestionType);
+    /// Who cancelled a booking.
+    CancelledByName = names!(CancelledBy);
     /// The status of a guest's booking.
     BookingStatus = [calendars::EventStatus::Confirmed, calendars::EventStatus::Cancelled].map(calendars::EventStatus::as_str);
     /// The status of a healthy service.
@@ -125,7 +130,7 @@ closed_sets! {
     /// The answer to feedback.
     AcceptedStatus = ["accepted"];
     /// The name of a notice.
-    NoticeCode = ["repeats_in_utc", "too_few_accepts", "no_slot_left", "slot_taken", "no_calendar"];
+    NoticeCode = ["repeats_in_utc", "offers_nights", "too_few_accepts", "no_slot_left", "slot_taken", "no_calendar"];
     /// The answer to a request for a refresh of a connection.
     RefreshingStatus = ["refreshing"];
     /// The answer to a request for a sync of a subscription.

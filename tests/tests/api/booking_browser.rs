@@ -298,3 +298,73 @@ async fn the_links_of_the_mail_move_and_cancel() {
     browser.click("a.primary").await;
     browser.find(&time(&place.slots().await[0])).await;
 }
+
+/// Serves a site of somebody else, whose only page shows `address` in a frame.
+async fn foreign_site(listener: tokio::net::TcpListener, address: &str) {
+    let page = axum::response::Html(format!("<!doctype html><title>Shop</title><iframe src=\"{address}\"></iframe>"));
+    let site = axum::Router::new().route("/", axum::routing::get(move || async move { page }));
+    tokio::spawn(async move { axum::serve(listener, site).await });
+}
+
+#[tokio::test]
+async fn a_site_that_the_host_names_shows_the_page_and_visitors_book_there() {
+    let place = Place::open(Sqlite, json!({ "host_name": "Grace" })).await;
+    let slot = place.slots().await[40].clone();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    foreign_site(listener, &url(&place)).await;
+    let browser = Visitor::new().open().await;
+    // The browser refuses to show the page to a site that the host has not named.
+    browser.goto(&origin).await;
+    browser.enter_frame("iframe").await;
+    assert!(!browser.has("h1#month, h2#month, .host").await);
+    let path = format!("/v1/booking-pages/{}", place.id);
+    place.api.patch(path).json(json!({ "embed_origins": [origin], "accent_color": "#5b2a86" })).await.expect(200);
+    browser.goto(&origin).await;
+    browser.enter_frame("iframe").await;
+    browser.find(".host").await;
+    let color = "return getComputedStyle(document.querySelector('.day[aria-current]')).backgroundColor";
+    browser.find(".day[aria-current]").await;
+    assert_eq!(browser.run(color).await, "rgb(91, 42, 134)", "the policy allows the style of the page");
+    choose(&browser, &slot, 0).await;
+    submit(&browser).await;
+    browser.headed("You are booked").await;
+    booked_at(&place, &slot).await;
+    // What changes a booking opens in a window of its own.
+    assert_eq!(browser.property(".actions a", "target").await, "_blank");
+}
+
+#[tokio::test]
+async fn questions_are_answered_without_scripts() {
+    let question = |id: &str, kind: &str, required: bool, options: Value| json!({ "id": id, "label": format!("Your {id}?"), "type": kind, "required": required, "options": options });
+    let questions = json!([
+        question("topic", "text", true, json!([])),
+        question("team", "select", true, json!(["Sales", "Support"])),
+        question("more", "textarea", false, json!([])),
+        question("phone", "phone", false, json!([])),
+        question("terms", "checkbox", true, json!([])),
+    ]);
+    let place = Place::open(Sqlite, json!({ "questions": questions, "location": "Room 2" })).await;
+    let slot = place.slots().await[40].clone();
+    let browser = Visitor::new().without_scripts().open().await;
+    browser.goto(&format!("{}?slot={slot}&tz=UTC", url(&place))).await;
+    browser.fill("#answer-topic", "Mills & stores").await;
+    browser.choose("#answer-team", "Support").await;
+    browser.fill("#answer-phone", "no number").await;
+    browser.click("#answer-terms").await;
+    submit(&browser).await;
+    // The browser accepts every phone number, and the page names what is wrong. Nothing else is lost.
+    browser.find("#answer-phone[aria-invalid='true']").await;
+    assert!(browser.text(".alert").await.contains("Your phone?"));
+    assert_eq!(browser.property("#answer-topic", "value").await, "Mills & stores");
+    assert_eq!(browser.property("#answer-team", "value").await, "Support");
+    assert_eq!(browser.property("#answer-terms", "checked").await, "true");
+    assert!(place.events().await.is_empty());
+    browser.run("document.querySelector('#answer-phone').value = ''").await;
+    browser.fill("#answer-phone", "+49 30 123456").await;
+    browser.click("form button.primary").await;
+    browser.headed("You are booked").await;
+    booked_at(&place, &slot).await;
+    let expected = json!({ "topic": "Mills & stores", "team": "Support", "phone": "+49 30 123456", "terms": true });
+    assert_eq!(place.events().await[0]["metadata"]["booking"]["answers"], expected);
+}

@@ -35,7 +35,7 @@ pub(crate) struct Place {
     pub(crate) server: Server,
     pub(crate) api: Client,
     pub(crate) calendar: String,
-    id: String,
+    pub(crate) id: String,
     /// `/book/…`
     pub(crate) page: String,
     http: reqwest::Client,

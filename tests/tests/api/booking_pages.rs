@@ -14,7 +14,7 @@ use crate::{
 
 const PAGES: &str = "/v1/booking-pages";
 
-const FIELDS: [&str; 18] = [
+const FIELDS: [&str; 26] = [
     "id",
     "org_id",
     "calendar_id",
@@ -22,15 +22,23 @@ const FIELDS: [&str; 18] = [
     "slug",
     "title",
     "description",
+    "host_name",
+    "location",
+    "conference_url",
+    "accent_color",
+    "embed_origins",
+    "questions",
     "duration_minutes",
     "buffer_minutes",
     "window_days",
     "min_notice_minutes",
+    "max_per_day",
     "timezone",
     "availability_constraints",
     "active",
     "bookings_count",
     "booking_url",
+    "notices",
     "created_at",
     "updated_at",
 ];
@@ -43,7 +51,7 @@ async fn a_page_is_created_with_its_defaults(#[case] database: Database) {
     let api = server.api(&org);
     let session = owner(&server, "ada@example.com").await;
     let (own, calendar) = agent_with_calendar(&api).await;
-    let made =
+    let mut made =
         api.post(PAGES).json(json!({ "calendar_id": calendar, "title": "Intro secret-title" })).await.expect(201);
     has_exactly(&made.json, &FIELDS);
     is_id(&made["id"], "bkp_");
@@ -52,16 +60,19 @@ async fn a_page_is_created_with_its_defaults(#[case] database: Database) {
     let expected = json!({
         "org_id": org.id, "calendar_id": calendar, "agent_id": own, "title": "Intro secret-title", "description": null,
         "duration_minutes": 30, "buffer_minutes": 0, "window_days": 14, "min_notice_minutes": 0, "timezone": "UTC",
-        "availability_constraints": null, "active": true, "bookings_count": 0
+        "availability_constraints": null, "active": true, "bookings_count": 0, "host_name": null, "location": null,
+        "max_per_day": null, "conference_url": null, "accent_color": null, "embed_origins": [], "questions": []
     });
     for (field, value) in expected.as_object().unwrap() {
         assert_eq!(&made[field.as_str()], value, "{field}");
     }
-    let slug = made["slug"].as_str().unwrap();
+    let slug = made["slug"].as_str().unwrap().to_owned();
     assert!(slug.len() >= 22, "128 random bits: {slug}");
     assert_eq!(made["booking_url"], format!("{}/book/{slug}", server.base_url()));
     let path = format!("{PAGES}/{}", made.id());
     let read = api.get(&path).await.expect(200);
+    assert_eq!(made["notices"][0]["code"], "offers_nights");
+    made.json.as_object_mut().unwrap().remove("notices");
     assert_eq!((&read.json, read.header("etag")), (&made.json, made.header("etag")));
 
     // The texts and the slug are stored sealed.
@@ -83,7 +94,7 @@ async fn every_field_is_kept_and_changed(#[case] database: Database) {
     let week = json!({ "mon": { "start": "00:00", "end": "24:00" }, "sun": { "start": "09:00", "end": "09:05" } });
     let fields = json!({
         "title": "x".repeat(255), "description": "Grüße", "duration_minutes": 480, "buffer_minutes": 120,
-        "window_days": 365, "min_notice_minutes": 525_600, "timezone": "Australia/Lord_Howe",
+        "window_days": 365, "min_notice_minutes": 525_600, "max_per_day": 500, "timezone": "Australia/Lord_Howe",
         "availability_constraints": week, "active": false
     });
     let mut body = fields.clone();
@@ -97,11 +108,15 @@ async fn every_field_is_kept_and_changed(#[case] database: Database) {
     let path = format!("{PAGES}/{}", made.id());
     let others = json!({
         "title": "Other", "description": null, "duration_minutes": 5, "buffer_minutes": 0, "window_days": 1,
-        "min_notice_minutes": 0, "timezone": "UTC", "availability_constraints": null, "active": true
+        "min_notice_minutes": 0, "max_per_day": null, "timezone": "UTC", "availability_constraints": null,
+        "active": true
     });
     let mut expected = made.json.clone();
     for (field, value) in others.as_object().unwrap() {
-        let changed = api.patch(&path).json(json!({ field.as_str(): value })).await.expect(200);
+        let mut changed = api.patch(&path).json(json!({ field.as_str(): value })).await.expect(200);
+        // Only an answer to a write has notices: that nothing limits the hours.
+        let notices = changed.json.as_object_mut().unwrap().remove("notices");
+        assert_eq!(notices.is_some(), changed["availability_constraints"].is_null(), "{notices:?}");
         expected[field.as_str()] = value.clone();
         expected["updated_at"] = changed["updated_at"].clone();
         assert_eq!(changed.json, expected, "{field}");
@@ -145,13 +160,15 @@ async fn bad_fields_are_refused_by_name(#[case] database: Database) {
         ("window_days", json!(366), "window_days"),
         ("min_notice_minutes", json!(-1), "min_notice_minutes"),
         ("min_notice_minutes", json!(525_601), "min_notice_minutes"),
+        ("max_per_day", json!(0), "max_per_day"),
+        ("max_per_day", json!(501), "max_per_day"),
         ("timezone", json!("Mars/Olympus"), "timezone"),
         ("availability_constraints", week("9:00", "17:00"), "availability_constraints.wed.start"),
         ("availability_constraints", week("09:00", "24:01"), "availability_constraints.wed.end"),
         ("availability_constraints", week("17:00", "09:00"), "availability_constraints.wed.end"),
         ("availability_constraints", json!({ "wednesday": null }), "availability_constraints.wednesday"),
         ("active", json!("yes"), "active"),
-        ("slug", json!("mine"), "slug"),
+        ("slug", json!("Mine"), "slug"),
     ];
     for (field, value, param) in wrong {
         let mut body = json!({ "calendar_id": calendar, "title": "Intro" });

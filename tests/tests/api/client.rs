@@ -409,6 +409,8 @@ async fn booking_pages(#[case] database: Database) {
     let body = SubmitBooking {
         name: "Grace".to_owned(),
         email: "grace@example.com".to_owned(),
+        answers: serde_json::Map::new(),
+        timezone: None,
         notes: None,
         start: first.to_string(),
     };

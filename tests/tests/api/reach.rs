@@ -62,6 +62,8 @@ enum About {
     Proposal,
     /// A booking page of a calendar.
     BookingPage,
+    /// A booking on a page of a calendar.
+    Booking,
     /// A link that asks a user for a calendar.
     Link,
     /// The tools. Every key is accepted, and each call is checked as the operation that it stands for.
@@ -144,7 +146,8 @@ fn ruled(operation: &str) -> About {
         "mcp" => About::Tools,
         "createProposal" => About::Agent,
         "getProposal" | "respondToProposal" | "resolveProposal" | "cancelProposal" => About::Proposal,
-        "getBookingPage" | "updateBookingPage" | "deleteBookingPage" => About::BookingPage,
+        "getBookingPage" | "updateBookingPage" | "deleteBookingPage" | "listBookings" => About::BookingPage,
+        "cancelBookingAsHost" => About::Booking,
         "getAgent"
         | "createAgentCalendar"
         | "listAgentCalendars"
@@ -244,6 +247,7 @@ struct Things {
     subscription: String,
     proposal: String,
     page: String,
+    booking: String,
     link: String,
 }
 
@@ -338,6 +342,7 @@ impl World {
                 subscription: id("isub"),
                 proposal: id("spr"),
                 page: id("bkp"),
+                booking: id("bkg"),
                 link: id("cln"),
             };
         }
@@ -358,7 +363,8 @@ impl World {
         };
         let (mut entry, mut set, mut key) = (String::new(), String::new(), String::new());
         let (mut webhook, mut delivery, mut subscription) = (String::new(), String::new(), String::new());
-        let (mut proposal, mut page, mut link) = (String::new(), String::new(), String::new());
+        let (mut proposal, mut page, mut booking, mut link) =
+            (String::new(), String::new(), String::new(), String::new());
         match about {
             About::Event => entry = event(api, &calendar, &start, &end).await,
             About::Hold | About::HoldSet => {
@@ -397,6 +403,18 @@ impl World {
                 let body = json!({ "calendar_id": calendar, "title": "x" });
                 page = api.post("/v1/booking-pages").json(body).await.expect(201).id();
             }
+            About::Booking => {
+                let body = json!({ "calendar_id": calendar, "title": "x" });
+                let made = api.post("/v1/booking-pages").json(body).await.expect(201);
+                page = made.id();
+                let book = format!("/book/{}", made["slug"].as_str().unwrap());
+                let guest = self.server.anonymous();
+                let slots = guest.get(format!("{book}/slots")).await.expect(200);
+                let body = json!({ "name": "Ada", "email": "ada@example.com", "start": slots["slots"][40]["start"] });
+                guest.post(book).json(body).await.expect(201);
+                let listed = api.get(format!("/v1/booking-pages/{page}/bookings")).await.expect(200);
+                booking = listed.column("id")[0].clone();
+            }
             About::Link => {
                 let path = format!("/v1/calendars/{calendar}/connection-links");
                 link = api.post(path).json(json!({})).await.expect(201).id();
@@ -404,7 +422,20 @@ impl World {
             _ => {}
         }
         let agent = owner.unwrap_or_default();
-        Things { agent, calendar, event: entry, set, key, webhook, delivery, subscription, proposal, page, link }
+        Things {
+            agent,
+            calendar,
+            event: entry,
+            set,
+            key,
+            webhook,
+            delivery,
+            subscription,
+            proposal,
+            page,
+            booking,
+            link,
+        }
     }
 
     async fn ask(&mut self, operation: &Operation, who: Who, things: &Things) -> Answer {
@@ -474,6 +505,8 @@ fn named<'a>(path: &str, things: &'a Things) -> &'a str {
         &things.proposal
     } else if path.starts_with("/v1/booking-pages/") {
         &things.page
+    } else if path.starts_with("/v1/bookings/") {
+        &things.booking
     } else if path.starts_with("/v1/connection-links/") {
         &things.link
     } else if path.starts_with("/v1/hold-sets/") {
@@ -629,6 +662,7 @@ fn targets_of(about: About) -> &'static [Whose] {
         | About::HoldSet
         | About::Rules
         | About::BookingPage
+        | About::Booking
         | About::Link => &THINGS,
     }
 }

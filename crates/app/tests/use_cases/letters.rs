@@ -8,7 +8,7 @@ use kalends_app::{
     operations::{self, Operation},
     ports::{CalendarMethod, Commit as _, Mail},
 };
-use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, Timetable};
+use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, PageDetails};
 use kalends_kernel::RequestId;
 use kalends_plans::MailLimits;
 use kalends_testkit::{
@@ -16,6 +16,7 @@ use kalends_testkit::{
     fixtures::{Compose as _, Fixtures, settings},
 };
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
+use serde_json::Map;
 
 /// A page whose slots are all free, and the mailbox that receives all emails.
 struct Desk {
@@ -44,17 +45,22 @@ impl Desk {
         });
         let organization = make.organization();
         let calendar = make.shared_calendar(organization.id);
-        let timetable = Timetable { duration_minutes: 30, zone: Zone::UTC, constraints: None };
         let new = NewBookingPage {
+            slug: None,
             title: title.to_owned(),
             description: None,
-            timetable,
+            details: PageDetails::default(),
+            duration_minutes: 30,
+            zone: None,
+            constraints: None,
             buffer_minutes: 0,
             window_days: 60,
             min_notice_minutes: 0,
+            max_per_day: None,
             active: true,
         };
-        let page = BookingPage::create((organization.id, calendar.id, None), new, make.tick(), &make.entropy);
+        let page =
+            BookingPage::create((organization.id, calendar.id, None), Zone::UTC, new, make.tick(), &make.entropy);
         let mut changes = ChangeSet::new(organization.id).create(&organization).create(&calendar);
         changes.bookings.push(Change::CreatePage(Box::new(page.clone())));
         store.commit(changes).await.unwrap();
@@ -79,7 +85,7 @@ impl Desk {
         let guest = Guest::parse("Ada, see evil.example", email, Some("https://evil.example")).unwrap();
         let start = self.free().await;
         let request = self.request(&operations::CREATE_BOOKING);
-        let booked = self.app.book(&request, self.page.slug.reveal(), start, guest).await?;
+        let booked = self.app.book(&request, self.page.slug.reveal(), start, (guest, &Map::new())).await?;
         let links = booked.resource.links;
         let token = |url: &str| url.split('/').rev().nth(1).unwrap().to_owned();
         Ok((token(&links.cancel_url), token(&links.reschedule_url.unwrap())))

@@ -6,7 +6,7 @@ use kalends_time::testing::{clock_change, config};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{BookingPage, NewBookingPage, SlotError};
+use crate::{BookingPage, NewBookingPage, PageDetails, SlotError};
 
 struct Zeros;
 
@@ -64,17 +64,23 @@ fn is_slot(timetable: &Timetable, slot: Span) -> bool {
 
 fn page(timetable: Timetable, buffer_minutes: u8, min_notice_minutes: u32, window_days: u16) -> BookingPage {
     let new = NewBookingPage {
+        slug: None,
         title: "Intro".into(),
         description: None,
-        timetable,
+        details: PageDetails::default(),
+        duration_minutes: timetable.duration_minutes,
+        zone: None,
+        constraints: None,
         buffer_minutes,
         window_days,
         min_notice_minutes,
+        max_per_day: None,
         active: true,
     };
     let now = Timestamp::EPOCH;
     let of = (OrgId::new(now, &Zeros), CalendarId::new(now, &Zeros), None::<AgentId>);
-    BookingPage::create(of, new, now, &Zeros)
+    let page = BookingPage::create(of, Zone::UTC, new, now, &Zeros);
+    BookingPage { timetable, ..page }
 }
 
 proptest! {

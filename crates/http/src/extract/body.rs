@@ -256,6 +256,19 @@ pub(super) fn as_json(request: Request) -> Result<Request, ApiError> {
     Ok(request)
 }
 
+/// A JSON body that may be left out if all of its fields may.
+pub(crate) struct OptionalBody<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let (parts, body) = as_json(request)?.into_parts();
+        let body = read_sent(&parts.extensions, body, BODY_MAX).await?;
+        if body.trim_ascii().is_empty() { Ok(Self(T::default())) } else { parse(&body).map(Self) }
+    }
+}
+
 /// No body, or an empty object.
 pub(crate) struct NoBody;
 

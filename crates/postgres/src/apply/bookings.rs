@@ -1,7 +1,7 @@
 //! Booking pages and bookings.
 
-use kalends_bookings::{Booking, BookingPage, Change, SecretHash};
-use kalends_kernel::Version;
+use kalends_bookings::{Booking, BookingPage, CancelledBy, Change, SecretHash};
+use kalends_kernel::{BookingId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
 use kalends_time::Timestamp;
 use sqlx::PgConnection;
@@ -16,6 +16,7 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::CreatePage(page) => create(connection, page, sealed).await?,
             Change::UpdatePage { page, seen } => update(connection, page, sealed, *seen).await?,
             Change::CreateBooking { booking, seen } => book(connection, booking, sealed, *seen).await?,
+            Change::CancelBooking { org, booking, by } => cancel(connection, *org, *booking, *by).await?,
         }
     }
     Ok(())
@@ -59,10 +60,11 @@ async fn update(
     content: &str,
     Version(seen): Version,
 ) -> Result<(), ApplyError> {
+    let SecretHash(slug) = page.slug.hash();
     let updated = sqlx::query!(
         "UPDATE booking_pages SET content = $4, duration_minutes = $5, buffer_minutes = $6, window_days = $7,
              min_notice_minutes = $8, timezone = $9, constraints = $10, active = $11, version = $12, updated_at = $13,
-             deleted_at = $14
+             deleted_at = $14, slug_hash = $15
          WHERE org_id = $1 AND id = $2 AND version = $3",
         page.org.uuid(),
         page.id.uuid(),
@@ -78,10 +80,28 @@ async fn update(
         page.version.0,
         page.updated_at.as_micros(),
         page.deleted_at.map(Timestamp::as_micros),
+        slug.as_slice(),
     )
     .execute(connection)
     .await?;
     all_written(updated.rows_affected(), 1)
+}
+
+async fn cancel(
+    connection: &mut PgConnection,
+    org: OrgId,
+    booking: BookingId,
+    by: CancelledBy,
+) -> Result<(), ApplyError> {
+    sqlx::query!(
+        "UPDATE bookings SET cancelled_by = $3 WHERE org_id = $1 AND id = $2",
+        org.uuid(),
+        booking.uuid(),
+        by.as_str(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 async fn book(

@@ -2,17 +2,18 @@
 
 use async_trait::async_trait;
 use kalends_bookings::ports::{BookingPages, FoundPage};
-use kalends_bookings::{Booking, BookingPage, SecretHash};
+use kalends_bookings::{Booking, BookingFilter, BookingNow, BookingPage, SecretHash};
 use kalends_calendars::ports::BusySource;
-use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, EventId, Listed, OrgId, Page, Revision, StoreError};
 use kalends_plans::{Metric, Used};
 use kalends_quotas::Period;
+use kalends_time::{Span, Timestamp};
 
 use super::listed;
 use crate::PostgresStore;
 use crate::counts::count;
 use crate::error::store_error;
-use crate::rows::{BookingPageRow, BookingRow, booking_page_row, limits};
+use crate::rows::{BookedEventRow, BookingPageRow, BookingRow, booking_page_row, booking_row, limits};
 
 #[async_trait]
 impl BookingPages for PostgresStore {
@@ -107,12 +108,126 @@ impl BookingPages for PostgresStore {
         let SecretHash(hash) = token;
         let booking = sqlx::query_as!(
             BookingRow,
-            "SELECT org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at
+            "SELECT org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, cancelled_by,
+                 created_at
              FROM bookings WHERE cancel_hash = $1 OR move_hash = $1",
             hash.as_slice(),
         );
         let booking = booking.fetch_optional(&self.connections).await.map_err(store_error)?;
         let Some(booking) = booking else { return Ok(None) };
+        let booking = booking.open(&*self.cipher)?;
+        Ok(self.page_of_bookings(booking.org, booking.page).await?.map(|page| (page, booking)))
+    }
+
+    async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT b.org_id, b.id, b.page_id, b.calendar_id, b.event_id, b.cancel_hash, b.move_hash, b.guest,
+                 b.cancelled_by, b.created_at, e.calendar_id AS on_calendar, e.start_at, e.end_at,
+                 COALESCE(e.deleted_at, CASE WHEN e.status = 'cancelled' THEN e.updated_at END, c.deleted_at,
+                     CASE WHEN a.status = 'decommissioned' THEN a.updated_at END) AS "gone_at?"
+             FROM bookings b
+             JOIN events e ON e.org_id = b.org_id AND e.id = b.event_id
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE b.org_id = $1 AND b.id = $2"#,
+            org.uuid(),
+            id.uuid(),
+        );
+        let Some(found) = found.fetch_optional(&self.connections).await.map_err(store_error)? else { return Ok(None) };
+        let (start_at, end_at, gone_at) = (found.start_at, found.end_at, found.gone_at);
+        let event = BookedEventRow { on_calendar: &found.on_calendar, start_at, end_at, gone_at };
+        let row = booking_row!(found);
+        let booking = event.with(row.open(&*self.cipher)?)?;
+        Ok(self.page_of_bookings(org, booking.booking.page).await?.map(|page| (page, booking)))
+    }
+
+    async fn booked_starts(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        within: Span,
+    ) -> Result<Vec<(EventId, Timestamp)>, StoreError> {
+        let found = sqlx::query!(
+            "SELECT b.event_id, e.start_at
+             FROM bookings b
+             JOIN events e ON e.org_id = b.org_id AND e.id = b.event_id
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE b.org_id = $1 AND b.page_id = $2 AND e.start_at >= $3 AND e.start_at < $4
+                 AND e.deleted_at IS NULL AND e.status <> 'cancelled' AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+            org.uuid(),
+            of.uuid(),
+            within.start().as_micros(),
+            within.end().as_micros(),
+        );
+        let found = found.fetch_all(&self.connections).await.map_err(store_error)?;
+        let starts = found.into_iter();
+        Ok(starts.map(|row| (EventId::from_uuid(row.event_id), Timestamp::from_micros(row.start_at))).collect())
+    }
+
+    async fn list_bookings(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        filter: BookingFilter,
+        page: Page,
+    ) -> Result<Listed<BookingNow>, StoreError> {
+        let from = filter.start_after.map_or(i64::MIN, Timestamp::as_micros);
+        let to = filter.start_before.map_or(i64::MAX, Timestamp::as_micros);
+        let found = sqlx::query!(
+            r#"SELECT b.org_id, b.id, b.page_id, b.calendar_id, b.event_id, b.cancel_hash, b.move_hash, b.guest,
+                 b.cancelled_by, b.created_at, e.calendar_id AS on_calendar, e.start_at, e.end_at,
+                 COALESCE(e.deleted_at, CASE WHEN e.status = 'cancelled' THEN e.updated_at END, c.deleted_at,
+                     CASE WHEN a.status = 'decommissioned' THEN a.updated_at END) AS "gone_at?",
+                 count(*) OVER () AS "total!"
+             FROM bookings b
+             JOIN events e ON e.org_id = b.org_id AND e.id = b.event_id
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE b.org_id = $1 AND b.page_id = $2 AND e.start_at >= $3 AND e.start_at < $4
+                 AND ($5::boolean IS NULL OR $5 = (e.deleted_at IS NOT NULL OR e.status = 'cancelled'
+                     OR c.deleted_at IS NOT NULL OR COALESCE(a.status, '') = 'decommissioned'))
+             ORDER BY e.start_at, b.id LIMIT $6 OFFSET $7"#,
+            org.uuid(),
+            of.uuid(),
+            from,
+            to,
+            filter.cancelled,
+            i64::from(page.limit),
+            i64::from(page.offset),
+        );
+        let found = found.fetch_all(&self.connections).await.map_err(store_error)?;
+        let counted = found.first().map(|record| record.total);
+        let total = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "count!"
+             FROM bookings b
+             JOIN events e ON e.org_id = b.org_id AND e.id = b.event_id
+             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE b.org_id = $1 AND b.page_id = $2 AND e.start_at >= $3 AND e.start_at < $4
+                 AND ($5::boolean IS NULL OR $5 = (e.deleted_at IS NOT NULL OR e.status = 'cancelled'
+                     OR c.deleted_at IS NOT NULL OR COALESCE(a.status, '') = 'decommissioned'))"#,
+            org.uuid(),
+            of.uuid(),
+            from,
+            to,
+            filter.cancelled,
+        );
+        let opened = found.into_iter().map(|found| {
+            let (start_at, end_at, gone_at) = (found.start_at, found.end_at, found.gone_at);
+            let event = BookedEventRow { on_calendar: &found.on_calendar, start_at, end_at, gone_at };
+            let row = booking_row!(found);
+            event.with(row.open(&*self.cipher)?)
+        });
+        let data = opened.collect::<Result<_, _>>()?;
+        listed(data, page, counted, total.fetch_one(&self.connections)).await
+    }
+}
+
+impl PostgresStore {
+    /// A page of a visible calendar, even if the page is deleted.
+    async fn page_of_bookings(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {
         let page = sqlx::query_as!(
             BookingPageRow,
             "SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
@@ -123,11 +238,10 @@ impl BookingPages for PostgresStore {
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE p.org_id = $1 AND p.id = $2 AND c.deleted_at IS NULL
                  AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
-            booking.org_id,
-            booking.page_id,
+            org.uuid(),
+            page.uuid(),
         );
         let page = page.fetch_optional(&self.connections).await.map_err(store_error)?;
-        let Some(page) = page else { return Ok(None) };
-        Ok(Some((page.open(&*self.cipher)?, booking.open(&*self.cipher)?)))
+        page.map(|page| page.open(&*self.cipher)).transpose()
     }
 }

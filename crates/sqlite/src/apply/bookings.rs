@@ -1,13 +1,13 @@
 //! Booking pages and bookings.
 
-use kalends_bookings::{Booking, BookingPage, Change, SecretHash};
-use kalends_kernel::Version;
+use kalends_bookings::{Booking, BookingPage, CancelledBy, Change, SecretHash};
+use kalends_kernel::{BookingId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
 use crate::{
-    error::{Failure, fresh},
+    error::{Failure, fresh, slug_taken},
     rows::constraints_json,
 };
 
@@ -18,6 +18,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::CreatePage(page) => create(connection, page, sealed).await?,
             Change::UpdatePage { page, seen } => update(connection, page, sealed, *seen).await?,
             Change::CreateBooking { booking, seen } => book(connection, booking, sealed, *seen).await?,
+            Change::CancelBooking { org, booking, by } => cancel(connection, *org, *booking, *by).await?,
         }
     }
     Ok(())
@@ -55,7 +56,8 @@ async fn create(connection: &mut SqliteConnection, page: &BookingPage, content: 
         updated_at
     )
     .execute(connection)
-    .await?;
+    .await
+    .map_err(slug_taken)?;
     fresh(created.rows_affected(), 1)
 }
 
@@ -66,13 +68,15 @@ async fn update(
     seen: Version,
 ) -> Result<(), Failure> {
     let (org_id, id, zone) = (page.org.uuid(), page.id.uuid(), page.timetable.zone.name());
+    let SecretHash(slug) = page.slug.hash();
+    let slug = slug.as_slice();
     let constraints =
         constraints_json(page.timetable.constraints.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?;
     let (updated_at, deleted_at) = (page.updated_at.as_micros(), page.deleted_at.map(Timestamp::as_micros));
     let updated = sqlx::query!(
         "update booking_pages set content = ?4, duration_minutes = ?5, buffer_minutes = ?6, window_days = ?7,
             min_notice_minutes = ?8, timezone = ?9, constraints = ?10, active = ?11, version = ?12, updated_at = ?13,
-            deleted_at = ?14
+            deleted_at = ?14, slug_hash = ?15
          where org_id = ?1 and id = ?2 and version = ?3",
         org_id,
         id,
@@ -87,11 +91,26 @@ async fn update(
         page.active,
         page.version.0,
         updated_at,
-        deleted_at
+        deleted_at,
+        slug
     )
     .execute(connection)
-    .await?;
+    .await
+    .map_err(slug_taken)?;
     fresh(updated.rows_affected(), 1)
+}
+
+async fn cancel(
+    connection: &mut SqliteConnection,
+    org: OrgId,
+    booking: BookingId,
+    by: CancelledBy,
+) -> Result<(), Failure> {
+    let (org_id, id, by) = (org.uuid(), booking.uuid(), by.as_str());
+    sqlx::query!("update bookings set cancelled_by = ?3 where org_id = ?1 and id = ?2", org_id, id, by)
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 async fn book(connection: &mut SqliteConnection, booking: &Booking, guest: &str, seen: Version) -> Result<(), Failure> {

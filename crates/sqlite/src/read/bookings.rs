@@ -2,19 +2,20 @@
 
 use async_trait::async_trait;
 use kalends_bookings::{
-    Booking, BookingPage, SecretHash,
+    Booking, BookingFilter, BookingNow, BookingPage, SecretHash,
     ports::{BookingPages, FoundPage},
 };
 use kalends_calendars::ports::BusySource;
-use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, EventId, Listed, OrgId, Page, Revision, StoreError};
 use kalends_plans::{Metric, Used};
 use kalends_quotas::Period;
+use kalends_time::{Span, Timestamp};
 
 use super::count;
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{BookingPageRow, BookingRow, booking_page_row, limits},
+    rows::{BookedEventRow, BookingPageRow, BookingRow, booking_page_row, booking_row, limits, row_id},
 };
 
 #[async_trait]
@@ -133,7 +134,8 @@ impl BookingPages for SqliteStore {
         let hash = hash.as_slice();
         let booking = sqlx::query_as!(
             BookingRow,
-            "select org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at
+            "select org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, cancelled_by,
+                created_at
              from bookings where cancel_hash = ?1 or move_hash = ?1",
             hash
         )
@@ -141,6 +143,141 @@ impl BookingPages for SqliteStore {
         .await
         .map_err(store_error)?;
         let Some(booking) = booking else { return Ok(None) };
+        let booking = booking.open(self.cipher.as_ref())?;
+        Ok(self.page_of_bookings(booking.org, booking.page).await?.map(|page| (page, booking)))
+    }
+
+    async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError> {
+        let (org_id, id) = (org.uuid(), id.uuid());
+        let found = sqlx::query!(
+            r#"select b.org_id, b.id, b.page_id, b.calendar_id, b.event_id, b.cancel_hash, b.move_hash, b.guest,
+                b.cancelled_by, b.created_at, e.calendar_id as on_calendar, e.start_at, e.end_at,
+                coalesce(e.deleted_at, case when e.status = 'cancelled' then e.updated_at end, c.deleted_at,
+                    case when a.status = 'decommissioned' then a.updated_at end) as "gone_at?: i64"
+             from bookings b
+                join events e on e.org_id = b.org_id and e.id = b.event_id
+                join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where b.org_id = ?1 and b.id = ?2"#,
+            org_id,
+            id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        let Some(found) = found else { return Ok(None) };
+        let (start_at, end_at, gone_at) = (found.start_at, found.end_at, found.gone_at);
+        let event = BookedEventRow { on_calendar: &found.on_calendar, start_at, end_at, gone_at };
+        let row = booking_row!(found);
+        let booking = event.with(row.open(self.cipher.as_ref())?)?;
+        Ok(self.page_of_bookings(org, booking.booking.page).await?.map(|page| (page, booking)))
+    }
+
+    async fn booked_starts(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        within: Span,
+    ) -> Result<Vec<(EventId, Timestamp)>, StoreError> {
+        let (org_id, page_id) = (org.uuid(), of.uuid());
+        let (from, to) = (within.start().as_micros(), within.end().as_micros());
+        let found = sqlx::query!(
+            "select b.event_id, e.start_at
+             from bookings b
+                join events e on e.org_id = b.org_id and e.id = b.event_id
+                join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where b.org_id = ?1 and b.page_id = ?2 and e.start_at >= ?3 and e.start_at < ?4
+                and e.deleted_at is null and e.status <> 'cancelled' and c.deleted_at is null
+                and (c.agent_id is null or a.status <> 'decommissioned')",
+            org_id,
+            page_id,
+            from,
+            to
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let read = found.into_iter().map(|row| {
+            let event = EventId::from_uuid(row_id("bookings", "event_id", &row.event_id)?);
+            Ok((event, Timestamp::from_micros(row.start_at)))
+        });
+        read.collect()
+    }
+
+    async fn list_bookings(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        filter: BookingFilter,
+        page: Page,
+    ) -> Result<Listed<BookingNow>, StoreError> {
+        let (org_id, page_id, cancelled) = (org.uuid(), of.uuid(), filter.cancelled);
+        let from = filter.start_after.map_or(i64::MIN, Timestamp::as_micros);
+        let to = filter.start_before.map_or(i64::MAX, Timestamp::as_micros);
+        self.snapshot(async |snapshot| {
+            let rows = sqlx::query!(
+                r#"select b.org_id, b.id, b.page_id, b.calendar_id, b.event_id, b.cancel_hash, b.move_hash, b.guest,
+                    b.cancelled_by, b.created_at, e.calendar_id as on_calendar, e.start_at, e.end_at,
+                    coalesce(e.deleted_at, case when e.status = 'cancelled' then e.updated_at end, c.deleted_at,
+                        case when a.status = 'decommissioned' then a.updated_at end) as "gone_at?: i64"
+                 from bookings b
+                    join events e on e.org_id = b.org_id and e.id = b.event_id
+                    join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                    left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                 where b.org_id = ?1 and b.page_id = ?2 and e.start_at >= ?3 and e.start_at < ?4
+                    and (?5 is null or ?5 = (e.deleted_at is not null or e.status = 'cancelled'
+                        or c.deleted_at is not null or coalesce(a.status, '') = 'decommissioned'))
+                 order by e.start_at, b.id limit ?6 offset ?7"#,
+                org_id,
+                page_id,
+                from,
+                to,
+                cancelled,
+                page.limit,
+                page.offset
+            )
+            .fetch_all(&mut *snapshot)
+            .await
+            .map_err(store_error)?;
+            let total = match page.total_if_known(rows.len()) {
+                Some(total) => total,
+                None => sqlx::query_scalar!(
+                    "select count(*)
+                     from bookings b
+                        join events e on e.org_id = b.org_id and e.id = b.event_id
+                        join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
+                        left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+                     where b.org_id = ?1 and b.page_id = ?2 and e.start_at >= ?3 and e.start_at < ?4
+                        and (?5 is null or ?5 = (e.deleted_at is not null or e.status = 'cancelled'
+                            or c.deleted_at is not null or coalesce(a.status, '') = 'decommissioned'))",
+                    org_id,
+                    page_id,
+                    from,
+                    to,
+                    cancelled
+                )
+                .fetch_one(&mut *snapshot)
+                .await
+                .map(count)
+                .map_err(store_error)?,
+            };
+            let data = rows.into_iter().map(|found| {
+                let (start_at, end_at, gone_at) = (found.start_at, found.end_at, found.gone_at);
+                let event = BookedEventRow { on_calendar: &found.on_calendar, start_at, end_at, gone_at };
+                let row = booking_row!(found);
+                event.with(row.open(self.cipher.as_ref())?)
+            });
+            Ok(Listed { data: data.collect::<Result<_, _>>()?, total })
+        })
+        .await
+    }
+}
+
+impl SqliteStore {
+    /// A page of a visible calendar, even if the page is deleted.
+    async fn page_of_bookings(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {
+        let (org_id, page_id) = (org.uuid(), page.uuid());
         let page = sqlx::query_as!(
             BookingPageRow,
             "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
@@ -151,13 +288,12 @@ impl BookingPages for SqliteStore {
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
              where p.org_id = ?1 and p.id = ?2 and c.deleted_at is null
                 and (c.agent_id is null or a.status <> 'decommissioned')",
-            booking.org_id,
-            booking.page_id
+            org_id,
+            page_id
         )
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?;
-        let Some(page) = page else { return Ok(None) };
-        Ok(Some((page.open(self.cipher.as_ref())?, booking.open(self.cipher.as_ref())?)))
+        page.map(|page| page.open(self.cipher.as_ref())).transpose()
     }
 }

@@ -4,14 +4,15 @@ use kalends_accounts::Change as AccountChange;
 use kalends_app::{Charge, Guard, ports::CommitError};
 use kalends_availability::{Hours, Week};
 use kalends_bookings::{
-    Booking, BookingPage, BookingPagePatch, BookingToken, Change, Guest, NewBookingPage, SecretHash, Timetable,
-    ports::FoundPage,
+    Booking, BookingFilter, BookingNow, BookingPage, BookingPagePatch, BookingToken, CancelledBy, Change, Colour,
+    Guest, NewBookingPage, PageDetails, PageDetailsPatch, Question, QuestionType, Questions, SecretHash, Slug,
+    Timetable, embed_origins, ports::FoundPage,
 };
-use kalends_calendars::{Calendar, Change as Write, Patch};
+use kalends_calendars::{Calendar, Change as Write, ConferenceUrl, Event, Patch};
 use kalends_kernel::{EventId, Page};
 use kalends_plans::{Metric, Used};
 use kalends_quotas::Period;
-use kalends_time::{SignedDuration, Span};
+use kalends_time::{SignedDuration, Span, Timestamp};
 use serde_json::json;
 
 use super::{
@@ -24,26 +25,52 @@ use crate::fixtures::Compose;
 const TASKS: usize = 8;
 
 fn guest() -> Guest {
-    Guest::parse("Ada „Countess“ 🗓", "ada@example.com", Some("notes\nin two lines")).unwrap()
+    let guest = Guest::parse("Ada „Countess“ 🗓", "ada@example.com", Some("notes\nin two lines")).unwrap();
+    let given = json!({ "topic": "Ä", "vip": true });
+    let answers = details().questions.read(given.as_object().unwrap()).unwrap();
+    let sees = details().shown_to_guests();
+    Guest { answers, sees, zone: Some("Pacific/Chatham".parse().unwrap()), ..guest }
+}
+
+/// Details with every field set.
+fn details() -> PageDetails {
+    let question = |id: &str, kind, options: &[&str]| Question {
+        id: id.into(),
+        label: format!("„{id}“ 🗓?"),
+        kind,
+        required: true,
+        options: options.iter().map(|option| (*option).to_owned()).collect(),
+    };
+    let questions =
+        vec![question("topic", QuestionType::Select, &["Ä", "b"]), question("vip", QuestionType::Checkbox, &[])];
+    PageDetails {
+        host_name: Some("Grace „Amazing“ Hopper".into()),
+        location: Some("Raum 7 🗓".into()),
+        conference_url: Some(ConferenceUrl::parse("conference_url", "https://meet.example.com/a").unwrap()),
+        accent: Some(Colour::parse("accent_color", "#0f6457").unwrap()),
+        embed_origins: embed_origins(&["https://www.example.com".into()]).unwrap(),
+        questions: Questions::new(questions).unwrap(),
+    }
 }
 
 impl Scene {
     fn booking_page(&self, calendar: &Calendar) -> BookingPage {
         let new = NewBookingPage {
             title: "Kennenlernen: „kurz“ 🗓".into(),
+            slug: None,
             description: Some("Text".into()),
-            timetable: Timetable {
-                duration_minutes: 45,
-                zone: "Australia/Lord_Howe".parse().unwrap(),
-                constraints: Some(Week { mon: Hours::new(0, 1_440), sun: Hours::new(1, 2), ..Week::default() }),
-            },
+            details: details(),
+            duration_minutes: 45,
+            zone: Some("Australia/Lord_Howe".parse().unwrap()),
+            constraints: Some(Week { mon: Hours::new(0, 1_440), sun: Hours::new(1, 2), ..Week::default() }),
             buffer_minutes: 120,
             window_days: 365,
             min_notice_minutes: 525_600,
+            max_per_day: Some(500),
             active: true,
         };
         let of = (self.org, calendar.id, calendar.agent);
-        BookingPage::create(of, new, self.make.tick(), &self.make.entropy)
+        BookingPage::create(of, calendar.zone, new, self.make.tick(), &self.make.entropy)
     }
 
     /// Stores a page of the calendar.
@@ -102,9 +129,59 @@ pub async fn booking_pages_round_trip(store: &StoreUnderTest) {
     assert_eq!(full.agent, own.agent);
     let made = scene.booking_page(&shared);
     let timetable = Timetable { constraints: None, ..made.timetable.clone() };
-    let bare = BookingPage { description: None, timetable, active: false, ..made };
+    let (slug, details) = (Slug::generate(&scene.make.entropy), PageDetails::default());
+    let bare = BookingPage { slug, description: None, details, timetable, active: false, ..made };
     scene.pages(vec![Change::CreatePage(Box::new(bare.clone()))]).await.unwrap();
     assert_eq!((scene.page_now(&bare).await, bare.agent), (Some(bare.clone()), None));
+}
+
+/// The page, closed.
+fn closed(page: &BookingPage, now: Timestamp) -> BookingPage {
+    page.patched(BookingPagePatch { active: Patch::Set(false), ..BookingPagePatch::default() }, now).unwrap()
+}
+
+/// A slug belongs to one page of all organizations. If several want it at once, one gets it. An earlier slug of a page, and
+/// that of a deleted page, are free again.
+pub async fn a_slug_belongs_to_one_page(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (calendar, theirs) = (scene.own().await, other.own().await);
+    let slug = Slug::generate(&scene.make.entropy);
+    let named = |page: BookingPage| BookingPage { slug: slug.clone(), ..page };
+    let pages: Vec<BookingPage> = (0..TASKS)
+        .map(|task| named(if task % 2 == 0 { scene.booking_page(&calendar) } else { other.booking_page(&theirs) }))
+        .collect();
+    let created = race(TASKS, |task| {
+        let page = pages[task].clone();
+        let scene = if task % 2 == 0 { &scene } else { &other };
+        let mut changes = scene.changes();
+        changes.bookings.push(Change::CreatePage(Box::new(page)));
+        let store = scene.store.clone();
+        async move { store.commit(changes).await }
+    })
+    .await;
+    assert_eq!(successes(&created), 1);
+    assert!(created.iter().all(|done| matches!(done, Ok(()) | Err(CommitError::SlugTaken))), "{created:?}");
+    let owner = scene.page_at(slug.hash()).await.unwrap();
+    let another = scene.page_of(&calendar).await;
+    let update = |page: &BookingPage, seen| vec![Change::UpdatePage { page: Box::new(page.clone()), seen }];
+    let patch = |slug: Slug| BookingPagePatch { slug: Patch::Set(slug), ..BookingPagePatch::default() };
+    let wanting = another.patched(patch(slug.clone()), scene.make.tick()).unwrap();
+    assert_refused!(scene.pages(update(&wanting, another.version)).await, CommitError::SlugTaken);
+    assert_eq!(scene.page_now(&another).await, Some(another.clone()), "nothing has changed");
+    // Once its owner has another one, it is free.
+    let renamed = owner.patched(patch(Slug::generate(&scene.make.entropy)), scene.make.tick()).unwrap();
+    let of = if owner.org == scene.org { &scene } else { &other };
+    of.pages(update(&renamed, owner.version)).await.unwrap();
+    assert!(renamed.has_or_had(slug.reveal()) && renamed.has_or_had(renamed.slug.reveal()));
+    assert_eq!(scene.page_at(slug.hash()).await, None);
+    scene.pages(update(&wanting, another.version)).await.unwrap();
+    assert_eq!(scene.page_at(slug.hash()).await, Some(wanting.clone()));
+    let gone = wanting.deleted(scene.make.tick(), &scene.make.entropy);
+    assert!(gone.has_or_had(slug.reveal()), "the links of its guests contain it");
+    scene.pages(update(&gone, wanting.version)).await.unwrap();
+    let late = Change::CreatePage(Box::new(named(scene.booking_page(&calendar))));
+    scene.pages(vec![late]).await.unwrap();
 }
 
 /// Oldest first, optionally of one agent only. Other organizations see nothing.
@@ -135,23 +212,29 @@ pub async fn booking_pages_are_changed_only_at_the_version_seen(store: &StoreUnd
     let seen = scene.page_of(&calendar).await;
     scene.book(&seen, &calendar, hours(1, 2), None).await.0.unwrap();
     let patch = BookingPagePatch {
+        slug: Patch::Set(Slug::generate(&scene.make.entropy)),
         title: Patch::Set("Other".into()),
         description: Patch::Set(None),
+        details: PageDetailsPatch { host_name: Patch::Set(None), ..PageDetailsPatch::default() },
         duration_minutes: Patch::Set(5),
         buffer_minutes: Patch::Set(0),
         window_days: Patch::Set(1),
         min_notice_minutes: Patch::Set(0),
+        max_per_day: Patch::Set(None),
         zone: Patch::Set("Europe/Berlin".parse().unwrap()),
         constraints: Patch::Set(None),
         active: Patch::Set(false),
     };
-    let changed = seen.patched(patch, scene.make.tick());
+    let changed = seen.patched(patch, scene.make.tick()).unwrap();
     let update = |page: &BookingPage, seen| vec![Change::UpdatePage { page: Box::new(page.clone()), seen }];
     scene.pages(update(&changed, seen.version)).await.unwrap();
     let counted = BookingPage { bookings: 1, ..changed.clone() };
     assert_eq!(scene.page_now(&seen).await, Some(counted.clone()));
-    assert_refused!(scene.pages(update(&seen.deleted(scene.make.tick()), seen.version)).await, CommitError::Stale);
-    scene.pages(update(&counted.deleted(scene.make.tick()), counted.version)).await.unwrap();
+    assert_refused!(
+        scene.pages(update(&seen.deleted(scene.make.tick(), &scene.make.entropy), seen.version)).await,
+        CommitError::Stale
+    );
+    scene.pages(update(&counted.deleted(scene.make.tick(), &scene.make.entropy), counted.version)).await.unwrap();
     assert_eq!(scene.page_now(&seen).await, None);
     assert_eq!(scene.store.list_booking_pages(scene.org, None, LARGEST_PAGE).await.unwrap().total, 0);
 }
@@ -171,11 +254,10 @@ pub async fn booking_pages_are_found_by_their_slug(store: &StoreUnderTest) {
     scene.commit(scene.changes().create(&scene.make.event(&calendar, hours(1, 2)))).await;
     let after = scene.found_page(ours.slug.hash()).await.unwrap().source;
     assert!(after.revision > before.revision, "something was scheduled");
-    let closed =
-        ours.patched(BookingPagePatch { active: Patch::Set(false), ..BookingPagePatch::default() }, scene.make.tick());
+    let closed = closed(&ours, scene.make.tick());
     scene.pages(vec![Change::UpdatePage { page: Box::new(closed.clone()), seen: ours.version }]).await.unwrap();
     assert_eq!(scene.page_at(ours.slug.hash()).await, Some(closed.clone()));
-    let gone = Box::new(closed.deleted(scene.make.tick()));
+    let gone = Box::new(closed.deleted(scene.make.tick(), &scene.make.entropy));
     scene.pages(vec![Change::UpdatePage { page: gone, seen: closed.version }]).await.unwrap();
     assert_eq!(scene.page_at(ours.slug.hash()).await, None);
     let unknown = BookingToken::generate(&scene.make.entropy);
@@ -215,11 +297,101 @@ pub async fn bookings_are_found_by_their_tokens(store: &StoreUnderTest) {
         let found = scene.store.booking_of_token(token.hash()).await.unwrap();
         assert_eq!(found, Some((page.clone(), booking.clone())));
     }
-    let gone = page.deleted(scene.make.tick());
+    let gone = page.deleted(scene.make.tick(), &scene.make.entropy);
     scene.pages(vec![Change::UpdatePage { page: Box::new(gone.clone()), seen: page.version }]).await.unwrap();
     assert_eq!(scene.store.booking_of_token(second.hash()).await.unwrap(), Some((gone, other)));
     let unknown = BookingToken::generate(&scene.make.entropy);
     assert_eq!(scene.store.booking_of_token(unknown.hash()).await.unwrap(), None);
+}
+
+/// The bookings of a page are listed by the start of their events, whatever became of those: moved, deleted, cancelled,
+/// or gone with their calendar.
+pub async fn bookings_are_listed_with_their_events(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let (calendar, second) = (scene.own().await, scene.own().await);
+    let (page, empty) = (scene.page_of(&calendar).await, scene.page_of(&calendar).await);
+    let mut booked = Vec::new();
+    for start in [9, 1, 5, 3, 7] {
+        let (done, booking, _) = scene.book(&page, &calendar, hours(start, start + 1), None).await;
+        done.unwrap();
+        booked.push(booking);
+    }
+    let [moved, kept, deleted, cancelled, away]: [Booking; 5] = booked.try_into().unwrap();
+    let event = async |booking: &Booking| {
+        scene.store.find_event(scene.org, booking.event).await.unwrap().expect("a visible event").event
+    };
+    let write = async |before: &Event, after: Event| {
+        let mut changes = scene.changes();
+        changes.calendars.push(Write::update(before, after));
+        scene.commit(changes).await;
+    };
+    let seen = event(&moved).await;
+    let times = kalends_calendars::Times { span: hours(2, 3), ..seen.times };
+    write(&seen, Event { times, version: seen.version.next(), ..seen.clone() }).await;
+    let (seen, at) = (event(&cancelled).await, scene.make.tick());
+    write(&seen, seen.cancelled(at)).await;
+    let (seen, gone) = (event(&deleted).await, scene.make.tick());
+    let mut changes = scene.changes();
+    changes.calendars.push(Write::UpdateEvent { event: seen.deleted(gone).unwrap(), seen: seen.version });
+    changes.bookings.push(Change::CancelBooking { org: scene.org, booking: deleted.id, by: CancelledBy::Guest });
+    scene.commit(changes).await;
+    let seen = event(&away).await;
+    write(&seen, Event { calendar: second.id, version: seen.version.next(), ..seen.clone() }).await;
+    let expected = |booking: &Booking, calendar: &Calendar, span: Span, gone_at: Option<Timestamp>| BookingNow {
+        booking: booking.clone(),
+        calendar: calendar.id,
+        span,
+        gone_at,
+    };
+    let deleted = Booking { cancelled_by: Some(CancelledBy::Guest), ..deleted };
+    let mut all = vec![
+        expected(&kept, &calendar, hours(1, 2), None),
+        expected(&moved, &calendar, hours(2, 3), None),
+        expected(&cancelled, &calendar, hours(3, 4), Some(at)),
+        expected(&deleted, &calendar, hours(5, 6), Some(gone)),
+        expected(&away, &second, hours(7, 8), None),
+    ];
+    let list = async |filter: BookingFilter, at: Page| {
+        let listed = scene.store.list_bookings(scene.org, page.id, filter, at).await.unwrap();
+        (listed.data, listed.total)
+    };
+    let every = BookingFilter::default();
+    assert_eq!(list(every, LARGEST_PAGE).await, (all.clone(), 5));
+    assert_eq!(list(every, Page { limit: 2, offset: 1 }).await, (all[1..3].to_vec(), 5));
+    assert_eq!(list(every, Page { limit: 2, offset: 9 }).await, (vec![], 5));
+    let from =
+        BookingFilter { start_after: Some(hours(2, 3).start()), start_before: Some(hours(5, 6).start()), ..every };
+    assert_eq!(list(from, LARGEST_PAGE).await, (all[1..3].to_vec(), 2));
+    let only = |cancelled| BookingFilter { cancelled: Some(cancelled), ..every };
+    assert_eq!(list(only(true), LARGEST_PAGE).await, (all[2..4].to_vec(), 2));
+    let others = vec![all[0].clone(), all[1].clone(), all[4].clone()];
+    assert_eq!(list(only(false), LARGEST_PAGE).await, (others, 3));
+    let live = async |of: &BookingPage, within: Span| {
+        let mut starts = scene.store.booked_starts(scene.org, of.id, within).await.unwrap();
+        starts.sort_by_key(|(_, start)| *start);
+        starts
+    };
+    let of = |now: &BookingNow| (now.booking.event, now.span.start());
+    assert_eq!(live(&page, hours(1, 7)).await, [of(&all[0]), of(&all[1])]);
+    assert_eq!(live(&page, hours(2, 8)).await, [of(&all[1]), of(&all[4])]);
+    assert_eq!(live(&empty, hours(0, 9)).await, []);
+    assert_eq!(scene.store.list_bookings(scene.org, empty.id, every, LARGEST_PAGE).await.unwrap().total, 0);
+    assert_eq!(scene.store.list_bookings(other.org, page.id, every, LARGEST_PAGE).await.unwrap().total, 0);
+
+    let found = scene.store.find_booking(scene.org, deleted.id).await.unwrap();
+    let counted = BookingPage { bookings: 5, ..page };
+    assert_eq!(found, Some((counted.clone(), all[3].clone())));
+    assert_eq!(scene.store.find_booking(other.org, deleted.id).await.unwrap(), None);
+    // The calendar of a moved event goes, and the event with it.
+    scene.delete(&second).await;
+    let (listed, total) = list(only(true), LARGEST_PAGE).await;
+    all[4].gone_at = listed[2].gone_at;
+    assert_eq!((listed, total, all[4].gone_at.is_some()), (all[2..].to_vec(), 3, true));
+    assert_eq!(all[4].cancelled().map(|(_, by)| by), Some(CancelledBy::Host));
+    // The page goes with its calendar, and its bookings with it.
+    scene.delete(&calendar).await;
+    assert_eq!(scene.store.find_booking(scene.org, kept.id).await.unwrap(), None);
 }
 
 /// If the page was changed or deleted since it was seen, nothing is booked or counted.
@@ -227,14 +399,13 @@ pub async fn a_booking_needs_the_page_that_was_seen(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own().await;
     let seen = scene.page_of(&calendar).await;
-    let changed =
-        seen.patched(BookingPagePatch { active: Patch::Set(false), ..BookingPagePatch::default() }, scene.make.tick());
+    let changed = closed(&seen, scene.make.tick());
     scene.pages(vec![Change::UpdatePage { page: Box::new(changed.clone()), seen: seen.version }]).await.unwrap();
     let (late, _, token) = scene.book(&seen, &calendar, hours(1, 2), None).await;
     assert_refused!(late, CommitError::Stale);
     assert_eq!(scene.store.booking_of_token(token.hash()).await.unwrap(), None);
     assert_eq!((scene.page_now(&seen).await, scene.events(calendar.id).await), (Some(changed.clone()), vec![]));
-    let gone = changed.deleted(scene.make.tick());
+    let gone = changed.deleted(scene.make.tick(), &scene.make.entropy);
     scene.pages(vec![Change::UpdatePage { page: Box::new(gone.clone()), seen: changed.version }]).await.unwrap();
     assert_refused!(scene.book(&gone, &calendar, hours(1, 2), None).await.0, CommitError::Stale);
 }
@@ -275,7 +446,7 @@ pub async fn the_number_of_booking_pages_is_limited(store: &StoreUnderTest) {
     .await;
     assert_eq!(successes(&outcomes), 2, "{outcomes:?}");
     let kept = scene.store.list_booking_pages(scene.org, None, LARGEST_PAGE).await.unwrap().data;
-    let gone = Box::new(kept[0].deleted(scene.make.tick()));
+    let gone = Box::new(kept[0].deleted(scene.make.tick(), &scene.make.entropy));
     scene.pages(vec![Change::UpdatePage { page: gone, seen: kept[0].version }]).await.unwrap();
     let mut changes = scene.changes().guard(guard);
     changes.bookings.push(Change::CreatePage(Box::new(scene.booking_page(&calendar))));

@@ -3,12 +3,14 @@
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_bookings::{
-    Booking, BookingPage, Change, SecretHash,
+    Booking, BookingFilter, BookingNow, BookingPage, Change, SecretHash,
     ports::{BookingPages, FoundPage},
 };
-use kalends_kernel::{AgentId, BookingPageId, Listed, OrgId, Page, StoreError};
+use kalends_calendars::{AgentStatus, EventStatus};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, EventId, Listed, OrgId, Page, StoreError};
 use kalends_plans::{Metric, Used};
 use kalends_quotas::Period;
+use kalends_time::{Span, Timestamp};
 
 use super::{
     MemoryStore,
@@ -22,13 +24,32 @@ impl State {
         of.filter(|page| self.calendar(page.org, page.calendar).is_some())
     }
 
+    /// Requires that no other page of any organization has the slug, not even a deleted one.
+    fn slug_is_free(&self, page: &BookingPage) -> Result<(), CommitError> {
+        let taken = self.booking_pages.values().any(|other| other.id != page.id && other.slug == page.slug);
+        if taken { Err(CommitError::SlugTaken) } else { Ok(()) }
+    }
+
+    /// A booking with its event as it is now.
+    fn booking_now(&self, booking: &Booking) -> Option<BookingNow> {
+        let event = self.events.get(&(booking.org, booking.event))?;
+        let cancelled = (event.status == EventStatus::Cancelled).then_some(event.updated_at);
+        let calendar = self.calendars.get(&(booking.org, event.calendar))?;
+        let agent = calendar.agent.and_then(|agent| self.agents.get(&(booking.org, agent)));
+        let without_agent = agent.filter(|agent| agent.status == AgentStatus::Decommissioned);
+        let gone_at = event.deleted_at.or(cancelled).or(calendar.deleted_at).or(without_agent.map(|of| of.updated_at));
+        Some(BookingNow { booking: booking.clone(), calendar: event.calendar, span: event.times.span, gone_at })
+    }
+
     pub(super) fn apply_to_bookings(&mut self, change: &Change) -> Result<(), CommitError> {
         match change {
             Change::CreatePage(page) => {
                 self.calendar(page.org, page.calendar).ok_or(CommitError::Stale)?;
+                self.slug_is_free(page)?;
                 create(self.booking_pages.entry((page.org, page.id)), &**page)?;
             }
             Change::UpdatePage { page, seen } => {
+                self.slug_is_free(page)?;
                 let row = self.booking_pages.get_mut(&(page.org, page.id)).ok_or(CommitError::Stale)?;
                 unchanged(row.version, *seen)?;
                 *row = BookingPage { bookings: row.bookings, ..BookingPage::clone(page) };
@@ -41,6 +62,10 @@ impl State {
                 }
                 page.bookings += 1;
                 create(self.bookings.entry((booking.org, booking.id)), &**booking)?;
+            }
+            Change::CancelBooking { org, booking, by } => {
+                let row = self.bookings.get_mut(&(*org, *booking)).ok_or(CommitError::Stale)?;
+                row.cancelled_by = Some(*by);
             }
         }
         Ok(())
@@ -83,5 +108,45 @@ impl BookingPages for MemoryStore {
         let page = state.booking_pages.get(&(booking.org, booking.page));
         let page = page.filter(|page| state.calendar(page.org, page.calendar).is_some());
         Ok(page.map(|page| (page.clone(), booking.clone())))
+    }
+
+    async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError> {
+        let state = self.state();
+        let Some(booking) = state.bookings.get(&(org, id)) else { return Ok(None) };
+        let page = state.booking_pages.get(&(org, booking.page));
+        let page = page.filter(|page| state.calendar(page.org, page.calendar).is_some());
+        Ok(page.cloned().zip(state.booking_now(booking)))
+    }
+
+    async fn booked_starts(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        within: Span,
+    ) -> Result<Vec<(EventId, Timestamp)>, StoreError> {
+        let state = self.state();
+        let found = state.bookings.values().filter(|booking| booking.org == org && booking.page == of);
+        let live = found.filter_map(|booking| state.booking_now(booking)).filter(|now| now.gone_at.is_none());
+        let starts = live.map(|now| (now.booking.event, now.span.start()));
+        Ok(starts.filter(|(_, start)| within.start() <= *start && *start < within.end()).collect())
+    }
+
+    async fn list_bookings(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        filter: BookingFilter,
+        page: Page,
+    ) -> Result<Listed<BookingNow>, StoreError> {
+        let state = self.state();
+        let found = state.bookings.values().filter(|booking| booking.org == org && booking.page == of);
+        let found: Vec<BookingNow> = found.filter_map(|booking| state.booking_now(booking)).collect();
+        let wanted = found.iter().filter(|found| {
+            let start = found.span.start();
+            filter.cancelled.is_none_or(|cancelled| cancelled == found.gone_at.is_some())
+                && filter.start_after.is_none_or(|after| start >= after)
+                && filter.start_before.is_none_or(|before| start < before)
+        });
+        Ok(page_of(wanted, |found| (found.span.start(), found.booking.id), page))
     }
 }

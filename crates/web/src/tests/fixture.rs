@@ -1,5 +1,6 @@
 //! Every page in every state, with texts chosen by the test.
 
+use kalends_bookings::{Colour, Question, QuestionType};
 use kalends_kernel::{FieldError, FieldErrors};
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
@@ -10,6 +11,9 @@ use crate::{
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
+
+/// The colour of every booking page.
+pub(super) const ACCENT: Colour = Colour([0x10, 0x2a, 0x6b]);
 
 pub(super) fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -33,7 +37,24 @@ pub(super) fn page<'a>(path: &'a Path, text: &'a str) -> Page<'a> {
         host: Some(text),
         duration_minutes: 30,
         zone: zone("Europe/Berlin"),
+        location: Some(text),
+        has_call: true,
+        accent: Some(ACCENT),
+        embedded: true,
+        questions: &[],
     }
+}
+
+/// A question of each type, whose label and options are `text`.
+fn questions(text: &str) -> Vec<Question> {
+    let question = |kind: &QuestionType| Question {
+        id: kind.as_str().to_owned(),
+        label: text.to_owned(),
+        kind: *kind,
+        required: *kind != QuestionType::Text,
+        options: if *kind == QuestionType::Select { vec![text.to_owned()] } else { Vec::new() },
+    };
+    QuestionType::ALL.iter().map(question).collect()
 }
 
 /// The picker for these offers in a zone, at the month or day of the query. Bookings may begin within a year from now.
@@ -61,7 +82,8 @@ pub(super) fn picker(offers: &[&str], zone_name: &str, query: &[(&str, &str)], n
 pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
     let path = Path::new("/book/kq7d").unwrap();
     let href = Href::from(path.clone());
-    let page = page(&path, text);
+    let questions = questions(text);
+    let page = Page { questions: &questions, ..page(&path, text) };
     let shown = DisplaySettings { zone: zone("America/New_York"), clock: Clock::Twelve };
     let now = at("2026-03-03T10:12:00Z");
     let bookable = Span::new(now, now + SignedDuration::days(60)).unwrap();
@@ -83,11 +105,15 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
         moving: None,
     };
     let (slot, before) = (offers[3], offers[1]);
-    let given = Given { name: text, email: text, notes: text };
+    let answers: Vec<(String, String)> = questions.iter().map(|one| (one.id.clone(), text.to_owned())).collect();
+    let given = Given { name: text, email: text, notes: text, answers: &answers };
     let none = FieldErrors::default();
     let mut errors = FieldErrors::default();
-    for field in ["name", "email", "notes"] {
+    for field in ["name", "email", "notes", "answers"] {
         errors.push(FieldError::new(field, format!("must not be {text}")));
+    }
+    for question in &questions {
+        errors.push(FieldError::new(format!("answers.{}", question.id), format!("must not be {text}")));
     }
     let form = Form { page, shown, slot, given, errors: &none, limits: LIMITS };
     let taken = Taken { page, shown, slot, nearest: &offers[..3], given: Some(given), moves: false };
@@ -100,11 +126,15 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
         cancel: Some(&href),
         reschedule: Some(&href),
         file: Some(&href),
+        location: Some(text),
+        call: Some(&href),
     };
     let booking = Booking {
         page,
         shown,
         slot: Some(slot),
+        location: Some(text),
+        call: Some(&href),
         name: text,
         state: BookingState::Upcoming,
         cancel: &path,

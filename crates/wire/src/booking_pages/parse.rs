@@ -2,24 +2,26 @@
 
 use kalends_availability::{Hours, Week};
 use kalends_bookings::{
-    self as domain, BUFFER_MAX_MINUTES, BookingPagePatch, DESCRIPTION_MAX, DURATION_DEFAULT_MINUTES,
-    DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, NOTICE_MAX_MINUTES, NewBookingPage, TITLE_MAX, Timetable,
-    WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS,
+    self as domain, BUFFER_MAX_MINUTES, BookingPagePatch, Colour, DESCRIPTION_MAX, DURATION_DEFAULT_MINUTES,
+    DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, NOTICE_MAX_MINUTES, NewBookingPage, Origin, PER_DAY_MAX, PageDetails,
+    PageDetailsPatch, QuestionType, Questions, Slug, TITLE_MAX, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS, embed_origins,
+    host_name, location,
 };
-use kalends_calendars::{Patch, WrittenWeek};
-use kalends_kernel::{Code, FieldError, FieldErrors, bounded_text, optional_text};
+use kalends_calendars::{ConferenceUrl, Patch, WrittenWeek};
+use kalends_kernel::{FieldError, FieldErrors, bounded_text, optional_text};
 use kalends_time::Zone;
 
-use super::{BookingPage, CreateBookingPage, UpdateBookingPage};
+use super::{BookingPage, CreateBookingPage, Question, UpdateBookingPage};
 use crate::{
-    WorkingHours,
-    patch::{nothing_to_change, set, set_or_clear},
+    Notice, WorkingHours, fields,
+    patch::{Given, nothing_to_change, set, set_or_clear},
 };
 
 impl BookingPage {
     /// Builds the answer of a service that is reachable at `base_url`.
     pub fn new(page: &domain::BookingPage, base_url: &str) -> Self {
         let constraints = page.timetable.constraints.as_ref().map(WrittenWeek::from);
+        let PageDetails { host_name, location, conference_url, accent, embed_origins, questions } = &page.details;
         Self {
             id: page.id,
             org_id: page.org,
@@ -28,19 +30,79 @@ impl BookingPage {
             slug: page.slug.reveal().to_owned(),
             title: page.title.clone(),
             description: page.description.clone(),
+            host_name: host_name.clone(),
+            location: location.clone(),
+            conference_url: conference_url.as_ref().map(|url| url.as_str().to_owned()),
+            accent_color: accent.as_ref().map(Colour::to_string),
+            embed_origins: embed_origins.iter().map(Origin::to_string).collect(),
+            questions: questions.as_slice().iter().map(Question::from).collect(),
             duration_minutes: page.timetable.duration_minutes,
             buffer_minutes: page.buffer_minutes,
             window_days: page.window_days,
             min_notice_minutes: page.min_notice_minutes,
+            max_per_day: page.max_per_day,
             timezone: page.timetable.zone.name().to_owned(),
             availability_constraints: constraints.map(Into::into),
             active: page.active,
             bookings_count: page.bookings,
             booking_url: format!("{base_url}/book/{}", page.slug.reveal()),
+            notices: Vec::new(),
             created_at: page.created_at,
             updated_at: page.updated_at,
         }
     }
+}
+
+impl BookingPage {
+    /// Returns the page with the notice that it offers times at night, because nothing limits its hours.
+    #[must_use]
+    pub fn offering_nights(mut self) -> Self {
+        let message = "the page offers times at night: neither its availability_constraints nor the working hours of its \
+                       calendar's availability rules limit them; set one of them";
+        self.notices.push(Notice { code: "offers_nights".into(), message: message.to_owned() });
+        self
+    }
+}
+
+impl From<&domain::Question> for Question {
+    fn from(question: &domain::Question) -> Self {
+        let domain::Question { id, label, kind, required, options } = question.clone();
+        Self { id, label, kind: kind.as_str().to_owned(), required, options }
+    }
+}
+
+impl Question {
+    fn parse(self, param: &str) -> Result<domain::Question, FieldError> {
+        let Self { id, label, kind, required, options } = self;
+        let known = QuestionType::ALL.iter().copied().find(|known| known.as_str() == kind);
+        let kind = known.ok_or_else(|| {
+            let names: Vec<&str> = QuestionType::ALL.iter().map(|kind| kind.as_str()).collect();
+            FieldError::new(format!("{param}.type"), format!("must be one of {}, got {kind}", names.join(", ")))
+        })?;
+        Ok(domain::Question { id, label, kind, required, options })
+    }
+}
+
+fn questions(given: Vec<Question>) -> Result<Questions, FieldErrors> {
+    Questions::fits(given.len())?;
+    let mut errors = FieldErrors::default();
+    let parsed = given.into_iter().enumerate();
+    let parsed: Vec<domain::Question> =
+        parsed.filter_map(|(index, question)| errors.take(question.parse(&format!("questions[{index}]")))).collect();
+    errors.finish()?;
+    Questions::new(parsed)
+}
+
+fn conference_url(text: &str) -> Result<ConferenceUrl, FieldError> {
+    ConferenceUrl::parse("conference_url", text)
+}
+
+fn accent(text: &str) -> Result<Colour, FieldError> {
+    Colour::parse("accent_color", text)
+}
+
+fn slug(text: &str) -> Result<Slug, FieldError> {
+    Slug::parse("slug", text)
 }
 
 fn title(text: &str) -> Result<String, FieldError> {
@@ -73,10 +135,12 @@ fn notice(minutes: i64) -> Result<u32, FieldError> {
     number("min_notice_minutes", minutes, (0, NOTICE_MAX_MINUTES))
 }
 
+fn per_day(count: i64) -> Result<u16, FieldError> {
+    number("max_per_day", count, (1, PER_DAY_MAX))
+}
+
 fn zone(name: &str) -> Result<Zone, FieldError> {
-    name.parse().map_err(|error: kalends_time::ZoneError| {
-        FieldError::new("timezone", error.to_string()).with_code(Code::InvalidTimezone)
-    })
+    fields::zone("timezone", name)
 }
 
 fn constraints(week: WorkingHours) -> Result<Week<Hours>, FieldErrors> {
@@ -96,9 +160,22 @@ impl CreateBookingPage {
         let buffer = errors.take(self.buffer_minutes.map_or(Ok(0), buffer));
         let window = errors.take(self.window_days.map_or(Ok(WINDOW_DEFAULT_DAYS), window));
         let notice = errors.take(self.min_notice_minutes.map_or(Ok(0), notice));
-        let zone = errors.take(self.timezone.as_deref().map_or(Ok(Zone::UTC), zone));
+        let max_per_day = errors.take(self.max_per_day.map(per_day).transpose()).flatten();
+        let zone = errors.take(self.timezone.as_deref().map(zone).transpose());
+        let slug = errors.take(self.slug.as_deref().map(slug).transpose());
+        let details = PageDetails {
+            host_name: errors.take(self.host_name.as_deref().map(host_name).transpose()).flatten(),
+            location: errors.take(self.location.as_deref().map(location).transpose()).flatten(),
+            conference_url: errors.take(self.conference_url.as_deref().map(conference_url).transpose()).flatten(),
+            accent: errors.take(self.accent_color.as_deref().map(accent).transpose()).flatten(),
+            embed_origins: errors
+                .take_all(self.embed_origins.as_deref().map_or(Ok(vec![]), embed_origins))
+                .unwrap_or_default(),
+            questions: errors.take_all(self.questions.map_or(Ok(Questions::default()), questions)).unwrap_or_default(),
+        };
         let constraints = errors.take_all(self.availability_constraints.map(constraints).transpose());
-        match (title, description, duration, buffer, window, notice, zone, constraints) {
+        errors.clone().finish()?;
+        match (title, description, duration, buffer, window, notice, zone, constraints, slug) {
             (
                 Some(title),
                 Some(description),
@@ -108,16 +185,21 @@ impl CreateBookingPage {
                 Some(min_notice_minutes),
                 Some(zone),
                 Some(constraints),
+                Some(slug),
             ) => {
-                let timetable = Timetable { duration_minutes, zone, constraints };
                 let active = self.active.unwrap_or(true);
                 let new = NewBookingPage {
+                    slug,
                     title,
                     description,
-                    timetable,
+                    details,
+                    duration_minutes,
+                    zone,
+                    constraints,
                     buffer_minutes,
                     window_days,
                     min_notice_minutes,
+                    max_per_day,
                     active,
                 };
                 Ok((self.calendar_id, new))
@@ -127,14 +209,29 @@ impl CreateBookingPage {
     }
 }
 
+/// Parses a list that replaces another one.
+fn replaced<T, U>(
+    errors: &mut FieldErrors,
+    param: &str,
+    given: Given<T>,
+    parse: impl FnOnce(T) -> Result<U, FieldErrors>,
+) -> Patch<U> {
+    let Some(given) = errors.take(set(param, given, Ok)) else { return Patch::Keep };
+    match given {
+        Patch::Keep => Patch::Keep,
+        Patch::Set(given) => errors.take_all(parse(given)).map_or(Patch::Keep, Patch::Set),
+    }
+}
+
 impl UpdateBookingPage {
     /// Checks every field.
     ///
     /// # Errors
     /// Lists every invalid field, or reports that no field was sent.
     pub fn parse(self) -> Result<BookingPagePatch, FieldErrors> {
-        const FIELDS: &str = "title, description, duration_minutes, buffer_minutes, window_days, min_notice_minutes, \
-                              timezone, availability_constraints, active";
+        const FIELDS: &str = "title, description, slug, host_name, location, conference_url, accent_color, \
+                              embed_origins, questions, duration_minutes, buffer_minutes, window_days, \
+                              min_notice_minutes, max_per_day, timezone, availability_constraints, active";
         let mut errors = FieldErrors::default();
         let described = |text: String| bounded_text("description", &text, 0, DESCRIPTION_MAX);
         let constraints = match self.availability_constraints {
@@ -142,7 +239,19 @@ impl UpdateBookingPage {
             Some(None) => Some(Patch::Set(None)),
             Some(Some(week)) => errors.take_all(constraints(week)).map(|week| Patch::Set(Some(week))),
         };
+        let details = PageDetailsPatch {
+            host_name: errors.take(set_or_clear(self.host_name, |text| host_name(&text))).unwrap_or_default(),
+            location: errors.take(set_or_clear(self.location, |text| location(&text))).unwrap_or_default(),
+            conference_url: errors
+                .take(set_or_clear(self.conference_url, |text| conference_url(&text)))
+                .unwrap_or_default(),
+            accent: errors.take(set_or_clear(self.accent_color, |text| accent(&text))).unwrap_or_default(),
+            embed_origins: replaced(&mut errors, "embed_origins", self.embed_origins, |given| embed_origins(&given)),
+            questions: replaced(&mut errors, "questions", self.questions, questions),
+        };
         let patch = BookingPagePatch {
+            slug: errors.take(set("slug", self.slug, |text| slug(&text))).unwrap_or_default(),
+            details,
             title: errors.take(set("title", self.title, |text| title(&text))).unwrap_or_default(),
             description: errors.take(set_or_clear(self.description, described)).unwrap_or_default(),
             duration_minutes: errors.take(set("duration_minutes", self.duration_minutes, duration)).unwrap_or_default(),
@@ -151,6 +260,7 @@ impl UpdateBookingPage {
             min_notice_minutes: errors
                 .take(set("min_notice_minutes", self.min_notice_minutes, notice))
                 .unwrap_or_default(),
+            max_per_day: errors.take(set_or_clear(self.max_per_day, per_day)).unwrap_or_default(),
             zone: errors.take(set("timezone", self.timezone, |name| zone(&name))).unwrap_or_default(),
             constraints: constraints.unwrap_or_default(),
             active: errors.take(set("active", self.active, Ok)).unwrap_or_default(),
@@ -173,14 +283,33 @@ mod tests {
     fn every_invalid_field_of_a_page_is_named() {
         let body = json!({
             "calendar_id": "cal_1", "title": " ", "description": "\0", "duration_minutes": 4, "buffer_minutes": 256,
-            "window_days": 65_536, "min_notice_minutes": -1, "timezone": "Mars",
-            "availability_constraints": { "mon": { "start": "x", "end": "25:00" } }
+            "window_days": 65_536, "min_notice_minutes": -1, "max_per_day": 0, "timezone": "Mars",
+            "availability_constraints": { "mon": { "start": "x", "end": "25:00" } }, "slug": "Intro", "host_name": "a\nb",
+            "location": "", "conference_url": "http://a.example", "accent_color": "red", "embed_origins": ["*"],
+            "questions": [{ "id": "a", "label": "A?", "type": "date" }]
         });
         let errors = serde_json::from_value::<CreateBookingPage>(body.clone()).unwrap().parse().unwrap_err();
         let params: Vec<&str> = errors.iter().map(|error| error.param.as_str()).collect();
-        let fields =
-            ["title", "description", "duration_minutes", "buffer_minutes", "window_days", "min_notice_minutes"];
-        for field in fields.iter().chain(&["timezone", "availability_constraints.mon.start"]) {
+        let fields = [
+            "title",
+            "description",
+            "duration_minutes",
+            "buffer_minutes",
+            "window_days",
+            "min_notice_minutes",
+            "max_per_day",
+        ];
+        let details = [
+            "slug",
+            "host_name",
+            "location",
+            "conference_url",
+            "accent_color",
+            "embed_origins[0]",
+            "questions[0].type",
+        ];
+        let others = ["timezone", "availability_constraints.mon.start"];
+        for field in fields.iter().chain(&others).chain(&details) {
             assert!(params.contains(field), "{field} in {params:?}");
         }
         let mut patch = body;

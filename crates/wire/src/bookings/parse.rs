@@ -4,14 +4,18 @@ use std::borrow::Cow;
 
 use kalends_bookings::{self as domain, Guest};
 use kalends_calendars as calendars;
-use kalends_kernel::{Code, FieldError, FieldErrors};
+use kalends_kernel::{Code, FieldError, FieldErrors, Page, optional_text};
 use kalends_time::{CivilDate, Span, Timestamp, Zone};
+use serde_json::{Map, Value};
 
 use super::{
-    Booked, BookingLinks, BookingSlots, GuestBooking, GuestEvent, MoveBooking, OpenPage, PageNotice, SlotsOfPage,
-    SubmitBooking,
+    Booked, Booking, BookingLinks, BookingSlots, CancelBooking, GuestBooking, GuestEvent, ListBookings, MoveBooking,
+    OpenPage, PageNotice, SlotsOfPage, SubmitBooking,
 };
-use crate::fields::instant;
+use crate::{
+    Paging, Question,
+    fields::{instant, zone},
+};
 
 /// One end of the requested time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +94,9 @@ impl From<&domain::BookingPage> for OpenPage {
             slug: page.slug.reveal().to_owned(),
             title: page.title.clone(),
             description: page.description.clone(),
+            host_name: page.details.host_name.clone(),
+            location: page.details.location.clone(),
+            questions: page.details.questions.as_slice().iter().map(Question::from).collect(),
             duration_minutes: page.timetable.duration_minutes,
             timezone: page.timetable.zone.name().to_owned(),
         }
@@ -154,16 +161,17 @@ impl BookingSlots {
 }
 
 impl SubmitBooking {
-    /// Checks every field.
+    /// Checks every field except the answers, which the questions of the page check ([`domain::Questions::read`]).
     ///
     /// # Errors
     /// Lists every invalid field.
-    pub fn parse(self) -> Result<(Timestamp, Guest), FieldErrors> {
+    pub fn parse(self) -> Result<(Timestamp, Guest, Map<String, Value>), FieldErrors> {
         let mut errors = FieldErrors::default();
         let guest = errors.take_all(Guest::parse(&self.name, &self.email, self.notes.as_deref()));
         let start = errors.take(instant("start", &self.start));
-        match (start, guest) {
-            (Some(start), Some(guest)) => Ok((start, guest)),
+        let zone = errors.take(self.timezone.as_deref().map(|name| zone("timezone", name)).transpose());
+        match (start, guest, zone) {
+            (Some(start), Some(guest), Some(zone)) => Ok((start, Guest { zone, ..guest }, self.answers)),
             _ => Err(errors),
         }
     }
@@ -179,22 +187,85 @@ impl MoveBooking {
     }
 }
 
-impl From<&calendars::Event> for GuestEvent {
-    fn from(event: &calendars::Event) -> Self {
+impl GuestEvent {
+    /// Builds the event from what its guest sees ([`Guest::view_of`]).
+    pub fn new(event: &calendars::Event) -> Self {
         Self {
             id: event.id,
             title: event.title.clone(),
             start_time: event.times.span.start(),
             end_time: event.times.span.end(),
             status: event.status.into(),
+            location: event.location.clone(),
+            conference_url: event.conference_url.clone().map(String::from),
         }
     }
 }
 
+impl From<&domain::BookingNow> for Booking {
+    fn from(now: &domain::BookingNow) -> Self {
+        let domain::Booking { guest, .. } = &now.booking;
+        let (cancelled_at, cancelled_by) = now.cancelled().unzip();
+        Self {
+            id: now.booking.id,
+            event_id: now.booking.event,
+            booking_page_id: now.booking.page,
+            calendar_id: now.calendar,
+            status: if cancelled_at.is_none() { "confirmed" } else { "cancelled" }.into(),
+            start_time: now.span.start(),
+            end_time: now.span.end(),
+            name: guest.name.clone(),
+            email: guest.email.as_str().to_owned(),
+            notes: guest.notes.clone(),
+            answers: guest.answers.as_map().clone().into_iter().collect(),
+            created_at: now.booking.created_at,
+            cancelled_at,
+            cancelled_by: cancelled_by.map(|by| by.as_str().into()),
+        }
+    }
+}
+
+impl ListBookings {
+    /// Checks every parameter.
+    ///
+    /// # Errors
+    /// Lists every invalid parameter.
+    pub fn parse(self) -> Result<(domain::BookingFilter, Page), FieldErrors> {
+        let mut errors = FieldErrors::default();
+        let cancelled = errors.take(match self.status.as_deref() {
+            None => Ok(None),
+            Some("confirmed") => Ok(Some(false)),
+            Some("cancelled") => Ok(Some(true)),
+            Some(other) => Err(FieldError::new("status", format!("must be one of confirmed, cancelled, got {other}"))),
+        });
+        let mut time = |param, text: Option<&str>| errors.take(text.map(|text| instant(param, text)).transpose());
+        let start_after = time("start_after", self.start_after.as_deref());
+        let start_before = time("start_before", self.start_before.as_deref());
+        let page = errors.take_all(Paging { limit: self.limit, offset: self.offset }.parse());
+        match (cancelled, start_after, start_before, page) {
+            (Some(cancelled), Some(start_after), Some(start_before), Some(page)) => {
+                Ok((domain::BookingFilter { cancelled, start_after, start_before }, page))
+            }
+            _ => Err(errors),
+        }
+    }
+}
+
+impl CancelBooking {
+    /// Checks the reason. A blank one counts as none.
+    ///
+    /// # Errors
+    /// If it is too long.
+    pub fn parse(self) -> Result<Option<String>, FieldErrors> {
+        let reason = optional_text("reason", self.reason.as_deref(), domain::REASON_MAX)?;
+        Ok(reason.filter(|reason| !reason.trim().is_empty()))
+    }
+}
+
 impl Booked {
-    /// Builds the answer to a guest.
+    /// Builds the answer to a guest. `event` is what the guest sees.
     pub fn new(page: &domain::BookingPage, event: &calendars::Event, links: BookingLinks) -> Self {
-        Self { booking_page_id: page.id, event: event.into(), links }
+        Self { booking_page_id: page.id, event: GuestEvent::new(event), links }
     }
 }
 
@@ -214,10 +285,11 @@ impl GuestBooking {
             booking_page_id: page.id,
             booking_page: page.into(),
             status: if takes_place { "confirmed" } else { "cancelled" }.into(),
-            event: event.map(GuestEvent::from),
+            event: event.map(|event| GuestEvent::new(&booking.guest.view_of(event))),
             name: booking.guest.name.clone(),
             email: booking.guest.email.as_str().to_owned(),
             notes: booking.guest.notes.clone(),
+            answers: booking.guest.answers.as_map().clone().into_iter().collect(),
             links: takes_place.then_some(links),
         }
     }
@@ -246,7 +318,7 @@ mod tests {
         let (_, new) = serde_json::from_value::<CreateBookingPage>(body).unwrap().parse().unwrap();
         let now = Timestamp::EPOCH;
         let of = (OrgId::new(now, &Zeros), CalendarId::new(now, &Zeros), None);
-        domain::BookingPage::create(of, new, now, &Zeros)
+        domain::BookingPage::create(of, Zone::UTC, new, now, &Zeros)
     }
 
     #[test]

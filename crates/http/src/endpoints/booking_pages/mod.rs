@@ -1,5 +1,7 @@
 //! Booking pages, for their owners.
 
+mod bookings;
+mod cancel;
 mod create;
 mod delete;
 mod list;
@@ -11,9 +13,9 @@ use utoipa_axum::routes;
 use crate::Routes;
 
 pub(crate) fn routes() -> Routes {
-    Routes::new().routes(routes!(create::create, list::list)).routes(routes!(
-        read::read,
-        update::update,
-        delete::delete
-    ))
+    Routes::new()
+        .routes(routes!(create::create, list::list))
+        .routes(routes!(read::read, update::update, delete::delete))
+        .routes(routes!(bookings::bookings))
+        .routes(routes!(cancel::cancel))
 }

@@ -6,15 +6,16 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode};
 use kalends_app::{App, Refusal};
-use kalends_bookings::BookingPage;
+use kalends_bookings::{BookingPage, QuestionType};
 use kalends_kernel::{FieldErrors, request_time};
 use kalends_time::Timestamp;
-use kalends_web::{Booked, DisplaySettings, Form, Given, HONEYPOT, Taken};
+use kalends_web::{Booked, DisplaySettings, Form, Given, HONEYPOT, Href, Taken};
 use kalends_wire as wire;
+use serde_json::{Map, Value};
 
 use super::{
     show::nonsense,
-    view::{LIMITS, display_settings, hrefs, page as facts, path, slot_of},
+    view::{LIMITS, display_settings, framed, hrefs, page as facts, path, slot_of},
 };
 use crate::{
     Service,
@@ -28,11 +29,11 @@ use crate::{
 ///
 /// `start` must be the start of a slot that the page offers right now. If several guests want the same slot, one gets
 /// it. The others get 409 `conflict`, code `slot_taken`, with up to three other slots in `nearest_free`. If the time is
-/// not a slot of the page, the answer is 400. The guest gets an email with an invitation. The answer contains links to
+/// not a slot of the page, or a required question is not answered, the answer is 400. The guest gets an email with an invitation. The answer contains links to
 /// cancel or move the booking. If the page's owner has used up the month's events, the answer is 429 `quota_exceeded`,
 /// code `booking_closed`. The limit is 10 requests per minute and address.
 ///
-/// If the same fields are sent as a form, the answer is HTML.
+/// If the same fields are sent as a form, with the answers as `answers[id]`, the answer is HTML.
 #[utoipa::path(
     post,
     path = "/book/{slug}",
@@ -55,8 +56,8 @@ pub(crate) async fn book(
         return book_by_form(&app, &called.0, &slug.0, request).await;
     }
     let JsonBody(body) = JsonBody::<wire::SubmitBooking>::from_request(request, &()).await?;
-    let (start, guest) = body.parse()?;
-    Ok(Fresh(Changed(app.book(&called.0, &slug.0, start, guest).await?)).into_response())
+    let (start, guest, answers) = body.parse()?;
+    Ok(Fresh(Changed(app.book(&called.0, &slug.0, start, (guest, &answers)).await?)).into_response())
 }
 
 /// The values of a booking form, and how to show the answer.
@@ -76,34 +77,74 @@ async fn book_by_form(
     let body = read_body(request.into_body()).await?;
     let fields = Fields::read(&body);
     let page = app.open_page(slug).await?.page;
-    let shown = display_settings(&page, fields.get("tz").parse().ok(), &headers);
+    let answer = book_on(app, called, &page, &headers, &fields).await;
+    // A site that shows the page also shows why nothing was booked.
+    Ok(framed(&page, answer.unwrap_or_else(|error| error.into_response())))
+}
+
+async fn book_on(
+    app: &App,
+    called: &kalends_app::Request,
+    page: &BookingPage,
+    headers: &HeaderMap,
+    fields: &Fields,
+) -> Result<Response, ApiError> {
+    let shown = display_settings(page, fields.get("tz").parse().ok(), headers);
     if !fields.get(HONEYPOT).is_empty() {
-        return nonsense(&page);
+        return nonsense(page);
     }
-    let given = Given { name: fields.get("name"), email: fields.get("email"), notes: fields.get("notes") };
-    let filled = Filled { page: &page, shown, given };
+    let answers: Vec<(String, String)> = fields.within("answers").collect();
+    let given =
+        Given { name: fields.get("name"), email: fields.get("email"), notes: fields.get("notes"), answers: &answers };
+    let filled = Filled { page, shown, given };
     let wanted = wire::SubmitBooking {
         name: given.name.to_owned(),
         email: given.email.to_owned(),
         notes: Some(given.notes.replace("\r\n", "\n")).filter(|notes| !notes.is_empty()),
+        answers: typed(page, &answers),
+        timezone: Some(shown.zone.name().to_owned()),
         start: fields.get("start").to_owned(),
     };
-    let (start, guest) = match wanted.parse() {
-        Ok(parsed) => parsed,
-        Err(errors) => return filled.again(fields.get("start"), app.now(), &errors),
+    // All errors of the form are shown at once.
+    let unanswered = page.details.questions.read(&wanted.answers).err();
+    let (start, guest, answers) = match (wanted.parse(), unanswered) {
+        (Ok(parsed), None) => parsed,
+        (parsed, unanswered) => {
+            let mut errors = FieldErrors::default();
+            for found in [parsed.err(), unanswered].into_iter().flatten() {
+                found.iter().for_each(|error| errors.push(error.clone()));
+            }
+            return filled.again(fields.get("start"), app.now(), &errors);
+        }
     };
     let mailed_to = guest.email.as_str().to_owned();
-    match app.book(called, slug, start, guest).await {
+    match app.book(called, page.slug.reveal(), start, (guest, &answers)).await {
         Ok(booked) => filled.booked(&booked.resource, &mailed_to),
-        Err(Refusal::Invalid(_)) => nonsense(&page),
+        // The questions have just changed, or the fields are too long together.
+        Err(Refusal::Invalid(errors)) if errors.iter().all(|error| error.param != "start") => {
+            filled.again(fields.get("start"), app.now(), &errors)
+        }
+        Err(Refusal::Invalid(_)) => nonsense(page),
         Err(Refusal::BookingTaken { wanted, nearest }) => {
             let path = path(page.slug.reveal())?;
-            let page = facts(&page, &path);
+            let page = facts(page, &path);
             let taken = Taken { page, shown, slot: wanted, nearest: &nearest, given: Some(given), moves: false };
             Ok(html(StatusCode::CONFLICT, taken.html()))
         }
         Err(refusal) => Err(refusal.into()),
     }
+}
+
+/// The answers of a form as JSON has them: a box that is checked is true.
+fn typed(page: &BookingPage, answers: &[(String, String)]) -> Map<String, Value> {
+    let asked = page.details.questions.as_slice();
+    let is_box = |id: &str| asked.iter().any(|one| one.id == id && one.kind == QuestionType::Checkbox);
+    let typed = answers.iter().map(|(id, text)| {
+        let value = if is_box(id) { Value::Bool(text == "true") } else { Value::String(text.replace("\r\n", "\n")) };
+        (id.clone(), value)
+    });
+    // If a field is repeated, the first one counts, as for all fields.
+    typed.rev().collect()
 }
 
 impl Filled<'_> {
@@ -124,6 +165,7 @@ impl Filled<'_> {
         let slot = slot_of(&booking.event).ok_or(ApiError::Internal)?;
         let (cancel, reschedule) = hrefs(Some(&booking.links));
         let path = path(self.page.slug.reveal())?;
+        let call = booking.event.conference_url.as_deref().and_then(Href::new);
         let booked = Booked {
             page: facts(self.page, &path),
             shown: self.shown,
@@ -133,6 +175,8 @@ impl Filled<'_> {
             cancel: cancel.as_ref(),
             reschedule: reschedule.as_ref(),
             file: None,
+            location: booking.event.location.as_deref(),
+            call: call.as_ref(),
         };
         Ok(html(StatusCode::CREATED, booked.html()))
     }

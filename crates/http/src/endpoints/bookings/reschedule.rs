@@ -6,14 +6,14 @@ use axum::{
 };
 use http::StatusCode;
 use kalends_app::{App, Refusal};
-use kalends_web::Booked;
+use kalends_web::{Booked, Href};
 use kalends_wire as wire;
 
 use super::{
     show::nonsense,
     show_cancellation::shown_as,
     show_move::{still_to_come, taken},
-    view::{display_settings, hrefs, page as facts, path, slot_of},
+    view::{display_settings, hrefs, page as facts, path, slot_of, styled},
 };
 use crate::{
     Service,
@@ -83,7 +83,9 @@ async fn move_by_form(
     };
     let slot = moved.event.as_ref().and_then(slot_of).ok_or(ApiError::Internal)?;
     let (cancel, reschedule) = hrefs(moved.links.as_ref());
-    let path = path(slug)?;
+    let path = path(seen.page.slug.reveal())?;
+    let event = moved.event.as_ref();
+    let call = event.and_then(|event| event.conference_url.as_deref()).and_then(Href::new);
     let page = Booked {
         page: facts(&seen.page, &path),
         shown,
@@ -93,6 +95,8 @@ async fn move_by_form(
         cancel: cancel.as_ref(),
         reschedule: reschedule.as_ref(),
         file: None,
+        location: event.and_then(|event| event.location.as_deref()),
+        call: call.as_ref(),
     };
-    Ok(html(StatusCode::OK, page.html()))
+    Ok(styled(&seen.page, html(StatusCode::OK, page.html())))
 }

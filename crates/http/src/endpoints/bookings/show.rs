@@ -10,7 +10,7 @@ use kalends_web::{
     ChosenSlot, DisplaySettings, Form, Given, Href, Notice, Page, PageQuery, Picker, Taken, headers, markdown,
 };
 
-use super::view::{LIMITS, display_settings, page as facts, page_query, path};
+use super::view::{LIMITS, display_settings, framed, page as facts, page_query, path};
 use crate::{
     Service,
     error::ApiError,
@@ -61,13 +61,13 @@ pub(crate) async fn show(
             let text = markdown::closed(&page.title);
             return Ok(text_of(StatusCode::OK, markdown::CONTENT_TYPE, text, &headers::PAGE));
         }
-        return Ok(html(StatusCode::OK, Notice::Closed.html(None)));
+        return Ok(framed(page, html(StatusCode::OK, Notice::Closed.html(None))));
     }
     let bookable = bookable(page, now)?;
     match query.slot {
         _ if names(&headers, "text/markdown") => {}
-        Some(ChosenSlot::At(start)) => return chosen(&app, &open, start, shown).await,
-        Some(ChosenSlot::Nonsense) => return nonsense(page),
+        Some(ChosenSlot::At(start)) => return Ok(framed(page, chosen(&app, &open, start, shown).await?)),
+        Some(ChosenSlot::Nonsense) => return Ok(framed(page, nonsense(page)?)),
         None => {}
     }
     let offers = app.offered_slots(&open, None).await?;
@@ -80,7 +80,7 @@ pub(crate) async fn show(
         let guide = markdown::Guide { page: facts, shown, address: &address, bookable, offers, limits: LIMITS };
         return Ok(text_of(StatusCode::OK, markdown::CONTENT_TYPE, guide.markdown(), &headers::PAGE));
     }
-    Ok(pick(&offers, &query, Picking { facts, shown, now, bookable, moving: None }))
+    Ok(framed(page, pick(&offers, &query, Picking { facts, shown, now, bookable, moving: None })))
 }
 
 /// The context of a page on which a slot is picked, without the offers.

@@ -5,9 +5,9 @@ use http::{HeaderMap, StatusCode};
 use kalends_app::{BookingSeen, Missing, Refusal};
 use kalends_bookings::Purpose;
 use kalends_time::Span;
-use kalends_web::{Booking, BookingState, DisplaySettings};
+use kalends_web::{Booking, BookingState, DisplaySettings, Href};
 
-use super::view::{booking_path, display_settings, page as facts, page_query, path};
+use super::view::{booking_path, display_settings, page as facts, page_query, path, styled};
 use crate::{Service, error::ApiError, extract::PathOf, pages::html};
 
 /// Shows a booking to its guest, who can cancel it there.
@@ -58,12 +58,16 @@ pub(super) fn shown_as(
     shown: DisplaySettings,
     state: BookingState,
 ) -> Result<Response, ApiError> {
-    let (cancel, page_path) = (booking_path(slug, token, "cancel")?, path(slug)?);
+    let (cancel, page_path) = (booking_path(slug, token, "cancel")?, path(seen.page.slug.reveal())?);
     let slot: Option<Span> = seen.event.as_ref().map(|event| event.times.span);
+    let event = seen.event.as_ref().map(|event| seen.booking.guest.view_of(event));
+    let call = event.as_ref().and_then(|event| event.conference_url.as_ref()).and_then(|url| Href::new(url.as_str()));
     let booking = Booking {
         page: facts(&seen.page, &page_path),
         shown,
         slot,
+        location: event.as_ref().and_then(|event| event.location.as_deref()),
+        call: call.as_ref(),
         name: &seen.booking.guest.name,
         state,
         cancel: &cancel,
@@ -71,5 +75,5 @@ pub(super) fn shown_as(
         reschedule: None,
         again: Some(&page_path).filter(|_| seen.page.is_open()),
     };
-    Ok(html(StatusCode::OK, booking.html()))
+    Ok(styled(&seen.page, html(StatusCode::OK, booking.html())))
 }

@@ -10,7 +10,7 @@ use kalends_web::{BookingState, ChosenSlot, DisplaySettings, Moving, Taken};
 use super::{
     show::{Picking, bookable, nonsense, pick},
     show_cancellation::shown_as,
-    view::{booking_path, display_settings, page as facts, page_query},
+    view::{booking_path, display_settings, page as facts, page_query, styled},
 };
 use crate::{Service, error::ApiError, extract::PathOf, pages::html};
 
@@ -51,7 +51,7 @@ pub(crate) async fn show_move(
         Err(state) => return shown_as(&seen, (&slug, &token), shown, state),
     };
     // A page that has been closed since then offers nothing.
-    let open = app.open_page(&slug).await?;
+    let open = app.open_page(seen.page.slug.reveal()).await?;
     let page = &open.page;
     let path = booking_path(&slug, &token, "move")?;
     let facts = facts(page, &path);
@@ -59,14 +59,14 @@ pub(crate) async fn show_move(
         Some(ChosenSlot::At(start)) => {
             let Ok(slot) = page.slot(start, now) else { return nonsense(page) };
             let moving = Moving { page: facts, shown, before, slot };
-            return Ok(html(StatusCode::OK, moving.html()));
+            return Ok(styled(page, html(StatusCode::OK, moving.html())));
         }
         Some(ChosenSlot::Nonsense) => return nonsense(page),
         None => {}
     }
     let offers = app.offered_slots(&open, None).await?;
     let bookable = bookable(page, now)?;
-    Ok(pick(&offers, &query, Picking { facts, shown, now, bookable, moving: Some(before) }))
+    Ok(styled(page, pick(&offers, &query, Picking { facts, shown, now, bookable, moving: Some(before) })))
 }
 
 /// The time of the booking if it can still be moved. Otherwise its state.
@@ -88,5 +88,5 @@ pub(super) fn taken(
     let path = booking_path(slug, token, "move")?;
     let page = facts(&seen.page, &path);
     let taken = Taken { page, shown, slot: wanted, nearest, given: None, moves: true };
-    Ok(html(StatusCode::CONFLICT, taken.html()))
+    Ok(styled(&seen.page, html(StatusCode::CONFLICT, taken.html())))
 }

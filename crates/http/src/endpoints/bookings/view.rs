@@ -1,10 +1,11 @@
 //! What the web pages of a booking page have in common.
 
-use http::{HeaderMap, header};
+use axum::response::Response;
+use http::{HeaderMap, HeaderValue, header};
 use kalends_accounts::EMAIL_MAX;
 use kalends_bookings::{BookingPage, NAME_MAX, NOTES_MAX};
 use kalends_time::{Span, Zone};
-use kalends_web::{Clock, DisplaySettings, Href, Limits, Page, PageQuery, Path};
+use kalends_web::{Clock, DisplaySettings, Href, Limits, Page, PageQuery, Path, headers};
 use kalends_wire as wire;
 use url::form_urlencoded;
 
@@ -31,10 +32,35 @@ pub(super) fn page<'a>(page: &'a BookingPage, path: &'a Path) -> Page<'a> {
         path,
         title: &page.title,
         description: page.description.as_deref(),
-        host: None,
+        host: page.details.host_name.as_deref(),
         duration_minutes: page.timetable.duration_minutes.into(),
         zone: page.timetable.zone,
+        location: page.details.location.as_deref(),
+        has_call: page.details.conference_url.is_some(),
+        accent: page.details.accent,
+        embedded: !page.details.embed_origins.is_empty(),
+        questions: page.details.questions.as_slice(),
     }
+}
+
+/// An answer that shows a booking page or a booking of it, in the colour of the page. No other site may show it in a
+/// frame.
+pub(super) fn styled(page: &BookingPage, response: Response) -> Response {
+    with_policy(headers::policy_of(page.details.accent, &[]), response)
+}
+
+/// [`styled`], but in a frame of the sites that the page names. It is for booking; everything that changes a booking stays
+/// out of frames.
+pub(super) fn framed(page: &BookingPage, response: Response) -> Response {
+    with_policy(headers::policy_of(page.details.accent, &page.details.embed_origins), response)
+}
+
+fn with_policy(policy: Option<String>, mut response: Response) -> Response {
+    // Origins and hashes consist of characters that a header may have.
+    if let Some(policy) = policy.and_then(|policy| HeaderValue::try_from(policy).ok()) {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
 }
 
 /// The path of a booking page.

@@ -37,7 +37,10 @@ pub(super) async fn a_guest_books(story: &mut Story, House { key, work, .. }: &H
     story.chapter("2026-03-02T09:10:00Z");
     let body = json!({
         "calendar_id": work, "title": "Intro call", "duration_minutes": 30, "buffer_minutes": 10,
-        "timezone": "Europe/Berlin", "availability_constraints": { "mon": { "start": "10:00", "end": "12:00" } }
+        "timezone": "Europe/Berlin", "availability_constraints": { "mon": { "start": "10:00", "end": "12:00" } },
+        "host_name": "Ada Lovelace", "conference_url": "https://meet.example.com/intro", "questions": [
+            { "id": "topic", "label": "What is it about?", "type": "text", "required": true }
+        ]
     });
     let page = story.ask(&op::CREATE_BOOKING_PAGE).by(key).send(body).record().await;
     let (page, slug) = (id(&page), text(&page, "/slug"));
@@ -46,7 +49,7 @@ pub(super) async fn a_guest_books(story: &mut Story, House { key, work, .. }: &H
 
     let body = json!({
         "name": "Charles Babbage", "email": "charles@example.com", "notes": "I bring the engine.",
-        "start": "2026-03-09T09:30:00Z"
+        "answers": { "topic": "The mill" }, "start": "2026-03-09T09:30:00Z"
     });
     let booked = story.ask(&op::CREATE_BOOKING).of(&slug).send(body).record().await;
     let token = |place: &str| {
@@ -59,7 +62,18 @@ pub(super) async fn a_guest_books(story: &mut Story, House { key, work, .. }: &H
     let body = json!({ "start": "2026-03-09T10:00:00Z" });
     story.ask(&op::MOVE_BOOKING).of(&slug).of(&moves).send(body).record().await;
     story.ask(&op::GET_BOOKING_PAGE).of(&page).by(key).record().await;
+    let listed = story.ask(&op::LIST_BOOKINGS).of(&page).by(key).query("status=confirmed").record().await;
     story.ask(&op::CANCEL_BOOKING).of(&slug).of(&cancels).record().await;
+    let body = json!({
+        "name": "Mary Somerville", "email": "mary@example.com", "answers": { "topic": "The store" },
+        "start": "2026-03-09T09:30:00Z"
+    });
+    story.ask(&op::CREATE_BOOKING).of(&slug).send(body).done().await;
+    let second = story.ask(&op::LIST_BOOKINGS).of(&page).by(key).query("status=confirmed").done().await;
+    assert_ne!(listed, second);
+    let booking = text(&second, "/data/0/id");
+    let body = json!({ "reason": "I am ill. Please choose another day." });
+    story.ask(&op::CANCEL_BOOKING_AS_HOST).of(&booking).by(key).send(body).record().await;
     story.ask(&op::UPDATE_BOOKING_PAGE).of(&page).by(key).send(json!({ "active": false })).record().await;
     story.ask(&op::LIST_BOOKING_PAGES).by(key).record().await;
 }

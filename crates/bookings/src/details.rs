@@ -1,0 +1,87 @@
+//! What a page shows and asks, in addition to its title and its slots.
+
+use kalends_calendars::{ConferenceUrl, LOCATION_MAX, Patch};
+use kalends_kernel::{FieldError, bounded_text};
+
+use crate::{
+    colour::Colour,
+    embedding::Origin,
+    guest::Sees,
+    questions::{Questions, one_line},
+};
+
+/// The maximum number of characters of a host's name.
+pub const HOST_NAME_MAX: usize = 200;
+
+/// Checks the name of a host.
+///
+/// # Errors
+/// Names the field `host_name`.
+pub fn host_name(text: &str) -> Result<String, FieldError> {
+    one_line("host_name", text, HOST_NAME_MAX)
+}
+
+/// Checks where bookings take place: 1 to [`LOCATION_MAX`] characters.
+///
+/// # Errors
+/// Names the field `location`.
+pub fn location(text: &str) -> Result<String, FieldError> {
+    bounded_text("location", text, 1, LOCATION_MAX)
+}
+
+/// What a page shows and asks, in addition to its title and its slots. Nothing by default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PageDetails {
+    /// Who receives the guests, on one line, 1 to [`HOST_NAME_MAX`] characters.
+    pub host_name: Option<String>,
+    /// Where bookings take place. Their events get it.
+    pub location: Option<String>,
+    /// The call in which bookings take place. Their events get it. The page itself does not show the address.
+    pub conference_url: Option<ConferenceUrl>,
+    /// The colour of the page's buttons.
+    pub accent: Option<Colour>,
+    /// The sites that may show the page in a frame.
+    pub embed_origins: Vec<Origin>,
+    /// What guests are asked.
+    pub questions: Questions,
+}
+
+/// The changes of [`PageDetails`]. `None` clears a field.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PageDetailsPatch {
+    /// A new name of the host.
+    pub host_name: Patch<Option<String>>,
+    /// A new place.
+    pub location: Patch<Option<String>>,
+    /// A new call.
+    pub conference_url: Patch<Option<ConferenceUrl>>,
+    /// A new colour.
+    pub accent: Patch<Option<Colour>>,
+    /// Other sites, which replace the earlier ones.
+    pub embed_origins: Patch<Vec<Origin>>,
+    /// Other questions, which replace the earlier ones.
+    pub questions: Patch<Questions>,
+}
+
+impl PageDetails {
+    /// What those who book now see of their events.
+    pub const fn shown_to_guests(&self) -> Sees {
+        Sees { place: self.location.is_some(), call: self.conference_url.is_some() }
+    }
+
+    /// Whether emails to guests contain words or a link that the owner chose, in addition to the title.
+    pub const fn speaks_to_guests(&self) -> bool {
+        self.host_name.is_some() || self.location.is_some() || self.conference_url.is_some()
+    }
+}
+
+impl PageDetailsPatch {
+    pub(crate) fn apply_to(self, details: &mut PageDetails) {
+        self.host_name.apply_to(&mut details.host_name);
+        self.location.apply_to(&mut details.location);
+        self.conference_url.apply_to(&mut details.conference_url);
+        self.accent.apply_to(&mut details.accent);
+        self.embed_origins.apply_to(&mut details.embed_origins);
+        self.questions.apply_to(&mut details.questions);
+    }
+}
