@@ -1,6 +1,6 @@
 //! Booking pages, from their owners' side.
 
-use kalends_bookings::{BookingPage, BookingPagePatch, Change, NewBookingPage};
+use kalends_bookings::{BookingPage, BookingPagePatch, Change, NewBookingPage, PageDetails};
 use kalends_kernel::{BookingPageId, Listed, Page};
 use kalends_plans::Metric;
 use kalends_wire as wire;
@@ -20,7 +20,7 @@ impl App {
         new: NewBookingPage,
     ) -> Result<Answered<wire::BookingPage>, Refusal> {
         retry_stale(|| async {
-            if new.details.speaks_to_guests() {
+            if new.details.has_new_words(&PageDetails::default()) {
                 actor.may_invite()?;
             }
             let calendar = self.calendar(actor, calendar).await?;
@@ -73,7 +73,7 @@ impl App {
             let seen = self.booking_page(actor, id).await?;
             if_match.check(seen.version)?;
             let page = seen.patched(patch.clone(), self.now()).map_err(Refusal::from)?;
-            if page.details.speaks_to_guests() && page.details != seen.details {
+            if page.details.has_new_words(&seen.details) {
                 actor.may_invite()?;
             }
             let mut changes = ChangeSet::new(actor.org());

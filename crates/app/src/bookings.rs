@@ -136,7 +136,16 @@ impl App {
     /// [`Refusal::NotFound`] if its calendar is no longer visible.
     pub async fn offered_slots<'a>(&self, open: &'a OpenPage, within: Option<Span>) -> Result<Offers<'a>, Refusal> {
         let humans = self.humans_of(open.page.org, &[open.source]).await?;
-        self.offers(open, humans, within, self.now()).await
+        self.offers(open, humans, within, None, self.now()).await
+    }
+
+    /// What the page offers now to a guest who moves a booking: other times, which the booking itself does not block.
+    ///
+    /// # Errors
+    /// As for [`Self::offered_slots`].
+    pub async fn slots_to_move<'a>(&self, open: &'a OpenPage, seen: &BookingSeen) -> Result<Offers<'a>, Refusal> {
+        let humans = self.humans_of(open.page.org, &[open.source]).await?;
+        self.offers(open, humans, None, seen.event.as_ref(), self.now()).await
     }
 
     /// The slots that the page with that slug offers now, as JSON: the cached answer while it is still valid. A page
@@ -160,7 +169,7 @@ impl App {
         if let Some(known) = self.page_answers.get(&question, now) {
             return Ok(known);
         }
-        let offers = self.offers(&open, question.humans.clone(), within, now).await?;
+        let offers = self.offers(&open, question.humans.clone(), within, None, now).await?;
         let text = wire::BookingSlots::render(page, offers.slots());
         let answer = Bytes::from(text.map_err(failed)?);
         let same = page.same_before(within, offers.slots().next(), now);
@@ -173,6 +182,7 @@ impl App {
         open: &'a OpenPage,
         humans: Vec<HumanSeen>,
         within: Option<Span>,
+        moved: Option<&Event>,
         now: Timestamp,
     ) -> Result<Offers<'a>, Refusal> {
         let page = &open.page;
@@ -184,9 +194,11 @@ impl App {
         let (taken, valid_until) = match window {
             None => (BusySet::EMPTY, None),
             Some(window) => {
-                let taken = self.taken_on_page(page, (open.source, humans), window, None, now).await;
+                let taken = self.taken_on_page(page, (open.source, humans), window, moved, now).await;
                 let TakenOnPage { taken, valid_until, .. } = taken.map_err(Attempt::into_refusal)?;
-                (taken, valid_until)
+                // The time that the booking has already is no other time.
+                let own = moved.filter(|event| event.calendar == page.calendar).and_then(Event::busy);
+                (taken.union(&BusySet::from_unsorted(own.into_iter().collect())), valid_until)
             }
         };
         Ok(Offers { page, window, taken, valid_until, now })
@@ -514,12 +526,13 @@ impl App {
         Ok(TakenOnPage { taken: taken.union(&full.clip(window)), known, valid_until })
     }
 
-    /// The dates in `window` on which the page takes no more bookings. The booking of `moved` does not count.
+    /// The dates in `window` on which the page takes no more bookings. The booking of `moved` does not count, and neither do
+    /// those whose events are on other calendars now: the revision of the page's calendar says when this changes.
     async fn full_days(&self, page: &BookingPage, window: Span, moved: Option<&Event>) -> Result<BusySet, Refusal> {
         if page.max_per_day.is_none() {
             return Ok(BusySet::EMPTY);
         }
-        let booked = self.parts.store.booked_starts(page.org, page.id, page.whole_days(window)).await?;
+        let booked = self.parts.store.booked_starts(page.org, page.id, page.calendar, page.whole_days(window)).await?;
         let others = booked.into_iter().filter(|(event, _)| moved.is_none_or(|moved| moved.id != *event));
         Ok(page.full_days(&others.map(|(_, start)| start).collect::<Vec<_>>()))
     }

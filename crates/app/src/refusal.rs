@@ -259,8 +259,9 @@ pub enum Refusal {
     InvitationOver(&'static str),
     /// The organization has not proved an address, so it sends no mail to others.
     #[error(
-        "the organization has not proved its email address, so it sends no invitations: verify it with POST \
-         /v1/agent/verify, or leave send_invitations out"
+        "the organization has not proved its email address, so it sends no words of its own to others: verify it with POST \
+         /v1/agent/verify, or leave out send_invitations, and the host_name, location and conference_url of a booking \
+         page, and the reason of a cancellation"
     )]
     Unverified,
     /// The state that the caller decided on has changed.

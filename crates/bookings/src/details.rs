@@ -69,9 +69,12 @@ impl PageDetails {
         Sees { place: self.location.is_some(), call: self.conference_url.is_some() }
     }
 
-    /// Whether emails to guests contain words or a link that the owner chose, in addition to the title.
-    pub const fn speaks_to_guests(&self) -> bool {
-        self.host_name.is_some() || self.location.is_some() || self.conference_url.is_some()
+    /// Whether emails to guests contain words or a link of the owner that they did not contain before.
+    pub fn has_new_words(&self, before: &Self) -> bool {
+        let is_new = |now: Option<&str>, before: Option<&str>| now.is_some() && now != before;
+        is_new(self.host_name.as_deref(), before.host_name.as_deref())
+            || is_new(self.location.as_deref(), before.location.as_deref())
+            || (self.conference_url.is_some() && self.conference_url != before.conference_url)
     }
 }
 

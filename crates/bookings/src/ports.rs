@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_calendars::ports::BusySource;
-use kalends_kernel::{AgentId, BookingId, BookingPageId, EventId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, Listed, OrgId, Page, StoreError};
 use kalends_plans::Used;
 use kalends_quotas::Period;
 use kalends_time::{Span, Timestamp};
@@ -51,12 +51,13 @@ pub trait BookingPages: Send + Sync {
     /// visible.
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError>;
 
-    /// The starts of the bookings of a page that take place and start in `within`, each with its event, in no particular
-    /// order.
+    /// The starts of the bookings of a page that take place on `calendar` and start in `within`, each with its event, in no
+    /// particular order.
     async fn booked_starts(
         &self,
         org: OrgId,
         of: BookingPageId,
+        calendar: CalendarId,
         within: Span,
     ) -> Result<Vec<(EventId, Timestamp)>, StoreError>;
 

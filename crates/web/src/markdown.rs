@@ -85,6 +85,7 @@ impl Guide<'_> {
              | `name` | required, up to {} characters |\n\
              | `email` | required, up to {} characters; the confirmation goes there |\n\
              | `notes` | optional, up to {} characters |\n{asked}\
+             | `timezone` | optional, an IANA name such as `{zone}`; emails show times in it |\n\
              | `start` | required, the `start` of a free time |\n\n\
              | status | meaning |\n|---|---|\n\
              | 201 | booked: `{{\"booking_page_id\", \"event\": {{\"id\", \"title\", \"start_time\", \"end_time\", \"status\", \"location\", \"conference_url\"}}, \"cancel_url\", \"reschedule_url\"}}` |\n\
@@ -97,6 +98,7 @@ impl Guide<'_> {
             limits.notes,
             from = second(bookable.start()),
             to = second(bookable.end()),
+            zone = page.zone,
         );
         self.write_questions(&mut text);
         text

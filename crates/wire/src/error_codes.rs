@@ -92,7 +92,7 @@ error_codes! {
     AccountWaitlisted = "account_waitlisted" [403],
     /// The plan does not include the feature that `feature` names.
     FeatureNotInPlan = "feature_not_in_plan" [403],
-    /// The organization has not proved its email address, so it sends no mail to others.
+    /// The organization has not proved its email address, so it sends no words of its own to others.
     VerificationRequired = "verification_required" [403],
     /// Imported events are read-only.
     ExternalEventReadonly = "external_event_readonly" [403],

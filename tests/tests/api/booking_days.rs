@@ -132,3 +132,20 @@ async fn emails_show_times_in_the_zone_of_the_guest(#[case] database: Database) 
     let mails = desk.server.wait_for_mails(3).await;
     assert_eq!(mails.iter().filter(|mail| mail.text.contains("(Asia/Kolkata)")).count(), 2);
 }
+
+#[apply(on_both)]
+#[tokio::test]
+async fn the_guest_of_a_full_day_sees_its_other_times(#[case] database: Database) {
+    let desk = Desk::new(database, json!({ "max_per_day": 1 })).await;
+    let day = desk.day().await;
+    let booked = desk.book(&day[5]).await.expect(201);
+    let path = booked["reschedule_url"].as_str().unwrap().strip_prefix(desk.server.base_url()).unwrap().to_owned();
+    let address = format!("{}{path}?day={}&tz=Asia/Tokyo", desk.server.base_url(), date_in_tokyo(&day[5]));
+    let browser = reqwest::Client::builder().no_proxy().build().unwrap();
+    let page = browser.get(address).header("accept", "text/html").send().await.unwrap().text().await.unwrap();
+    let offers =
+        |start: &str| page.contains(&format!("<time datetime=\"{start}\">")) && page.contains("class=\"time\"");
+    assert!(offers(&day[4]) && offers(&day[6]) && offers(&day[23]), "{page}");
+    let times = page.matches("class=\"time\"").count();
+    assert_eq!(times, 23, "not its own time");
+}

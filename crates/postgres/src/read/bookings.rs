@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use kalends_bookings::ports::{BookingPages, FoundPage};
 use kalends_bookings::{Booking, BookingFilter, BookingNow, BookingPage, SecretHash};
 use kalends_calendars::ports::BusySource;
-use kalends_kernel::{AgentId, BookingId, BookingPageId, EventId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_kernel::{
+    AgentId, BookingId, BookingPageId, CalendarId, EventId, Listed, OrgId, Page, Revision, StoreError,
+};
 use kalends_plans::{Metric, Used};
 use kalends_quotas::Period;
 use kalends_time::{Span, Timestamp};
@@ -145,21 +147,19 @@ impl BookingPages for PostgresStore {
         &self,
         org: OrgId,
         of: BookingPageId,
+        calendar: CalendarId,
         within: Span,
     ) -> Result<Vec<(EventId, Timestamp)>, StoreError> {
         let found = sqlx::query!(
             "SELECT b.event_id, e.start_at
-             FROM bookings b
-             JOIN events e ON e.org_id = b.org_id AND e.id = b.event_id
-             JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
-             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE b.org_id = $1 AND b.page_id = $2 AND e.start_at >= $3 AND e.start_at < $4
-                 AND e.deleted_at IS NULL AND e.status <> 'cancelled' AND c.deleted_at IS NULL
-                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+             FROM events e JOIN bookings b ON b.org_id = e.org_id AND b.event_id = e.id
+             WHERE e.org_id = $1 AND e.calendar_id = $5 AND e.deleted_at IS NULL AND e.start_at >= $3 AND e.start_at < $4
+                 AND e.status <> 'cancelled' AND b.page_id = $2",
             org.uuid(),
             of.uuid(),
             within.start().as_micros(),
             within.end().as_micros(),
+            calendar.uuid(),
         );
         let found = found.fetch_all(&self.connections).await.map_err(store_error)?;
         let starts = found.into_iter();

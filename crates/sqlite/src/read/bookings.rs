@@ -6,7 +6,9 @@ use kalends_bookings::{
     ports::{BookingPages, FoundPage},
 };
 use kalends_calendars::ports::BusySource;
-use kalends_kernel::{AgentId, BookingId, BookingPageId, EventId, Listed, OrgId, Page, Revision, StoreError};
+use kalends_kernel::{
+    AgentId, BookingId, BookingPageId, CalendarId, EventId, Listed, OrgId, Page, Revision, StoreError,
+};
 use kalends_plans::{Metric, Used};
 use kalends_quotas::Period;
 use kalends_time::{Span, Timestamp};
@@ -177,23 +179,21 @@ impl BookingPages for SqliteStore {
         &self,
         org: OrgId,
         of: BookingPageId,
+        calendar: CalendarId,
         within: Span,
     ) -> Result<Vec<(EventId, Timestamp)>, StoreError> {
-        let (org_id, page_id) = (org.uuid(), of.uuid());
+        let (org_id, page_id, calendar_id) = (org.uuid(), of.uuid(), calendar.uuid());
         let (from, to) = (within.start().as_micros(), within.end().as_micros());
         let found = sqlx::query!(
             "select b.event_id, e.start_at
-             from bookings b
-                join events e on e.org_id = b.org_id and e.id = b.event_id
-                join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
-                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-             where b.org_id = ?1 and b.page_id = ?2 and e.start_at >= ?3 and e.start_at < ?4
-                and e.deleted_at is null and e.status <> 'cancelled' and c.deleted_at is null
-                and (c.agent_id is null or a.status <> 'decommissioned')",
+             from events e cross join bookings b on b.org_id = ?1 and b.event_id = e.id
+             where e.org_id = ?1 and e.calendar_id = ?5 and e.deleted_at is null and e.start_at >= ?3 and e.start_at < ?4
+                and e.status <> 'cancelled' and b.page_id = ?2",
             org_id,
             page_id,
             from,
-            to
+            to,
+            calendar_id
         )
         .fetch_all(self.readers())
         .await

@@ -367,15 +367,16 @@ pub async fn bookings_are_listed_with_their_events(store: &StoreUnderTest) {
     assert_eq!(list(only(true), LARGEST_PAGE).await, (all[2..4].to_vec(), 2));
     let others = vec![all[0].clone(), all[1].clone(), all[4].clone()];
     assert_eq!(list(only(false), LARGEST_PAGE).await, (others, 3));
-    let live = async |of: &BookingPage, within: Span| {
-        let mut starts = scene.store.booked_starts(scene.org, of.id, within).await.unwrap();
+    let live = async |of: &BookingPage, on: &Calendar, within: Span| {
+        let mut starts = scene.store.booked_starts(scene.org, of.id, on.id, within).await.unwrap();
         starts.sort_by_key(|(_, start)| *start);
         starts
     };
     let of = |now: &BookingNow| (now.booking.event, now.span.start());
-    assert_eq!(live(&page, hours(1, 7)).await, [of(&all[0]), of(&all[1])]);
-    assert_eq!(live(&page, hours(2, 8)).await, [of(&all[1]), of(&all[4])]);
-    assert_eq!(live(&empty, hours(0, 9)).await, []);
+    assert_eq!(live(&page, &calendar, hours(1, 7)).await, [of(&all[0]), of(&all[1])]);
+    assert_eq!(live(&page, &calendar, hours(2, 8)).await, [of(&all[1])]);
+    assert_eq!(live(&page, &second, hours(2, 8)).await, [of(&all[4])]);
+    assert_eq!(live(&empty, &calendar, hours(0, 9)).await, []);
     assert_eq!(scene.store.list_bookings(scene.org, empty.id, every, LARGEST_PAGE).await.unwrap().total, 0);
     assert_eq!(scene.store.list_bookings(other.org, page.id, every, LARGEST_PAGE).await.unwrap().total, 0);
 

@@ -7,7 +7,7 @@ use kalends_bookings::{
     ports::{BookingPages, FoundPage},
 };
 use kalends_calendars::{AgentStatus, EventStatus};
-use kalends_kernel::{AgentId, BookingId, BookingPageId, EventId, Listed, OrgId, Page, StoreError};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, Listed, OrgId, Page, StoreError};
 use kalends_plans::{Metric, Used};
 use kalends_quotas::Period;
 use kalends_time::{Span, Timestamp};
@@ -122,11 +122,13 @@ impl BookingPages for MemoryStore {
         &self,
         org: OrgId,
         of: BookingPageId,
+        calendar: CalendarId,
         within: Span,
     ) -> Result<Vec<(EventId, Timestamp)>, StoreError> {
         let state = self.state();
         let found = state.bookings.values().filter(|booking| booking.org == org && booking.page == of);
-        let live = found.filter_map(|booking| state.booking_now(booking)).filter(|now| now.gone_at.is_none());
+        let live = found.filter_map(|booking| state.booking_now(booking));
+        let live = live.filter(|now| now.gone_at.is_none() && now.calendar == calendar);
         let starts = live.map(|now| (now.booking.event, now.span.start()));
         Ok(starts.filter(|(_, start)| within.start() <= *start && *start < within.end()).collect())
     }

@@ -64,7 +64,7 @@ pub(crate) async fn show_move(
         Some(ChosenSlot::Nonsense) => return nonsense(page),
         None => {}
     }
-    let offers = app.offered_slots(&open, None).await?;
+    let offers = app.slots_to_move(&open, &seen).await?;
     let bookable = bookable(page, now)?;
     Ok(styled(page, pick(&offers, &query, Picking { facts, shown, now, bookable, moving: Some(before) })))
 }
