@@ -2,21 +2,19 @@
 //!
 //! The use cases take and return domain values rather than JSON, so that both the API and the HTML pages can use
 //! them. [`App::open_page`] finds a page, and [`App::offered_slots`] returns what can be booked. The others are
-//! [`App::book`], [`App::booking`], [`App::cancel_booking`] and [`App::move_booking`].
+//! [`App::book`], [`App::booking`], [`App::slots_to_move`], [`App::cancel_booking`] and [`App::move_booking`].
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use kalends_availability::BusySet;
 use kalends_bookings::{
-    Booking, BookingFilter, BookingNow, BookingPage, BookingToken, CancelledBy, Change, Guest, Purpose, SecretHash,
-    SlotError, ports::FoundPage,
+    Booking, BookingPage, BookingToken, CancelledBy, Change, Guest, Purpose, SecretHash, SlotError, ports::FoundPage,
 };
 use kalends_calendars::{
-    Attendees, Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch,
-    ports::{BusySource, OwnedEvent},
+    Attendees, Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
 };
-use kalends_kernel::{BookingId, EventId, FieldError, Listed, Metadata, Page, StoreError};
+use kalends_kernel::{EventId, FieldError, Metadata, StoreError};
 use kalends_notifications::EventType;
 use kalends_plans::Metric;
 use kalends_quotas::Period;
@@ -25,12 +23,11 @@ use kalends_wire as wire;
 use serde_json::{Map, Value};
 
 use crate::{
-    Actor, Answered, App, ChangeSet, Charge, Guard, Missing, Refusal, Request,
+    Answered, App, ChangeSet, Charge, Guard, Missing, Refusal, Request,
     attempt::{Attempt, retry_stale},
     audit::Subject,
     availability::{TakenTime, hull},
     busy_cache::{KnownTime, sooner},
-    invitations::Invited,
     ports::HumanSeen,
     questions::PageQuestion,
     series_scopes::override_writes,
@@ -59,13 +56,13 @@ impl BookingSeen {
 }
 
 /// A change to the event of a booking: what is written, and what is announced.
-struct Outcome<'a> {
-    page: &'a BookingPage,
-    booking: &'a Booking,
-    event: Event,
+pub(crate) struct Outcome<'a> {
+    pub(crate) page: &'a BookingPage,
+    pub(crate) booking: &'a Booking,
+    pub(crate) event: Event,
     /// The event as it was read; `None` for a new one.
-    seen: Option<Event>,
-    about: EventType,
+    pub(crate) seen: Option<Event>,
+    pub(crate) about: EventType,
 }
 
 /// A page that is open, with the state of its calendar when it was read.
@@ -219,9 +216,9 @@ impl App {
     /// Books the slot that begins at `start` for a guest, and emails them. The answers are those of the request.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if the page has no such slot now, and for every wrong answer; [`Refusal::BookingTaken`];
-    /// [`Refusal::BookingClosed`] if the month's events are used up; [`Refusal::TooMany`] if the organization has used
-    /// up its emails for the hour.
+    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if the page has no such slot now, and for every wrong answer;
+    /// [`Refusal::BookingTaken`]; [`Refusal::BookingClosed`] if the month's events are used up; [`Refusal::TooMany`] if
+    /// the organization has used up its emails for the hour.
     pub async fn book(
         &self,
         request: &Request,
@@ -266,7 +263,7 @@ impl App {
             about: EventType::EventCreated,
         };
         self.write_outcome(outcome, now, &mut changes);
-        let body = wire::Booked::new(&page, &guest.view_of(&event), self.links(&page, &token));
+        let body = wire::Booked::new(&booking, &event, self.links(&page, &token));
         let seen = page.version;
         changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen });
         self.write_to_guest(&page, guest, &event, Letter::Booked(&token), &mut changes);
@@ -333,74 +330,6 @@ impl App {
             changes.bookings.push(cancellation(booking, CancelledBy::Guest));
             self.write_to_guest(page, &booking.guest, &gone, Letter::Cancelled, &mut changes);
             self.commit_booking(request, &seen.page, &gone, changes, body).await
-        })
-        .await
-    }
-
-    /// The bookings of a page, by start.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`].
-    pub async fn list_bookings(
-        &self,
-        actor: &Actor,
-        page: &str,
-        filter: BookingFilter,
-        at: Page,
-    ) -> Result<Listed<BookingNow>, Refusal> {
-        let of = self.booking_page(actor, page).await?;
-        Ok(self.parts.store.list_bookings(actor.org(), of.id, filter, at).await?)
-    }
-
-    /// Cancels a booking for the host, and emails the guest. If it is cancelled already, nothing changes.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::OutOfReach`]; [`Refusal::Unverified`] for a reason; [`Refusal::BookingOver`] once the booking has begun;
-    /// [`Refusal::TooMany`] if the organization has used up its emails for the hour.
-    pub async fn cancel_booking_as_host(
-        &self,
-        actor: &Actor,
-        id: &str,
-        reason: Option<String>,
-    ) -> Result<Answered<wire::Booking>, Refusal> {
-        let missing = || Refusal::missing(Missing::Booking, id);
-        let booking: BookingId = id.parse().map_err(|_| missing())?;
-        if reason.is_some() {
-            actor.may_invite()?;
-        }
-        retry_stale(|| async {
-            let found = self.parts.store.find_booking(actor.org(), booking).await?;
-            let (page, seen) = found.ok_or_else(missing)?;
-            actor.for_agent(page.agent)?;
-            let now = self.now();
-            let shows = |booking: BookingNow| Answered::shows(&actor.request, wire::Booking::from(&booking), None);
-            if seen.gone_at.is_some() {
-                return Ok(shows(seen));
-            }
-            let event = self.parts.store.find_event(actor.org(), seen.booking.event).await?;
-            let OwnedEvent { event, agent: owner } = event.ok_or(Attempt::Stale)?;
-            // The owner of the organization may have moved the event to the calendar of another agent.
-            actor.for_agent(owner)?;
-            not_begun(&event, now)?;
-            let gone = event.deleted(now)?;
-            let mut changes = ChangeSet::new(actor.org());
-            self.drop_overrides(&mut changes, &event, &gone, now).await?;
-            // Attendees whom the owner invited in addition.
-            let invited = event.only_linked();
-            if !invited.attendees.is_empty() && event.recurrence().is_none() {
-                let nobody = Event { attendees: Attendees::default(), ..gone.clone() };
-                self.invite(actor, Invited::new(Some(&invited), &nobody), now, &mut changes).await?;
-            }
-            let about = EventType::EventDeleted;
-            let booking = &seen.booking;
-            let outcome = Outcome { page: &page, booking, event: gone.clone(), seen: Some(event), about };
-            self.write_outcome(outcome, now, &mut changes);
-            changes.bookings.push(cancellation(booking, CancelledBy::Host));
-            let letter = Letter::CancelledByHost(reason.as_deref());
-            self.write_to_guest(&page, &booking.guest, &gone, letter, &mut changes);
-            let cancelled = Booking { cancelled_by: Some(CancelledBy::Host), ..seen.booking.clone() };
-            let answer = shows(BookingNow { booking: cancelled, gone_at: gone.deleted_at, ..seen });
-            self.commit_for(actor, page.agent, gone.id.to_string(), changes, answer).await
         })
         .await
     }
@@ -538,7 +467,7 @@ impl App {
     }
 
     /// Adds the write of the event, and the webhook message, which names the page.
-    fn write_outcome(&self, outcome: Outcome<'_>, now: Timestamp, changes: &mut ChangeSet) {
+    pub(crate) fn write_outcome(&self, outcome: Outcome<'_>, now: Timestamp, changes: &mut ChangeSet) {
         let Outcome { page, booking, event, seen, about } = outcome;
         debug_assert_eq!((booking.page, booking.event), (page.id, event.id), "one booking, one event, one page");
         let version = event.version;
@@ -609,7 +538,7 @@ fn booked_event(
 }
 
 /// The record of who cancelled a booking.
-fn cancellation(booking: &Booking, by: CancelledBy) -> Change {
+pub(crate) fn cancellation(booking: &Booking, by: CancelledBy) -> Change {
     Change::CancelBooking { org: booking.org, booking: booking.id, by }
 }
 
@@ -625,7 +554,7 @@ fn refused_slot(error: SlotError) -> Refusal {
     }
 }
 
-fn not_begun(event: &Event, now: Timestamp) -> Result<(), Refusal> {
+pub(crate) fn not_begun(event: &Event, now: Timestamp) -> Result<(), Refusal> {
     if now < event.times.span.start() { Ok(()) } else { Err(Refusal::BookingOver("it has begun")) }
 }
 

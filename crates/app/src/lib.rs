@@ -41,6 +41,7 @@ mod giving_back;
 mod grants;
 mod guest_letters;
 mod holds;
+mod hosted_bookings;
 mod human;
 mod idempotency;
 mod import;

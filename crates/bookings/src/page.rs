@@ -250,14 +250,15 @@ impl BookingPage {
         Span::new(window.start() - self.buffer(), window.end() + self.buffer()).unwrap_or(window)
     }
 
-    /// The dates of the page's zone that `span` touches, from the first midnight to the last: the time whose bookings
-    /// count for the maximum of these dates.
+    /// The dates of the page's zone that `span` touches, each as a whole: the time whose bookings count for the maximum of
+    /// these dates. It ends a date later, because clocks that go back over midnight show a date again after the next one
+    /// has begun.
     pub fn whole_days(&self, span: Span) -> Span {
         let zone = self.timetable.zone;
         let midnight = |at: Timestamp, days| zone.to_timestamp(zone.to_civil(at).date.plus_days(days).midnight());
         // Without a midnight in range, a span that is longer than any date contains the same dates.
         let from = midnight(span.start(), 0).unwrap_or(span.start() - SignedDuration::days(2));
-        let to = midnight(span.end(), 1).unwrap_or(span.end() + SignedDuration::days(2));
+        let to = midnight(span.end(), 2).unwrap_or(span.end() + SignedDuration::days(3));
         Span::new(from, to).unwrap_or(span)
     }
 

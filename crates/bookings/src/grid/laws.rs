@@ -153,6 +153,29 @@ proptest! {
         prop_assert_eq!(page.book(off, &taken, now), Err(SlotError::NotOnGrid(off)));
     }
 
+    /// A date that has its maximum of bookings loses all of its slots, and no other date loses one.
+    #[test]
+    fn full_dates_lose_their_slots_and_no_others(
+        (timetable, moment) in timetable_and_moment(),
+        max in 1u16..4,
+        booked in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+    ) {
+        let page = BookingPage { max_per_day: Some(max), ..page(timetable, 0, 0, 3) };
+        let slots: Vec<Span> = page.timetable.grid(around(moment, -2_880, 5_760)).collect();
+        let starts: Vec<Timestamp> =
+            if slots.is_empty() { Vec::new() } else { booked.iter().map(|one| one.get(&slots).start()).collect() };
+        let full = page.full_days(&starts);
+        let date = |at: Timestamp| page.timetable.zone.to_civil(at).date;
+        for slot in &slots {
+            let of_date = |start: &Timestamp| date(*start) == date(slot.start());
+            let count = starts.iter().filter(|start| of_date(start)).count();
+            prop_assert_eq!(full.overlaps(*slot), count >= usize::from(max), "{:?}", slot);
+            let counted = page.whole_days(*slot);
+            let same_date = starts.iter().filter(|start| of_date(start));
+            prop_assert!(same_date.into_iter().all(|start| counted.start() <= *start && *start < counted.end()));
+        }
+    }
+
     /// Before the time of `same_before`, the same slots are offered while nothing is scheduled.
     #[test]
     fn offers_do_not_change_before_same_before(

@@ -188,16 +188,17 @@ impl MoveBooking {
 }
 
 impl GuestEvent {
-    /// Builds the event from what its guest sees ([`Guest::view_of`]).
-    pub fn new(event: &calendars::Event) -> Self {
+    /// Builds the event as its guest sees it ([`Guest::view_of`]).
+    pub fn new(guest: &Guest, event: &calendars::Event) -> Self {
+        let event = guest.view_of(event);
         Self {
             id: event.id,
-            title: event.title.clone(),
+            title: event.title,
             start_time: event.times.span.start(),
             end_time: event.times.span.end(),
             status: event.status.into(),
-            location: event.location.clone(),
-            conference_url: event.conference_url.clone().map(String::from),
+            location: event.location,
+            conference_url: event.conference_url.map(String::from),
         }
     }
 }
@@ -263,9 +264,9 @@ impl CancelBooking {
 }
 
 impl Booked {
-    /// Builds the answer to a guest. `event` is what the guest sees.
-    pub fn new(page: &domain::BookingPage, event: &calendars::Event, links: BookingLinks) -> Self {
-        Self { booking_page_id: page.id, event: GuestEvent::new(event), links }
+    /// Builds the answer to a guest.
+    pub fn new(booking: &domain::Booking, event: &calendars::Event, links: BookingLinks) -> Self {
+        Self { booking_page_id: booking.page, event: GuestEvent::new(&booking.guest, event), links }
     }
 }
 
@@ -285,7 +286,7 @@ impl GuestBooking {
             booking_page_id: page.id,
             booking_page: page.into(),
             status: if takes_place { "confirmed" } else { "cancelled" }.into(),
-            event: event.map(|event| GuestEvent::new(&booking.guest.view_of(event))),
+            event: event.map(|event| GuestEvent::new(&booking.guest, event)),
             name: booking.guest.name.clone(),
             email: booking.guest.email.as_str().to_owned(),
             notes: booking.guest.notes.clone(),

@@ -29,9 +29,9 @@ use crate::{
 ///
 /// `start` must be the start of a slot that the page offers right now. If several guests want the same slot, one gets
 /// it. The others get 409 `conflict`, code `slot_taken`, with up to three other slots in `nearest_free`. If the time is
-/// not a slot of the page, or a required question is not answered, the answer is 400. The guest gets an email with an invitation. The answer contains links to
-/// cancel or move the booking. If the page's owner has used up the month's events, the answer is 429 `quota_exceeded`,
-/// code `booking_closed`. The limit is 10 requests per minute and address.
+/// not a slot of the page, or a required question is not answered, the answer is 400. The guest gets an email with an
+/// invitation. The answer contains links to cancel or move the booking. If the page's owner has used up the month's
+/// events, the answer is 429 `quota_exceeded`, code `booking_closed`. The limit is 10 requests per minute and address.
 ///
 /// If the same fields are sent as a form, with the answers as `answers[id]`, the answer is HTML.
 #[utoipa::path(
