@@ -19,7 +19,6 @@ use crate::{
     attempt::ATTEMPTS,
     busy_cache::{KnownTime, sooner},
     human::Humans,
-    ports::HumanSeen,
     questions::{AvailabilityQuestion, Whose},
 };
 
@@ -209,22 +208,22 @@ impl App {
         Ok(self.time_of(org, sources.iter(), window, false, &humans, now).await?.taken)
     }
 
-    /// The taken time of a calendar, including that of the human calendars `seen`. One event whose span is `without`
-    /// is left out. `None` if the calendar is no longer visible, or has no such event.
+    /// The taken time of a calendar, including that of its human calendars. For each span in `without`, one event that
+    /// has it is left out. `None` if the calendar is no longer visible, or has no such event.
     pub(crate) async fn taken_time(
         &self,
         org: OrgId,
-        (source, seen): (BusySource, Vec<HumanSeen>),
+        source: BusySource,
+        humans: &Humans,
         (window, around): (Span, Span),
-        without: Option<Span>,
+        without: &[Span],
         now: Timestamp,
     ) -> Result<Option<TakenTime>, Refusal> {
         let known = match without {
-            None => self.known_busy(org, source, around, now).await?,
-            Some(own) => self.busy_without(org, source.calendar, around, own).await?.map(Arc::new),
+            [] => self.known_busy(org, source, around, now).await?,
+            own => self.busy_without(org, source.calendar, around, own).await?.map(Arc::new),
         };
         let Some(known) = known else { return Ok(None) };
-        let humans = self.read_humans(org, seen, widest(around), now, false).await?;
         let mut taken = vec![known.taken().clip(window)];
         let human = humans.blocked(source.calendar, known.reads(window));
         taken.extend(human.map(|human| known.buffered(human, window)));
@@ -234,23 +233,22 @@ impl App {
         Ok(Some(TakenTime { not_offered: merged(taken), busy: merged(busy), known, valid_until }))
     }
 
-    /// The busy times of a calendar around `window` without one event that takes `own`. The result is not cached.
+    /// The busy times of a calendar around `window` without one event for each span in `own`. The result is not cached.
     async fn busy_without(
         &self,
         org: OrgId,
         calendar: CalendarId,
         window: Span,
-        own: Span,
+        own: &[Span],
     ) -> Result<Option<KnownTime>, Refusal> {
         let covers = whole_days(widest(window));
         let Some(read) = self.parts.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
         let Some(mut whole) = self.complete(org, calendar, covers, read).await? else { return Ok(None) };
-        let Some(at) = own.clip(covers).map(|_| whole.read.spans.iter().position(|span| *span == own)) else {
-            // The event is outside and does not block.
-            return Ok(Some(self.known_time(covers, whole)));
-        };
-        let Some(at) = at else { return Ok(None) };
-        whole.read.spans.remove(at);
+        // An event that is outside does not block.
+        for own in own.iter().filter(|own| own.clip(covers).is_some()) {
+            let Some(at) = whole.read.spans.iter().position(|span| span == own) else { return Ok(None) };
+            whole.read.spans.remove(at);
+        }
         Ok(Some(self.known_time(covers, whole)))
     }
 

@@ -1,23 +1,26 @@
 //! Booking pages, from their owners' side.
 
-use kalends_bookings::{BookingPage, BookingPagePatch, Change, NewBookingPage, PageDetails};
-use kalends_kernel::{BookingPageId, Listed, Page};
+use kalends_bookings::{
+    Assignment, BookingPage, BookingPagePatch, Change, NewBookingPage, PageDetails, Team, TeamPatch,
+};
+use kalends_calendars::Patch;
+use kalends_kernel::{BookingPageId, CalendarId, Listed, Page};
 use kalends_plans::Metric;
 use kalends_wire as wire;
 
 use crate::{Actor, Answered, App, ChangeSet, IfMatch, Missing, Refusal, attempt::retry_stale, commits::limit};
 
 impl App {
-    /// Opens a booking page for a calendar.
+    /// Opens a booking page for a calendar and its team.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if no such calendar exists, [`Refusal::LimitReached`]; [`Refusal::SlugTaken`];
+    /// [`Refusal::NotFound`] if no such calendar exists, [`Refusal::OutOfReach`]; [`Refusal::Invalid`] for a wrong team; [`Refusal::LimitReached`]; [`Refusal::SlugTaken`];
     /// [`Refusal::Unverified`] if emails to guests would contain the owner's own words.
     pub async fn create_booking_page(
         &self,
         actor: &Actor,
         calendar: &str,
-        new: NewBookingPage,
+        (new, team): (NewBookingPage, TeamPatch<String>),
     ) -> Result<Answered<wire::BookingPage>, Refusal> {
         retry_stale(|| async {
             if new.details.has_new_words(&PageDetails::default()) {
@@ -26,7 +29,9 @@ impl App {
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
             let of = (actor.org(), calendar.id, calendar.agent);
+            let team = self.team_after(actor, None, calendar.id, &team).await?;
             let page = BookingPage::create(of, calendar.zone, new.clone(), now, self.entropy());
+            let page = BookingPage { team, ..page };
             let mut changes = ChangeSet::new(actor.org());
             limit(actor, &mut changes, Metric::BookingPages, 1, now);
             let answer = self.shown_page(actor, &page).await?;
@@ -60,19 +65,22 @@ impl App {
     /// Changes a page. Existing bookings stay as they are.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::Stale`]; [`Refusal::Invalid`] for one slug too many; [`Refusal::SlugTaken`];
+    /// [`Refusal::NotFound`], [`Refusal::Stale`]; [`Refusal::OutOfReach`] for a calendar of its team;
+    /// [`Refusal::Invalid`] for one slug too many and for a wrong team; [`Refusal::SlugTaken`];
     /// [`Refusal::Unverified`] as for a new page.
     pub async fn update_booking_page(
         &self,
         actor: &Actor,
         id: &str,
-        patch: BookingPagePatch,
+        (patch, team): (BookingPagePatch, TeamPatch<String>),
         if_match: &IfMatch,
     ) -> Result<Answered<wire::BookingPage>, Refusal> {
         retry_stale(|| async {
             let seen = self.booking_page(actor, id).await?;
             if_match.check(seen.version)?;
+            let team = self.team_after(actor, seen.team.as_ref(), seen.calendar, &team).await?;
             let page = seen.patched(patch.clone(), self.now()).map_err(Refusal::from)?;
+            let page = BookingPage { team, ..page };
             if page.details.has_new_words(&seen.details) {
                 actor.may_invite()?;
             }
@@ -108,12 +116,44 @@ impl App {
     /// The page that a write returns, with its notices.
     async fn shown_page(&self, actor: &Actor, page: &BookingPage) -> Result<Answered<wire::BookingPage>, Refusal> {
         let mut shown = wire::BookingPage::new(page, &self.parts.settings.base_url);
-        if page.timetable.constraints.is_none() {
-            let rules = self.parts.store.find_rules(page.org, page.calendar).await?;
-            if rules.is_none_or(|rules| rules.rules.working_hours().is_none()) {
-                shown = shown.offering_nights();
-            }
+        if page.timetable.constraints.is_none() && self.offers_nights(page).await? {
+            shown = shown.offering_nights();
         }
         Ok(Answered::shows(&actor.request, shown, Some(page.version)))
+    }
+
+    /// Whether the calendars of a page leave its hours unlimited: one that takes part alone, or all that take part together.
+    async fn offers_nights(&self, page: &BookingPage) -> Result<bool, Refusal> {
+        let alone = page.assignment() == Some(Assignment::RoundRobin);
+        for calendar in page.calendars() {
+            let rules = self.parts.store.find_rules(page.org, calendar).await?;
+            let unlimited = rules.is_none_or(|rules| rules.rules.working_hours().is_none());
+            if unlimited == alone {
+                return Ok(alone);
+            }
+        }
+        Ok(!alone)
+    }
+
+    /// The team of a page for `calendar` after a change.
+    async fn team_after(
+        &self,
+        actor: &Actor,
+        before: Option<&Team>,
+        calendar: CalendarId,
+        patch: &TeamPatch<String>,
+    ) -> Result<Option<Team>, Refusal> {
+        let calendars = match &patch.calendars {
+            Patch::Keep => Patch::Keep,
+            Patch::Set(None) => Patch::Set(None),
+            Patch::Set(Some(named)) => {
+                let mut found = Vec::with_capacity(named.len());
+                for id in named {
+                    found.push(self.calendar(actor, id).await?.id);
+                }
+                Patch::Set(Some(found))
+            }
+        };
+        Ok(Team::after(before, calendar, TeamPatch { calendars, assignment: patch.assignment.clone() })?)
     }
 }

@@ -1,20 +1,13 @@
 //! Bookings: what guests do on a booking page, without a key.
 //!
 //! The use cases take and return domain values rather than JSON, so that both the API and the HTML pages can use
-//! them. [`App::open_page`] finds a page, and [`App::offered_slots`] returns what can be booked. The others are
-//! [`App::book`], [`App::booking`], [`App::slots_to_move`], [`App::cancel_booking`] and [`App::move_booking`].
+//! them: [`App::book`], [`App::booking`], [`App::cancel_booking`] and [`App::move_booking`].
 
-use std::sync::Arc;
-
-use bytes::Bytes;
-use kalends_availability::BusySet;
-use kalends_bookings::{
-    Booking, BookingPage, BookingToken, CancelledBy, Change, Guest, Purpose, SecretHash, SlotError, ports::FoundPage,
-};
+use kalends_bookings::{Assignment, Booking, BookingPage, BookingToken, CancelledBy, Change, Guest, Purpose};
 use kalends_calendars::{
-    Attendees, Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::BusySource,
+    Attendees, Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::OwnedEvent,
 };
-use kalends_kernel::{EventId, FieldError, Metadata, StoreError};
+use kalends_kernel::{CalendarId, EventId, Metadata};
 use kalends_notifications::EventType;
 use kalends_plans::Metric;
 use kalends_quotas::Period;
@@ -23,13 +16,10 @@ use kalends_wire as wire;
 use serde_json::{Map, Value};
 
 use crate::{
-    Answered, App, ChangeSet, Charge, Guard, Missing, Refusal, Request,
+    Answered, App, ChangeSet, Charge, Missing, OpenPage, Refusal, Request,
     attempt::{Attempt, retry_stale},
     audit::Subject,
-    availability::{TakenTime, hull},
-    busy_cache::{KnownTime, sooner},
-    ports::HumanSeen,
-    questions::PageQuestion,
+    page_offers::{DecidedSlot, Offers, no_page},
     series_scopes::override_writes,
 };
 
@@ -40,7 +30,7 @@ pub struct BookingSeen {
     pub page: BookingPage,
     /// The booking.
     pub booking: Booking,
-    /// The event as it is now; `None` if it was deleted.
+    /// The event as it is now; `None` if it was deleted. If there are several, it is that of the page's calendar.
     pub event: Option<Event>,
     /// What the token allows, in addition to viewing.
     pub purpose: Purpose,
@@ -65,154 +55,7 @@ pub(crate) struct Outcome<'a> {
     pub(crate) about: EventType,
 }
 
-/// A page that is open, with the state of its calendar when it was read.
-#[derive(Debug, Clone)]
-pub struct OpenPage {
-    /// The page.
-    pub page: BookingPage,
-    /// Whether the page takes no bookings for now, because the organization has used up its events of the month.
-    pub closed_for_now: bool,
-    source: BusySource,
-    /// How many events the organization may create in a month; `None` means unlimited.
-    events_limit: Option<u64>,
-}
-
-/// The time that a page does not offer.
-struct TakenOnPage {
-    taken: BusySet,
-    /// The known time of the calendar.
-    known: Arc<KnownTime>,
-    /// The time from which this may be wrong even if nothing was scheduled.
-    valid_until: Option<Timestamp>,
-}
-
-/// What a page offers now in some span.
-#[derive(Debug)]
-pub struct Offers<'a> {
-    page: &'a BookingPage,
-    /// `None` if nothing in the span can be booked.
-    window: Option<Span>,
-    taken: BusySet,
-    /// The time from which `taken` may be wrong even if nothing was scheduled.
-    valid_until: Option<Timestamp>,
-    now: Timestamp,
-}
-
-impl Offers<'_> {
-    /// The slots, by start. They are computed lazily, because a year of short slots is long.
-    pub fn slots(&self) -> impl Iterator<Item = Span> {
-        self.within(self.window)
-    }
-
-    /// The slots that begin in `part`.
-    pub fn starting_in(&self, part: Span) -> impl Iterator<Item = Span> {
-        let reach = Span::new(part.start(), part.end() + self.page.timetable.length()).ok();
-        let within = self.window.zip(reach).and_then(|(window, reach)| window.clip(reach));
-        self.within(within).take_while(move |slot| slot.start() < part.end())
-    }
-
-    fn within(&self, within: Option<Span>) -> impl Iterator<Item = Span> {
-        within.into_iter().flat_map(|within| self.page.offers(within, &self.taken, self.now))
-    }
-}
-
 impl App {
-    /// The page with that slug, if it is open.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`] if no visible page has that slug, or if the page is closed.
-    pub async fn open_page(&self, slug: &str) -> Result<OpenPage, Refusal> {
-        let found = self.parts.store.booking_page_of_slug(SecretHash::of(slug), Period::of(self.now())).await?;
-        let FoundPage { page, source, events } = found.filter(|found| found.page.is_open()).ok_or_else(no_page)?;
-        Ok(OpenPage { page, closed_for_now: events.remaining() == Some(0), source, events_limit: events.limit })
-    }
-
-    /// What the page offers now in `within`, or in its whole window.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`] if its calendar is no longer visible.
-    pub async fn offered_slots<'a>(&self, open: &'a OpenPage, within: Option<Span>) -> Result<Offers<'a>, Refusal> {
-        let humans = self.humans_of(open.page.org, &[open.source]).await?;
-        self.offers(open, humans, within, None, self.now()).await
-    }
-
-    /// What the page offers now to a guest who moves a booking: other times, which the booking itself does not block.
-    ///
-    /// # Errors
-    /// As for [`Self::offered_slots`].
-    pub async fn slots_to_move<'a>(&self, open: &'a OpenPage, seen: &BookingSeen) -> Result<Offers<'a>, Refusal> {
-        let humans = self.humans_of(open.page.org, &[open.source]).await?;
-        self.offers(open, humans, None, seen.event.as_ref(), self.now()).await
-    }
-
-    /// The slots that the page with that slug offers now, as JSON: the cached answer while it is still valid. A page
-    /// that is closed for now offers nothing, and its answer says why.
-    ///
-    /// # Errors
-    /// As for [`Self::open_page`] and [`Self::offered_slots`]; [`Refusal::Invalid`] for a span that ends before it
-    /// starts.
-    pub async fn booking_slots(&self, slug: &str, range: wire::SlotRange) -> Result<Bytes, Refusal> {
-        let open = self.open_page(slug).await?;
-        let page = &open.page;
-        let within = range.by_clocks_of(page.timetable.zone)?;
-        let failed = |error: serde_json::Error| Refusal::Store(StoreError::Failed(Box::new(error)));
-        if open.closed_for_now {
-            return Ok(Bytes::from(wire::BookingSlots::render_closed(page).map_err(failed)?));
-        }
-        let humans = self.humans_of(page.org, &[open.source]).await?;
-        let (id, version, revision) = (page.id, page.version, open.source.revision);
-        let question = PageQuestion { page: id, version, revision, humans, within };
-        let now = self.now();
-        if let Some(known) = self.page_answers.get(&question, now) {
-            return Ok(known);
-        }
-        let offers = self.offers(&open, question.humans.clone(), within, None, now).await?;
-        let text = wire::BookingSlots::render(page, offers.slots());
-        let answer = Bytes::from(text.map_err(failed)?);
-        let same = page.same_before(within, offers.slots().next(), now);
-        self.page_answers.keep(question, answer.clone(), sooner(offers.valid_until, same));
-        Ok(answer)
-    }
-
-    async fn offers<'a>(
-        &self,
-        open: &'a OpenPage,
-        humans: Vec<HumanSeen>,
-        within: Option<Span>,
-        moved: Option<&Event>,
-        now: Timestamp,
-    ) -> Result<Offers<'a>, Refusal> {
-        let page = &open.page;
-        let window = match (page.window(now), within) {
-            (Some(window), Some(within)) => window.clip(within),
-            (window, None) => window,
-            (None, Some(_)) => None,
-        };
-        let (taken, valid_until) = match window {
-            None => (BusySet::EMPTY, None),
-            Some(window) => {
-                let taken = self.taken_on_page(page, (open.source, humans), window, moved, now).await;
-                let TakenOnPage { taken, valid_until, .. } = taken.map_err(Attempt::into_refusal)?;
-                // The time that the booking has already is no other time.
-                let own = moved.filter(|event| event.calendar == page.calendar).and_then(Event::busy);
-                (taken.union(&BusySet::from_unsorted(own.into_iter().collect())), valid_until)
-            }
-        };
-        Ok(Offers { page, window, taken, valid_until, now })
-    }
-
-    /// The slot that begins at `start`, if the page offers it now.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if the page has no such slot now; [`Refusal::BookingTaken`].
-    pub async fn offered_slot(&self, open: &OpenPage, start: Timestamp) -> Result<Span, Refusal> {
-        let page = &open.page;
-        // Nothing is committed, so the guards are dropped.
-        let mut changes = ChangeSet::new(page.org);
-        let decided = self.decided_slot(page, open.source, start, None, self.now(), &mut changes).await;
-        decided.map_err(Attempt::into_refusal)
-    }
-
     /// Books the slot that begins at `start` for a guest, and emails them. The answers are those of the request.
     ///
     /// # Errors
@@ -226,9 +69,9 @@ impl App {
         start: Timestamp,
         (guest, answers): (Guest, &Map<String, Value>),
     ) -> Result<Answered<wire::Booked>, Refusal> {
-        let calendar = self.open_page(slug).await?.page.calendar;
+        let page = self.open_page(slug).await?.page;
         // Requests for the same slot queue here. Between processes the guard decides.
-        let turn = self.holding.lock([calendar]).await;
+        let turn = self.holding.lock(page.calendars()).await;
         let booked = retry_stale(|| self.try_book(request, slug, start, (&guest, answers))).await;
         drop(turn);
         closed_for_now(booked)
@@ -241,7 +84,7 @@ impl App {
         start: Timestamp,
         (guest, answers): (&Guest, &Map<String, Value>),
     ) -> Result<Answered<wire::Booked>, Attempt> {
-        let OpenPage { page, source, events_limit, .. } = self.open_page(slug).await?;
+        let OpenPage { page, sources, events_limit, .. } = self.open_page(slug).await?;
         let guest = &Guest {
             answers: page.details.questions.read(answers)?,
             sees: page.details.shown_to_guests(),
@@ -249,25 +92,29 @@ impl App {
         };
         let now = self.now();
         let mut changes = ChangeSet::new(page.org);
-        let slot = self.decided_slot(&page, source, start, None, now, &mut changes).await?;
-        let calendar = self.calendar_of_page(&page).await?;
-        let event = booked_event(EventId::new(now, self.entropy()), &page, &calendar, guest, slot, now)?;
-        let (booking, token) = Booking::create(&page, event.id, guest.clone(), now, self.entropy());
+        let DecidedSlot { slot, calendars } = self.decided_slot(&page, &sources, start, &[], now, &mut changes).await?;
+        let mut events = Vec::with_capacity(calendars.len());
+        for calendar in calendars {
+            let calendar = self.calendar_of_page(&page, calendar).await?;
+            events.push(booked_event(EventId::new(now, self.entropy()), &page, &calendar, guest, slot, now)?);
+        }
+        let Some((event, others)) = events.split_first() else { return Err(no_page().into()) };
+        let also = others.iter().map(|event| event.id).collect();
+        let (booking, token) = Booking::create(&page, (event, also), guest.clone(), now, self.entropy());
         let (metric, period) = (Metric::Events, Period::of(now));
-        changes.charges.push(Charge { metric, period, amount: 1, limit: events_limit });
-        let outcome = Outcome {
-            page: &page,
-            booking: &booking,
-            event: event.clone(),
-            seen: None,
-            about: EventType::EventCreated,
-        };
-        self.write_outcome(outcome, now, &mut changes);
-        let body = wire::Booked::new(&booking, &event, self.links(&page, &token));
+        changes.charges.push(Charge { metric, period, amount: events.len() as u64, limit: events_limit });
+        for event in &events {
+            let (event, about) = (event.clone(), EventType::EventCreated);
+            let outcome = Outcome { page: &page, booking: &booking, event, seen: None, about };
+            self.write_outcome(outcome, now, &mut changes);
+        }
+        let body = wire::Booked::new(&booking, event, self.links(&page, &token));
+        // Whose turn it is depends on the bookings before this one.
+        let count = (page.assignment() == Some(Assignment::RoundRobin)).then_some(page.bookings);
         let seen = page.version;
-        changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen });
-        self.write_to_guest(&page, guest, &event, Letter::Booked(&token), &mut changes);
-        self.commit_booking(request, &page, &event, changes, body).await
+        changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen, count });
+        self.write_to_guest(&page, guest, event, Letter::Booked(&token), &mut changes);
+        self.commit_booking(request, &page, event, changes, body).await
     }
 
     /// The booking that a token opens.
@@ -297,7 +144,7 @@ impl App {
         wire::GuestBooking::new(&seen.page, &seen.booking, seen.event.as_ref(), links, moves)
     }
 
-    /// Cancels a booking: its event is deleted. Cancelling it again changes nothing and returns the same answer.
+    /// Cancels a booking: its events are deleted. Cancelling it again changes nothing and returns the same answer.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], including for a token with another purpose; [`Refusal::BookingOver`] once the booking
@@ -310,28 +157,35 @@ impl App {
     ) -> Result<Answered<wire::GuestBooking>, Refusal> {
         retry_stale(|| async {
             let seen = self.booking_for(slug, token, Purpose::Cancel).await?;
-            let Some(event) = seen.event.clone().filter(|_| !seen.is_cancelled()) else {
+            let (page, booking) = (&seen.page, &seen.booking);
+            let standing = self.standing(booking, seen.event.as_ref()).await?;
+            let Some(event) = standing.first() else {
                 return Ok(Answered::shows(request, self.shown_booking(&seen), None));
             };
             let now = self.now();
-            not_begun(&event, now)?;
-            let gone = event.deleted(now)?;
-            let mut changes = ChangeSet::new(seen.page.org);
-            self.drop_overrides(&mut changes, &event, &gone, now).await?;
-            let (page, booking) = (&seen.page, &seen.booking);
-            let about = EventType::EventDeleted;
-            self.write_outcome(
-                Outcome { page, booking, event: gone.clone(), seen: Some(event), about },
-                now,
-                &mut changes,
-            );
+            let mut changes = ChangeSet::new(page.org);
+            for event in &standing {
+                not_begun(event, now)?;
+                self.delete_booked(page, booking, event, now, &mut changes).await?;
+            }
             let cancelled = BookingSeen { event: None, ..seen.clone() };
             let body = self.shown_booking(&cancelled);
             changes.bookings.push(cancellation(booking, CancelledBy::Guest));
+            let gone = event.deleted(now)?;
             self.write_to_guest(page, &booking.guest, &gone, Letter::Cancelled, &mut changes);
-            self.commit_booking(request, &seen.page, &gone, changes, body).await
+            self.commit_booking(request, page, event, changes, body).await
         })
         .await
+    }
+
+    /// What the page offers now to a guest who moves a booking: other times, which the booking itself does not block.
+    ///
+    /// # Errors
+    /// As for [`Self::offered_slots`].
+    pub async fn slots_to_move<'a>(&self, open: &'a OpenPage, seen: &BookingSeen) -> Result<Offers<'a>, Refusal> {
+        let humans = self.humans_of(open.page.org, &open.sources).await?;
+        let moved = self.standing(&seen.booking, seen.event.as_ref()).await?;
+        self.offers(open, humans, None, &moved, self.now()).await
     }
 
     /// Moves a booking to the slot that begins at `start`. The rules for new bookings apply, but its own time does
@@ -348,8 +202,8 @@ impl App {
         token: &str,
         start: Timestamp,
     ) -> Result<Answered<wire::GuestBooking>, Refusal> {
-        let calendar = self.booking_for(slug, token, Purpose::Move).await?.page.calendar;
-        let turn = self.holding.lock([calendar]).await;
+        let page = self.booking_for(slug, token, Purpose::Move).await?.page;
+        let turn = self.holding.lock(page.calendars()).await;
         let moved = retry_stale(|| self.try_move(request, slug, token, start)).await;
         drop(turn);
         moved
@@ -371,29 +225,25 @@ impl App {
             return Err(Refusal::BookingOver("it was cancelled").into());
         };
         not_begun(&before, now)?;
-        let source =
-            self.parts.store.source_of_calendar(seen.page.org, seen.page.calendar).await?.ok_or_else(no_page)?;
-        let mut changes = ChangeSet::new(seen.page.org);
-        let slot = self.decided_slot(&seen.page, source, start, Some(&before), now, &mut changes).await?;
-        let calendar = self.calendar_of_page(&seen.page).await?;
-        let (start, end) = (Patch::Set(Moment::At(slot.start())), Patch::Set(Moment::At(slot.end())));
-        let patch = EventPatch { start, end, ..EventPatch::default() };
-        let event = if before.calendar == calendar.id {
-            let event = before.patched(patch, calendar.zone, now)?;
-            self.drop_overrides(&mut changes, &before, &event, now).await?;
-            event
-        } else {
-            // It was moved to another calendar. The new time is free on the page's calendar, so it comes back.
-            let here = self.on_calendar(&before, &calendar, now).await?.patched(patch, calendar.zone, now)?;
-            changes.calendars.extend(override_writes(here.overrides, now)?);
-            here.series
-        };
-        let (page, booking, about) = (&seen.page, &seen.booking, EventType::EventUpdated);
-        self.write_outcome(
-            Outcome { page, booking, event: event.clone(), seen: Some(before), about },
-            now,
-            &mut changes,
-        );
+        let (page, booking) = (&seen.page, &seen.booking);
+        let own = self.parts.store.source_of_calendar(page.org, page.calendar).await?.ok_or_else(no_page)?;
+        let sources = self.sources_of_page(page, own).await?;
+        let standing = self.standing(booking, Some(&before)).await?;
+        let mut changes = ChangeSet::new(page.org);
+        let DecidedSlot { slot, calendars } =
+            self.decided_slot(page, &sources, start, &standing, now, &mut changes).await?;
+        let mut event = before;
+        for seen in standing {
+            // The new time is free on the calendars of the page, so an event that was moved to another one comes back. Those
+            // of the team stay where they are.
+            let to = calendars.first().filter(|_| seen.id == booking.event).unwrap_or(&seen.calendar);
+            let moved = self.moved_to_slot(page, &seen, (*to, slot), now, &mut changes).await?;
+            if moved.id == booking.event {
+                event = moved.clone();
+            }
+            let about = EventType::EventUpdated;
+            self.write_outcome(Outcome { page, booking, event: moved, seen: Some(seen), about }, now, &mut changes);
+        }
         let moved = BookingSeen { event: Some(event.clone()), ..seen };
         let body = self.shown_booking(&moved);
         let guest = &moved.booking.guest;
@@ -407,69 +257,63 @@ impl App {
         if seen.purpose == purpose { Ok(seen) } else { Err(Refusal::missing(Missing::Booking, "at this address")) }
     }
 
-    async fn calendar_of_page(&self, page: &BookingPage) -> Result<Calendar, Refusal> {
-        self.parts.store.find_calendar(page.org, page.calendar).await?.ok_or_else(no_page)
+    async fn calendar_of_page(&self, page: &BookingPage, calendar: CalendarId) -> Result<Calendar, Refusal> {
+        self.parts.store.find_calendar(page.org, calendar).await?.ok_or_else(no_page)
     }
 
-    /// The slot that begins at `start`, if it is free. Adds a guard that requires it to stay free until the commit.
-    /// `moved` is the event to be moved there.
-    async fn decided_slot(
+    /// The events of a booking that take place. `event` is that of the page's calendar, which comes first.
+    pub(crate) async fn standing(&self, booking: &Booking, event: Option<&Event>) -> Result<Vec<Event>, Refusal> {
+        let mut standing: Vec<Event> = event.cloned().into_iter().collect();
+        for id in &booking.also {
+            let found = self.parts.store.find_event(booking.org, *id).await?;
+            standing.extend(found.map(|OwnedEvent { event, .. }| event.at(self.now())));
+        }
+        standing.retain(|event| event.status != EventStatus::Cancelled);
+        Ok(standing)
+    }
+
+    /// An event of a booking in another slot, on the calendar `to`.
+    async fn moved_to_slot(
         &self,
         page: &BookingPage,
-        source: BusySource,
-        start: Timestamp,
-        moved: Option<&Event>,
+        event: &Event,
+        (to, slot): (CalendarId, Span),
         now: Timestamp,
         changes: &mut ChangeSet,
-    ) -> Result<Span, Attempt> {
-        let slot = page.slot(start, now).map_err(refused_slot)?;
-        let around = BookingPage::surroundings(slot);
-        let humans = self.humans_of(page.org, &[source]).await?;
-        let TakenOnPage { taken, known, .. } = self.taken_on_page(page, (source, humans), around, moved, now).await?;
-        let slot = page.book(start, &taken, now).map_err(refused_slot)?;
-        // The rules belong to the revision that the guard names.
-        let mut window = hull(page.reads(slot), known.reads(slot));
-        if page.max_per_day.is_some() {
-            // Another booking on the same date may be the last one.
-            window = hull(window, page.whole_days(slot));
+    ) -> Result<Event, Attempt> {
+        let calendar = self.calendar_of_page(page, to).await?;
+        let (start, end) = (Patch::Set(Moment::At(slot.start())), Patch::Set(Moment::At(slot.end())));
+        let patch = EventPatch { start, end, ..EventPatch::default() };
+        if event.calendar == to {
+            let moved = event.patched(patch, calendar.zone, now)?;
+            self.drop_overrides(changes, event, &moved, now).await?;
+            return Ok(moved);
         }
-        changes.guards.push(Guard::CalendarTime { calendar: page.calendar, seen: source.revision, window });
-        Ok(slot)
+        let there = self.on_calendar(event, &calendar, now).await?.patched(patch, calendar.zone, now)?;
+        changes.calendars.extend(override_writes(there.overrides, now)?);
+        Ok(there.series)
     }
 
-    /// What the page does not offer in `window`. The time of `moved` does not block.
-    async fn taken_on_page(
+    /// Deletes an event of a booking.
+    pub(crate) async fn delete_booked(
         &self,
         page: &BookingPage,
-        sources: (BusySource, Vec<HumanSeen>),
-        window: Span,
-        moved: Option<&Event>,
+        booking: &Booking,
+        event: &Event,
         now: Timestamp,
-    ) -> Result<TakenOnPage, Attempt> {
-        let here = moved.filter(|event| event.calendar == page.calendar);
-        let (around, own) = (page.reads(window), here.and_then(Event::busy));
-        let found = self.taken_time(page.org, sources, (window, around), own, now).await?;
-        let TakenTime { not_offered, busy, known, valid_until } = found.ok_or(Attempt::Stale)?;
-        let taken = page.taken(&not_offered, &busy, window);
-        let full = self.full_days(page, window, moved).await?;
-        Ok(TakenOnPage { taken: taken.union(&full.clip(window)), known, valid_until })
-    }
-
-    /// The dates in `window` on which the page takes no more bookings. The booking of `moved` does not count, and neither do
-    /// those whose events are on other calendars now: the revision of the page's calendar says when this changes.
-    async fn full_days(&self, page: &BookingPage, window: Span, moved: Option<&Event>) -> Result<BusySet, Refusal> {
-        if page.max_per_day.is_none() {
-            return Ok(BusySet::EMPTY);
-        }
-        let booked = self.parts.store.booked_starts(page.org, page.id, page.calendar, page.whole_days(window)).await?;
-        let others = booked.into_iter().filter(|(event, _)| moved.is_none_or(|moved| moved.id != *event));
-        Ok(page.full_days(&others.map(|(_, start)| start).collect::<Vec<_>>()))
+        changes: &mut ChangeSet,
+    ) -> Result<(), Attempt> {
+        let gone = event.deleted(now)?;
+        self.drop_overrides(changes, event, &gone, now).await?;
+        let (seen, about) = (Some(event.clone()), EventType::EventDeleted);
+        self.write_outcome(Outcome { page, booking, event: gone, seen, about }, now, changes);
+        Ok(())
     }
 
     /// Adds the write of the event, and the webhook message, which names the page.
     pub(crate) fn write_outcome(&self, outcome: Outcome<'_>, now: Timestamp, changes: &mut ChangeSet) {
         let Outcome { page, booking, event, seen, about } = outcome;
-        debug_assert_eq!((booking.page, booking.event), (page.id, event.id), "one booking, one event, one page");
+        debug_assert!(booking.page == page.id && booking.events().any(|id| id == event.id), "an event of the booking");
         let version = event.version;
         changes.calendars.push(match seen {
             None => Write::CreateEvent(event.clone()),
@@ -540,18 +384,6 @@ fn booked_event(
 /// The record of who cancelled a booking.
 pub(crate) fn cancellation(booking: &Booking, by: CancelledBy) -> Change {
     Change::CancelBooking { org: booking.org, booking: booking.id, by }
-}
-
-fn no_page() -> Refusal {
-    // The slug is the secret that opens the page, so the error does not repeat it.
-    Refusal::missing(Missing::BookingPage, "at this address")
-}
-
-fn refused_slot(error: SlotError) -> Refusal {
-    match error {
-        SlotError::NotOnGrid(_) => FieldError::new("start", error.to_string()).into(),
-        SlotError::Taken { wanted, nearest } => Refusal::BookingTaken { wanted, nearest },
-    }
 }
 
 pub(crate) fn not_begun(event: &Event, now: Timestamp) -> Result<(), Refusal> {

@@ -1,15 +1,14 @@
 //! Bookings, from the side of the page's owner.
 
 use kalends_bookings::{Booking, BookingFilter, BookingNow, CancelledBy};
-use kalends_calendars::{Attendees, Event, ports::OwnedEvent};
+use kalends_calendars::{Attendees, Event, EventStatus, ports::OwnedEvent};
 use kalends_kernel::{BookingId, Listed, Page};
-use kalends_notifications::EventType;
 use kalends_wire as wire;
 
 use crate::{
     Actor, Answered, App, ChangeSet, Missing, Refusal,
     attempt::{Attempt, retry_stale},
-    bookings::{Letter, Outcome, cancellation, not_begun},
+    bookings::{Letter, cancellation, not_begun},
     invitations::Invited,
 };
 
@@ -51,32 +50,39 @@ impl App {
             actor.for_agent(page.agent)?;
             let now = self.now();
             let shows = |booking: BookingNow| Answered::shows(&actor.request, wire::Booking::from(&booking), None);
-            if seen.gone_at.is_some() {
-                return Ok(shows(seen));
-            }
-            let event = self.parts.store.find_event(actor.org(), seen.booking.event).await?;
-            let OwnedEvent { event, agent: owner } = event.ok_or(Attempt::Stale)?;
-            // The owner of the organization may have moved the event to the calendar of another agent.
-            actor.for_agent(owner)?;
-            not_begun(&event, now)?;
-            let gone = event.deleted(now)?;
-            let mut changes = ChangeSet::new(actor.org());
-            self.drop_overrides(&mut changes, &event, &gone, now).await?;
-            // Attendees whom the owner invited in addition.
-            let invited = event.only_linked();
-            if !invited.attendees.is_empty() && event.recurrence().is_none() {
-                let nobody = Event { attendees: Attendees::default(), ..gone.clone() };
-                self.invite(actor, Invited::new(Some(&invited), &nobody), now, &mut changes).await?;
-            }
-            let about = EventType::EventDeleted;
             let booking = &seen.booking;
-            let outcome = Outcome { page: &page, booking, event: gone.clone(), seen: Some(event), about };
-            self.write_outcome(outcome, now, &mut changes);
+            let mut standing = Vec::new();
+            for id in booking.events() {
+                let found = self.parts.store.find_event(actor.org(), id).await?;
+                let takes_place = |found: &OwnedEvent| found.event.status != EventStatus::Cancelled;
+                let Some(OwnedEvent { event, agent }) = found.filter(takes_place) else {
+                    // Somebody cancelled it after the booking was read.
+                    let changed = id == booking.event && seen.gone_at.is_none();
+                    if changed { return Err(Attempt::Stale) } else { continue }
+                };
+                // It may be on the calendar of another agent: of the team, or moved there.
+                actor.for_agent(agent)?;
+                not_begun(&event, now)?;
+                standing.push(event);
+            }
+            let Some(first) = standing.first() else { return Ok(shows(seen)) };
+            let mut changes = ChangeSet::new(actor.org());
+            for event in &standing {
+                self.delete_booked(&page, booking, event, now, &mut changes).await?;
+                // Attendees whom the owner invited in addition.
+                let invited = event.only_linked();
+                if !invited.attendees.is_empty() && event.recurrence().is_none() {
+                    let nobody = Event { attendees: Attendees::default(), ..event.deleted(now)? };
+                    self.invite(actor, Invited::new(Some(&invited), &nobody), now, &mut changes).await?;
+                }
+            }
             changes.bookings.push(cancellation(booking, CancelledBy::Host));
             let letter = Letter::CancelledByHost(reason.as_deref());
+            let gone = first.deleted(now)?;
             self.write_to_guest(&page, &booking.guest, &gone, letter, &mut changes);
-            let cancelled = Booking { cancelled_by: Some(CancelledBy::Host), ..seen.booking.clone() };
-            let answer = shows(BookingNow { booking: cancelled, gone_at: gone.deleted_at, ..seen });
+            let cancelled = Booking { cancelled_by: Some(CancelledBy::Host), ..booking.clone() };
+            let gone_at = seen.gone_at.or(gone.deleted_at);
+            let answer = shows(BookingNow { booking: cancelled, gone_at, ..seen.clone() });
             self.commit_for(actor, page.agent, gone.id.to_string(), changes, answer).await
         })
         .await

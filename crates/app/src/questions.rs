@@ -1,7 +1,7 @@
 //! The queries whose answers are cached, each with everything except the clock that its answer depends on.
 
 use kalends_calendars::{AsOf, HumanAsOf, ports::BusySource};
-use kalends_kernel::{AgentId, BookingPageId, CalendarId, Revision, Version};
+use kalends_kernel::{AgentId, BookingPageId, CalendarId, Version};
 use kalends_time::Span;
 use kalends_wire::SlotsRequest;
 
@@ -48,14 +48,14 @@ pub(crate) enum Whose {
 pub(crate) struct PageQuestion {
     pub(crate) page: BookingPageId,
     pub(crate) version: Version,
-    /// The revision of the calendar.
-    pub(crate) revision: Revision,
+    /// The calendars, each with the revision up to which its events are included.
+    pub(crate) sources: Vec<BusySource>,
     pub(crate) humans: Vec<HumanSeen>,
     pub(crate) within: Option<Span>,
 }
 
 impl Question for PageQuestion {
     fn sources_len(&self) -> usize {
-        1 + self.humans.len()
+        self.sources.len() + self.humans.len()
     }
 }

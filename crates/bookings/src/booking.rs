@@ -1,6 +1,6 @@
 //! Bookings: the slots that guests took.
 
-use kalends_availability::BusySet;
+use kalends_calendars::Event;
 use kalends_kernel::{BookingId, BookingPageId, CalendarId, Entropy, EventId, OrgId};
 use kalends_time::{SignedDuration, Span, Timestamp};
 
@@ -10,6 +10,7 @@ use crate::{
     offer::{NEAREST, nearest, offered},
     page::BookingPage,
     secret::{BookingToken, Purpose, SecretHash},
+    team::Taken,
 };
 
 /// How far before and after a taken slot to look for others.
@@ -26,8 +27,10 @@ pub struct Booking {
     pub page: BookingPageId,
     /// The calendar of the event.
     pub calendar: CalendarId,
-    /// The event that it made.
+    /// The event that it made. If it made several, it is the one on the calendar of the page.
     pub event: EventId,
+    /// The events that it made on the other calendars of the page.
+    pub also: Vec<EventId>,
     /// The hash of the token to cancel it.
     pub cancel: SecretHash,
     /// The hash of the token to move it.
@@ -41,10 +44,11 @@ pub struct Booking {
 }
 
 impl Booking {
-    /// A new booking, and the token to move it. The token to cancel it is derived from that token.
+    /// A new booking of `event` and of the events `also`, and the token to move it. The token to cancel it is derived
+    /// from that token.
     pub fn create(
         page: &BookingPage,
-        event: EventId,
+        (event, also): (&Event, Vec<EventId>),
         guest: Guest,
         now: Timestamp,
         entropy: &dyn Entropy,
@@ -54,8 +58,9 @@ impl Booking {
             id: BookingId::new(now, entropy),
             org: page.org,
             page: page.id,
-            calendar: page.calendar,
-            event,
+            calendar: event.calendar,
+            event: event.id,
+            also,
             cancel: token.to_cancel().hash(),
             moves: token.hash(),
             guest,
@@ -63,6 +68,11 @@ impl Booking {
             created_at: now,
         };
         (booking, token)
+    }
+
+    /// Every event that it made, the one on the calendar of the page first.
+    pub fn events(&self) -> impl Iterator<Item = EventId> {
+        std::iter::once(self.event).chain(self.also.iter().copied())
     }
 
     /// The purpose of a token that a caller presents; `None` if it is not a token of this booking.
@@ -92,10 +102,10 @@ pub enum SlotError {
 
 impl BookingPage {
     /// The slots in `within` that the page offers at `now`, by start. The iterator is lazy. `taken` is the time that
-    /// the page does not offer ([`BookingPage::taken`]).
-    pub fn offers(&self, within: Span, taken: &BusySet, now: Timestamp) -> impl Iterator<Item = Span> {
+    /// the page does not offer, with what each of its calendars does not ([`BookingPage::taken`]).
+    pub fn offers(&self, within: Span, taken: &Taken, now: Timestamp) -> impl Iterator<Item = Span> {
         let window = self.window(now).and_then(|window| window.clip(within));
-        window.into_iter().flat_map(move |window| offered(self.timetable.grid(window), taken))
+        window.into_iter().flat_map(move |window| offered(self.timetable.grid(window), taken.parties()))
     }
 
     /// Until this time, the page offers the same slots in `within` as at `now`, unless something is scheduled. The time
@@ -142,9 +152,9 @@ impl BookingPage {
     ///
     /// # Errors
     /// [`SlotError::NotOnGrid`] if no slot begins then, and [`SlotError::Taken`] if the slot is not offered.
-    pub fn book(&self, start: Timestamp, taken: &BusySet, now: Timestamp) -> Result<Span, SlotError> {
+    pub fn book(&self, start: Timestamp, taken: &Taken, now: Timestamp) -> Result<Span, SlotError> {
         let wanted = self.slot(start, now)?;
-        if !taken.overlaps(wanted) {
+        if taken.free_for(wanted).next().is_some() {
             return Ok(wanted);
         }
         let others = self.offers(Self::surroundings(wanted), taken, now);

@@ -17,12 +17,15 @@ pub enum Change {
         /// The version that was read.
         seen: Version,
     },
-    /// A new booking, which is also counted in the row of its page. Stale if the page no longer has the version `seen`.
+    /// A new booking, which is also counted in the row of its page. Stale if the page no longer has the version `seen`, or
+    /// no longer has `count` bookings.
     CreateBooking {
         /// The booking.
         booking: Box<Booking>,
         /// The version of the page that was read.
         seen: Version,
+        /// The number of bookings of the page that was read, if the booking depends on the others: a turn is taken once.
+        count: Option<u64>,
     },
     /// Who cancelled a booking. The write of its event guards that it was not cancelled before.
     CancelBooking {

@@ -2,7 +2,7 @@
 
 use kalends_accounts::Email;
 use kalends_calendars::Event;
-use kalends_kernel::{FieldErrors, bounded_text, optional_text};
+use kalends_kernel::{EventId, FieldErrors, bounded_text, optional_text};
 use kalends_time::Zone;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,8 @@ struct Plain {
     sees_place: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     sees_call: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    also_events: Vec<EventId>,
 }
 
 /// The document does not contain the fields of a guest. The error does not repeat its content.
@@ -96,25 +98,29 @@ impl Guest {
         shown
     }
 
-    /// The document that stores seal.
-    pub fn write(&self) -> Vec<u8> {
+    /// The document that stores seal, with the events of the booking on other calendars ([`Booking::also`]).
+    ///
+    /// [`Booking::also`]: crate::Booking::also
+    pub fn write(&self, also: &[EventId]) -> Vec<u8> {
         let Self { name, email, notes, answers, zone: timezone, sees } = self.clone();
         let email = email.as_str().to_owned();
         let (sees_place, sees_call) = (sees.place, sees.call);
-        let plain = Plain { name, email, notes, answers, timezone, sees_place, sees_call };
+        let also_events = also.to_vec();
+        let plain = Plain { name, email, notes, answers, timezone, sees_place, sees_call, also_events };
         // Serializing texts and booleans cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
     }
 
-    /// Reads a document.
+    /// Reads a document: the guest, and the events of the booking on other calendars.
     ///
     /// # Errors
     /// [`GuestDocumentError`].
-    pub fn read(document: &[u8]) -> Result<Self, GuestDocumentError> {
+    pub fn read(document: &[u8]) -> Result<(Self, Vec<EventId>), GuestDocumentError> {
         let plain: Plain = serde_json::from_slice(document).map_err(|_| GuestDocumentError)?;
-        let Plain { name, email, notes, answers, timezone, sees_place, sees_call } = plain;
+        let Plain { name, email, notes, answers, timezone, sees_place, sees_call, also_events } = plain;
         let sees = Sees { place: sees_place, call: sees_call };
-        Ok(Self { name, email: Email::from_stored(email), notes, answers, zone: timezone, sees })
+        let guest = Self { name, email: Email::from_stored(email), notes, answers, zone: timezone, sees };
+        Ok((guest, also_events))
     }
 }
 
@@ -156,7 +162,7 @@ mod tests {
     #[test]
     fn documents_round_trip() {
         let guest = Guest::parse("Ada \"the\" Countess", "ada@example.com", Some("line\nbreak")).unwrap();
-        assert_eq!(Guest::read(&guest.write()), Ok(guest.clone()));
+        assert_eq!(Guest::read(&guest.write(&[])), Ok((guest.clone(), vec![])));
         let asked = vec![Question {
             id: "vip".into(),
             label: "VIP?".into(),
@@ -168,7 +174,8 @@ mod tests {
         let answers = Questions::new(asked).unwrap().read(given.as_object().unwrap()).unwrap();
         let sees = Sees { place: true, call: true };
         let guest = Guest { answers, sees, zone: Some("Australia/Lord_Howe".parse().unwrap()), ..guest };
-        assert_eq!(Guest::read(&guest.write()), Ok(guest));
+        let also = vec!["evt_01jn8r6v9ke0bt3m5qz2c7xwdh".parse().unwrap()];
+        assert_eq!(Guest::read(&guest.write(&also)), Ok((guest, also)));
         assert_eq!(Guest::parse("Ada", "ada@example.com", Some(" \n")).unwrap().notes, None);
         for broken in ["", "{}", r#"{"name":"Ada","email":"a@b.example","notes":null,"phone":"1"}"#] {
             assert_eq!(Guest::read(broken.as_bytes()), Err(GuestDocumentError), "{broken}");

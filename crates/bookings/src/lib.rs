@@ -18,6 +18,7 @@ mod page;
 pub mod ports;
 mod questions;
 mod secret;
+mod team;
 
 pub use booking::{Booking, SlotError};
 pub use cancelled::{CancelledBy, REASON_MAX};
@@ -39,3 +40,4 @@ pub use questions::{
     QUESTION_ID_MAX, QUESTIONS_BYTES_MAX, QUESTIONS_MAX, Question, QuestionType, Questions,
 };
 pub use secret::{BookingToken, Purpose, SLUG_MAX, SLUG_MIN, SecretHash, Slug};
+pub use team::{Assignment, CALENDARS_MAX, SHARE_DAYS, Taken, Team, TeamPatch, next_in_turn};

@@ -6,18 +6,20 @@ use kalends_time::Span;
 /// The number of alternatives that a refusal returns.
 pub const NEAREST: usize = 3;
 
-/// The slots that share no instant with `taken`. `slots` must be ordered by start, and all must have the same length.
+/// The slots that share no instant with at least one of the sets. `slots` must be ordered by start, and all must have
+/// the same length.
 ///
-/// *O*(*s* + *t*) for *s* slots and *t* taken spans.
-pub fn offered(slots: impl Iterator<Item = Span>, taken: &BusySet) -> impl Iterator<Item = Span> {
-    let spans = taken.spans();
-    let mut next = 0;
+/// *O*(*s* * *p* + *t*) for *s* slots, *p* sets and *t* spans in all of them together.
+pub fn offered(slots: impl Iterator<Item = Span>, taken: &[BusySet]) -> impl Iterator<Item = Span> {
+    let mut parties: Vec<_> = taken.iter().map(|taken| (taken.spans(), 0)).collect();
     slots.filter(move |slot| {
-        // A span that ends before this slot also ends before every later one.
-        while spans.get(next).is_some_and(|span| span.end() <= slot.start()) {
-            next += 1;
-        }
-        spans.get(next).is_none_or(|span| span.start() >= slot.end())
+        parties.iter_mut().any(|(spans, next)| {
+            // A span that ends before this slot also ends before every later one.
+            while spans.get(*next).is_some_and(|span| span.end() <= slot.start()) {
+                *next += 1;
+            }
+            spans.get(*next).is_none_or(|span| span.start() >= slot.end())
+        })
     })
 }
 

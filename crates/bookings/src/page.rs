@@ -13,6 +13,7 @@ use crate::{
     grid::Timetable,
     questions::{Question, Questions},
     secret::{SecretHash, Slug},
+    team::{Assignment, Team},
 };
 
 /// The maximum number of characters of a title. It leaves room for a guest's name, because the title of an event
@@ -50,6 +51,8 @@ pub struct BookingPage {
     pub org: OrgId,
     /// The calendar whose time is booked.
     pub calendar: CalendarId,
+    /// The other calendars whose time is booked; `None` if there are none.
+    pub team: Option<Team>,
     /// The agent that owns the calendar; `None` for a shared calendar.
     pub agent: Option<AgentId>,
     /// The last part of the page's address.
@@ -146,7 +149,7 @@ pub struct BookingPagePatch {
 }
 
 impl BookingPage {
-    /// A new page for the time of a calendar in the zone `zone`.
+    /// A new page for the time of one calendar in the zone `zone`.
     pub fn create(
         (org, calendar, agent): (OrgId, CalendarId, Option<AgentId>),
         zone: Zone,
@@ -158,6 +161,7 @@ impl BookingPage {
             id: BookingPageId::new(now, entropy),
             org,
             calendar,
+            team: None,
             agent,
             slug: new.slug.unwrap_or_else(|| Slug::generate(entropy)),
             former_slugs: Vec::new(),
@@ -227,6 +231,16 @@ impl BookingPage {
         page
     }
 
+    /// Every calendar whose time is booked, its own first.
+    pub fn calendars(&self) -> impl Iterator<Item = CalendarId> {
+        std::iter::once(self.calendar).chain(self.team.iter().flat_map(|team| team.others.iter().copied()))
+    }
+
+    /// Who takes part in a booking; `None` if only one calendar is booked.
+    pub fn assignment(&self) -> Option<Assignment> {
+        self.team.as_ref().map(|team| team.assignment)
+    }
+
     /// Whether guests may book on it.
     pub const fn is_open(&self) -> bool {
         self.active && self.deleted_at.is_none()
@@ -278,8 +292,8 @@ impl BookingPage {
         BusySet::from_unsorted(full.filter_map(day).collect())
     }
 
-    /// The time that the page does not offer in `window`: the time that its calendar does not offer, and busy time
-    /// widened by the page's buffer. If the calendar has buffers too, the longer one counts on each side.
+    /// The time that one calendar of the page does not offer in `window`: the time that it does not offer to anyone, and
+    /// busy time widened by the page's buffer. If the calendar has buffers too, the longer one counts on each side.
     ///
     /// `blocking` must hold everything that blocks in [`reads(window)`](Self::reads).
     #[must_use]
@@ -303,6 +317,8 @@ pub struct Confidential {
     pub details: PageDetails,
     /// The maximum number of bookings on one date.
     pub max_per_day: Option<u16>,
+    /// The other calendars.
+    pub team: Option<Team>,
 }
 
 /// The plain form of [`Confidential`]. Fields that are not set are left out.
@@ -328,12 +344,29 @@ struct Plain {
     questions: Vec<Question>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_per_day: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    team: Option<PlainTeam>,
+}
+
+/// The plain form of a [`Team`].
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlainTeam {
+    calendars: Vec<CalendarId>,
+    assignment: String,
 }
 
 /// The document does not contain the fields of a booking page. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of a booking page")]
 pub struct ConfidentialError;
+
+impl PlainTeam {
+    fn read(self) -> Result<Team, ConfidentialError> {
+        let assignment = Assignment::from_name(&self.assignment).ok_or(ConfidentialError)?;
+        Ok(Team { others: self.calendars, assignment })
+    }
+}
 
 impl Confidential {
     /// Writes the document.
@@ -351,6 +384,10 @@ impl Confidential {
             embed_origins: embed_origins.iter().map(|origin| origin.as_str().to_owned()).collect(),
             questions: questions.as_slice().to_vec(),
             max_per_day: page.max_per_day,
+            team: page.team.as_ref().map(|team| PlainTeam {
+                calendars: team.others.clone(),
+                assignment: team.assignment.as_str().to_owned(),
+            }),
         };
         // Serializing texts, numbers and booleans cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
@@ -376,6 +413,7 @@ impl Confidential {
                 questions: Questions::from_stored(plain.questions),
             },
             max_per_day: plain.max_per_day,
+            team: plain.team.map(PlainTeam::read).transpose()?,
         })
     }
 }

@@ -51,15 +51,24 @@ pub trait BookingPages: Send + Sync {
     /// visible.
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError>;
 
-    /// The starts of the bookings of a page that take place on `calendar` and start in `within`, each with its event, in no
-    /// particular order.
+    /// The starts of the bookings of a page that take place on one of `calendars` and start in `within`, each with its
+    /// event, in no particular order. A booking of several events counts once.
     async fn booked_starts(
         &self,
         org: OrgId,
         of: BookingPageId,
-        calendar: CalendarId,
+        calendars: &[CalendarId],
         within: Span,
     ) -> Result<Vec<(EventId, Timestamp)>, StoreError>;
+
+    /// The number of bookings of a page that were made at `since` or later and take place, by the calendar on which they
+    /// are now, in no particular order. A calendar without one may be left out.
+    async fn shares(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        since: Timestamp,
+    ) -> Result<Vec<(CalendarId, u64)>, StoreError>;
 
     /// The bookings of a page by the start of their events and then by identifier.
     async fn list_bookings(

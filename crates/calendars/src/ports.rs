@@ -285,6 +285,9 @@ pub trait BusyTimes: Send + Sync {
     /// The given calendar as a source, or `None` if it is not visible.
     async fn source_of_calendar(&self, org: OrgId, calendar: CalendarId) -> Result<Option<BusySource>, StoreError>;
 
+    /// The given calendars that are visible, each once, in any order, in one query.
+    async fn sources_of_calendars(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<BusySource>, StoreError>;
+
     /// The spans of all blocking events of `calendar` that overlap `window`, with its rules and the revision, in one
     /// snapshot. The spans are not clipped, are ordered by start, and may overlap each other. They include overrides,
     /// but neither series nor holds. `None` if the calendar is not visible.

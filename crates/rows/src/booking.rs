@@ -44,7 +44,7 @@ impl<K: Key> BookingPageRow<K> {
         let id = BookingPageId::from_uuid(row_id("booking_pages", "id", &self.id)?);
         let row = Located { table: "booking_pages", id: &id };
         let plain = row.open(places::booking_page_content(id), &self.content, cipher)?;
-        let Confidential { slug, former_slugs, title, description, details, max_per_day } =
+        let Confidential { slug, former_slugs, title, description, details, max_per_day, team } =
             row.read("content", Confidential::read(&plain))?;
         let agent = row.uuid_if_any("agent_id", self.agent_id.as_ref())?;
         let constraints = self.constraints.as_deref().map(|json| {
@@ -55,6 +55,7 @@ impl<K: Key> BookingPageRow<K> {
             id,
             org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
             calendar: CalendarId::from_uuid(row.uuid("calendar_id", &self.calendar_id)?),
+            team,
             agent: agent.map(AgentId::from_uuid),
             slug,
             former_slugs,
@@ -103,15 +104,17 @@ impl<K: Key> BookingRow<K> {
         let id = BookingId::from_uuid(row_id("bookings", "id", &self.id)?);
         let row = Located { table: "bookings", id: &id };
         let plain = row.open(places::booking_guest(id), &self.guest, cipher)?;
+        let (guest, also) = row.read("guest", Guest::read(&plain))?;
         Ok(Booking {
             id,
             org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
             page: BookingPageId::from_uuid(row.uuid("page_id", &self.page_id)?),
             calendar: CalendarId::from_uuid(row.uuid("calendar_id", &self.calendar_id)?),
             event: EventId::from_uuid(row.uuid("event_id", &self.event_id)?),
+            also,
             cancel: SecretHash(row.digest("cancel_hash", &self.cancel_hash)?),
             moves: SecretHash(row.digest("move_hash", &self.move_hash)?),
-            guest: row.read("guest", Guest::read(&plain))?,
+            guest,
             cancelled_by: self
                 .cancelled_by
                 .map(|name| row.named("cancelled_by", &name, CancelledBy::from_name))

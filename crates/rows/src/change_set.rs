@@ -284,7 +284,9 @@ fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> Strin
         Change::CreatePage(page) | Change::UpdatePage { page, .. } => {
             cipher.seal(places::booking_page_content(page.id), &Confidential::write(page))
         }
-        Change::CreateBooking { booking, .. } => cipher.seal(places::booking_guest(booking.id), &booking.guest.write()),
+        Change::CreateBooking { booking, .. } => {
+            cipher.seal(places::booking_guest(booking.id), &booking.guest.write(&booking.also))
+        }
         Change::CancelBooking { .. } => String::new(),
     }
 }

@@ -408,6 +408,7 @@ macro_rules! conformance_cases {
                 booking_pages_end_with_their_calendar,
                 bookings_are_found_by_their_tokens,
                 bookings_are_listed_with_their_events,
+                a_team_takes_turns,
                 a_booking_needs_the_page_that_was_seen,
                 a_slot_is_booked_once,
                 the_number_of_booking_pages_is_limited,

@@ -5,7 +5,7 @@ use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "schema")]
-use crate::schemas::QuestionTypeName;
+use crate::schemas::{AssignmentName, QuestionTypeName};
 use crate::{
     Notice, WorkingHours,
     derives::ToSchema,
@@ -19,8 +19,8 @@ mod parse;
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({
     "id": "bkp_01jn8r6v9ke0bt3m5qz2c7xwdh", "org_id": "org_01jn8r6v9ke0bt3m5qz2c7xwdh",
-    "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh",
-    "slug": "x7Jd0aQ2mVtY5cKw9LrB3g", "title": "Intro call", "description": null, "host_name": "Grace Hopper",
+    "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "calendars": null, "assignment": null,
+    "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh", "slug": "x7Jd0aQ2mVtY5cKw9LrB3g", "title": "Intro call", "description": null, "host_name": "Grace Hopper",
     "location": null, "conference_url": "https://meet.example.com/intro", "accent_color": "#0f6457",
     "embed_origins": ["https://www.example.com"], "questions": [
         { "id": "topic", "label": "What is it about?", "type": "text", "required": true, "options": [] }
@@ -39,6 +39,12 @@ pub struct BookingPage {
     /// The calendar that is booked, `cal_…`.
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
+    /// All calendars that are booked, `calendar_id` first. Null if it is the only one.
+    #[schema(value_type = Option<Vec<String>>)]
+    pub calendars: Option<Vec<CalendarId>>,
+    /// Who of `calendars` takes part in a booking. Null if there is only one.
+    #[schema(value_type = Option<AssignmentName>)]
+    pub assignment: Option<String>,
     /// The agent that owns the calendar; null for a shared calendar.
     #[schema(value_type = Option<String>)]
     pub agent_id: Option<AgentId>,
@@ -132,6 +138,15 @@ pub struct Question {
 pub struct CreateBookingPage {
     /// The calendar to book, `cal_…`.
     pub calendar_id: String,
+    /// All calendars to book, 2-20 with `calendar_id`, which counts whether it is named or not. Needs `assignment`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_items = 1, max_items = 20)]
+    pub calendars: Option<Vec<String>>,
+    /// Who of `calendars` takes part in a booking. `collective`: all of them; a slot must be free on each calendar.
+    /// `round_robin`: one that is free, the one with the fewest bookings of the page in the last 30 days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<AssignmentName>)]
+    pub assignment: Option<String>,
     /// A title that says what is booked, 1-255 characters.
     #[schema(min_length = 1, max_length = 255)]
     pub title: String,
@@ -208,6 +223,15 @@ pub struct UpdateBookingPage {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false, min_length = 1, max_length = 255)]
     pub title: Given<String>,
+    /// Replaces the calendars to book, 2-20 with the page's own, which counts whether it is named or not. Null leaves only
+    /// the page's own.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 20)]
+    pub calendars: Given<Vec<String>>,
+    /// Who of `calendars` takes part in a booking. Null only together with `calendars`.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<AssignmentName>)]
+    pub assignment: Given<String>,
     /// A new description of up to 5,000 characters. Null clears it.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 5000)]

@@ -14,10 +14,12 @@ use crate::{
 
 const PAGES: &str = "/v1/booking-pages";
 
-const FIELDS: [&str; 26] = [
+const FIELDS: [&str; 28] = [
     "id",
     "org_id",
     "calendar_id",
+    "calendars",
+    "assignment",
     "agent_id",
     "slug",
     "title",
@@ -58,7 +60,7 @@ async fn a_page_is_created_with_its_defaults(#[case] database: Database) {
     is_time(&made["created_at"]);
     assert_eq!(made["updated_at"], made["created_at"]);
     let expected = json!({
-        "org_id": org.id, "calendar_id": calendar, "agent_id": own, "title": "Intro secret-title", "description": null,
+        "org_id": org.id, "calendar_id": calendar, "calendars": null, "assignment": null, "agent_id": own, "title": "Intro secret-title", "description": null,
         "duration_minutes": 30, "buffer_minutes": 0, "window_days": 14, "min_notice_minutes": 0, "timezone": "UTC",
         "availability_constraints": null, "active": true, "bookings_count": 0, "host_name": null, "location": null,
         "max_per_day": null, "conference_url": null, "accent_color": null, "embed_origins": [], "questions": []

@@ -94,6 +94,7 @@ mod subscriber;
 mod subscriptions;
 mod sync_failures;
 mod syncs;
+mod team_pages_by_the_rule;
 mod terms;
 mod test_keys;
 mod timers;

@@ -6,7 +6,7 @@ use kalends_time::testing::{clock_change, config};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{BookingPage, NewBookingPage, PageDetails, SlotError};
+use crate::{BookingPage, NewBookingPage, PageDetails, SlotError, Taken};
 
 struct Zeros;
 
@@ -129,7 +129,7 @@ proptest! {
         let page = page(timetable, buffer, notice, 3);
         let Some(window) = page.window(now) else { return Ok(()) };
         let blocking: BusySet = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
-        let taken = page.taken(&BusySet::EMPTY, &blocking, BookingPage::surroundings(window));
+        let taken = Taken::of(None, vec![page.taken(&BusySet::EMPTY, &blocking, BookingPage::surroundings(window))]);
         let offers: Vec<_> = page.offers(window, &taken, now).collect();
         for slot in &offers {
             prop_assert!(window.start() <= slot.start() && slot.end() <= window.end());
@@ -188,7 +188,8 @@ proptest! {
     ) {
         let page = page(timetable, 0, notice, days);
         let queried = queried.map(|(from, length)| around(moment, from, length));
-        let taken: BusySet = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
+        let taken = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
+        let taken = Taken::of(None, vec![taken]);
         let all = Span::new(Timestamp::EPOCH, Timestamp::HORIZON).unwrap();
         let offers_at = |now| page.offers(queried.unwrap_or(all), &taken, now).collect::<Vec<_>>();
         let offers = offers_at(moment);
@@ -210,7 +211,7 @@ proptest! {
     ) {
         let page = page(timetable, 0, 0, 365);
         let start = Timestamp::from_micros(start);
-        let booked = page.book(start, &BusySet::EMPTY, moment);
+        let booked = page.book(start, &Taken::of(None, vec![BusySet::EMPTY]), moment);
         prop_assert!(booked.is_err() || booked.is_ok_and(|slot| slot.start() == start));
     }
 }

@@ -15,7 +15,9 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
         match change {
             Change::CreatePage(page) => create(connection, page, sealed).await?,
             Change::UpdatePage { page, seen } => update(connection, page, sealed, *seen).await?,
-            Change::CreateBooking { booking, seen } => book(connection, booking, sealed, *seen).await?,
+            Change::CreateBooking { booking, seen, count } => {
+                book(connection, booking, sealed, (*seen, *count)).await?;
+            }
             Change::CancelBooking { org, booking, by } => cancel(connection, *org, *booking, *by).await?,
         }
     }
@@ -108,15 +110,17 @@ async fn book(
     connection: &mut PgConnection,
     booking: &Booking,
     guest: &str,
-    Version(seen): Version,
+    (Version(seen), count): (Version, Option<u64>),
 ) -> Result<(), ApplyError> {
     let (SecretHash(cancel), SecretHash(moves)) = (booking.cancel, booking.moves);
     let counted = sqlx::query!(
         "UPDATE booking_pages SET bookings = bookings + 1
-         WHERE org_id = $1 AND id = $2 AND version = $3 AND deleted_at IS NULL",
+         WHERE org_id = $1 AND id = $2 AND version = $3 AND deleted_at IS NULL
+             AND ($4::bigint IS NULL OR bookings = $4)",
         booking.org.uuid(),
         booking.page.uuid(),
         seen,
+        count.map(u64::cast_signed),
     )
     .execute(&mut *connection)
     .await?;

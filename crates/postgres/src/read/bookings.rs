@@ -10,6 +10,7 @@ use kalends_kernel::{
 use kalends_plans::{Metric, Used};
 use kalends_quotas::Period;
 use kalends_time::{Span, Timestamp};
+use uuid::Uuid;
 
 use super::listed;
 use crate::PostgresStore;
@@ -147,23 +148,44 @@ impl BookingPages for PostgresStore {
         &self,
         org: OrgId,
         of: BookingPageId,
-        calendar: CalendarId,
+        calendars: &[CalendarId],
         within: Span,
     ) -> Result<Vec<(EventId, Timestamp)>, StoreError> {
+        let calendars: Vec<Uuid> = calendars.iter().map(|calendar| calendar.uuid()).collect();
         let found = sqlx::query!(
             "SELECT b.event_id, e.start_at
              FROM events e JOIN bookings b ON b.org_id = e.org_id AND b.event_id = e.id
-             WHERE e.org_id = $1 AND e.calendar_id = $5 AND e.deleted_at IS NULL AND e.start_at >= $3 AND e.start_at < $4
-                 AND e.status <> 'cancelled' AND b.page_id = $2",
+             WHERE e.org_id = $1 AND e.calendar_id = ANY($5) AND e.deleted_at IS NULL AND e.start_at >= $3
+                 AND e.start_at < $4 AND e.status <> 'cancelled' AND b.page_id = $2",
             org.uuid(),
             of.uuid(),
             within.start().as_micros(),
             within.end().as_micros(),
-            calendar.uuid(),
+            &calendars,
         );
         let found = found.fetch_all(&self.connections).await.map_err(store_error)?;
         let starts = found.into_iter();
         Ok(starts.map(|row| (EventId::from_uuid(row.event_id), Timestamp::from_micros(row.start_at))).collect())
+    }
+
+    async fn shares(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        since: Timestamp,
+    ) -> Result<Vec<(CalendarId, u64)>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT e.calendar_id, count(*) AS "count!"
+             FROM bookings b JOIN events e ON e.org_id = b.org_id AND e.id = b.event_id
+             WHERE b.org_id = $1 AND b.page_id = $2 AND b.created_at >= $3 AND e.deleted_at IS NULL
+                 AND e.status <> 'cancelled'
+             GROUP BY e.calendar_id"#,
+            org.uuid(),
+            of.uuid(),
+            since.as_micros(),
+        );
+        let found = found.fetch_all(&self.connections).await.map_err(store_error)?.into_iter();
+        Ok(found.map(|row| (CalendarId::from_uuid(row.calendar_id), count(row.count))).collect())
     }
 
     async fn list_bookings(

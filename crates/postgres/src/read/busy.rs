@@ -89,6 +89,24 @@ impl BusyTimes for PostgresStore {
         Ok(record.map(|record| source(record.agent_id, (record.id, record.revision), record.granted)))
     }
 
+    async fn sources_of_calendars(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<BusySource>, StoreError> {
+        let calendars: Vec<Uuid> = calendars.iter().map(|calendar| calendar.uuid()).collect();
+        let records = sqlx::query!(
+            r#"SELECT c.agent_id, c.id, c.revision,
+                 (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = $1 AND g.audience = 'all')
+                     OR EXISTS (SELECT 1 FROM availability_grant_agents n
+                                WHERE n.org_id = $1 AND n.agent_id = c.agent_id)) AS "granted!"
+             FROM calendars c
+             LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
+             WHERE c.org_id = $1 AND c.id = ANY($2) AND c.deleted_at IS NULL
+                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')"#,
+            org.uuid(),
+            &calendars,
+        );
+        let records = records.fetch_all(&self.connections).await.map_err(store_error)?.into_iter();
+        Ok(records.map(|record| source(record.agent_id, (record.id, record.revision), record.granted)).collect())
+    }
+
     async fn blocking_spans(
         &self,
         org: OrgId,

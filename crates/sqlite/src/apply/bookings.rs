@@ -17,7 +17,9 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
         match change {
             Change::CreatePage(page) => create(connection, page, sealed).await?,
             Change::UpdatePage { page, seen } => update(connection, page, sealed, *seen).await?,
-            Change::CreateBooking { booking, seen } => book(connection, booking, sealed, *seen).await?,
+            Change::CreateBooking { booking, seen, count } => {
+                book(connection, booking, sealed, (*seen, *count)).await?;
+            }
             Change::CancelBooking { org, booking, by } => cancel(connection, *org, *booking, *by).await?,
         }
     }
@@ -113,18 +115,25 @@ async fn cancel(
     Ok(())
 }
 
-async fn book(connection: &mut SqliteConnection, booking: &Booking, guest: &str, seen: Version) -> Result<(), Failure> {
+async fn book(
+    connection: &mut SqliteConnection,
+    booking: &Booking,
+    guest: &str,
+    (Version(seen), count): (Version, Option<u64>),
+) -> Result<(), Failure> {
     let (org_id, id, page_id) = (booking.org.uuid(), booking.id.uuid(), booking.page.uuid());
     let (calendar_id, event_id, created_at) =
         (booking.calendar.uuid(), booking.event.uuid(), booking.created_at.as_micros());
     let (SecretHash(cancel), SecretHash(moves)) = (booking.cancel, booking.moves);
     let (cancel, moves) = (cancel.as_slice(), moves.as_slice());
+    let count = count.map(u64::cast_signed);
     let counted = sqlx::query!(
         "update booking_pages set bookings = bookings + 1
-         where org_id = ?1 and id = ?2 and version = ?3 and deleted_at is null",
+         where org_id = ?1 and id = ?2 and version = ?3 and deleted_at is null and (?4 is null or bookings = ?4)",
         org_id,
         page_id,
-        seen.0
+        seen,
+        count
     )
     .execute(&mut *connection)
     .await?;

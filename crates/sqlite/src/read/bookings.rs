@@ -17,6 +17,7 @@ use super::count;
 use crate::{
     SqliteStore,
     error::store_error,
+    json::{self, Hex},
     rows::{BookedEventRow, BookingPageRow, BookingRow, booking_page_row, booking_row, limits, row_id},
 };
 
@@ -179,21 +180,25 @@ impl BookingPages for SqliteStore {
         &self,
         org: OrgId,
         of: BookingPageId,
-        calendar: CalendarId,
+        calendars: &[CalendarId],
         within: Span,
     ) -> Result<Vec<(EventId, Timestamp)>, StoreError> {
-        let (org_id, page_id, calendar_id) = (org.uuid(), of.uuid(), calendar.uuid());
+        let (org_id, page_id) = (org.uuid(), of.uuid());
+        let calendars: Vec<Hex> = calendars.iter().map(|calendar| Hex(calendar.uuid())).collect();
+        let calendars = json::rows(&calendars).map_err(store_error)?;
         let (from, to) = (within.start().as_micros(), within.end().as_micros());
         let found = sqlx::query!(
             "select b.event_id, e.start_at
-             from events e cross join bookings b on b.org_id = ?1 and b.event_id = e.id
-             where e.org_id = ?1 and e.calendar_id = ?5 and e.deleted_at is null and e.start_at >= ?3 and e.start_at < ?4
-                and e.status <> 'cancelled' and b.page_id = ?2",
+             from json_each(?5) asked
+                cross join events e on e.org_id = ?1 and e.calendar_id = unhex(asked.value)
+                cross join bookings b on b.org_id = ?1 and b.event_id = e.id
+             where e.deleted_at is null and e.start_at >= ?3 and e.start_at < ?4 and e.status <> 'cancelled'
+                and b.page_id = ?2",
             org_id,
             page_id,
             from,
             to,
-            calendar_id
+            calendars
         )
         .fetch_all(self.readers())
         .await
@@ -201,6 +206,33 @@ impl BookingPages for SqliteStore {
         let read = found.into_iter().map(|row| {
             let event = EventId::from_uuid(row_id("bookings", "event_id", &row.event_id)?);
             Ok((event, Timestamp::from_micros(row.start_at)))
+        });
+        read.collect()
+    }
+
+    async fn shares(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        since: Timestamp,
+    ) -> Result<Vec<(CalendarId, u64)>, StoreError> {
+        let (org_id, page_id, since) = (org.uuid(), of.uuid(), since.as_micros());
+        let found = sqlx::query!(
+            r#"select e.calendar_id, count(*) as "count!: i64"
+             from bookings b cross join events e on e.org_id = ?1 and e.id = b.event_id
+             where b.org_id = ?1 and b.page_id = ?2 and b.created_at >= ?3 and e.deleted_at is null
+                and e.status <> 'cancelled'
+             group by e.calendar_id"#,
+            org_id,
+            page_id,
+            since
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let read = found.into_iter().map(|row| {
+            let calendar = CalendarId::from_uuid(row_id("events", "calendar_id", &row.calendar_id)?);
+            Ok((calendar, count(row.count)))
         });
         read.collect()
     }

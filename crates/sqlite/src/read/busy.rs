@@ -106,6 +106,30 @@ impl BusyTimes for SqliteStore {
         .transpose()
     }
 
+    async fn sources_of_calendars(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<BusySource>, StoreError> {
+        let org_id = org.uuid();
+        let wanted: BTreeSet<CalendarId> = calendars.iter().copied().collect();
+        let wanted: Vec<Hex> = wanted.into_iter().map(|calendar| Hex(calendar.uuid())).collect();
+        let wanted = json::rows(&wanted).map_err(store_error)?;
+        let found = sqlx::query_as!(
+            BusySourceRow,
+            r#"select c.id, c.agent_id, c.revision,
+                (exists (select 1 from availability_grants g where g.org_id = ?1 and g.audience = 'all')
+                    or exists (select 1 from availability_grant_agents t
+                        where t.org_id = ?1 and t.agent_id = c.agent_id)) as "granted!: bool"
+             from json_each(?2) asked
+                cross join calendars c on c.org_id = ?1 and c.id = unhex(asked.value)
+                left join agents a on a.org_id = c.org_id and a.id = c.agent_id
+             where c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')"#,
+            org_id,
+            wanted
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        found.into_iter().map(BusySourceRow::into_domain).collect()
+    }
+
     async fn blocking_spans(
         &self,
         org: OrgId,

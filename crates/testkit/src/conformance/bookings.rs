@@ -1,15 +1,15 @@
 //! Booking pages, and their bookings.
 
 use kalends_accounts::Change as AccountChange;
-use kalends_app::{Charge, Guard, ports::CommitError};
+use kalends_app::{ChangeSet, Charge, Guard, ports::CommitError};
 use kalends_availability::{Hours, Week};
 use kalends_bookings::{
-    Booking, BookingFilter, BookingNow, BookingPage, BookingPagePatch, BookingToken, CancelledBy, Change, Colour,
-    Guest, NewBookingPage, PageDetails, PageDetailsPatch, Question, QuestionType, Questions, SecretHash, Slug,
-    Timetable, embed_origins, ports::FoundPage,
+    Assignment, Booking, BookingFilter, BookingNow, BookingPage, BookingPagePatch, BookingToken, CancelledBy, Change,
+    Colour, Guest, NewBookingPage, PageDetails, PageDetailsPatch, Question, QuestionType, Questions, SecretHash, Slug,
+    Team, Timetable, embed_origins, ports::FoundPage,
 };
 use kalends_calendars::{Calendar, Change as Write, ConferenceUrl, Event, Patch};
-use kalends_kernel::{EventId, Page};
+use kalends_kernel::{CalendarId, Page};
 use kalends_plans::{Metric, Used};
 use kalends_quotas::Period;
 use kalends_time::{SignedDuration, Span, Timestamp};
@@ -107,10 +107,12 @@ impl Scene {
         guard: Option<Guard>,
     ) -> (Result<(), CommitError>, Booking, BookingToken) {
         let event = self.make.event(calendar, span);
-        let (booking, token) = Booking::create(page, event.id, guest(), self.make.tick(), &self.make.entropy);
+        let (booking, token) =
+            Booking::create(page, (&event, Vec::new()), guest(), self.make.tick(), &self.make.entropy);
         let mut changes = self.changes().create(&event);
         changes.guards.extend(guard);
-        changes.bookings.push(Change::CreateBooking { booking: Box::new(booking.clone()), seen: page.version });
+        let (stored, seen) = (Box::new(booking.clone()), page.version);
+        changes.bookings.push(Change::CreateBooking { booking: stored, seen, count: None });
         (self.try_commit(changes).await, booking, token)
     }
 
@@ -368,7 +370,7 @@ pub async fn bookings_are_listed_with_their_events(store: &StoreUnderTest) {
     let others = vec![all[0].clone(), all[1].clone(), all[4].clone()];
     assert_eq!(list(only(false), LARGEST_PAGE).await, (others, 3));
     let live = async |of: &BookingPage, on: &Calendar, within: Span| {
-        let mut starts = scene.store.booked_starts(scene.org, of.id, on.id, within).await.unwrap();
+        let mut starts = scene.store.booked_starts(scene.org, of.id, &[on.id], within).await.unwrap();
         starts.sort_by_key(|(_, start)| *start);
         starts
     };
@@ -469,10 +471,10 @@ pub async fn booking_pages_end_with_their_organization(store: &StoreUnderTest) {
     assert_eq!(scene.store.booking_of_token(token.hash()).await.unwrap(), None);
     while scene.store.remove_rows(org, 2).await.unwrap() > 0 {}
     assert_eq!(scene.page_at(theirs.slug.hash()).await, Some(theirs));
-    let late = EventId::new(scene.make.tick(), &scene.make.entropy);
-    let (booking, _) = Booking::create(&page, late, guest(), scene.make.tick(), &scene.make.entropy);
+    let late = scene.make.event(&calendar, hours(7, 8));
+    let (booking, _) = Booking::create(&page, (&late, Vec::new()), guest(), scene.make.tick(), &scene.make.entropy);
     let mut changes = scene.changes();
-    changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen: page.version });
+    changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen: page.version, count: None });
     changes.calendars.push(Write::CreateEvent(scene.make.event(&calendar, hours(5, 6))));
     assert_refused!(scene.try_commit(changes).await, CommitError::NoOrganization);
 }
@@ -497,4 +499,73 @@ pub async fn booking_pages_are_found_with_their_usage(store: &StoreUnderTest) {
     let later = Period::of(scene.make.tick() + SignedDuration::days(40));
     let found = scene.store.booking_page_of_slug(slug, later).await.unwrap().unwrap();
     assert_eq!(found.events, Used { used: 0, limit: Some(3) }, "another month");
+}
+
+/// The team of a page survives, and so do the events of a booking on its calendars. The bookings of a page are counted by
+/// calendar, and a turn that was seen is taken once.
+pub async fn a_team_takes_turns(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (first, second, third) = (scene.own().await, scene.own().await, scene.shared_calendar().await);
+    let page = scene.page_of(&first).await;
+    let team = Team { others: vec![third.id, second.id], assignment: Assignment::RoundRobin };
+    let patched = page.patched(BookingPagePatch::default(), scene.make.tick()).unwrap();
+    let patched = BookingPage { team: Some(team), ..patched };
+    scene.pages(vec![Change::UpdatePage { page: Box::new(patched.clone()), seen: page.version }]).await.unwrap();
+    assert_eq!(scene.page_now(&page).await, Some(patched.clone()));
+    let other = scene.page_of(&first).await;
+
+    let book = async |calendar: &Calendar, also: &[&Calendar], span: Span, count: Option<u64>| {
+        let event = scene.make.event(calendar, span);
+        let others: Vec<_> = also.iter().map(|calendar| scene.make.event(calendar, span)).collect();
+        let ids = others.iter().map(|event| event.id).collect();
+        let (booking, token) =
+            Booking::create(&patched, (&event, ids), guest(), scene.make.tick(), &scene.make.entropy);
+        let mut changes = others.iter().fold(scene.changes().create(&event), ChangeSet::create);
+        let (stored, seen) = (Box::new(booking.clone()), patched.version);
+        changes.bookings.push(Change::CreateBooking { booking: stored, seen, count });
+        (scene.try_commit(changes).await, booking, token)
+    };
+    let (done, whole, token) = book(&first, &[&second, &third], hours(1, 2), Some(0)).await;
+    done.unwrap();
+    let found = scene.store.booking_of_token(token.hash()).await.unwrap().map(|(_, booking)| booking);
+    assert_eq!((found, whole.also.len()), (Some(whole), 2));
+    assert_refused!(book(&second, &[], hours(2, 3), Some(0)).await.0, CommitError::Stale);
+    let (done, two, _) = book(&second, &[], hours(2, 3), Some(1)).await;
+    done.unwrap();
+    let (done, three, _) = book(&second, &[], hours(3, 4), None).await;
+    done.unwrap();
+    scene.book(&other, &third, hours(4, 5), None).await.0.unwrap();
+
+    let shares = async |since: Timestamp| {
+        let mut shares = scene.store.shares(scene.org, page.id, since).await.unwrap();
+        shares.sort_by_key(|(_, count)| *count);
+        shares
+    };
+    assert_eq!(shares(Timestamp::EPOCH).await, [(first.id, 1), (second.id, 2)]);
+    assert_eq!(shares(two.created_at).await, [(second.id, 2)], "since");
+    assert_eq!(shares(three.created_at + SignedDuration::micros(1)).await, []);
+    let within = async |calendars: &[CalendarId]| {
+        scene.store.booked_starts(scene.org, page.id, calendars, hours(0, 9)).await.unwrap().len()
+    };
+    assert_eq!(within(&[first.id, second.id, third.id]).await, 3, "a booking of several events counts once");
+    assert_eq!(within(&[third.id]).await, 0);
+    let seen = scene.store.find_event(scene.org, two.event).await.unwrap().unwrap().event;
+    let gone = seen.deleted(scene.make.tick()).unwrap();
+    let mut changes = scene.changes();
+    changes.calendars.push(Write::update(&seen, gone));
+    scene.commit(changes).await;
+    assert_eq!(shares(Timestamp::EPOCH).await.len(), 2);
+    assert_eq!(shares(two.created_at).await, [(second.id, 1)], "a deleted event does not count");
+
+    let mut sources = scene.store.sources_of_calendars(scene.org, &[third.id, first.id, third.id]).await.unwrap();
+    sources.sort_by_key(|source| source.calendar);
+    let one = scene.store.source_of_calendar(scene.org, first.id).await.unwrap().unwrap();
+    let three = scene.store.source_of_calendar(scene.org, third.id).await.unwrap().unwrap();
+    let mut expected = vec![one, three];
+    expected.sort_by_key(|source| source.calendar);
+    assert_eq!(sources, expected);
+    let theirs = scene.other_organization().await;
+    assert_eq!(theirs.store.sources_of_calendars(theirs.org, &[first.id]).await.unwrap(), []);
+    scene.delete(&first).await;
+    assert_eq!(scene.store.sources_of_calendars(scene.org, &[third.id, first.id]).await.unwrap(), [three]);
 }

@@ -1,5 +1,7 @@
 //! Booking pages and bookings.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_bookings::{
@@ -54,10 +56,10 @@ impl State {
                 unchanged(row.version, *seen)?;
                 *row = BookingPage { bookings: row.bookings, ..BookingPage::clone(page) };
             }
-            Change::CreateBooking { booking, seen } => {
+            Change::CreateBooking { booking, seen, count } => {
                 let page = self.booking_pages.get_mut(&(booking.org, booking.page)).ok_or(CommitError::Stale)?;
                 unchanged(page.version, *seen)?;
-                if page.deleted_at.is_some() {
+                if page.deleted_at.is_some() || count.is_some_and(|count| count != page.bookings) {
                     return Err(CommitError::Stale);
                 }
                 page.bookings += 1;
@@ -122,15 +124,36 @@ impl BookingPages for MemoryStore {
         &self,
         org: OrgId,
         of: BookingPageId,
-        calendar: CalendarId,
+        calendars: &[CalendarId],
         within: Span,
     ) -> Result<Vec<(EventId, Timestamp)>, StoreError> {
         let state = self.state();
         let found = state.bookings.values().filter(|booking| booking.org == org && booking.page == of);
         let live = found.filter_map(|booking| state.booking_now(booking));
-        let live = live.filter(|now| now.gone_at.is_none() && now.calendar == calendar);
+        let live = live.filter(|now| now.gone_at.is_none() && calendars.contains(&now.calendar));
         let starts = live.map(|now| (now.booking.event, now.span.start()));
         Ok(starts.filter(|(_, start)| within.start() <= *start && *start < within.end()).collect())
+    }
+
+    async fn shares(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        since: Timestamp,
+    ) -> Result<Vec<(CalendarId, u64)>, StoreError> {
+        let state = self.state();
+        let mut shares = BTreeMap::new();
+        for booking in state.bookings.values() {
+            let event = state
+                .events
+                .get(&(org, booking.event))
+                .filter(|event| event.deleted_at.is_none() && event.status != EventStatus::Cancelled);
+            let counts = booking.org == org && booking.page == of && booking.created_at >= since;
+            if let Some(event) = event.filter(|_| counts) {
+                *shares.entry(event.calendar).or_insert(0) += 1;
+            }
+        }
+        Ok(shares.into_iter().collect())
     }
 
     async fn list_bookings(

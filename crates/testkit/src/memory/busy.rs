@@ -34,6 +34,13 @@ impl BusyTimes for MemoryStore {
         Ok(state.calendar(org, calendar).map(|calendar| state.source(calendar)))
     }
 
+    async fn sources_of_calendars(&self, org: OrgId, calendars: &[CalendarId]) -> Result<Vec<BusySource>, StoreError> {
+        let state = self.state();
+        let queried: BTreeSet<CalendarId> = calendars.iter().copied().collect();
+        let visible = queried.into_iter().filter_map(|calendar| state.calendar(org, calendar));
+        Ok(visible.map(|calendar| state.source(calendar)).collect())
+    }
+
     async fn blocking_spans(
         &self,
         org: OrgId,

@@ -2,10 +2,10 @@
 
 use kalends_availability::{Hours, Week};
 use kalends_bookings::{
-    self as domain, BUFFER_MAX_MINUTES, BookingPagePatch, Colour, DESCRIPTION_MAX, DURATION_DEFAULT_MINUTES,
-    DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, NOTICE_MAX_MINUTES, NewBookingPage, Origin, PER_DAY_MAX, PageDetails,
-    PageDetailsPatch, QuestionType, Questions, Slug, TITLE_MAX, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS, embed_origins,
-    host_name, location,
+    self as domain, Assignment, BUFFER_MAX_MINUTES, BookingPagePatch, CALENDARS_MAX, Colour, DESCRIPTION_MAX,
+    DURATION_DEFAULT_MINUTES, DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, NOTICE_MAX_MINUTES, NewBookingPage, Origin,
+    PER_DAY_MAX, PageDetails, PageDetailsPatch, QuestionType, Questions, Slug, TITLE_MAX, TeamPatch,
+    WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS, embed_origins, host_name, location,
 };
 use kalends_calendars::{ConferenceUrl, Patch, WrittenWeek};
 use kalends_kernel::{FieldError, FieldErrors, bounded_text, optional_text};
@@ -26,6 +26,8 @@ impl BookingPage {
             id: page.id,
             org_id: page.org,
             calendar_id: page.calendar,
+            calendars: page.team.is_some().then(|| page.calendars().collect()),
+            assignment: page.assignment().map(|assignment| assignment.as_str().to_owned()),
             agent_id: page.agent,
             slug: page.slug.reveal().to_owned(),
             title: page.title.clone(),
@@ -93,6 +95,30 @@ fn questions(given: Vec<Question>) -> Result<Questions, FieldErrors> {
     Questions::new(parsed)
 }
 
+/// What a request says about the team. Whether the two fields fit depends on the page.
+fn team(errors: &mut FieldErrors, calendars: Given<Vec<String>>, assignment: Given<String>) -> TeamPatch<String> {
+    TeamPatch {
+        calendars: errors.take(set_or_clear(calendars, named_calendars)).unwrap_or_default(),
+        assignment: errors.take(set_or_clear(assignment, |name| known_assignment(&name))).unwrap_or_default(),
+    }
+}
+
+/// The calendars are looked up one by one, so their number is limited first.
+fn named_calendars(named: Vec<String>) -> Result<Vec<String>, FieldError> {
+    if named.len() <= CALENDARS_MAX {
+        return Ok(named);
+    }
+    let message = format!("must be 2 to {CALENDARS_MAX} calendars including calendar_id, got {}", named.len());
+    Err(FieldError::new("calendars", message))
+}
+
+fn known_assignment(name: &str) -> Result<Assignment, FieldError> {
+    Assignment::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Assignment::ALL.iter().map(|assignment| assignment.as_str()).collect();
+        FieldError::new("assignment", format!("must be one of {}, got {name}", names.join(", ")))
+    })
+}
+
 fn conference_url(text: &str) -> Result<ConferenceUrl, FieldError> {
     ConferenceUrl::parse("conference_url", text)
 }
@@ -152,7 +178,7 @@ impl CreateBookingPage {
     ///
     /// # Errors
     /// Lists every invalid field.
-    pub fn parse(self) -> Result<(String, NewBookingPage), FieldErrors> {
+    pub fn parse(self) -> Result<(String, NewBookingPage, TeamPatch<String>), FieldErrors> {
         let mut errors = FieldErrors::default();
         let title = errors.take(title(&self.title));
         let description = errors.take(optional_text("description", self.description.as_deref(), DESCRIPTION_MAX));
@@ -174,6 +200,7 @@ impl CreateBookingPage {
             questions: errors.take_all(self.questions.map_or(Ok(Questions::default()), questions)).unwrap_or_default(),
         };
         let constraints = errors.take_all(self.availability_constraints.map(constraints).transpose());
+        let team = team(&mut errors, self.calendars.map(Some), self.assignment.map(Some));
         errors.clone().finish()?;
         match (title, description, duration, buffer, window, notice, zone, constraints, slug) {
             (
@@ -202,7 +229,7 @@ impl CreateBookingPage {
                     max_per_day,
                     active,
                 };
-                Ok((self.calendar_id, new))
+                Ok((self.calendar_id, new, team))
             }
             _ => Err(errors),
         }
@@ -228,8 +255,8 @@ impl UpdateBookingPage {
     ///
     /// # Errors
     /// Lists every invalid field, or reports that no field was sent.
-    pub fn parse(self) -> Result<BookingPagePatch, FieldErrors> {
-        const FIELDS: &str = "title, description, slug, host_name, location, conference_url, accent_color, \
+    pub fn parse(self) -> Result<(BookingPagePatch, TeamPatch<String>), FieldErrors> {
+        const FIELDS: &str = "title, calendars, assignment, description, slug, host_name, location, conference_url, accent_color, \
                               embed_origins, questions, duration_minutes, buffer_minutes, window_days, \
                               min_notice_minutes, max_per_day, timezone, availability_constraints, active";
         let mut errors = FieldErrors::default();
@@ -265,11 +292,12 @@ impl UpdateBookingPage {
             constraints: constraints.unwrap_or_default(),
             active: errors.take(set("active", self.active, Ok)).unwrap_or_default(),
         };
+        let team = team(&mut errors, self.calendars, self.assignment);
         errors.finish()?;
-        if patch == BookingPagePatch::default() {
+        if patch == BookingPagePatch::default() && team == TeamPatch::default() {
             return Err(nothing_to_change(FIELDS).into());
         }
-        Ok(patch)
+        Ok((patch, team))
     }
 }
 

@@ -316,7 +316,7 @@ mod tests {
 
     fn page(zone: &str) -> domain::BookingPage {
         let body = json!({ "calendar_id": "cal_1", "title": "Intro \"call\"", "timezone": zone });
-        let (_, new) = serde_json::from_value::<CreateBookingPage>(body).unwrap().parse().unwrap();
+        let (_, new, _) = serde_json::from_value::<CreateBookingPage>(body).unwrap().parse().unwrap();
         let now = Timestamp::EPOCH;
         let of = (OrgId::new(now, &Zeros), CalendarId::new(now, &Zeros), None);
         domain::BookingPage::create(of, Zone::UTC, new, now, &Zeros)

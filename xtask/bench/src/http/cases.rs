@@ -20,6 +20,7 @@ pub(crate) const COLD_SERIES: &str = "availability with 50 series, cold";
 /// The case of a short booking page, with which the case of a longer page is compared.
 pub(crate) const SLOTS: &str = "slots of a page, 14 days of 30 minutes";
 pub(crate) const LONG_SLOTS: &str = "slots of a page, a year of 5 minutes";
+pub(crate) const TEAM_SLOTS: &str = "slots of a page for 5 calendars together";
 /// The case that is also compared with the store's commits.
 pub(crate) const POST: &str = "POST event";
 /// The number of agents in a query across agents.
@@ -96,7 +97,12 @@ pub(crate) fn all(key: &str, data: &Data) -> Vec<Case> {
             Requests::shared(200, across.iter().map(|target| authorized(target)).collect()),
         ),
         case(SLOTS, SELECT, Requests::shared(200, data.pages.iter().take(1).map(|slug| slots(slug)).collect())),
-        case(LONG_SLOTS, SLOTS, Requests::shared(200, data.pages.iter().skip(1).map(|slug| slots(slug)).collect())),
+        case(
+            LONG_SLOTS,
+            SLOTS,
+            Requests::shared(200, data.pages.iter().skip(1).take(1).map(|slug| slots(slug)).collect()),
+        ),
+        case(TEAM_SLOTS, SLOTS, Requests::shared(200, data.pages.iter().skip(2).map(|slug| slots(slug)).collect())),
         case(
             "the page of these slots, HTML",
             SLOTS,

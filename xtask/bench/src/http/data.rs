@@ -65,8 +65,9 @@ pub(crate) struct Data {
     pub(crate) events: Vec<String>,
     /// Calendars that are not read: one for each writing connection.
     pub(crate) written: Vec<String>,
-    /// The slugs of two booking pages of one calendar, which has a thousand events from now on. One offers half hours
-    /// for 14 days, the other five minutes for a year.
+    /// The slugs of three booking pages of one calendar, which has a thousand events from now on. The first offers half
+    /// hours for 14 days, the second five minutes for a year. The third is like the first, but books five such calendars
+    /// together.
     pub(crate) pages: Vec<String>,
 }
 
@@ -98,12 +99,17 @@ impl Data {
     }
 }
 
-/// The number of events on the calendar with booking pages, in the next 14 days.
+/// The number of calendars that a booking page books together.
+const TEAM: usize = 5;
+/// The number of events on each calendar with booking pages, in the next 14 days.
 const BOOKED: u64 = 1_000;
 
 /// Creates the booking pages and returns their slugs. Three short events take every second half hour.
 async fn create_pages(connection: &mut Connection, key: &str) -> Result<Vec<String>> {
-    let (_, calendar) = agent_with_calendar(connection, key, "Booked").await?;
+    let mut team = Vec::new();
+    for member in 0..TEAM {
+        team.push(agent_with_calendar(connection, key, &format!("Booked {member}")).await?.1);
+    }
     let health = connection.ask(&get("/health", None)).await?.json(200)?;
     let now: Timestamp = json::text(&health, "ts")?.parse()?;
     // Aligned with the pages, whose slots begin with the day.
@@ -118,12 +124,18 @@ async fn create_pages(connection: &mut Connection, key: &str) -> Result<Vec<Stri
             json!({ "title": "Weekly planning with the design team", "start_time": start, "end_time": end })
         })
         .collect();
-    create_events(connection, key, &calendar, &bodies).await?;
+    for calendar in &team {
+        create_events(connection, key, calendar, &bodies).await?;
+    }
     let mut slugs = Vec::new();
-    for (duration, days) in [(30, 14), (5, 365)] {
-        let page = json!({
-            "calendar_id": calendar, "title": "Intro", "duration_minutes": duration, "window_days": days,
+    for (duration, days, together) in [(30, 14, false), (5, 365, false), (30, 14, true)] {
+        let mut page = json!({
+            "calendar_id": team.first(), "title": "Intro", "duration_minutes": duration, "window_days": days,
         });
+        if together {
+            page["calendars"] = json!(team);
+            page["assignment"] = json!("collective");
+        }
         let made = connection.ask(&post("/v1/booking-pages", Some(key), None, &page.to_string())).await?.json(201)?;
         slugs.push(json::text(&made, "slug")?.to_owned());
     }

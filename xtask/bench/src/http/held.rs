@@ -13,7 +13,7 @@ struct Held {
 }
 
 /// Every ratio that must be kept.
-const HELD: [Held; 8] = [
+const HELD: [Held; 9] = [
     everywhere(cases::GET_EVENT, 0.55),
     everywhere(cases::WARM, 0.5),
     everywhere(cases::WARM_SERIES, 0.8),
@@ -21,6 +21,7 @@ const HELD: [Held; 8] = [
     everywhere(cases::COLD_SERIES, 0.6),
     everywhere(cases::SLOTS, 0.5),
     everywhere(cases::LONG_SLOTS, 0.2),
+    everywhere(cases::TEAM_SLOTS, 0.5),
     Held { case: cases::POST, least: 0.3, on: Some(Kind::Postgres) },
 ];
 

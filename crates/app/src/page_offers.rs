@@ -1,0 +1,294 @@
+//! What a booking page offers: the slots that are free on the calendars of the page.
+//!
+//! [`App::open_page`] finds a page, and [`App::offered_slots`] returns what can be booked.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use kalends_availability::BusySet;
+use kalends_bookings::{
+    Assignment, BookingPage, SHARE_DAYS, SecretHash, SlotError, Taken, next_in_turn, ports::FoundPage,
+};
+use kalends_calendars::{Event, ports::BusySource};
+use kalends_kernel::{CalendarId, FieldError, StoreError};
+use kalends_quotas::Period;
+use kalends_time::{SignedDuration, Span, Timestamp};
+use kalends_wire as wire;
+
+use crate::{
+    App, ChangeSet, Guard, Missing, Refusal,
+    attempt::Attempt,
+    availability::{TakenTime, hull, widest},
+    busy_cache::{KnownTime, sooner},
+    ports::HumanSeen,
+    questions::PageQuestion,
+};
+
+/// A page that is open, with the state of its calendars when it was read.
+#[derive(Debug, Clone)]
+pub struct OpenPage {
+    /// The page.
+    pub page: BookingPage,
+    /// Whether the page takes no bookings for now, because the organization has used up its events of the month.
+    pub closed_for_now: bool,
+    /// The calendars of the page that are visible, its own first.
+    pub(crate) sources: Vec<BusySource>,
+    /// How many events the organization may create in a month; `None` means unlimited.
+    pub(crate) events_limit: Option<u64>,
+}
+
+/// The time that a page does not offer.
+struct TakenOnPage {
+    taken: Taken,
+    /// The known time of each calendar.
+    known: Vec<Arc<KnownTime>>,
+    /// The time from which this may be wrong even if nothing was scheduled.
+    valid_until: Option<Timestamp>,
+}
+
+/// A slot that can be booked, and who takes part.
+pub(crate) struct DecidedSlot {
+    pub(crate) slot: Span,
+    /// The calendars that get an event. If the page's own is one of them, it is the first.
+    pub(crate) calendars: Vec<CalendarId>,
+}
+
+/// What a page offers now in some span.
+#[derive(Debug)]
+pub struct Offers<'a> {
+    page: &'a BookingPage,
+    /// `None` if nothing in the span can be booked.
+    window: Option<Span>,
+    taken: Taken,
+    /// The time from which `taken` may be wrong even if nothing was scheduled.
+    valid_until: Option<Timestamp>,
+    now: Timestamp,
+}
+
+impl Offers<'_> {
+    /// The slots, by start. They are computed lazily, because a year of short slots is long.
+    pub fn slots(&self) -> impl Iterator<Item = Span> {
+        self.within(self.window)
+    }
+
+    /// The slots that begin in `part`.
+    pub fn starting_in(&self, part: Span) -> impl Iterator<Item = Span> {
+        let reach = Span::new(part.start(), part.end() + self.page.timetable.length()).ok();
+        let within = self.window.zip(reach).and_then(|(window, reach)| window.clip(reach));
+        self.within(within).take_while(move |slot| slot.start() < part.end())
+    }
+
+    fn within(&self, within: Option<Span>) -> impl Iterator<Item = Span> {
+        within.into_iter().flat_map(|within| self.page.offers(within, &self.taken, self.now))
+    }
+}
+
+impl App {
+    /// The page with that slug, if it is open.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if no visible page has that slug, or if the page is closed.
+    pub async fn open_page(&self, slug: &str) -> Result<OpenPage, Refusal> {
+        let found = self.parts.store.booking_page_of_slug(SecretHash::of(slug), Period::of(self.now())).await?;
+        let FoundPage { page, source, events } = found.filter(|found| found.page.is_open()).ok_or_else(no_page)?;
+        let sources = self.sources_of_page(&page, source).await?;
+        let needed = if page.assignment() == Some(Assignment::Collective) { sources.len() as u64 } else { 1 };
+        let closed_for_now = events.remaining().is_some_and(|remaining| remaining < needed);
+        Ok(OpenPage { page, closed_for_now, sources, events_limit: events.limit })
+    }
+
+    /// The calendars of a page: `own`, and those of its team that are still visible, in the order of the page.
+    pub(crate) async fn sources_of_page(
+        &self,
+        page: &BookingPage,
+        own: BusySource,
+    ) -> Result<Vec<BusySource>, Refusal> {
+        let mut sources = vec![own];
+        if let Some(team) = &page.team {
+            let found = self.parts.store.sources_of_calendars(page.org, &team.others).await?;
+            let of = |calendar: &CalendarId| found.iter().find(|source| source.calendar == *calendar).copied();
+            sources.extend(team.others.iter().filter_map(of));
+        }
+        Ok(sources)
+    }
+
+    /// What the page offers now in `within`, or in its whole window.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if one of its calendars is no longer visible.
+    pub async fn offered_slots<'a>(&self, open: &'a OpenPage, within: Option<Span>) -> Result<Offers<'a>, Refusal> {
+        let humans = self.humans_of(open.page.org, &open.sources).await?;
+        self.offers(open, humans, within, &[], self.now()).await
+    }
+
+    /// The slots that the page with that slug offers now, as JSON: the cached answer while it is still valid. A page
+    /// that is closed for now offers nothing, and its answer says why.
+    ///
+    /// # Errors
+    /// As for [`Self::open_page`] and [`Self::offered_slots`]; [`Refusal::Invalid`] for a span that ends before it
+    /// starts.
+    pub async fn booking_slots(&self, slug: &str, range: wire::SlotRange) -> Result<Bytes, Refusal> {
+        let open = self.open_page(slug).await?;
+        let page = &open.page;
+        let within = range.by_clocks_of(page.timetable.zone)?;
+        let failed = |error: serde_json::Error| Refusal::Store(StoreError::Failed(Box::new(error)));
+        if open.closed_for_now {
+            return Ok(Bytes::from(wire::BookingSlots::render_closed(page).map_err(failed)?));
+        }
+        let humans = self.humans_of(page.org, &open.sources).await?;
+        let (id, version, sources) = (page.id, page.version, open.sources.clone());
+        let question = PageQuestion { page: id, version, sources, humans, within };
+        let now = self.now();
+        if let Some(known) = self.page_answers.get(&question, now) {
+            return Ok(known);
+        }
+        let offers = self.offers(&open, question.humans.clone(), within, &[], now).await?;
+        let text = wire::BookingSlots::render(page, offers.slots());
+        let answer = Bytes::from(text.map_err(failed)?);
+        let same = page.same_before(within, offers.slots().next(), now);
+        self.page_answers.keep(question, answer.clone(), sooner(offers.valid_until, same));
+        Ok(answer)
+    }
+
+    pub(crate) async fn offers<'a>(
+        &self,
+        open: &'a OpenPage,
+        humans: Vec<HumanSeen>,
+        within: Option<Span>,
+        moved: &[Event],
+        now: Timestamp,
+    ) -> Result<Offers<'a>, Refusal> {
+        let page = &open.page;
+        let window = match (page.window(now), within) {
+            (Some(window), Some(within)) => window.clip(within),
+            (window, None) => window,
+            (None, Some(_)) => None,
+        };
+        let (taken, valid_until) = match window {
+            None => (Taken::of(None, Vec::new()), None),
+            Some(window) => {
+                let taken = self.taken_on_page(page, (&open.sources, humans), window, moved, now).await;
+                let TakenOnPage { taken, valid_until, .. } = taken.map_err(Attempt::into_refusal)?;
+                // The time that the booking has already is no other time.
+                let here = moved.iter().filter(|event| open.sources.iter().any(|of| of.calendar == event.calendar));
+                (taken.and(&here.filter_map(Event::busy).collect()), valid_until)
+            }
+        };
+        Ok(Offers { page, window, taken, valid_until, now })
+    }
+
+    /// The slot that begins at `start`, if the page offers it now.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`]; [`Refusal::Invalid`] if the page has no such slot now; [`Refusal::BookingTaken`].
+    pub async fn offered_slot(&self, open: &OpenPage, start: Timestamp) -> Result<Span, Refusal> {
+        let page = &open.page;
+        // Nothing is committed, so the guards are dropped.
+        let mut changes = ChangeSet::new(page.org);
+        let decided = self.decided_slot(page, &open.sources, start, &[], self.now(), &mut changes).await;
+        Ok(decided.map_err(Attempt::into_refusal)?.slot)
+    }
+
+    /// The slot that begins at `start`, if it is free, and the calendars that take part. Adds guards that require it to
+    /// stay free until the commit. `moved` are the events to be moved there, that of the page's own calendar first.
+    pub(crate) async fn decided_slot(
+        &self,
+        page: &BookingPage,
+        sources: &[BusySource],
+        start: Timestamp,
+        moved: &[Event],
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<DecidedSlot, Attempt> {
+        let slot = page.slot(start, now).map_err(refused_slot)?;
+        let around = BookingPage::surroundings(slot);
+        let humans = self.humans_of(page.org, sources).await?;
+        let TakenOnPage { taken, known, .. } = self.taken_on_page(page, (sources, humans), around, moved, now).await?;
+        let slot = page.book(start, &taken, now).map_err(refused_slot)?;
+        let chosen = match page.assignment() {
+            None | Some(Assignment::Collective) => sources.iter().map(|source| source.calendar).collect(),
+            Some(Assignment::RoundRobin) => {
+                let free: Vec<CalendarId> =
+                    taken.free_for(slot).filter_map(|at| sources.get(at)).map(|source| source.calendar).collect();
+                let stays = moved.first().map(|event| event.calendar).filter(|now| free.contains(now));
+                let next = match stays {
+                    Some(calendar) => Some(calendar),
+                    None => {
+                        let since = now - SignedDuration::days(SHARE_DAYS);
+                        next_in_turn(&free, &self.parts.store.shares(page.org, page.id, since).await?)
+                    }
+                };
+                // `book` found a party that is free.
+                vec![next.ok_or(Attempt::Stale)?]
+            }
+        };
+        for (source, known) in sources.iter().zip(&known) {
+            // The rules belong to the revision that the guard names.
+            let mut window = hull(page.reads(slot), known.reads(slot));
+            if page.max_per_day.is_some() {
+                // Another booking on the same date may be the last one.
+                window = hull(window, page.whole_days(slot));
+            } else if !chosen.contains(&source.calendar) {
+                continue;
+            }
+            changes.guards.push(Guard::CalendarTime { calendar: source.calendar, seen: source.revision, window });
+        }
+        Ok(DecidedSlot { slot, calendars: chosen })
+    }
+
+    /// What the page does not offer in `window`. The times of `moved` do not block.
+    async fn taken_on_page(
+        &self,
+        page: &BookingPage,
+        (sources, humans): (&[BusySource], Vec<HumanSeen>),
+        window: Span,
+        moved: &[Event],
+        now: Timestamp,
+    ) -> Result<TakenOnPage, Attempt> {
+        let around = page.reads(window);
+        let humans = self.read_humans(page.org, humans, widest(around), now, false).await?;
+        let (mut each, mut all_known, mut until) = (Vec::new(), Vec::new(), None);
+        for source in sources {
+            let here = moved.iter().filter(|event| event.calendar == source.calendar);
+            let own: Vec<Span> = here.filter_map(Event::busy).collect();
+            let found = self.taken_time(page.org, *source, &humans, (window, around), &own, now).await?;
+            let TakenTime { not_offered, busy, known, valid_until } = found.ok_or(Attempt::Stale)?;
+            each.push(page.taken(&not_offered, &busy, window));
+            all_known.push(known);
+            until = sooner(until, valid_until);
+        }
+        let full = self.full_days(page, sources, window, moved).await?;
+        let taken = Taken::of(page.assignment(), each).and(&full.clip(window));
+        Ok(TakenOnPage { taken, known: all_known, valid_until: until })
+    }
+
+    /// The dates in `window` on which the page takes no more bookings. The booking of `moved` does not count, and neither do
+    /// those whose events are on calendars of no source now: the revisions of the sources say when this changes.
+    async fn full_days(
+        &self,
+        page: &BookingPage,
+        sources: &[BusySource],
+        window: Span,
+        moved: &[Event],
+    ) -> Result<BusySet, Refusal> {
+        if page.max_per_day.is_none() {
+            return Ok(BusySet::EMPTY);
+        }
+        let calendars: Vec<CalendarId> = sources.iter().map(|source| source.calendar).collect();
+        let booked = self.parts.store.booked_starts(page.org, page.id, &calendars, page.whole_days(window)).await?;
+        let others = booked.into_iter().filter(|(event, _)| moved.iter().all(|moved| moved.id != *event));
+        Ok(page.full_days(&others.map(|(_, start)| start).collect::<Vec<_>>()))
+    }
+}
+
+pub(crate) fn no_page() -> Refusal {
+    // The slug is the secret that opens the page, so the error does not repeat it.
+    Refusal::missing(Missing::BookingPage, "at this address")
+}
+
+fn refused_slot(error: SlotError) -> Refusal {
+    match error {
+        SlotError::NotOnGrid(_) => FieldError::new("start", error.to_string()).into(),
+        SlotError::Taken { wanted, nearest } => Refusal::BookingTaken { wanted, nearest },
+    }
+}
