@@ -100,6 +100,8 @@ actions! {
     BookingPageUpdate = "booking_page.update",
     /// A booking page was deleted.
     BookingPageDelete = "booking_page.delete",
+    /// An address agreed to the emails about bookings of a page, or refused them.
+    BookingPageConsent = "booking_page.consent",
     /// A slot of a booking page was booked.
     BookingCreate = "booking.create",
     /// A booking was moved by its guest.
@@ -307,7 +309,7 @@ mod tests {
                       calendar.update calendar.delete event.create event.update event.delete event.reply webhook.create \
                       webhook.update webhook.delete ical_subscription.create ical_subscription.update \
                       ical_subscription.delete rate_limit.exceeded booking_page.create booking_page.update \
-                      booking_page.delete booking.create booking.move booking.cancel proposal.create proposal.respond proposal.resolve \
+                      booking_page.delete booking_page.consent booking.create booking.move booking.cancel proposal.create proposal.respond proposal.resolve \
                       proposal.cancel connection.create connection.authorize connection.revoke hold.confirm \
                       user.update hold.release hold_set.create availability_rules.update availability_rules.delete";
         let listed: BTreeSet<_> = listed.split_whitespace().collect();

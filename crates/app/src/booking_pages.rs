@@ -1,7 +1,8 @@
 //! Booking pages, from their owners' side.
 
 use kalends_bookings::{
-    Assignment, BookingPage, BookingPagePatch, Change, NewBookingPage, PageDetails, Team, TeamPatch,
+    Assignment, BookingPage, BookingPagePatch, Change, Listeners, NamedElsewhere, NewBookingPage, PageDetails, Team,
+    TeamPatch,
 };
 use kalends_calendars::Patch;
 use kalends_kernel::{BookingPageId, CalendarId, Listed, Page};
@@ -20,7 +21,7 @@ impl App {
         &self,
         actor: &Actor,
         calendar: &str,
-        (new, team): (NewBookingPage, TeamPatch<String>),
+        (new, named): (NewBookingPage, NamedElsewhere),
     ) -> Result<Answered<wire::BookingPage>, Refusal> {
         retry_stale(|| async {
             if new.details.has_new_words(&PageDetails::default()) {
@@ -29,10 +30,12 @@ impl App {
             let calendar = self.calendar(actor, calendar).await?;
             let now = self.now();
             let of = (actor.org(), calendar.id, calendar.agent);
-            let team = self.team_after(actor, None, calendar.id, &team).await?;
+            let team = self.team_after(actor, None, calendar.id, &named.team).await?;
             let page = BookingPage::create(of, calendar.zone, new.clone(), now, self.entropy());
-            let page = BookingPage { team, ..page };
+            let listeners = self.listeners_after(actor, &page.listeners, &named.notify_emails).await?;
+            let page = BookingPage { team, listeners, ..page };
             let mut changes = ChangeSet::new(actor.org());
+            self.ask_listeners(actor, &page, &Listeners::default(), &mut changes).await?;
             limit(actor, &mut changes, Metric::BookingPages, 1, now);
             let answer = self.shown_page(actor, &page).await?;
             let id = page.id.to_string();
@@ -72,19 +75,21 @@ impl App {
         &self,
         actor: &Actor,
         id: &str,
-        (patch, team): (BookingPagePatch, TeamPatch<String>),
+        (patch, named): (BookingPagePatch, NamedElsewhere),
         if_match: &IfMatch,
     ) -> Result<Answered<wire::BookingPage>, Refusal> {
         retry_stale(|| async {
             let seen = self.booking_page(actor, id).await?;
             if_match.check(seen.version)?;
-            let team = self.team_after(actor, seen.team.as_ref(), seen.calendar, &team).await?;
+            let team = self.team_after(actor, seen.team.as_ref(), seen.calendar, &named.team).await?;
             let page = seen.patched(patch.clone(), self.now()).map_err(Refusal::from)?;
-            let page = BookingPage { team, ..page };
+            let listeners = self.listeners_after(actor, &seen.listeners, &named.notify_emails).await?;
+            let page = BookingPage { team, listeners, ..page };
             if page.details.has_new_words(&seen.details) {
                 actor.may_invite()?;
             }
             let mut changes = ChangeSet::new(actor.org());
+            self.ask_listeners(actor, &page, &seen.listeners, &mut changes).await?;
             let (agent, answer) = (page.agent, self.shown_page(actor, &page).await?);
             changes.bookings.push(Change::UpdatePage { page: Box::new(page), seen: seen.version });
             self.commit_for(actor, agent, seen.id.to_string(), changes, answer).await
@@ -144,7 +149,16 @@ impl App {
         patch: &TeamPatch<String>,
     ) -> Result<Option<Team>, Refusal> {
         let calendars = match &patch.calendars {
-            Patch::Keep => Patch::Keep,
+            Patch::Keep => {
+                // A key that changes who takes part must reach all of them. A calendar that was deleted takes no part.
+                for calendar in before.filter(|_| patch.assignment != Patch::Keep).iter().flat_map(|team| &team.others)
+                {
+                    if let Some(calendar) = self.parts.store.find_calendar(actor.org(), *calendar).await? {
+                        actor.for_agent(calendar.agent)?;
+                    }
+                }
+                Patch::Keep
+            }
             Patch::Set(None) => Patch::Set(None),
             Patch::Set(Some(named)) => {
                 let mut found = Vec::with_capacity(named.len());

@@ -3,7 +3,7 @@
 //! The use cases take and return domain values rather than JSON, so that both the API and the HTML pages can use
 //! them: [`App::book`], [`App::booking`], [`App::cancel_booking`] and [`App::move_booking`].
 
-use kalends_bookings::{Assignment, Booking, BookingPage, BookingToken, CancelledBy, Change, Guest, Purpose};
+use kalends_bookings::{Booking, BookingPage, BookingToken, CancelledBy, Change, Guest, Purpose};
 use kalends_calendars::{
     Attendees, Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::OwnedEvent,
 };
@@ -19,7 +19,8 @@ use crate::{
     Answered, App, ChangeSet, Charge, Missing, OpenPage, Refusal, Request,
     attempt::{Attempt, retry_stale},
     audit::Subject,
-    page_offers::{DecidedSlot, Offers, no_page},
+    letters::HostLetter,
+    page_offers::{DecidedSlot, Offers, Parties, no_page},
     series_scopes::override_writes,
 };
 
@@ -92,7 +93,8 @@ impl App {
         };
         let now = self.now();
         let mut changes = ChangeSet::new(page.org);
-        let DecidedSlot { slot, calendars } = self.decided_slot(&page, &sources, start, &[], now, &mut changes).await?;
+        let DecidedSlot { slot, calendars, count } =
+            self.decided_slot(&page, &Parties::of(&page, sources), start, &[], now, &mut changes).await?;
         let mut events = Vec::with_capacity(calendars.len());
         for calendar in calendars {
             let calendar = self.calendar_of_page(&page, calendar).await?;
@@ -109,9 +111,8 @@ impl App {
             self.write_outcome(outcome, now, &mut changes);
         }
         let body = wire::Booked::new(&booking, event, self.links(&page, &token));
-        // Whose turn it is depends on the bookings before this one.
-        let count = (page.assignment() == Some(Assignment::RoundRobin)).then_some(page.bookings);
         let seen = page.version;
+        self.write_to_hosts(&page, &booking, event, HostLetter::Booked, &mut changes).await?;
         changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen, count });
         self.write_to_guest(&page, guest, event, Letter::Booked(&token), &mut changes);
         self.commit_booking(request, &page, event, changes, body).await
@@ -138,7 +139,11 @@ impl App {
         let links = self.links(&seen.page, &seen.token);
         let links = match seen.purpose {
             Purpose::Move => links,
-            Purpose::Cancel => wire::BookingLinks { cancel_url: self.link(&seen.page, &seen.token, "cancel"), ..links },
+            Purpose::Cancel => wire::BookingLinks {
+                cancel_url: self.link(&seen.page, &seen.token, "cancel"),
+                ics_url: self.link(&seen.page, &seen.token, "event.ics"),
+                ..links
+            },
         };
         let moves = seen.purpose == Purpose::Move;
         wire::GuestBooking::new(&seen.page, &seen.booking, seen.event.as_ref(), links, moves)
@@ -164,15 +169,16 @@ impl App {
             };
             let now = self.now();
             let mut changes = ChangeSet::new(page.org);
+            not_begun(event, now)?;
             for event in &standing {
-                not_begun(event, now)?;
                 self.delete_booked(page, booking, event, now, &mut changes).await?;
             }
             let cancelled = BookingSeen { event: None, ..seen.clone() };
             let body = self.shown_booking(&cancelled);
             changes.bookings.push(cancellation(booking, CancelledBy::Guest));
-            let gone = event.deleted(now)?;
+            let gone = known_as(booking, event.deleted(now)?);
             self.write_to_guest(page, &booking.guest, &gone, Letter::Cancelled, &mut changes);
+            self.write_to_hosts(page, booking, &gone, HostLetter::Cancelled, &mut changes).await?;
             self.commit_booking(request, page, event, changes, body).await
         })
         .await
@@ -183,9 +189,10 @@ impl App {
     /// # Errors
     /// As for [`Self::offered_slots`].
     pub async fn slots_to_move<'a>(&self, open: &'a OpenPage, seen: &BookingSeen) -> Result<Offers<'a>, Refusal> {
-        let humans = self.humans_of(open.page.org, &open.sources).await?;
         let moved = self.standing(&seen.booking, seen.event.as_ref()).await?;
-        self.offers(open, humans, None, &moved, self.now()).await
+        let parties = self.parties_to_move(&open.page, &open.sources, &moved).await?;
+        let humans = self.humans_of(open.page.org, &parties.sources).await?;
+        self.offers(&open.page, (&parties, humans), None, &moved, self.now()).await
     }
 
     /// Moves a booking to the slot that begins at `start`. The rules for new bookings apply, but its own time does
@@ -226,16 +233,16 @@ impl App {
         };
         not_begun(&before, now)?;
         let (page, booking) = (&seen.page, &seen.booking);
-        let own = self.parts.store.source_of_calendar(page.org, page.calendar).await?.ok_or_else(no_page)?;
-        let sources = self.sources_of_page(page, own).await?;
+        let sources = self.sources_of_page(page).await?;
         let standing = self.standing(booking, Some(&before)).await?;
+        let parties = self.parties_to_move(page, &sources, &standing).await?;
         let mut changes = ChangeSet::new(page.org);
-        let DecidedSlot { slot, calendars } =
-            self.decided_slot(page, &sources, start, &standing, now, &mut changes).await?;
+        let DecidedSlot { slot, calendars, .. } =
+            self.decided_slot(page, &parties, start, &standing, now, &mut changes).await?;
         let mut event = before;
         for seen in standing {
-            // The new time is free on the calendars of the page, so an event that was moved to another one comes back. Those
-            // of the team stay where they are.
+            // The new time is free on the calendar of the page, so an event that was moved to another one comes back. The
+            // others stay where they are, where it is free, too.
             let to = calendars.first().filter(|_| seen.id == booking.event).unwrap_or(&seen.calendar);
             let moved = self.moved_to_slot(page, &seen, (*to, slot), now, &mut changes).await?;
             if moved.id == booking.event {
@@ -248,6 +255,7 @@ impl App {
         let body = self.shown_booking(&moved);
         let guest = &moved.booking.guest;
         self.write_to_guest(&moved.page, guest, &event, Letter::Moved(&moved.token), &mut changes);
+        self.write_to_hosts(&moved.page, &moved.booking, &event, HostLetter::Moved, &mut changes).await?;
         self.commit_booking(request, &moved.page, &event, changes, body).await
     }
 
@@ -294,7 +302,7 @@ impl App {
         Ok(there.series)
     }
 
-    /// Deletes an event of a booking.
+    /// Deletes an event of a booking, unless it has begun: the owner may have moved it away from the others.
     pub(crate) async fn delete_booked(
         &self,
         page: &BookingPage,
@@ -303,6 +311,9 @@ impl App {
         now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
+        if not_begun(event, now).is_err() {
+            return Ok(());
+        }
         let gone = event.deleted(now)?;
         self.drop_overrides(changes, event, &gone, now).await?;
         let (seen, about) = (Some(event.clone()), EventType::EventDeleted);
@@ -379,6 +390,12 @@ fn booked_event(
         send_invitations: false,
     };
     Ok(Event::create(id, calendar, new, now)?)
+}
+
+/// An event of a booking under the identifier that emails about the booking have. If the event on the calendar of the page is
+/// gone, it is another one.
+pub(crate) fn known_as(booking: &Booking, event: Event) -> Event {
+    Event { id: booking.event, ..event }
 }
 
 /// The record of who cancelled a booking.

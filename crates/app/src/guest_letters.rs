@@ -3,12 +3,12 @@
 use kalends_bookings::{BookingPage, BookingToken, Guest};
 use kalends_calendars::{Attendee, AttendeeRole, AttendeeStatus, Event, Repeats};
 use kalends_feeds::write::{Meeting, Method, Party};
-use kalends_kernel::Foreign;
+use kalends_kernel::{Email, Foreign};
 use kalends_notifications::About;
 use kalends_wire::BookingLinks;
 
 use crate::{
-    App, ChangeSet,
+    App, BookingSeen, ChangeSet,
     bookings::Letter,
     letters::{self, When},
     ports::CalendarPart,
@@ -34,17 +34,8 @@ impl App {
             Letter::Cancelled | Letter::CancelledByHost(_) => None,
         };
         let sender = self.parts.mailer.sender();
-        // The guest's own words, which are in the title, are not repeated.
-        let shown = Event { title: page.title.clone(), repeats: Repeats::Once, ..guest.view_of(event) };
-        let attendee = Attendee {
-            email: guest.email.clone(),
-            name: None,
-            role: AttendeeRole::Required,
-            agent: None,
-            status: AttendeeStatus::Accepted,
-            responded_at: None,
-            secret: None,
-        };
+        let shown = as_added(page, guest, event);
+        let attendee = accepted(&guest.email);
         let moves = links.as_ref().and_then(|links| links.reschedule_url.as_deref());
         let text = Meeting::new(page.timetable.zone, &shown, None, &[]).to(&Party {
             method,
@@ -74,10 +65,18 @@ impl App {
         self.write_letter(&mail, About::event(event.id), now, changes);
     }
 
+    /// A booking as an iCalendar file, for the guest's calendar.
+    pub fn booking_file(&self, seen: &BookingSeen) -> Option<String> {
+        let event = seen.event.as_ref().filter(|_| !seen.is_cancelled())?;
+        let shown = as_added(&seen.page, &seen.booking.guest, event);
+        Some(Meeting::new(seen.page.timetable.zone, &shown, None, &[]).file())
+    }
+
     /// The links at which a guest cancels and moves a booking.
     pub(crate) fn links(&self, page: &BookingPage, token: &BookingToken) -> BookingLinks {
         BookingLinks {
             cancel_url: self.link(page, &token.to_cancel(), "cancel"),
+            ics_url: self.link(page, &token.to_cancel(), "event.ics"),
             reschedule_url: Some(self.link(page, token, "move")),
         }
     }
@@ -91,4 +90,22 @@ impl App {
     pub(crate) fn link(&self, page: &BookingPage, token: &BookingToken, what: &str) -> String {
         format!("{}/bookings/{}/{what}", self.address(page), token.reveal())
     }
+}
+
+/// Somebody who takes part in a booking, as an attendee of its event.
+pub(crate) fn accepted(email: &Email) -> Attendee {
+    Attendee {
+        email: email.clone(),
+        name: None,
+        role: AttendeeRole::Required,
+        agent: None,
+        status: AttendeeStatus::Accepted,
+        responded_at: None,
+        secret: None,
+    }
+}
+
+/// The event of a booking as the guest's calendar gets it. The guest's own words, which are in the title, are not repeated.
+fn as_added(page: &BookingPage, guest: &Guest, event: &Event) -> Event {
+    Event { title: page.title.clone(), repeats: Repeats::Once, ..guest.view_of(event) }
 }

@@ -8,8 +8,9 @@ use kalends_wire as wire;
 use crate::{
     Actor, Answered, App, ChangeSet, Missing, Refusal,
     attempt::{Attempt, retry_stale},
-    bookings::{Letter, cancellation, not_begun},
+    bookings::{Letter, cancellation, known_as, not_begun},
     invitations::Invited,
+    letters::HostLetter,
 };
 
 impl App {
@@ -62,10 +63,10 @@ impl App {
                 };
                 // It may be on the calendar of another agent: of the team, or moved there.
                 actor.for_agent(agent)?;
-                not_begun(&event, now)?;
                 standing.push(event);
             }
             let Some(first) = standing.first() else { return Ok(shows(seen)) };
+            not_begun(first, now)?;
             let mut changes = ChangeSet::new(actor.org());
             for event in &standing {
                 self.delete_booked(&page, booking, event, now, &mut changes).await?;
@@ -78,8 +79,9 @@ impl App {
             }
             changes.bookings.push(cancellation(booking, CancelledBy::Host));
             let letter = Letter::CancelledByHost(reason.as_deref());
-            let gone = first.deleted(now)?;
+            let gone = known_as(booking, first.deleted(now)?);
             self.write_to_guest(&page, &booking.guest, &gone, letter, &mut changes);
+            self.write_to_hosts(&page, booking, &gone, HostLetter::CalledOff, &mut changes).await?;
             let cancelled = Booking { cancelled_by: Some(CancelledBy::Host), ..booking.clone() };
             let gone_at = seen.gone_at.or(gone.deleted_at);
             let answer = shows(BookingNow { booking: cancelled, gone_at, ..seen.clone() });

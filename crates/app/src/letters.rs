@@ -1,7 +1,7 @@
 //! The emails that Kalends sends: the text of each, rendered as plain text and as HTML.
 //!
 //! An email consists of our own words and of [`Foreign`] text, which never becomes a link. There is no other way to
-//! put text into an email: [`Words`] accepts only words from this file, [`Own`] values, our tokens and foreign text. The
+//! put text into an email: [`Words`] accepts only words from this module, [`Own`] values, our tokens and foreign text. The
 //! only address of others that is a link is that of an event's call.
 
 use std::fmt::Display;
@@ -12,9 +12,14 @@ use kalends_feeds::write::MAILED_DESCRIPTION_MAX;
 use kalends_kernel::{Foreign, WebhookId};
 use kalends_notifications::Deactivation;
 use kalends_time::{CivilDateTime, SignedDuration, Timestamp, Zone};
-use kalends_wire::BookingLinks;
 
 use crate::ports::Mail;
+
+mod bookings;
+
+pub(crate) use bookings::{
+    Appointment, HostLetter, Visit, asks_for_consent, booked, booking_cancelled, booking_moved, called_off, for_host,
+};
 
 /// The frame of the HTML.
 const FRAME: &str = include_str!("../templates/letter.html");
@@ -68,12 +73,12 @@ impl Display for When {
 pub(crate) struct Words(String);
 
 impl Words {
-    /// Words from this file.
+    /// Words from this module.
     fn new(words: &'static str) -> Self {
         Self(words.to_owned())
     }
 
-    /// Appends words from this file.
+    /// Appends words from this module.
     fn and(mut self, words: &'static str) -> Self {
         self.0.push_str(words);
         self
@@ -151,7 +156,7 @@ impl Letter {
             Some(("body", rest)) => format!("{body}{rest}"),
             _ => piece.to_owned(),
         });
-        Mail { to: to.clone(), html: html.collect(), subject, text, calendar: None }
+        Mail { to: to.clone(), html: html.collect(), subject, text, calendar: None, agreed: false }
     }
 }
 
@@ -346,69 +351,6 @@ pub(crate) fn webhook_deactivated(
     .to(to)
 }
 
-/// A booking as the emails to its guest show it.
-pub(crate) struct Appointment<'a> {
-    /// The title of the page.
-    pub(crate) title: &'a Foreign,
-    /// Who receives the guest.
-    pub(crate) host: Option<&'a Foreign>,
-    /// When, by the clocks of the guest's zone, or of the page's.
-    pub(crate) when: When,
-    /// Where.
-    pub(crate) location: Option<Foreign>,
-    /// The call.
-    pub(crate) call: Option<&'a ConferenceUrl>,
-}
-
-impl Appointment<'_> {
-    /// `your booking "Intro call" with Grace`.
-    fn named(&self) -> Words {
-        let words = Words::new("your booking \"").foreign(self.title).and("\"");
-        match self.host {
-            Some(host) => words.and(" with ").foreign(host),
-            None => words,
-        }
-    }
-
-    /// Where it takes place.
-    fn places(&self) -> Vec<Part> {
-        places(self.location.as_ref(), self.call)
-    }
-}
-
-/// A booking that a guest made.
-pub(crate) fn booked(to: &Email, of: &Appointment<'_>, links: &BookingLinks) -> Mail {
-    let text = of.named().and(" is confirmed for ").own(&of.when).and(".");
-    with_links("Your booking is confirmed", text, of.places(), links).to(to)
-}
-
-/// A booking that a guest moved.
-pub(crate) fn booking_moved(to: &Email, of: &Appointment<'_>, links: &BookingLinks) -> Mail {
-    let text = of.named().and(" was moved. It takes place on ").own(&of.when).and(".");
-    with_links("Your booking was moved", text, of.places(), links).to(to)
-}
-
-/// A booking that a guest cancelled.
-pub(crate) fn booking_cancelled(to: &Email, of: &Appointment<'_>) -> Mail {
-    let text = of.named().and(" for ").own(&of.when).and(" is cancelled. There is nothing to do.");
-    Letter { subject: "Your booking is cancelled".into(), parts: vec![Part::Says(text)] }.to(to)
-}
-
-/// A booking that the host cancelled. `again` is the page on which the guest can book another time.
-pub(crate) fn called_off(to: &Email, of: &Appointment<'_>, reason: Option<&str>, again: Option<String>) -> Mail {
-    let text = of.named().and(" for ").own(&of.when).and(" was cancelled by the host.");
-    let mut parts = vec![Part::Says(text)];
-    let lines: Vec<Foreign> = reason.unwrap_or_default().lines().map(Foreign::new).collect();
-    if !lines.is_empty() {
-        parts.push(Part::Says("The host writes:".into()));
-        parts.extend(lines.iter().map(|line| Part::Says(Words::new("> ").foreign(line))));
-    }
-    if let Some(address) = again {
-        parts.extend([Part::Says("To book another time, go to".into()), Part::Link(address)]);
-    }
-    Letter { subject: "Your booking was cancelled".into(), parts }.to(to)
-}
-
 /// Where an event takes place. Only the address of the call is a link.
 fn places(location: Option<&Foreign>, call: Option<&ConferenceUrl>) -> Vec<Part> {
     let mut parts = Vec::new();
@@ -531,22 +473,6 @@ pub(crate) fn password_was_reset(to: &Email) -> Mail {
     .to(to)
 }
 
-/// The text about a booking, with the links to move and cancel it.
-fn with_links(subject: &'static str, says: Words, places: Vec<Part>, links: &BookingLinks) -> Letter {
-    let mut parts = vec![Part::Says(says)];
-    parts.extend(places);
-    if let Some(reschedule) = &links.reschedule_url {
-        parts.extend([Part::Says("To choose another time, go to".into()), Part::Link(reschedule.clone())]);
-    }
-    parts.extend([Part::Says("To cancel it, go to".into()), Part::Link(links.cancel_url.clone())]);
-    parts.push(Part::Says(
-        "Anyone with these links can do so: do not forward this message. If you did not book this, somebody entered \
-         your address by mistake; cancel the booking, or ignore this message."
-            .into(),
-    ));
-    Letter { subject: subject.into(), parts }
-}
-
 /// Escapes text for HTML, both between tags and in attributes.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -567,6 +493,9 @@ fn escaped(text: &str) -> String {
 mod tests {
     use std::{fs, path::Path};
 
+    use kalends_bookings::{Guest, Question, QuestionType, Questions};
+    use kalends_wire::BookingLinks;
+
     use super::*;
 
     struct Sevens;
@@ -576,7 +505,7 @@ mod tests {
         }
     }
 
-    fn all(text: &str) -> [(&'static str, Mail); 20] {
+    fn all(text: &str) -> [(&'static str, Mail); 25] {
         let name = text;
         let gathering = |repeats| Gathering {
             title: Foreign::new(name),
@@ -598,12 +527,38 @@ mod tests {
             location: Some(name.clone()),
             call: None,
         };
+        let question = Question {
+            id: "topic".to_owned(),
+            label: text.lines().next().unwrap_or_default().to_owned(),
+            kind: QuestionType::Textarea,
+            required: false,
+            options: Vec::new(),
+        };
+        let questions = [question];
+        let given = serde_json::json!({ "topic": text });
+        let asked = Questions::new(questions.to_vec()).unwrap();
+        let guest = Guest {
+            name: text.to_owned(),
+            notes: Some(text.to_owned()),
+            answers: asked.read(given.as_object().unwrap()).unwrap(),
+            ..Guest::parse("Ada", "ada@example.com", None).unwrap()
+        };
+        let visit = Visit {
+            title: name,
+            guest: &guest,
+            when: When("Monday, 2026-03-02, 10:00 to 10:30 (UTC)".to_owned()),
+            location: Some(name.clone()),
+            call: None,
+            questions: &questions,
+        };
+        let stop = "https://calendar.example.com/book/emails/token";
         let reset = ResetToken::generate(&Sevens);
         let to = Email::parse("email", "ada@example.com").unwrap();
         let code = Code::parse("483920").unwrap();
         let token = RevocationToken::generate(&Sevens);
         let links = BookingLinks {
             cancel_url: "https://calendar.example.com/book/slug/bookings/one/cancel".to_owned(),
+            ics_url: "https://calendar.example.com/book/slug/bookings/one/event.ics".to_owned(),
             reschedule_url: Some("https://calendar.example.com/book/slug/bookings/two/move".to_owned()),
         };
         let places = Revocation {
@@ -633,6 +588,11 @@ mod tests {
                 "booking-called-off",
                 called_off(&to, &appointment, Some(text), Some("https://calendar.example.com/book/slug".to_owned())),
             ),
+            ("host-booked", for_host(&to, &visit, HostLetter::Booked, stop)),
+            ("host-moved", for_host(&to, &visit, HostLetter::Moved, stop)),
+            ("host-cancelled", for_host(&to, &visit, HostLetter::Cancelled, stop)),
+            ("host-called-off", for_host(&to, &visit, HostLetter::CalledOff, stop)),
+            ("host-asked", asks_for_consent(&to, name, name, stop)),
             ("invited", invited(&to, once, false, reply)),
             ("invitation-changed", invited(&to, weekly, true, reply)),
             ("uninvited", uninvited(&to, once, true)),

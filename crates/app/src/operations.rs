@@ -47,12 +47,23 @@ impl Operation {
             id if id == PLANS.id => Some(IpLane::Plans),
             id if id == SIGN_UP.id || id == CONSOLE_SIGN_UP.id => Some(IpLane::SignUp),
             id if id == JOIN_WAITLIST.id => Some(IpLane::Waitlist),
-            id if [LIST_BOOKING_SLOTS.id, SHOW_BOOKING_PAGE.id, GET_BOOKING.id, SHOW_CANCELLATION.id, SHOW_MOVE.id]
-                .contains(&id) =>
+            id if [
+                LIST_BOOKING_SLOTS.id,
+                SHOW_BOOKING_PAGE.id,
+                GET_BOOKING.id,
+                GET_BOOKING_FILE.id,
+                SHOW_CANCELLATION.id,
+                SHOW_MOVE.id,
+            ]
+            .contains(&id) =>
             {
                 Some(IpLane::BookingPage)
             }
-            id if [SHOW_INVITATION.id, REPLY_TO_INVITATION.id].contains(&id) => Some(IpLane::Rsvp),
+            id if [SHOW_INVITATION.id, REPLY_TO_INVITATION.id, SHOW_BOOKING_EMAILS.id, ANSWER_BOOKING_EMAILS.id]
+                .contains(&id) =>
+            {
+                Some(IpLane::Rsvp)
+            }
             id if [CREATE_BOOKING.id, CANCEL_BOOKING.id, MOVE_BOOKING.id].contains(&id) => Some(IpLane::Booking),
             // Operations that try a password, a code or a token.
             id if [
@@ -248,6 +259,9 @@ operations! {
     BOOKING_ASSET = "getBookingAsset" "GET" "/book/assets/{name}" 200 Public;
     SHOW_CANCELLATION = "showCancellation" "GET" "/book/{slug}/bookings/{token}/cancel" 200 Public;
     SHOW_MOVE = "showMove" "GET" "/book/{slug}/bookings/{token}/move" 200 Public;
+    GET_BOOKING_FILE = "getBookingFile" "GET" "/book/{slug}/bookings/{token}/event.ics" 200 Public;
+    SHOW_BOOKING_EMAILS = "showBookingEmails" "GET" "/book/emails/{token}" 200 Public;
+    ANSWER_BOOKING_EMAILS = "answerBookingEmails" "POST" "/book/emails/{token}" 200 Public BookingPageConsent;
     CREATE_BOOKING = "createBooking" "POST" "/book/{slug}" 201 Public BookingCreate;
     GET_BOOKING = "getBooking" "GET" "/book/{slug}/bookings/{token}" 200 Public;
     CANCEL_BOOKING = "cancelBooking" "POST" "/book/{slug}/bookings/{token}/cancel" 200 Public BookingCancel;

@@ -9,8 +9,8 @@ use kalends_time::{SignedDuration, Timestamp};
 use crate::{App, ChangeSet, Refusal, Use, answered::json, ports::Mail};
 
 impl App {
-    /// Adds an email about an event to `changes`, and one use of the organization's email allowance. A recipient gets
-    /// the emails of one change in the order in which they were added.
+    /// Adds an email to `changes`, and one use of the organization's email allowance, unless the recipient agreed to such
+    /// emails. A recipient gets the emails of one change in the order in which they were added.
     pub(crate) fn write_letter(&self, mail: &Mail, about: About, now: Timestamp, changes: &mut ChangeSet) {
         let earlier = i64::try_from(changes.letters.len()).unwrap_or(i64::MAX);
         changes.letters.push(Letter {
@@ -21,7 +21,7 @@ impl App {
             content: json(mail),
             created_at: now + SignedDuration::micros(earlier),
         });
-        if let Some(count) = self.parts.settings.mail_limits.org {
+        if let Some(count) = self.parts.settings.mail_limits.org.filter(|_| !mail.agreed) {
             let allowance = Allowance::mail(changes.org, count);
             match changes.uses.iter_mut().find(|used| used.allowance == allowance) {
                 Some(used) => used.count += 1,
@@ -73,7 +73,7 @@ impl App {
         let mail: Mail =
             serde_json::from_str(content).map_err(|error| StoreError::corrupt("letters", "content", id, error))?;
         let mut taken = None;
-        if let Some(count) = self.parts.settings.mail_limits.recipient {
+        if let Some(count) = self.parts.settings.mail_limits.recipient.filter(|_| !mail.agreed) {
             let allowance = Allowance::mail_to(&mail.to, count);
             match self.parts.store.take(&allowance, now).await? {
                 Taken::Granted(used) => taken = Some((allowance, used.until)),
@@ -94,7 +94,7 @@ impl App {
                     %org, letter = %id, error = &error as &dyn std::error::Error,
                     "an email could not be sent"
                 );
-                let end = claimed.failed(self.now());
+                let end = if error.is_lasting() { LetterEnd::Dropped } else { claimed.failed(self.now()) };
                 outcome(if end == LetterEnd::Dropped { "dropped" } else { "failed" });
                 // The recipient received nothing.
                 if let Some((allowance, until)) = taken {
@@ -127,6 +127,7 @@ mod tests {
                 text: "text".to_owned(),
                 html: "<p>".to_owned(),
                 calendar,
+                agreed: false,
             };
             let kept =
                 format!(r#"{{"to":"ada@example.com","subject":"Grüße","text":"text","html":"<p>","calendar":{kept}}}"#);

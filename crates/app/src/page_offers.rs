@@ -46,11 +46,28 @@ struct TakenOnPage {
     valid_until: Option<Timestamp>,
 }
 
+/// The calendars that can take part in a booking, and which of them do.
+#[derive(Debug)]
+pub(crate) struct Parties {
+    /// The calendar of the page first.
+    pub(crate) sources: Vec<BusySource>,
+    assignment: Option<Assignment>,
+}
+
+impl Parties {
+    /// For a new booking of a page whose visible calendars are `sources`.
+    pub(crate) fn of(page: &BookingPage, sources: Vec<BusySource>) -> Self {
+        Self { sources, assignment: page.assignment() }
+    }
+}
+
 /// A slot that can be booked, and who takes part.
 pub(crate) struct DecidedSlot {
     pub(crate) slot: Span,
     /// The calendars that get an event. If the page's own is one of them, it is the first.
     pub(crate) calendars: Vec<CalendarId>,
+    /// The number of bookings of the page on which the choice of the calendar depends.
+    pub(crate) count: Option<u64>,
 }
 
 /// What a page offers now in some span.
@@ -90,26 +107,45 @@ impl App {
     /// [`Refusal::NotFound`] if no visible page has that slug, or if the page is closed.
     pub async fn open_page(&self, slug: &str) -> Result<OpenPage, Refusal> {
         let found = self.parts.store.booking_page_of_slug(SecretHash::of(slug), Period::of(self.now())).await?;
-        let FoundPage { page, source, events } = found.filter(|found| found.page.is_open()).ok_or_else(no_page)?;
-        let sources = self.sources_of_page(&page, source).await?;
+        let FoundPage { page, sources, events } = found.filter(|found| found.page.is_open()).ok_or_else(no_page)?;
         let needed = if page.assignment() == Some(Assignment::Collective) { sources.len() as u64 } else { 1 };
         let closed_for_now = events.remaining().is_some_and(|remaining| remaining < needed);
         Ok(OpenPage { page, closed_for_now, sources, events_limit: events.limit })
     }
 
-    /// The calendars of a page: `own`, and those of its team that are still visible, in the order of the page.
-    pub(crate) async fn sources_of_page(
+    /// The calendars of a page that are visible, in the order of the page.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`] if its own is not visible.
+    pub(crate) async fn sources_of_page(&self, page: &BookingPage) -> Result<Vec<BusySource>, Refusal> {
+        let calendars: Vec<CalendarId> = page.calendars().collect();
+        let found = self.parts.store.sources_of_calendars(page.org, &calendars).await?;
+        let of = |calendar: &CalendarId| found.iter().find(|source| source.calendar == *calendar).copied();
+        of(&page.calendar).ok_or_else(no_page)?;
+        Ok(calendars.iter().filter_map(of).collect())
+    }
+
+    /// Who must be free when a booking moves whose events are `moved`, that of the page's own calendar first. Several events
+    /// move together, also if the page has another team by now: the calendars of the others must be free, too.
+    pub(crate) async fn parties_to_move(
         &self,
         page: &BookingPage,
-        own: BusySource,
-    ) -> Result<Vec<BusySource>, Refusal> {
-        let mut sources = vec![own];
-        if let Some(team) = &page.team {
-            let found = self.parts.store.sources_of_calendars(page.org, &team.others).await?;
-            let of = |calendar: &CalendarId| found.iter().find(|source| source.calendar == *calendar).copied();
-            sources.extend(team.others.iter().filter_map(of));
+        sources: &[BusySource],
+        moved: &[Event],
+    ) -> Result<Parties, Refusal> {
+        let of_page = Parties::of(page, sources.to_vec());
+        let Some((_, others)) = moved.split_first().filter(|(_, others)| !others.is_empty()) else {
+            return Ok(of_page);
+        };
+        let together = if page.assignment() == Some(Assignment::Collective) { sources.len() } else { 1 };
+        let mut sources: Vec<BusySource> = sources.iter().take(together).copied().collect();
+        let others: Vec<CalendarId> = others.iter().map(|event| event.calendar).collect();
+        for source in self.parts.store.sources_of_calendars(page.org, &others).await? {
+            if sources.iter().all(|known| known.calendar != source.calendar) {
+                sources.push(source);
+            }
         }
-        Ok(sources)
+        Ok(Parties { sources, assignment: Some(Assignment::Collective) })
     }
 
     /// What the page offers now in `within`, or in its whole window.
@@ -117,8 +153,9 @@ impl App {
     /// # Errors
     /// [`Refusal::NotFound`] if one of its calendars is no longer visible.
     pub async fn offered_slots<'a>(&self, open: &'a OpenPage, within: Option<Span>) -> Result<Offers<'a>, Refusal> {
-        let humans = self.humans_of(open.page.org, &open.sources).await?;
-        self.offers(open, humans, within, &[], self.now()).await
+        let parties = Parties::of(&open.page, open.sources.clone());
+        let humans = self.humans_of(open.page.org, &parties.sources).await?;
+        self.offers(&open.page, (&parties, humans), within, &[], self.now()).await
     }
 
     /// The slots that the page with that slug offers now, as JSON: the cached answer while it is still valid. A page
@@ -142,7 +179,8 @@ impl App {
         if let Some(known) = self.page_answers.get(&question, now) {
             return Ok(known);
         }
-        let offers = self.offers(&open, question.humans.clone(), within, &[], now).await?;
+        let parties = Parties::of(page, open.sources.clone());
+        let offers = self.offers(page, (&parties, question.humans.clone()), within, &[], now).await?;
         let text = wire::BookingSlots::render(page, offers.slots());
         let answer = Bytes::from(text.map_err(failed)?);
         let same = page.same_before(within, offers.slots().next(), now);
@@ -152,13 +190,12 @@ impl App {
 
     pub(crate) async fn offers<'a>(
         &self,
-        open: &'a OpenPage,
-        humans: Vec<HumanSeen>,
+        page: &'a BookingPage,
+        (parties, humans): (&Parties, Vec<HumanSeen>),
         within: Option<Span>,
         moved: &[Event],
         now: Timestamp,
     ) -> Result<Offers<'a>, Refusal> {
-        let page = &open.page;
         let window = match (page.window(now), within) {
             (Some(window), Some(within)) => window.clip(within),
             (window, None) => window,
@@ -167,10 +204,10 @@ impl App {
         let (taken, valid_until) = match window {
             None => (Taken::of(None, Vec::new()), None),
             Some(window) => {
-                let taken = self.taken_on_page(page, (&open.sources, humans), window, moved, now).await;
+                let taken = self.taken_on_page(page, (parties, humans), window, moved, now).await;
                 let TakenOnPage { taken, valid_until, .. } = taken.map_err(Attempt::into_refusal)?;
                 // The time that the booking has already is no other time.
-                let here = moved.iter().filter(|event| open.sources.iter().any(|of| of.calendar == event.calendar));
+                let here = moved.iter().filter(|event| parties.sources.iter().any(|of| of.calendar == event.calendar));
                 (taken.and(&here.filter_map(Event::busy).collect()), valid_until)
             }
         };
@@ -185,7 +222,8 @@ impl App {
         let page = &open.page;
         // Nothing is committed, so the guards are dropped.
         let mut changes = ChangeSet::new(page.org);
-        let decided = self.decided_slot(page, &open.sources, start, &[], self.now(), &mut changes).await;
+        let parties = Parties::of(page, open.sources.clone());
+        let decided = self.decided_slot(page, &parties, start, &[], self.now(), &mut changes).await;
         Ok(decided.map_err(Attempt::into_refusal)?.slot)
     }
 
@@ -194,7 +232,7 @@ impl App {
     pub(crate) async fn decided_slot(
         &self,
         page: &BookingPage,
-        sources: &[BusySource],
+        parties: &Parties,
         start: Timestamp,
         moved: &[Event],
         now: Timestamp,
@@ -202,10 +240,12 @@ impl App {
     ) -> Result<DecidedSlot, Attempt> {
         let slot = page.slot(start, now).map_err(refused_slot)?;
         let around = BookingPage::surroundings(slot);
+        let sources = &parties.sources;
         let humans = self.humans_of(page.org, sources).await?;
-        let TakenOnPage { taken, known, .. } = self.taken_on_page(page, (sources, humans), around, moved, now).await?;
+        let TakenOnPage { taken, known, .. } = self.taken_on_page(page, (parties, humans), around, moved, now).await?;
         let slot = page.book(start, &taken, now).map_err(refused_slot)?;
-        let chosen = match page.assignment() {
+        let mut count = None;
+        let chosen = match parties.assignment {
             None | Some(Assignment::Collective) => sources.iter().map(|source| source.calendar).collect(),
             Some(Assignment::RoundRobin) => {
                 let free: Vec<CalendarId> =
@@ -215,7 +255,9 @@ impl App {
                     Some(calendar) => Some(calendar),
                     None => {
                         let since = now - SignedDuration::days(SHARE_DAYS);
-                        next_in_turn(&free, &self.parts.store.shares(page.org, page.id, since).await?)
+                        let shares = self.parts.store.shares(page.org, page.id, since).await?;
+                        count = Some(shares.bookings);
+                        next_in_turn(&free, &shares.by_calendar)
                     }
                 };
                 // `book` found a party that is free.
@@ -233,19 +275,19 @@ impl App {
             }
             changes.guards.push(Guard::CalendarTime { calendar: source.calendar, seen: source.revision, window });
         }
-        Ok(DecidedSlot { slot, calendars: chosen })
+        Ok(DecidedSlot { slot, calendars: chosen, count })
     }
 
     /// What the page does not offer in `window`. The times of `moved` do not block.
     async fn taken_on_page(
         &self,
         page: &BookingPage,
-        (sources, humans): (&[BusySource], Vec<HumanSeen>),
+        (parties, humans): (&Parties, Vec<HumanSeen>),
         window: Span,
         moved: &[Event],
         now: Timestamp,
     ) -> Result<TakenOnPage, Attempt> {
-        let around = page.reads(window);
+        let (around, sources) = (page.reads(window), &parties.sources);
         let humans = self.read_humans(page.org, humans, widest(around), now, false).await?;
         let (mut each, mut all_known, mut until) = (Vec::new(), Vec::new(), None);
         for source in sources {
@@ -258,7 +300,7 @@ impl App {
             until = sooner(until, valid_until);
         }
         let full = self.full_days(page, sources, window, moved).await?;
-        let taken = Taken::of(page.assignment(), each).and(&full.clip(window));
+        let taken = Taken::of(parties.assignment, each).and(&full.clip(window));
         Ok(TakenOnPage { taken, known: all_known, valid_until: until })
     }
 

@@ -379,6 +379,9 @@ pub struct Mail {
     pub html: String,
     /// The part for calendar programs, if any.
     pub calendar: Option<CalendarPart>,
+    /// Whether the recipient agreed to emails of this kind. The limits for email to strangers do not apply then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub agreed: bool,
 }
 
 /// A part of an email that calendar programs read: an iCalendar object with a method (RFC 6047).
@@ -414,7 +417,28 @@ impl std::fmt::Debug for Mail {
 /// An email was not accepted for delivery.
 #[derive(Debug, thiserror::Error)]
 #[error("the email was not accepted")]
-pub struct MailError(#[source] pub Box<dyn std::error::Error + Send + Sync>);
+pub struct MailError {
+    source: Box<dyn std::error::Error + Send + Sync>,
+    /// Whether the recipient will never get it.
+    lasting: bool,
+}
+
+impl MailError {
+    /// A failure that may end.
+    pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self { source: source.into(), lasting: false }
+    }
+
+    /// A failure that sending the email again does not end: there is no such mailbox.
+    pub fn lasting(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self { source: source.into(), lasting: true }
+    }
+
+    /// Whether sending the email again makes no sense.
+    pub const fn is_lasting(&self) -> bool {
+        self.lasting
+    }
+}
 
 /// Sends email.
 #[async_trait]

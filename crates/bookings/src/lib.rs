@@ -12,6 +12,7 @@ mod details;
 mod embedding;
 mod grid;
 mod guest;
+mod listeners;
 mod offer;
 mod overview;
 mod page;
@@ -28,12 +29,13 @@ pub use details::{HOST_NAME_MAX, PageDetails, PageDetailsPatch, host_name, locat
 pub use embedding::{EMBED_ORIGINS_MAX, ORIGIN_MAX, Origin, embed_origins};
 pub use grid::Timetable;
 pub use guest::{Guest, GuestDocumentError, NAME_MAX, NOTES_MAX, Sees};
+pub use listeners::{Consent, ConsentToken, Listener, Listeners, NOTIFY_EMAILS_MAX, notify_emails};
 pub use offer::{NEAREST, nearest, offered};
 pub use overview::{BookingFilter, BookingNow};
 pub use page::{
     BUFFER_MAX_MINUTES, BookingPage, BookingPagePatch, Confidential, ConfidentialError, DESCRIPTION_MAX,
     DURATION_DEFAULT_MINUTES, DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, FORMER_SLUGS_MAX, NOTICE_MAX_MINUTES,
-    NewBookingPage, PER_DAY_MAX, TITLE_MAX, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS,
+    NamedElsewhere, NewBookingPage, PER_DAY_MAX, TITLE_MAX, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS,
 };
 pub use questions::{
     ANSWER_MAX, ANSWERS_BYTES_MAX, Answers, LABEL_MAX, LONG_ANSWER_MAX, OPTION_MAX, OPTIONS_MAX, PHONE_MAX,

@@ -1,5 +1,6 @@
 //! Booking pages, and the conditions under which they offer slots.
 
+use kalends_accounts::Email;
 use kalends_availability::{BusySet, Hours, Week};
 use kalends_calendars::{ConferenceUrl, Patch};
 use kalends_kernel::{AgentId, BookingPageId, CalendarId, Entropy, FieldError, OrgId, Version};
@@ -11,9 +12,10 @@ use crate::{
     details::{PageDetails, PageDetailsPatch},
     embedding::Origin,
     grid::Timetable,
+    listeners::{Listeners, PlainListeners},
     questions::{Question, Questions},
     secret::{SecretHash, Slug},
-    team::{Assignment, Team},
+    team::{Assignment, Team, TeamPatch},
 };
 
 /// The maximum number of characters of a title. It leaves room for a guest's name, because the title of an event
@@ -53,6 +55,8 @@ pub struct BookingPage {
     pub calendar: CalendarId,
     /// The other calendars whose time is booked; `None` if there are none.
     pub team: Option<Team>,
+    /// The addresses that get an email about each booking.
+    pub listeners: Listeners,
     /// The agent that owns the calendar; `None` for a shared calendar.
     pub agent: Option<AgentId>,
     /// The last part of the page's address.
@@ -119,6 +123,15 @@ pub struct NewBookingPage {
     pub active: bool,
 }
 
+/// What a request for a page names that must be looked up before the page can have it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct NamedElsewhere {
+    /// The calendars, by their ids.
+    pub team: TeamPatch<String>,
+    /// The addresses that get an email about each booking, which may be members'.
+    pub notify_emails: Patch<Vec<Email>>,
+}
+
 /// The validated changes of a PATCH.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BookingPagePatch {
@@ -162,6 +175,7 @@ impl BookingPage {
             org,
             calendar,
             team: None,
+            listeners: Listeners::default(),
             agent,
             slug: new.slug.unwrap_or_else(|| Slug::generate(entropy)),
             former_slugs: Vec::new(),
@@ -228,6 +242,8 @@ impl BookingPage {
     pub fn deleted(&self, now: Timestamp, entropy: &dyn Entropy) -> Self {
         let mut page = Self { version: self.version.next(), updated_at: now, deleted_at: Some(now), ..self.clone() };
         page.former_slugs.push(std::mem::replace(&mut page.slug, Slug::generate(entropy)));
+        // Their links lead nowhere from now on, so they get no more emails.
+        page.listeners = Listeners::default();
         page
     }
 
@@ -236,7 +252,7 @@ impl BookingPage {
         std::iter::once(self.calendar).chain(self.team.iter().flat_map(|team| team.others.iter().copied()))
     }
 
-    /// Who takes part in a booking; `None` if only one calendar is booked.
+    /// Which calendars take part in a booking; `None` if only one calendar is booked.
     pub fn assignment(&self) -> Option<Assignment> {
         self.team.as_ref().map(|team| team.assignment)
     }
@@ -317,8 +333,8 @@ pub struct Confidential {
     pub details: PageDetails,
     /// The maximum number of bookings on one date.
     pub max_per_day: Option<u16>,
-    /// The other calendars.
-    pub team: Option<Team>,
+    /// The addresses that get an email about each booking.
+    pub listeners: Listeners,
 }
 
 /// The plain form of [`Confidential`]. Fields that are not set are left out.
@@ -344,29 +360,14 @@ struct Plain {
     questions: Vec<Question>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_per_day: Option<u16>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    team: Option<PlainTeam>,
-}
-
-/// The plain form of a [`Team`].
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlainTeam {
-    calendars: Vec<CalendarId>,
-    assignment: String,
+    #[serde(default, skip_serializing_if = "PlainListeners::is_empty")]
+    listeners: PlainListeners,
 }
 
 /// The document does not contain the fields of a booking page. The error does not repeat its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of a booking page")]
 pub struct ConfidentialError;
-
-impl PlainTeam {
-    fn read(self) -> Result<Team, ConfidentialError> {
-        let assignment = Assignment::from_name(&self.assignment).ok_or(ConfidentialError)?;
-        Ok(Team { others: self.calendars, assignment })
-    }
-}
 
 impl Confidential {
     /// Writes the document.
@@ -384,10 +385,7 @@ impl Confidential {
             embed_origins: embed_origins.iter().map(|origin| origin.as_str().to_owned()).collect(),
             questions: questions.as_slice().to_vec(),
             max_per_day: page.max_per_day,
-            team: page.team.as_ref().map(|team| PlainTeam {
-                calendars: team.others.clone(),
-                assignment: team.assignment.as_str().to_owned(),
-            }),
+            listeners: page.listeners.write(),
         };
         // Serializing texts, numbers and booleans cannot fail.
         serde_json::to_vec(&plain).unwrap_or_default()
@@ -413,7 +411,7 @@ impl Confidential {
                 questions: Questions::from_stored(plain.questions),
             },
             max_per_day: plain.max_per_day,
-            team: plain.team.map(PlainTeam::read).transpose()?,
+            listeners: Listeners::read(plain.listeners),
         })
     }
 }

@@ -19,10 +19,19 @@ use crate::{
 pub struct FoundPage {
     /// The page.
     pub page: BookingPage,
-    /// Its calendar as a source of busy times.
-    pub source: BusySource,
+    /// Its calendars that are visible, as sources of busy times, its own first.
+    pub sources: Vec<BusySource>,
     /// The number of events that its organization created in the month, and the limit. Each booking creates one.
     pub events: Used,
+}
+
+/// The bookings of a page by calendar.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shares {
+    /// The number of all bookings of the page, including cancelled ones.
+    pub bookings: u64,
+    /// In no particular order. A calendar without a booking may be left out.
+    pub by_calendar: Vec<(CalendarId, u64)>,
 }
 
 /// Reads booking pages of visible calendars.
@@ -61,14 +70,9 @@ pub trait BookingPages: Send + Sync {
         within: Span,
     ) -> Result<Vec<(EventId, Timestamp)>, StoreError>;
 
-    /// The number of bookings of a page that were made at `since` or later and take place, by the calendar on which they
-    /// are now, in no particular order. A calendar without one may be left out.
-    async fn shares(
-        &self,
-        org: OrgId,
-        of: BookingPageId,
-        since: Timestamp,
-    ) -> Result<Vec<(CalendarId, u64)>, StoreError>;
+    /// The bookings of a page that were made at `since` or later and take place, by the calendar on which they are now, with
+    /// the number of all bookings of the page, in one snapshot.
+    async fn shares(&self, org: OrgId, of: BookingPageId, since: Timestamp) -> Result<Shares, StoreError>;
 
     /// The bookings of a page by the start of their events and then by identifier.
     async fn list_bookings(

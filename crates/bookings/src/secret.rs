@@ -10,9 +10,10 @@ pub const SLUG_MIN: usize = 3;
 /// The maximum number of characters of a slug that the owner chooses.
 pub const SLUG_MAX: usize = 60;
 /// Slugs that nobody can choose: names of parts of the service, now or later.
-const RESERVED: [&str; 24] = [
+const RESERVED: [&str; 25] = [
     "about", "account", "admin", "api", "app", "asset", "assets", "book", "booking", "bookings", "console", "docs",
-    "embed", "health", "help", "kalends", "login", "mcp", "new", "rsvp", "settings", "slots", "static", "support",
+    "emails", "embed", "health", "help", "kalends", "login", "mcp", "new", "rsvp", "settings", "slots", "static",
+    "support",
 ];
 
 /// The last part of the address of a page. Anyone who has it may book on the page. A generated slug is a secret. A slug

@@ -13,7 +13,7 @@ pub const CALENDARS_MAX: usize = 20;
 /// The number of days whose bookings count when a calendar is chosen.
 pub const SHARE_DAYS: i64 = 30;
 
-/// Who of a team takes part in a booking.
+/// Which calendars of a team take part in a booking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Assignment {
     /// All: a slot must be free on each calendar.
@@ -45,7 +45,7 @@ impl Assignment {
 pub struct Team {
     /// The other calendars, 1-19, in the order in which the owner named them.
     pub others: Vec<CalendarId>,
-    /// Who takes part in a booking.
+    /// Which of them take part in a booking.
     pub assignment: Assignment,
 }
 
@@ -54,7 +54,7 @@ pub struct Team {
 pub struct TeamPatch<C> {
     /// All calendars of the page, with or without its own; `None` leaves only its own.
     pub calendars: Patch<Option<Vec<C>>>,
-    /// Who takes part in a booking.
+    /// Which of them take part in a booking.
     pub assignment: Patch<Option<Assignment>>,
 }
 
@@ -81,12 +81,15 @@ impl Team {
         match (others, assignment) {
             (Some(others), Some(assignment)) => Ok(Some(Self { others, assignment })),
             (None, None) => Ok(None),
-            (Some(_), None) => {
-                Err(FieldError::new("assignment", "must be collective or round_robin on a page with calendars"))
-            }
+            (Some(_), None) => Err(FieldError::new(
+                "assignment",
+                "must be collective or round_robin on a page with calendars; to book only one, set calendars to null",
+            )),
             (None, Some(_)) => Err(FieldError::new(
                 "calendars",
-                format!("must name 2 to {CALENDARS_MAX} calendars with an assignment"),
+                format!(
+                    "must name 2 to {CALENDARS_MAX} calendars if assignment is set; otherwise, set assignment to null"
+                ),
             )),
         }
     }
@@ -98,7 +101,7 @@ fn others(calendar: CalendarId, named: Vec<CalendarId>) -> Result<Vec<CalendarId
     let mut seen = named.clone();
     seen.sort_unstable();
     if let Some(twice) = seen.array_windows().find_map(|[one, next]| (one == next).then_some(*one)) {
-        return wrong(format!("must name each calendar once; {twice} is there twice"));
+        return wrong(format!("must name each calendar once; remove one {twice}"));
     }
     let others: Vec<CalendarId> = named.into_iter().filter(|named| *named != calendar).collect();
     if others.is_empty() || others.len() >= CALENDARS_MAX {

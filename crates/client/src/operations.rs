@@ -3,17 +3,17 @@
 use std::fmt::Display;
 
 use kalends_wire::{
-    AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, Attendee, AuditLog, AvailabilityOf,
-    AvailabilityRules, Booked, Booking, BookingPage, BookingSlots, Calendar, CalendarAvailability, CalendarContext,
-    CancelBooking, ChangeEvent, Changes, ConnectionLink, CreateAgent, CreateBookingPage, CreateCalendar,
-    CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet, CreateProposal, CreateScopedKey,
-    CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, DeleteSubscription, Delivery, DeliveryList, Event,
-    EventBatch, ExplainAvailability, Explanation, Feedback, FoundEvents, GuestBooking, Health, HoldSet, ImportReport,
-    JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit, ListBookings, ListCalendars, ListChanges,
-    ListDeliveries, ListEvents, ListHoldSets, ListProposals, ListSubscriptions, MoveBooking, MoveEvent,
-    NewConnectionLink, NewScopedKey, NewWebhook, Paging, Plans, Proposal, ProposalSummary, PutAvailabilityRules,
-    Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage,
-    SubmitBooking, SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent,
+    AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AnswerBookingEmails, Attendee, AuditLog,
+    AvailabilityOf, AvailabilityRules, Booked, Booking, BookingPage, BookingSlots, Calendar, CalendarAvailability,
+    CalendarContext, CancelBooking, ChangeEvent, Changes, ConnectionLink, CreateAgent, CreateBookingPage,
+    CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet, CreateProposal,
+    CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, DeleteSubscription, Delivery,
+    DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback, FoundEvents, GuestBooking, Health,
+    HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit, ListBookings, ListCalendars,
+    ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListProposals, ListSubscriptions, MoveBooking, MoveEvent,
+    NewConnectionLink, NewScopedKey, NewWebhook, NotifyConsent, Paging, Plans, Proposal, ProposalSummary,
+    PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp, SignUpAnswer,
+    SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent,
     UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify,
     Webhook, WebhookPaging, WebhookSecret,
 };
@@ -265,6 +265,11 @@ operations! {
     createBooking create_booking: POST "/book/{slug}" (slug; body: SubmitBooking) -> Booked;
     /// Returns a booking to its guest.
     getBooking get_booking: GET "/book/{slug}/bookings/{token}" (slug, token) -> GuestBooking;
+    /// Returns a booking as an iCalendar file. `token` is that of one of its links.
+    getBookingFile get_booking_file: GET "/book/{slug}/bookings/{token}/event.ics" (slug, token) -> String;
+    /// Decides whether emails about the bookings of a page are sent to an address. `token` is that of the link.
+    answerBookingEmails answer_booking_emails: POST "/book/emails/{token}"
+        (token; body: AnswerBookingEmails) -> NotifyConsent;
     /// Replies to an invitation, as its attendee. `token` is that of the link.
     replyToInvitation reply_to_invitation: POST "/rsvp/{token}" (token; body: SubmitReply) -> Attendee;
     /// Cancels a booking, as its guest.

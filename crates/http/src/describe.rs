@@ -323,7 +323,8 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
     if operation.redirects() {
         names.push("Location");
     }
-    if [operations::EXPORT.id, operations::EXPORT_CALENDAR.id].contains(&operation.id) {
+    if [operations::EXPORT.id, operations::EXPORT_CALENDAR.id, operations::GET_BOOKING_FILE.id].contains(&operation.id)
+    {
         names.push("Content-Disposition");
     }
     let kept = [
@@ -333,6 +334,7 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
         operations::GET_FEED.id,
         operations::EXPORT_CALENDAR.id,
         operations::EXPORT.id,
+        operations::GET_BOOKING_FILE.id,
     ];
     if kept.contains(&operation.id) {
         names.push("Cache-Control");

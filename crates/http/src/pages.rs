@@ -22,6 +22,8 @@ use crate::error::ApiError;
 
 /// The path below which booking pages are served.
 const PAGES: &str = "/book/";
+/// The beginning of a path, below that of booking pages, on which a person decides about emails.
+const EMAILS: &str = "emails/";
 /// The path below which invitations are served.
 const INVITATIONS: &str = "/rsvp/";
 /// The end of a path that lists slots, which is for programs only.
@@ -48,8 +50,8 @@ impl Wanted {
         if !wants || path.ends_with(SLOTS) {
             return None;
         }
-        let slug = rest.map(|rest| rest.split('/').next().unwrap_or_default());
-        Some(Self { back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))), invites: slug.is_none() })
+        let slug = rest.filter(|rest| !rest.starts_with(EMAILS)).and_then(|rest| rest.split('/').next());
+        Some(Self { back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))), invites: rest.is_none() })
     }
 
     /// Renders the page for an error.
@@ -207,6 +209,12 @@ mod tests {
         let request = Request::builder().method(method).uri("/rsvp/t0k").header(name, value);
         let wanted = Wanted::of(&request.body(Body::empty()).unwrap());
         assert_eq!(wanted.is_some_and(|wanted| wanted.invites && wanted.back.is_none()), shown);
+    }
+
+    #[test]
+    fn a_decision_about_emails_leads_back_to_no_page() {
+        let request = Request::get("/book/emails/t0k").header("accept", BROWSER).body(Body::empty()).unwrap();
+        assert!(Wanted::of(&request).is_some_and(|wanted| wanted.back.is_none() && !wanted.invites));
     }
 
     #[tokio::test]

@@ -52,8 +52,8 @@ impl Mailer for FileMailbox {
         let (directory, name) = (self.directory.clone(), self.name());
         tokio::task::spawn_blocking(move || write(&directory, &name, &message))
             .await
-            .map_err(|error| MailError(error.into()))?
-            .map_err(|error| MailError(error.into()))
+            .map_err(MailError::new)?
+            .map_err(MailError::new)
     }
 
     fn sender(&self) -> String {

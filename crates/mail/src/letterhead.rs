@@ -21,6 +21,26 @@ const NAME: &str = "Kalends";
 /// The mailbox, which nobody reads.
 const MAILBOX: &str = "no-reply";
 
+/// A sender: an address, with or without a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sender(Mailbox);
+
+impl Sender {
+    /// Reads `bookings@example.com` or `Example Bookings <bookings@example.com>`. An address without a name gets the usual
+    /// one.
+    ///
+    /// # Errors
+    /// Says what is allowed.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || format!("must be an address such as \"Bookings <bookings@example.com>\", got {text:?}");
+        if text.contains(char::is_control) {
+            return Err(wrong());
+        }
+        let Mailbox { name, email } = text.parse().map_err(|_| wrong())?;
+        Ok(Self(Mailbox::new(Some(name.unwrap_or_else(|| NAME.to_owned())), email)))
+    }
+}
+
 /// The sender, and the clock and entropy for the headers `Date` and `Message-ID`.
 #[derive(Clone)]
 pub struct Letterhead {
@@ -46,6 +66,12 @@ impl Letterhead {
         Self { from: Mailbox::new(Some(NAME.to_owned()), address), clock, entropy }
     }
 
+    /// Sends as another sender.
+    #[must_use]
+    pub fn sent_by(self, sender: Sender) -> Self {
+        Self { from: sender.0, ..self }
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
@@ -62,7 +88,7 @@ impl Letterhead {
     /// The message of an email: one recipient, and alternatives in plain text and HTML. Control characters in the
     /// subject, including line breaks, become spaces, so that the subject stays one header.
     pub(crate) fn message(&self, mail: &Mail) -> Result<Message, MailError> {
-        let to = mail.to.as_str().parse::<Address>().map_err(|error| MailError(error.into()))?;
+        let to = mail.to.as_str().parse::<Address>().map_err(MailError::lasting)?;
         let subject = mail.subject.replace(char::is_control, " ");
         let id = base64url(&random_bytes::<16>(&*self.entropy));
         Message::builder()
@@ -74,7 +100,7 @@ impl Letterhead {
             // Automatic replies ignore such messages (RFC 3834).
             .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()))
             .multipart(body(mail)?)
-            .map_err(|error| MailError(error.into()))
+            .map_err(MailError::lasting)
     }
 
     fn date(&self) -> SystemTime {
@@ -89,9 +115,9 @@ fn body(mail: &Mail) -> Result<MultiPart, MailError> {
     let texts = MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone());
     let Some(calendar) = &mail.calendar else { return Ok(texts) };
     let kind = format!("text/calendar; charset=utf-8; method={}", calendar.method.as_str());
-    let kind = ContentType::parse(&kind).map_err(|error| MailError(error.into()))?;
+    let kind = ContentType::parse(&kind).map_err(MailError::lasting)?;
     let form = SinglePart::builder().header(kind).body(calendar.text.clone());
-    let file_kind = ContentType::parse("application/ics").map_err(|error| MailError(error.into()))?;
+    let file_kind = ContentType::parse("application/ics").map_err(MailError::lasting)?;
     let file = Attachment::new("invite.ics".to_owned()).body(calendar.text.clone(), file_kind);
     Ok(MultiPart::mixed().multipart(texts.singlepart(form)).singlepart(file))
 }
@@ -115,6 +141,20 @@ mod tests {
     fn the_sender_is_at_the_host(#[case] host: &str, #[case] address: &str) {
         let letterhead = letterhead(host);
         assert_eq!(letterhead.from.to_string(), format!("Kalends <{address}>"));
+    }
+
+    #[rstest]
+    #[case("bookings@example.com", Ok("Kalends <bookings@example.com>"))]
+    #[case("Example Bookings <bookings@example.com>", Ok("Example Bookings <bookings@example.com>"))]
+    #[case("", Err(()))]
+    #[case("bookings", Err(()))]
+    #[case("a@example.com, b@example.com", Err(()))]
+    #[case("a@example.com\r\nBcc: b@example.com", Err(()))]
+    #[case("A\nBcc: b@example.com <a@example.com>", Err(()))]
+    fn a_configured_sender(#[case] text: &str, #[case] shown: Result<&str, ()>) {
+        let sender = Sender::parse(text).map_err(drop);
+        let from = sender.map(|sender| letterhead("kalends.example").sent_by(sender).from.to_string());
+        assert_eq!(from, shown.map(str::to_owned));
     }
 
     #[rstest]

@@ -14,7 +14,7 @@ mod transport;
 
 pub use error::MailTransportError;
 pub use file::FileMailbox;
-pub use letterhead::Letterhead;
+pub use letterhead::{Letterhead, Sender};
 pub use smtp::SmtpMailer;
 pub use smtp_url::SmtpUrl;
 pub use transport::MailTransport;

@@ -1,6 +1,6 @@
 //! Email over SMTP.
 
-use std::{fmt, io, time::Duration};
+use std::{error::Error as _, fmt, io, time::Duration};
 
 use async_trait::async_trait;
 use kalends_app::ports::{Mail, MailError, Mailer};
@@ -14,6 +14,11 @@ use lettre::{
 
 use crate::{Letterhead, SmtpUrl, smtp_url::Protection};
 
+/// The replies that can say that there is no such mailbox (RFC 5321 section 4.2.3).
+const NO_MAILBOX: [u16; 3] = [550, 551, 553];
+/// The status codes about the address of the recipient (RFC 3463 section 3.2, RFC 7505). Without one, a reply may as well be
+/// about the sender, and end when the operator corrects the settings.
+const OF_THE_RECIPIENT: [&str; 5] = ["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10"];
 /// The timeout of one SMTP command. Some requests wait until their email is sent.
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// The most connections to the server.
@@ -61,7 +66,12 @@ impl SmtpMailer {
 impl Mailer for SmtpMailer {
     async fn send(&self, mail: Mail) -> Result<(), MailError> {
         let message = self.letterhead.message(&mail)?;
-        self.transport.send(message).await.map(drop).map_err(|error| MailError(error.into()))
+        self.transport.send(message).await.map(drop).map_err(|error| {
+            let refuses = error.status().is_some_and(|code| NO_MAILBOX.contains(&code.into()));
+            let reply = error.source().map(ToString::to_string).unwrap_or_default();
+            let lasts = refuses && reply.split_whitespace().any(|word| OF_THE_RECIPIENT.contains(&word));
+            if lasts { MailError::lasting(error) } else { MailError::new(error) }
+        })
     }
 
     fn sender(&self) -> String {
@@ -72,6 +82,7 @@ impl Mailer for SmtpMailer {
 #[cfg(test)]
 mod tests {
     use mail_parser::MessageParser;
+    use rstest::rstest;
 
     use super::*;
     use crate::stand_ins::{SmtpStandIn, letterhead, mail};
@@ -113,6 +124,30 @@ mod tests {
         let printed = format!("{error:?} {error}");
         assert!(!printed.contains("314159"), "{printed}");
         assert!(server.taken().is_empty());
+    }
+
+    #[rstest]
+    #[case::no_such_mailbox("550 5.1.1 no such mailbox", true)]
+    #[case::no_such_domain("550 5.1.2 no such domain", true)]
+    #[case::of_the_sender("553 5.1.8 bad sender address", false)]
+    #[case::no_relay("550 5.7.1 relaying denied", false)]
+    #[case::without_a_status("550 no", false)]
+    #[case::greylisted("451 try again later", false)]
+    #[case::full("452 insufficient storage", false)]
+    #[case::a_wrong_password("535 authentication failed", false)]
+    #[tokio::test]
+    async fn only_the_refusal_of_a_mailbox_lasts(#[case] verdict: &'static str, #[case] lasts: bool) {
+        let server = SmtpStandIn::start(verdict).await;
+        let mailer = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await;
+        assert_eq!(mailer.send(mail()).await.unwrap_err().is_lasting(), lasts);
+    }
+
+    #[tokio::test]
+    async fn a_dead_connection_does_not_last() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        drop(listener);
+        assert!(!mailer(&format!("smtp://127.0.0.1:{port}")).await.send(mail()).await.unwrap_err().is_lasting());
     }
 
     #[tokio::test]

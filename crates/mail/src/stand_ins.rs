@@ -47,6 +47,7 @@ pub(crate) fn mail() -> Mail {
         text: "Your code is 314159.\n\nIt holds for 10 minutes.\n".into(),
         html: "<p>Your code is <b>314159</b>.</p>\n".into(),
         calendar: None,
+        agreed: false,
     }
 }
 

@@ -6,7 +6,7 @@
 //! whether or not the newer one has been sent. It waits for one that is in flight, so that the newest arrives last.
 //! A series and its occurrences wait for each other, but a letter about one occurrence supersedes no other.
 
-use kalends_kernel::{EventId, LetterId, OrgId};
+use kalends_kernel::{BookingId, BookingPageId, EventId, LetterId, OrgId};
 use kalends_time::{SignedDuration, Timestamp};
 
 use crate::Fence;
@@ -14,7 +14,7 @@ use crate::Fence;
 /// How long a claim on a letter lasts. A letter that a killed process had claimed waits this long.
 pub const LETTER_CLAIM_LASTS: SignedDuration = SignedDuration::seconds(120);
 /// The longest time that a letter waits. After that it is no longer worth sending, and is dropped.
-pub const LETTER_KEPT: SignedDuration = SignedDuration::hours(24);
+pub const LETTER_KEPT: SignedDuration = SignedDuration::days(3);
 /// The longest wait between two attempts.
 const RETRY_MAX: SignedDuration = SignedDuration::hours(1);
 
@@ -48,6 +48,18 @@ impl About {
     /// The whole event.
     pub const fn event(event: EventId) -> Self {
         Self { event, occurrence: None }
+    }
+
+    /// A booking page itself: the question whether the recipient wants the emails about its bookings. No event has the
+    /// identifier of a page.
+    pub const fn page(page: BookingPageId) -> Self {
+        Self { event: EventId::from_bytes(page.uuid().into_bytes()), occurrence: None }
+    }
+
+    /// A booking, for its hosts: what its guest gets about the same event is separate. No event has the identifier of a
+    /// booking.
+    pub const fn booking(booking: BookingId) -> Self {
+        Self { event: EventId::from_bytes(booking.uuid().into_bytes()), occurrence: None }
     }
 
     /// Whether a letter about this, to the same recipient, waits for an older one about `other`: a series and its

@@ -59,6 +59,8 @@ impl Deletions for PostgresStore {
                  SELECT scope FROM allowances WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM account_claims WHERE org_id = $1 AND id IN (
                  SELECT id FROM account_claims WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM booking_slugs WHERE slug_hash IN (
+                 SELECT slug_hash FROM booking_slugs WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM booking_pages WHERE org_id = $1 AND id IN (
                  SELECT id FROM booking_pages WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM bookings WHERE org_id = $1 AND id IN (SELECT id FROM bookings WHERE org_id = $1 LIMIT $2)",

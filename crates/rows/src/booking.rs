@@ -2,16 +2,66 @@
 
 use kalends_app::ports::FieldCipher;
 use kalends_availability::{Hours, Week};
-use kalends_bookings::{Booking, BookingNow, BookingPage, CancelledBy, Confidential, Guest, SecretHash, Timetable};
-use kalends_calendars::WrittenWeek;
-use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, StoreError, Version};
+use kalends_bookings::{
+    Assignment, Booking, BookingNow, BookingPage, CancelledBy, Confidential, Guest, SecretHash, Team, Timetable,
+};
+use kalends_calendars::{WrittenWeek, ports::BusySource};
+use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, Revision, StoreError, Version};
 use kalends_time::{Span, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
 
 use crate::{Key, Located, places, row_id};
 
 /// The hours of each weekday, as JSON.
 pub fn constraints_json(constraints: Option<&Week<Hours>>) -> Result<Option<String>, serde_json::Error> {
     constraints.map(|week| serde_json::to_string(&WrittenWeek::from(week))).transpose()
+}
+
+/// A [`Team`] as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTeam {
+    assignment: String,
+    /// Each as 32 hexadecimal digits, which statements can read.
+    calendars: Vec<String>,
+}
+
+/// The team of a page, as JSON.
+pub fn team_json(team: Option<&Team>) -> Result<Option<String>, serde_json::Error> {
+    let written = team.map(|team| WrittenTeam {
+        assignment: team.assignment.as_str().to_owned(),
+        calendars: team.others.iter().map(|calendar| calendar.uuid().simple().to_string()).collect(),
+    });
+    written.as_ref().map(serde_json::to_string).transpose()
+}
+
+fn read_team(row: &Located<&BookingPageId>, json: &str) -> Result<Team, StoreError> {
+    let WrittenTeam { assignment, calendars } = row.read("team", serde_json::from_str(json))?;
+    let calendar = |text: &String| row.read("team", Uuid::parse_str(text)).map(CalendarId::from_uuid);
+    let others = calendars.iter().map(calendar).collect::<Result<_, _>>()?;
+    Ok(Team { others, assignment: row.named("team", &assignment, Assignment::from_name)? })
+}
+
+/// The visible calendars of a team, which a statement returns as a JSON array of `[id, agent, revision, granted]`, in the
+/// order of the page. An agent that is missing is null or empty.
+pub fn team_sources(page: &BookingPage, json: Option<&str>) -> Result<Vec<BusySource>, StoreError> {
+    let row = Located { table: "booking_pages", id: &page.id };
+    let (Some(json), Some(team)) = (json, &page.team) else { return Ok(Vec::new()) };
+    let found: Vec<(String, Option<String>, i64, Value)> = row.read("team", serde_json::from_str(json))?;
+    let mut sources = Vec::with_capacity(found.len());
+    for (calendar, agent, revision, granted) in found {
+        let agent = agent.filter(|agent| !agent.is_empty()).map(|agent| row.read("team", Uuid::parse_str(&agent)));
+        sources.push(BusySource {
+            agent: agent.transpose()?.map(AgentId::from_uuid),
+            calendar: CalendarId::from_uuid(row.read("team", Uuid::parse_str(&calendar))?),
+            revision: Revision(revision),
+            granted: granted == Value::Bool(true) || granted == 1,
+        });
+    }
+    sources.sort_by_key(|source| team.others.iter().position(|calendar| *calendar == source.calendar));
+    Ok(sources)
 }
 
 columns! {
@@ -29,6 +79,7 @@ columns! {
         min_notice_minutes: i64,
         timezone: String,
         constraints: Option<String>,
+        team: Option<String>,
         active: bool,
         bookings: i64,
         version: i64,
@@ -44,18 +95,20 @@ impl<K: Key> BookingPageRow<K> {
         let id = BookingPageId::from_uuid(row_id("booking_pages", "id", &self.id)?);
         let row = Located { table: "booking_pages", id: &id };
         let plain = row.open(places::booking_page_content(id), &self.content, cipher)?;
-        let Confidential { slug, former_slugs, title, description, details, max_per_day, team } =
+        let Confidential { slug, former_slugs, title, description, details, max_per_day, listeners } =
             row.read("content", Confidential::read(&plain))?;
         let agent = row.uuid_if_any("agent_id", self.agent_id.as_ref())?;
         let constraints = self.constraints.as_deref().map(|json| {
             let written: WrittenWeek = row.read("constraints", serde_json::from_str(json))?;
             written.read("constraints").map_err(|errors| row.corrupt("constraints", errors.first()))
         });
+        let team = self.team.as_deref().map(|json| read_team(&row, json));
         Ok(BookingPage {
             id,
             org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
             calendar: CalendarId::from_uuid(row.uuid("calendar_id", &self.calendar_id)?),
-            team,
+            team: team.transpose()?,
+            listeners,
             agent: agent.map(AgentId::from_uuid),
             slug,
             former_slugs,

@@ -15,7 +15,7 @@ use std::{net::SocketAddr, num::NonZeroUsize, path::PathBuf};
 use ipnet::IpNet;
 use kalends_accounts::PublicMailDomains;
 use kalends_calendars::RecurrenceDefault;
-use kalends_mail::MailTransport;
+use kalends_mail::{MailTransport, Sender};
 use kalends_plans::{IpLimits, MailLimits, Plan};
 use kalends_time::{CivilDate, SignedDuration};
 use kalends_vault::MasterKeys;
@@ -47,6 +47,8 @@ pub struct Config {
     console_url: Option<String>,
     /// How mail is sent.
     pub mail: MailTransport,
+    /// The sender of mail; `None` is an address at the host of the base URL.
+    pub mail_from: Option<Sender>,
     /// The master key, or two while rotating.
     pub master_key: Option<MasterKeys>,
     /// The key that signs console sessions.
@@ -117,6 +119,7 @@ impl Config {
         let base_url = reader.optional(&keys::BASE_URL, values::web_address);
         let console_url = reader.optional(&keys::CONSOLE_URL, values::web_address);
         let mail = reader.read(&keys::MAIL, |text| MailTransport::parse(text).map_err(|error| error.to_string()));
+        let mail_from = reader.optional(&keys::MAIL_FROM, Sender::parse);
         let master_key =
             reader.optional(&keys::MASTER_KEY, |text| MasterKeys::parse(text).map_err(|error| error.to_string()));
         let session_key = reader.optional(&keys::SESSION_KEY, values::session_key);
@@ -156,6 +159,7 @@ impl Config {
                 base_url,
                 console_url,
                 mail: mail?,
+                mail_from,
                 master_key,
                 session_key,
                 admin_token,
@@ -261,6 +265,7 @@ mod tests {
             ("KALENDS_BASE_URL", "https://cal.example/"),
             ("KALENDS_CONSOLE_URL", "https://console.example"),
             ("KALENDS_MAIL", "smtp://u:p@mail.example"),
+            ("KALENDS_MAIL_FROM", "Bookings <bookings@cal.example>"),
             ("KALENDS_MASTER_KEY", key),
             ("KALENDS_SESSION_KEY", key),
             ("KALENDS_ADMIN_TOKEN", "a-long-enough-token"),
@@ -288,6 +293,7 @@ mod tests {
         .unwrap();
         assert!(matches!(config.database, DatabaseUrl::Postgres(_)));
         assert_eq!(config.database_connections, 40);
+        assert_eq!(config.mail_from, Some(Sender::parse("Bookings <bookings@cal.example>").unwrap()));
         assert!(!config.migrate && !config.terms_material && !config.log_requests);
         assert_eq!(config.otlp_endpoint.as_deref(), Some("http://localhost:4318"));
         assert_eq!(config.base_url(None), "https://cal.example");
@@ -317,10 +323,11 @@ mod tests {
             ("KALENDS_MASTER_KEY", "hunter2"),
             ("KALENDS_DATABASE_URL", "mysql://u:hunter2@db"),
             ("KALENDS_MAIL", "ftp://u:hunter2@mail"),
+            ("KALENDS_MAIL_FROM", "bookings"),
             ("KALENDS_MIGRATE", "perhaps"),
         ])
         .unwrap_err();
-        assert_eq!(problems.len(), 5, "{problems:?}");
+        assert_eq!(problems.len(), 6, "{problems:?}");
         assert!(problems.iter().all(|problem| !problem.contains("hunter2")), "{problems:?}");
         assert_eq!(
             problems[0],

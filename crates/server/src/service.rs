@@ -41,6 +41,10 @@ impl Service {
         let (database, ring) = open_keys(config, &clock, &entropy).await?;
 
         let letterhead = Letterhead::new(&host_of(&base_url), Arc::clone(&clock), Arc::clone(&entropy));
+        let letterhead = match config.mail_from.clone() {
+            Some(sender) => letterhead.sent_by(sender),
+            None => letterhead,
+        };
         let mailer =
             config.mail.open(&config.data_dir.join("mail"), letterhead).context("cannot open the mail transport")?;
         let settings = Settings {

@@ -69,6 +69,7 @@ impl Deletions for SqliteStore {
                 select rowid from proposal_participants where org_id = ?1 limit ?2)",
             "delete from reservations where org_id = ?1 and (calendar_id, proposal_id, place) in (
                 select calendar_id, proposal_id, place from reservations where org_id = ?1 limit ?2)",
+            "delete from booking_slugs where rowid in (select rowid from booking_slugs where org_id = ?1 limit ?2)",
             "delete from booking_pages where rowid in (select rowid from booking_pages where org_id = ?1 limit ?2)",
             "delete from bookings where rowid in (select rowid from bookings where org_id = ?1 limit ?2)",
             "delete from letters where rowid in (select rowid from letters where org_id = ?1 limit ?2)",

@@ -9,7 +9,10 @@ use async_trait::async_trait;
 use kalends_accounts::Email;
 use kalends_app::ports::{Mail, MailError, Mailer};
 
-/// Accepts every email and stores it for inspection. Clones are the same mailbox.
+/// The end of addresses at which there are no mailboxes.
+const GONE: &str = "@gone.example";
+
+/// Accepts every email and stores it for inspection, except to `@gone.example`, where nobody has a mailbox. Clones are the same mailbox.
 #[derive(Debug, Clone, Default)]
 pub struct Mailbox {
     mails: Arc<Mutex<Vec<Mail>>>,
@@ -51,7 +54,10 @@ impl Mailbox {
 impl Mailer for Mailbox {
     async fn send(&self, mail: Mail) -> Result<(), MailError> {
         if self.refuses.load(Ordering::SeqCst) {
-            return Err(MailError("the mailbox refuses all mail".into()));
+            return Err(MailError::new("the mailbox refuses all mail"));
+        }
+        if mail.to.as_str().ends_with(GONE) {
+            return Err(MailError::lasting("there is no such mailbox"));
         }
         self.lock().push(mail);
         Ok(())
@@ -76,6 +82,7 @@ mod tests {
             text: "…".into(),
             html: "<p>…</p>".into(),
             calendar: None,
+            agreed: false,
         };
         mailbox.send(mail("ada@example.com", "one")).await.unwrap();
         mailbox.send(mail("bob@example.com", "two")).await.unwrap();

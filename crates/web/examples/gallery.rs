@@ -11,10 +11,12 @@ use kalends_kernel::{FieldError, FieldErrors};
 use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use kalends_web::markdown::Guide;
 use kalends_web::{
-    Booked, Booking, BookingState, Clock, DisplaySettings, Form, Given, Href, Invitation, InvitationState, Limits,
-    Moving, Notice, Page, PageQuery, Path, Picker, Reply, Taken, assets, headers,
+    Booked, Booking, BookingEmails, BookingState, Clock, DisplaySettings, EmailsState, Form, Given, Href, Invitation,
+    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reply, Taken, assets, headers,
 };
 
+/// A name that is longer than most.
+const LONG_NAME: &str = "Institut für außergewöhnlich lange Bezeichnungen";
 const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
 const GIVEN: Given<'_> = Given {
     name: "Grace Hopper",
@@ -194,7 +196,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let moved_page = Page { path: &move_path, ..page };
     let long = Page {
         title: "Donaudampfschifffahrtsgesellschaftskapitänsprechstunde <b>with</b> “quotes” & more",
-        host: Some("Institut für außergewöhnlich lange Bezeichnungen"),
+        host: Some(LONG_NAME),
         duration_minutes: 90,
         ..page
     };
@@ -204,6 +206,15 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
     let empty_month_offers: Vec<Span> = offers.iter().copied().filter(|one| one.start() < slot.start()).collect();
     let reply_path = Path::new("/rsvp/9fj2").ok_or("no path")?;
     let call = Href::new("https://meet.example.com/standup").ok_or("no address")?;
+    let emails_path = Path::new("/book/emails/9fj2").ok_or("no path")?;
+    let emails = BookingEmails {
+        path: &emails_path,
+        title: page.title,
+        organization: "Analytical Engines",
+        email: "grace@example.com",
+        state: EmailsState::Asked,
+        recorded: false,
+    };
     let invitation = Invitation {
         path: &reply_path,
         title: "Engine review",
@@ -228,6 +239,10 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         ..invitation.clone()
     };
     Ok(vec![
+        ("emails.html", emails.html()),
+        ("emails-yes.html", BookingEmails { state: EmailsState::Sent, recorded: true, ..emails.clone() }.html()),
+        ("emails-no.html", BookingEmails { state: EmailsState::Stopped, recorded: true, ..emails.clone() }.html()),
+        ("emails-long.html", BookingEmails { title: long.title, organization: LONG_NAME, ..emails }.html()),
         ("invitation.html", invitation.html()),
         ("invitation-long.html", long_invitation.html()),
         ("invitation-days.html", Invitation { all_day: true, repeats: false, ..invitation.clone() }.html()),

@@ -1,10 +1,12 @@
 //! Pages about a booking: after it was made, before and after it is moved, and before and after it is cancelled.
 
+use std::fmt::Display;
+
 use askama::Template;
-use kalends_time::Span;
+use kalends_time::{Span, Timestamp};
 
 use crate::form::back;
-use crate::link::{Href, Path};
+use crate::link::{Href, Path, with};
 use crate::page::{DisplaySettings, Page};
 
 /// The answer to a form that booked a slot (201) or moved a booking.
@@ -90,6 +92,46 @@ impl Booked<'_> {
     /// The page.
     pub fn html(&self) -> String {
         crate::render(self)
+    }
+}
+
+impl<'a> Booked<'a> {
+    /// The address at which Google Calendar adds the booking.
+    fn google(&self) -> String {
+        // RFC 5545 section 3.3.5, in UTC.
+        let basic = |at: Timestamp| at.to_string().replace(['-', ':'], "");
+        let dates = format!("{}/{}", basic(self.slot.start()), basic(self.slot.end()));
+        let (place, details) = self.place_and_details();
+        let parameters: [(&str, &dyn Display); 5] = [
+            ("action", &"TEMPLATE"),
+            ("text", &self.page.title),
+            ("dates", &dates),
+            ("location", &place),
+            ("details", &details),
+        ];
+        with("https://calendar.google.com/calendar/render", &parameters)
+    }
+
+    /// The address at which Outlook adds the booking.
+    fn outlook(&self) -> String {
+        let (place, details) = self.place_and_details();
+        let parameters: [(&str, &dyn Display); 7] = [
+            ("path", &"/calendar/action/compose"),
+            ("rru", &"addevent"),
+            ("subject", &self.page.title),
+            ("startdt", &self.slot.start()),
+            ("enddt", &self.slot.end()),
+            ("location", &place),
+            ("body", &details),
+        ];
+        with("https://outlook.live.com/calendar/0/deeplink/compose", &parameters)
+    }
+
+    /// The place, or the call if there is no place, and what else there is to say.
+    fn place_and_details(&self) -> (&'a str, String) {
+        let call = self.call.map(Href::as_str);
+        let place = self.location.or(call).unwrap_or_default();
+        (place, call.map(|call| format!("Call: {call}")).unwrap_or_default())
     }
 }
 

@@ -15,6 +15,7 @@ pub mod markdown;
 
 mod booking;
 mod console;
+mod emails;
 mod form;
 mod invitation;
 mod link;
@@ -30,6 +31,7 @@ mod tests;
 
 pub use booking::{Booked, Booking, BookingState, Moving};
 pub use console::Console;
+pub use emails::{BookingEmails, EmailsState};
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
 pub use invitation::{Invitation, InvitationState, Reply};
 pub use link::{Href, Path};

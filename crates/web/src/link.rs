@@ -28,15 +28,20 @@ impl Path {
 
     /// The path with these parameters.
     pub(crate) fn with(&self, parameters: &[(&str, &dyn fmt::Display)]) -> String {
-        let mut address = self.0.clone();
-        for (index, (name, value)) in parameters.iter().enumerate() {
-            address.push(if index == 0 { '?' } else { '&' });
-            address.push_str(name);
-            address.push('=');
-            address.extend(utf8_percent_encode(&value.to_string(), QUERY));
-        }
-        address
+        with(&self.0, parameters)
     }
+}
+
+/// An address without a query, with these parameters.
+pub(crate) fn with(address: &str, parameters: &[(&str, &dyn fmt::Display)]) -> String {
+    let mut address = address.to_owned();
+    for (index, (name, value)) in parameters.iter().enumerate() {
+        address.push(if index == 0 { '?' } else { '&' });
+        address.push_str(name);
+        address.push('=');
+        address.extend(utf8_percent_encode(&value.to_string(), QUERY));
+    }
+    address
 }
 
 impl Href {
@@ -46,6 +51,11 @@ impl Href {
         let elsewhere = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
         let printable = text.chars().all(|char| char.is_ascii_graphic() && char != '\\');
         (is_local(&text) || elsewhere && printable).then_some(Self(text))
+    }
+
+    /// The address.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
     }
 }
 

@@ -5,7 +5,7 @@ use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "schema")]
-use crate::schemas::{AssignmentName, QuestionTypeName};
+use crate::schemas::{AssignmentName, ConsentName, QuestionTypeName};
 use crate::{
     Notice, WorkingHours,
     derives::ToSchema,
@@ -22,7 +22,9 @@ mod parse;
     "calendar_id": "cal_01jn8r6v9ke0bt3m5qz2c7xwdh", "calendars": null, "assignment": null,
     "agent_id": "agt_01jn8r6v9ke0bt3m5qz2c7xwdh", "slug": "x7Jd0aQ2mVtY5cKw9LrB3g", "title": "Intro call", "description": null, "host_name": "Grace Hopper",
     "location": null, "conference_url": "https://meet.example.com/intro", "accent_color": "#0f6457",
-    "embed_origins": ["https://www.example.com"], "questions": [
+    "embed_origins": ["https://www.example.com"],
+    "notify_emails": ["grace@example.com"], "notify_consents": [{ "email": "grace@example.com", "status": "agreed" }],
+    "questions": [
         { "id": "topic", "label": "What is it about?", "type": "text", "required": true, "options": [] }
     ], "duration_minutes": 30, "buffer_minutes": 10, "window_days": 14, "min_notice_minutes": 120, "max_per_day": null, "timezone": "Europe/Berlin",
     "availability_constraints": { "mon": { "start": "09:00", "end": "17:00" } }, "active": true, "bookings_count": 3,
@@ -39,10 +41,11 @@ pub struct BookingPage {
     /// The calendar that is booked, `cal_…`.
     #[schema(value_type = String)]
     pub calendar_id: CalendarId,
-    /// All calendars that are booked, `calendar_id` first. Null if it is the only one.
+    /// All calendars that are booked, `calendar_id` first. One that was deleted stays in the list, but takes no part. Null if
+    /// `calendar_id` is the only one.
     #[schema(value_type = Option<Vec<String>>)]
     pub calendars: Option<Vec<CalendarId>>,
-    /// Who of `calendars` takes part in a booking. Null if there is only one.
+    /// Which of `calendars` take part in a booking. Null if there is only one.
     #[schema(value_type = Option<AssignmentName>)]
     pub assignment: Option<String>,
     /// The agent that owns the calendar; null for a shared calendar.
@@ -65,6 +68,10 @@ pub struct BookingPage {
     pub accent_color: Option<String>,
     /// The sites that may show the page in a frame.
     pub embed_origins: Vec<String>,
+    /// The addresses that get an email about each booking.
+    pub notify_emails: Vec<String>,
+    /// Which of these addresses get emails.
+    pub notify_consents: Vec<NotifyConsent>,
     /// What guests are asked.
     pub questions: Vec<Question>,
     /// The length of a slot, in minutes.
@@ -98,6 +105,28 @@ pub struct BookingPage {
     /// When the page was last changed. Bookings do not count as changes.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
+}
+
+/// Whether an address gets an email about each booking of a page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({ "email": "grace@example.com", "status": "agreed" }))]
+pub struct NotifyConsent {
+    /// The address.
+    #[schema(format = "email")]
+    pub email: String,
+    /// Whether it gets emails. `member`: as long as it belongs to a member of the organization. `asked`: not yet; the
+    /// person was asked by email. `agreed`: yes. `refused`: no; the person does not want them.
+    #[schema(value_type = ConsentName)]
+    pub status: String,
+}
+
+/// The answer of an address that was asked whether it wants emails about the bookings of a page.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "agrees": true }))]
+pub struct AnswerBookingEmails {
+    /// Whether the emails may be sent. A later answer replaces an earlier one.
+    pub agrees: bool,
 }
 
 /// A question to guests.
@@ -142,8 +171,9 @@ pub struct CreateBookingPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_items = 1, max_items = 20)]
     pub calendars: Option<Vec<String>>,
-    /// Who of `calendars` takes part in a booking. `collective`: all of them; a slot must be free on each calendar.
-    /// `round_robin`: one that is free, the one with the fewest bookings of the page in the last 30 days.
+    /// Which of `calendars` take part in a booking. `collective`: all of them; a slot must be free on each calendar.
+    /// `round_robin`: one that is free, the one with the fewest bookings that were made through this page in the last 30
+    /// days and take place.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<AssignmentName>)]
     pub assignment: Option<String>,
@@ -179,6 +209,11 @@ pub struct CreateBookingPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 10)]
     pub embed_origins: Option<Vec<String>>,
+    /// The addresses that get an email about each booking: when it is made, moved and cancelled. Addresses that do not
+    /// belong to a member of the organization are asked by email first, and get nothing else until they agree.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 5)]
+    pub notify_emails: Option<Vec<String>>,
     /// What guests are asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 10)]
@@ -228,7 +263,7 @@ pub struct UpdateBookingPage {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 20)]
     pub calendars: Given<Vec<String>>,
-    /// Who of `calendars` takes part in a booking. Null only together with `calendars`.
+    /// Which of `calendars` take part in a booking. Null only together with `calendars`.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<AssignmentName>)]
     pub assignment: Given<String>,
@@ -260,6 +295,10 @@ pub struct UpdateBookingPage {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, nullable = false, max_items = 10)]
     pub embed_origins: Given<Vec<String>>,
+    /// Replaces the addresses that get an email about each booking. Answers of addresses that stay are kept.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>, nullable = false, max_items = 5)]
+    pub notify_emails: Given<Vec<String>>,
     /// Replaces all questions to guests.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Question>>, nullable = false, max_items = 10)]

@@ -137,6 +137,10 @@ pub struct BookingLinks {
     /// The address that cancels the booking with a POST without a body.
     #[schema(format = "uri")]
     pub cancel_url: String,
+    /// The address of the booking as an iCalendar file, which guests add to their calendars. It returns 404 once the booking
+    /// is cancelled.
+    #[schema(format = "uri")]
+    pub ics_url: String,
     /// The address that moves the booking with a POST of `start`. Absent if the address of this request can only cancel
     /// the booking.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -67,7 +67,9 @@ pub use audit::{AuditEntry, AuditLog, AuditPagination, ListAudit};
 pub use availability::{
     AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Slot,
 };
-pub use booking_pages::{BookingPage, CreateBookingPage, Question, UpdateBookingPage};
+pub use booking_pages::{
+    AnswerBookingEmails, BookingPage, CreateBookingPage, NotifyConsent, Question, UpdateBookingPage,
+};
 pub use bookings::{
     Booked, BookedEvent, Booking, BookingLinks, BookingSlots, CancelBooking, GuestBooking, GuestEvent, ListBookings,
     MoveBooking, OpenPage, PageNotice, SlotsOfPage, SubmitBooking,

@@ -163,7 +163,7 @@ fn composed_answers_round_trip() {
     returns::<BookingSlots>(&json!({ "booking_page": example::<OpenPage>(), "slots": [], "next_from": AT }));
     let notice = json!({ "code": "booking_closed", "message": "closed" });
     returns::<BookingSlots>(&json!({ "booking_page": example::<OpenPage>(), "slots": [], "notices": [notice] }));
-    let links = json!({ "cancel_url": "https://example.com/c", "reschedule_url": "https://example.com/m" });
+    let links = json!({ "cancel_url": "https://example.com/c", "ics_url": "https://example.com/i", "reschedule_url": "https://example.com/m" });
     let mut booked = json!({ "booking_page_id": id("bkp"), "event": example::<GuestEvent>() });
     let mut booking = json!({
         "booking_page_id": id("bkp"), "booking_page": example::<OpenPage>(), "status": "confirmed",

@@ -4,7 +4,7 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
 use kalends_accounts::{Action, ClaimStatus, SignUpSource, oauth::Provider as OfHumans};
-use kalends_bookings::{Assignment, CancelledBy, QuestionType};
+use kalends_bookings::{Assignment, CancelledBy, Consent, QuestionType};
 use kalends_bridge::{Audience, ConnectionStatus, LinkStatus, PublicationPolicy};
 use kalends_calendars as calendars;
 use kalends_feeds::SubscriptionStatus;
@@ -121,7 +121,9 @@ closed_sets! {
     AuditAction = names!(Action);
     /// How a question of a booking page is answered.
     QuestionTypeName = names!(QuestionType);
-    /// Who of several calendars takes part in a booking.
+    /// Whether an address gets emails about bookings.
+    ConsentName = names!(Consent);
+    /// Which calendars of a page take part in a booking.
     AssignmentName = names!(Assignment);
     /// Who cancelled a booking.
     CancelledByName = names!(CancelledBy);

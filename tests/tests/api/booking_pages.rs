@@ -14,7 +14,7 @@ use crate::{
 
 const PAGES: &str = "/v1/booking-pages";
 
-const FIELDS: [&str; 28] = [
+const FIELDS: [&str; 30] = [
     "id",
     "org_id",
     "calendar_id",
@@ -29,6 +29,8 @@ const FIELDS: [&str; 28] = [
     "conference_url",
     "accent_color",
     "embed_origins",
+    "notify_emails",
+    "notify_consents",
     "questions",
     "duration_minutes",
     "buffer_minutes",
@@ -63,7 +65,8 @@ async fn a_page_is_created_with_its_defaults(#[case] database: Database) {
         "org_id": org.id, "calendar_id": calendar, "calendars": null, "assignment": null, "agent_id": own, "title": "Intro secret-title", "description": null,
         "duration_minutes": 30, "buffer_minutes": 0, "window_days": 14, "min_notice_minutes": 0, "timezone": "UTC",
         "availability_constraints": null, "active": true, "bookings_count": 0, "host_name": null, "location": null,
-        "max_per_day": null, "conference_url": null, "accent_color": null, "embed_origins": [], "questions": []
+        "max_per_day": null, "conference_url": null, "accent_color": null, "embed_origins": [], "questions": [],
+        "notify_emails": [], "notify_consents": []
     });
     for (field, value) in expected.as_object().unwrap() {
         assert_eq!(&made[field.as_str()], value, "{field}");

@@ -102,7 +102,7 @@ async fn a_slot_is_booked(#[case] database: Database) {
     assert_eq!(offered["slots"][0]["end"], iso(at(&slots[0]) + TimeDelta::hours(1)));
 
     let booked = desk.book(&page, &slots[5]).await.expect(201);
-    has_exactly(&booked.json, &["booking_page_id", "event", "cancel_url", "reschedule_url"]);
+    has_exactly(&booked.json, &["booking_page_id", "event", "cancel_url", "ics_url", "reschedule_url"]);
     has_exactly(&booked["event"], &["id", "title", "start_time", "end_time", "status"]);
     is_id(&booked["event"]["id"], "evt_");
     assert_eq!(booked["booking_page_id"], page.id);
@@ -329,6 +329,7 @@ async fn a_booking_is_moved_and_cancelled(#[case] database: Database) {
             "email",
             "notes",
             "cancel_url",
+            "ics_url",
             "reschedule_url",
         ],
     );

@@ -21,6 +21,7 @@ mod availability;
 mod availability_rules;
 mod booking_browser;
 mod booking_days;
+mod booking_emails_by_the_rule;
 mod booking_html;
 mod booking_pages;
 mod booking_pages_by_the_rule;

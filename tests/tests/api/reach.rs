@@ -92,6 +92,9 @@ fn ruled(operation: &str) -> About {
         | "getBookingAsset"
         | "showCancellation"
         | "showMove"
+        | "getBookingFile"
+        | "showBookingEmails"
+        | "answerBookingEmails"
         | "showInvitation"
         | "replyToInvitation"
         | "listBookingSlots"
@@ -557,6 +560,7 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "createBooking" => json!({ "name": "Ada", "email": "ada@example.com", "start": start }),
         "moveBooking" => json!({ "start": start }),
         "replyToInvitation" => json!({ "status": "accepted" }),
+        "answerBookingEmails" => json!({ "agrees": true }),
         "updateIcalSubscription" | "updateCalendarConnection" => json!({ "label": "y" }),
         "createConnectionLink" | "startCalendarConnection" => json!({}),
         "openConnectionLink" => json!({ "token": "nobody-s" }),

@@ -111,6 +111,8 @@ async fn the_description_names_every_operation(#[case] database: Database) {
         "/book/{slug}/bookings/{token}",
         "/book/{slug}/bookings/{token}/cancel",
         "/book/{slug}/bookings/{token}/move",
+        "/book/{slug}/bookings/{token}/event.ics",
+        "/book/emails/{token}",
         "/rsvp/{token}",
     ];
     let mut operations = 0;

@@ -1250,3 +1250,94 @@ async fn pages_that_share_calendars_never_book_one_twice(#[case] database: Datab
     let lists = join_all(pages.iter().map(async |(page, events)| desk.listed(page).await.len() * events)).await;
     assert_eq!(lists.iter().sum::<usize>(), expected);
 }
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_move_needs_the_calendar_of_each_event_also_after_the_team_has_changed(#[case] database: Database) {
+    let desk = Desk::new(database, 3).await;
+    let page = desk.page(COLLECTIVE, &[0, 1]).await;
+    let slots = desk.slots(&page).await;
+    let booked = desk.book(&page, &slots[5]).await;
+    for change in [json!({ "calendars": null }), json!({ "calendars": desk.ids(&[2]), "assignment": ROUND_ROBIN })] {
+        desk.patch(&page, change).await;
+        let other = desk.busy(1, &slots[7]).await;
+        assert!(desk.offers(&page, &slots[7]).await, "to others");
+        let refused = desk.move_to(&booked, &slots[7]).await.refused(409, "conflict").code("slot_taken");
+        desk.names_no_calendar(&refused);
+        assert_eq!(desk.all_starts().await, [vec![slots[5].clone()], vec![slots[5].clone(), slots[7].clone()], vec![]]);
+        desk.delete(&other).await;
+    }
+    desk.move_to(&booked, &slots[7]).await.expect(200);
+    assert_eq!(desk.all_starts().await, [vec![slots[7].clone()], vec![slots[7].clone()], vec![]]);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_booking_on_another_calendar_outlives_the_calendar_of_the_page(#[case] database: Database) {
+    let desk = Desk::new(database, 2).await;
+    let (all, one) = (desk.page(COLLECTIVE, &[0, 1]).await, desk.page(ROUND_ROBIN, &[0, 1]).await);
+    let slots = desk.slots(&all).await;
+    desk.busy(0, &slots[5]).await;
+    let alone = desk.book(&one, &slots[5]).await;
+    let by_guest = desk.book(&all, &slots[7]).await;
+    let by_host = desk.book(&all, &slots[9]).await;
+    let id = text(&desk.seen(&all, &by_host).await["id"]);
+    desk.api.delete(format!("/v1/calendars/{}", desk.team[0])).await.expect(204);
+    desk.guest.get(format!("{}/slots", all.book)).await.refused(404, "not_found");
+    assert_eq!(desk.starts(1).await, [slots[5].clone(), slots[7].clone(), slots[9].clone()]);
+    for booked in [&alone, &by_guest] {
+        assert_eq!(desk.guest.post(&booked.cancel).await.expect(200)["status"], "cancelled");
+    }
+    assert_eq!(desk.cancel(&id).await.expect(200)["cancelled_by"], "host");
+    assert_eq!(desk.starts(1).await, [""; 0]);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn what_is_left_of_a_booking_is_cancelled_under_its_own_uid(#[case] database: Database) {
+    let desk = Desk::new(database, 2).await;
+    let page = desk.page(COLLECTIVE, &[0, 1]).await;
+    let slots = desk.slots(&page).await;
+    for (slot, by_host) in [(5, false), (9, true)] {
+        let before = desk.server.mails().len();
+        let booked = desk.book(&page, &slots[slot]).await;
+        let id = text(&desk.seen(&page, &booked).await["id"]);
+        desk.delete(&booked.event).await;
+        if by_host {
+            desk.cancel(&id).await.expect(200);
+        } else {
+            desk.guest.post(&booked.cancel).await.expect(200);
+        }
+        assert_eq!(desk.all_starts().await, [vec![], Vec::<String>::new()]);
+        let mails = desk.server.wait_for_mails(before + 2).await;
+        assert_eq!(value(&mails[before], "UID"), value(&mails[before + 1], "UID"));
+    }
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_booking_whose_event_moved_away_from_another_that_has_begun_is_cancelled(#[case] database: Database) {
+    let mut desk = Desk::new(database, 2).await;
+    let page = desk.page(COLLECTIVE, &[0, 1]).await;
+    let slots = desk.slots(&page).await;
+    let booked = desk.book(&page, &slots[5]).await;
+    let later = json!({ "start_time": slots[100] });
+    desk.api.patch(format!("/v1/events/{}", booked.event)).json(later).await.expect(200);
+    desk.later(2).await;
+    assert_eq!(desk.guest.post(&booked.cancel).await.expect(200)["status"], "cancelled");
+    assert_eq!(desk.all_starts().await, [vec![], vec![slots[5].clone()]], "what has begun stays");
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_key_changes_who_takes_part_only_if_it_reaches_all(#[case] database: Database) {
+    let desk = Desk::new(database, 2).await;
+    let page = desk.page(ROUND_ROBIN, &[0, 1]).await;
+    let key = desk.api.post("/v1/keys").json(json!({ "agent_id": desk.agents[0] })).await.expect(201);
+    let scoped = desk.server.client(&text(&key["key"]));
+    scoped.patch(&page.path).json(json!({ "title": "Chat" })).await.expect(200);
+    let refused = scoped.patch(&page.path).json(json!({ "assignment": COLLECTIVE })).await;
+    assert_eq!(refused.status, 403, "{}", refused.describe());
+    assert_eq!(desk.api.get(&page.path).await.expect(200)["assignment"], ROUND_ROBIN);
+    assert_eq!(desk.patch(&page, json!({ "assignment": COLLECTIVE })).await["assignment"], COLLECTIVE);
+}

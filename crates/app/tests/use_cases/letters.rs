@@ -203,6 +203,24 @@ async fn an_email_that_is_not_accepted_is_sent_later() {
 }
 
 #[tokio::test]
+async fn an_email_is_sent_again_for_three_days_but_not_if_there_is_no_mailbox() {
+    let desk = Desk::new(MailLimits::default(), "Intro").await;
+    desk.mailbox.refuse(true);
+    desk.book("ada@example.com").await.unwrap();
+    for _ in 0..70 {
+        desk.make.clock.advance(SignedDuration::hours(1));
+        assert_eq!(desk.sent().await, 0);
+    }
+    desk.mailbox.refuse(false);
+    desk.book("ada@gone.example").await.unwrap();
+    desk.make.clock.advance(SignedDuration::hours(1));
+    assert_eq!(desk.sent().await, 1);
+    assert_eq!(desk.last_to("ada@example.com").subject, "Your booking is confirmed");
+    desk.make.clock.advance(SignedDuration::hours(1));
+    assert!(desk.app.claim_letters(50).await.unwrap().is_empty(), "the other one is dropped");
+}
+
+#[tokio::test]
 async fn a_waiting_email_is_not_sent_after_a_newer_one() {
     let desk = Desk::new(MailLimits::default(), "Intro").await;
     desk.mailbox.refuse(true);

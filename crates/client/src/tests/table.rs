@@ -49,7 +49,10 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ),
     ("redirects a browser", &["startSignInWith", "endSignInWith", "endCalendarConnection"]),
     ("is for the operator, not for a key", &["activateOrganization"]),
-    ("is a web page", &["showBookingPage", "getBookingAsset", "showCancellation", "showMove", "showInvitation"]),
+    (
+        "is a web page",
+        &["showBookingPage", "getBookingAsset", "showCancellation", "showMove", "showInvitation", "showBookingEmails"],
+    ),
 ];
 
 #[test]

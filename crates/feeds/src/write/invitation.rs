@@ -44,15 +44,21 @@ impl Meeting {
         }
     }
 
+    /// A one-off event as a file that anyone can add to a calendar (RFC 5545). It is no message, so it has no method, and it
+    /// names nobody.
+    pub fn file(&self) -> String {
+        let mut text = Lines::default();
+        begin(None, &mut text);
+        Events { zone: self.zone, reminders: None, party: None }.one_off(&self.event, &mut text);
+        text.put("END", "VCALENDAR");
+        text.take()
+    }
+
     /// The text of the message to one attendee: an iCalendar object with a method (RFC 5546 section 3.2). Occurrences to
     /// which the attendee is not invited are left out.
     pub fn to(&self, party: &Party<'_>) -> String {
         let mut text = Lines::default();
-        text.put("BEGIN", "VCALENDAR");
-        text.put("VERSION", "2.0");
-        text.put("PRODID", "-//Kalends//Kalends//EN");
-        text.put("CALSCALE", "GREGORIAN");
-        text.put("METHOD", party.method.as_str());
+        begin(Some(party.method), &mut text);
         let events = Events { zone: self.zone, reminders: None, party: Some(party) };
         text.append(&self.zones);
         let id = self.series.as_ref().and_then(OccurrenceId::of);
@@ -70,6 +76,16 @@ impl Meeting {
         }
         text.put("END", "VCALENDAR");
         text.take()
+    }
+}
+
+fn begin(method: Option<Method>, to: &mut Lines) {
+    to.put("BEGIN", "VCALENDAR");
+    to.put("VERSION", "2.0");
+    to.put("PRODID", "-//Kalends//Kalends//EN");
+    to.put("CALSCALE", "GREGORIAN");
+    if let Some(method) = method {
+        to.put("METHOD", method.as_str());
     }
 }
 

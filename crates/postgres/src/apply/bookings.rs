@@ -1,5 +1,6 @@
 //! Booking pages and bookings.
 
+use kalends_app::ports::CommitError;
 use kalends_bookings::{Booking, BookingPage, CancelledBy, Change, SecretHash};
 use kalends_kernel::{BookingId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
@@ -7,7 +8,7 @@ use kalends_time::Timestamp;
 use sqlx::PgConnection;
 
 use crate::error::{ApplyError, all_written};
-use crate::rows::constraints_json;
+use crate::rows::{constraints_json, team_json};
 
 /// Writes the rows in the order of the changes.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
@@ -29,8 +30,8 @@ async fn create(connection: &mut PgConnection, page: &BookingPage, content: &str
     let created = sqlx::query!(
         "INSERT INTO booking_pages (org_id, id, calendar_id, agent_id, content, slug_hash, duration_minutes,
              buffer_minutes, window_days, min_notice_minutes, timezone, constraints, active, bookings, version,
-             created_at, updated_at)
-         SELECT c.org_id, $2, c.id, c.agent_id, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13, $14, $15
+             created_at, updated_at, team)
+         SELECT c.org_id, $2, c.id, c.agent_id, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13, $14, $15, $16
          FROM calendars c
          LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
          WHERE c.org_id = $1 AND c.id = $3 AND c.deleted_at IS NULL
@@ -50,10 +51,43 @@ async fn create(connection: &mut PgConnection, page: &BookingPage, content: &str
         page.version.0,
         page.created_at.as_micros(),
         page.updated_at.as_micros(),
+        team_json(page.team.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?,
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    all_written(created.rows_affected(), 1)
+    all_written(created.rows_affected(), 1)?;
+    keep_slug(connection, page).await
+}
+
+/// Records that the page has or had its slug, unless another one has or had it. A deleted page gives up all of its slugs.
+async fn keep_slug(connection: &mut PgConnection, page: &BookingPage) -> Result<(), ApplyError> {
+    let SecretHash(slug) = page.slug.hash();
+    if page.deleted_at.is_some() {
+        sqlx::query!("DELETE FROM booking_slugs WHERE org_id = $1 AND page_id = $2", page.org.uuid(), page.id.uuid(),)
+            .execute(connection)
+            .await?;
+        return Ok(());
+    }
+    let kept = sqlx::query!(
+        "INSERT INTO booking_slugs (slug_hash, org_id, page_id) VALUES ($1, $2, $3) ON CONFLICT (slug_hash) DO NOTHING",
+        slug.as_slice(),
+        page.org.uuid(),
+        page.id.uuid(),
+    )
+    .execute(&mut *connection)
+    .await?;
+    if kept.rows_affected() == 1 {
+        return Ok(());
+    }
+    let own = sqlx::query_scalar!(
+        r#"SELECT count(*) AS "count!" FROM booking_slugs WHERE slug_hash = $1 AND org_id = $2 AND page_id = $3"#,
+        slug.as_slice(),
+        page.org.uuid(),
+        page.id.uuid(),
+    )
+    .fetch_one(connection)
+    .await?;
+    if own == 1 { Ok(()) } else { Err(ApplyError::Refused(CommitError::SlugTaken)) }
 }
 
 async fn update(
@@ -66,7 +100,7 @@ async fn update(
     let updated = sqlx::query!(
         "UPDATE booking_pages SET content = $4, duration_minutes = $5, buffer_minutes = $6, window_days = $7,
              min_notice_minutes = $8, timezone = $9, constraints = $10, active = $11, version = $12, updated_at = $13,
-             deleted_at = $14, slug_hash = $15
+             deleted_at = $14, slug_hash = $15, team = $16
          WHERE org_id = $1 AND id = $2 AND version = $3",
         page.org.uuid(),
         page.id.uuid(),
@@ -83,10 +117,12 @@ async fn update(
         page.updated_at.as_micros(),
         page.deleted_at.map(Timestamp::as_micros),
         slug.as_slice(),
+        team_json(page.team.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?,
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await?;
-    all_written(updated.rows_affected(), 1)
+    all_written(updated.rows_affected(), 1)?;
+    keep_slug(connection, page).await
 }
 
 async fn cancel(

@@ -1,7 +1,7 @@
 //! Reads booking pages and bookings.
 
 use async_trait::async_trait;
-use kalends_bookings::ports::{BookingPages, FoundPage};
+use kalends_bookings::ports::{BookingPages, FoundPage, Shares};
 use kalends_bookings::{Booking, BookingFilter, BookingNow, BookingPage, SecretHash};
 use kalends_calendars::ports::BusySource;
 use kalends_kernel::{
@@ -16,7 +16,7 @@ use super::listed;
 use crate::PostgresStore;
 use crate::counts::count;
 use crate::error::store_error;
-use crate::rows::{BookedEventRow, BookingPageRow, BookingRow, booking_page_row, booking_row, limits};
+use crate::rows::{BookedEventRow, BookingPageRow, BookingRow, booking_page_row, booking_row, limits, team_sources};
 
 #[async_trait]
 impl BookingPages for PostgresStore {
@@ -24,7 +24,7 @@ impl BookingPages for PostgresStore {
         let row = sqlx::query_as!(
             BookingPageRow,
             "SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                 p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,
+                 p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at,
                  p.updated_at, p.deleted_at
              FROM booking_pages p
              JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
@@ -48,7 +48,7 @@ impl BookingPages for PostgresStore {
         // A plan caps the number of pages, so counting them all is cheap.
         let records = sqlx::query!(
             r#"SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                 p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,
+                 p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at,
                  p.updated_at, p.deleted_at, count(*) OVER () AS "total!"
              FROM booking_pages p
              JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
@@ -82,11 +82,21 @@ impl BookingPages for PostgresStore {
         let SecretHash(hash) = slug;
         let record = sqlx::query!(
             r#"SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                 p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,
+                 p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at,
                  p.updated_at, p.deleted_at, c.revision, o.plan, o.limit_overrides, u.used AS "used?",
                  (EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = c.org_id AND g.audience = 'all')
                      OR EXISTS (SELECT 1 FROM availability_grant_agents n
-                                WHERE n.org_id = c.org_id AND n.agent_id = c.agent_id)) AS "granted!"
+                                WHERE n.org_id = c.org_id AND n.agent_id = c.agent_id)) AS "granted!",
+                 CASE WHEN p.team IS NOT NULL THEN (
+                     SELECT json_agg(json_build_array(m.id, m.agent_id, m.revision,
+                         EXISTS (SELECT 1 FROM availability_grants g WHERE g.org_id = m.org_id AND g.audience = 'all')
+                             OR EXISTS (SELECT 1 FROM availability_grant_agents n
+                                        WHERE n.org_id = m.org_id AND n.agent_id = m.agent_id)))::text
+                     FROM json_array_elements_text(p.team::json -> 'calendars') AS named (id)
+                     JOIN calendars m ON m.org_id = p.org_id AND m.id = named.id::uuid
+                     LEFT JOIN agents l ON l.org_id = m.org_id AND l.id = m.agent_id
+                     WHERE m.deleted_at IS NULL AND (m.agent_id IS NULL OR l.status <> 'decommissioned')
+                 ) END AS team_sources
              FROM booking_pages p
              JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
              JOIN organizations o ON o.id = p.org_id
@@ -101,10 +111,12 @@ impl BookingPages for PostgresStore {
         let Some(record) = record else { return Ok(None) };
         let (used, revision, granted) = (record.used.map_or(0, count), Revision(record.revision), record.granted);
         let (plan, overrides) = (record.plan, record.limit_overrides);
+        let team = record.team_sources.clone();
         let page: BookingPage = booking_page_row!(record).open(&*self.cipher)?;
         let limits = limits(page.org, &plan, overrides.as_deref())?;
-        let source = BusySource { agent: page.agent, calendar: page.calendar, revision, granted };
-        Ok(Some(FoundPage { page, source, events: Used { used, limit: limits.get(Metric::Events) } }))
+        let mut sources = vec![BusySource { agent: page.agent, calendar: page.calendar, revision, granted }];
+        sources.extend(team_sources(&page, team.as_deref())?);
+        Ok(Some(FoundPage { page, sources, events: Used { used, limit: limits.get(Metric::Events) } }))
     }
 
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError> {
@@ -168,24 +180,27 @@ impl BookingPages for PostgresStore {
         Ok(starts.map(|row| (EventId::from_uuid(row.event_id), Timestamp::from_micros(row.start_at))).collect())
     }
 
-    async fn shares(
-        &self,
-        org: OrgId,
-        of: BookingPageId,
-        since: Timestamp,
-    ) -> Result<Vec<(CalendarId, u64)>, StoreError> {
+    async fn shares(&self, org: OrgId, of: BookingPageId, since: Timestamp) -> Result<Shares, StoreError> {
         let found = sqlx::query!(
-            r#"SELECT e.calendar_id, count(*) AS "count!"
-             FROM bookings b JOIN events e ON e.org_id = b.org_id AND e.id = b.event_id
-             WHERE b.org_id = $1 AND b.page_id = $2 AND b.created_at >= $3 AND e.deleted_at IS NULL
+            r#"SELECT p.bookings, e.calendar_id AS "calendar_id?", count(e.id) AS "count!"
+             FROM booking_pages p
+             LEFT JOIN bookings b ON b.org_id = $1 AND b.page_id = $2 AND b.created_at >= $3
+             LEFT JOIN events e ON e.org_id = $1 AND e.id = b.event_id AND e.deleted_at IS NULL
                  AND e.status <> 'cancelled'
-             GROUP BY e.calendar_id"#,
+             WHERE p.org_id = $1 AND p.id = $2
+             GROUP BY p.bookings, e.calendar_id"#,
             org.uuid(),
             of.uuid(),
             since.as_micros(),
         );
-        let found = found.fetch_all(&self.connections).await.map_err(store_error)?.into_iter();
-        Ok(found.map(|row| (CalendarId::from_uuid(row.calendar_id), count(row.count))).collect())
+        let mut shares = Shares::default();
+        for row in found.fetch_all(&self.connections).await.map_err(store_error)? {
+            shares.bookings = count(row.bookings);
+            // Bookings that do not take place are in a row without a calendar.
+            let calendar = row.calendar_id.map(CalendarId::from_uuid);
+            shares.by_calendar.extend(calendar.map(|calendar| (calendar, count(row.count))));
+        }
+        Ok(shares)
     }
 
     async fn list_bookings(
@@ -248,18 +263,20 @@ impl BookingPages for PostgresStore {
 }
 
 impl PostgresStore {
-    /// A page of a visible calendar, even if the page is deleted.
+    /// A page of a visible calendar, even if the page is deleted. A page of a team is found as long as there is its account: the
+    /// event may be on another calendar.
     async fn page_of_bookings(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {
         let page = sqlx::query_as!(
             BookingPageRow,
             "SELECT p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                 p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at,
+                 p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at,
                  p.updated_at, p.deleted_at
              FROM booking_pages p
              JOIN calendars c ON c.org_id = p.org_id AND c.id = p.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
-             WHERE p.org_id = $1 AND p.id = $2 AND c.deleted_at IS NULL
-                 AND (c.agent_id IS NULL OR a.status <> 'decommissioned')",
+             WHERE p.org_id = $1 AND p.id = $2
+                 AND (p.team IS NOT NULL
+                     OR (c.deleted_at IS NULL AND (c.agent_id IS NULL OR a.status <> 'decommissioned')))",
             org.uuid(),
             page.uuid(),
         );

@@ -79,6 +79,8 @@ keys! {
         "The URL of the console, where users sign in.";
     MAIL, Address, Default::Text("file"),
         "How mail is sent: smtp://USER:PASSWORD@HOST:PORT or smtps://... sends it; `file` sends nothing and writes each message to DATA_DIR/mail/*.eml.";
+    MAIL_FROM, Plain, Default::Unset("no-reply at the host of the base URL"),
+        "The sender of mail, such as `Bookings <bookings@example.com>`. The mail server must accept it.";
     MASTER_KEY, Secret, Default::Unset("generated on SQLite; required on Postgres"),
         "The key that wraps the data keys, which encrypt stored fields: 32 bytes in base64, or \"new,old\" during a rotation. On SQLite it is generated into DATA_DIR/master.key.";
     SESSION_KEY, Secret, Default::Unset("generated on SQLite; required on Postgres"),
@@ -139,7 +141,7 @@ keys! {
     MAX_CONNECTIONS, Plain, Default::Text("total=4096,address=256"),
         "The maximum number of open connections, in total and from one IP address: a list such as total=4096,address=256, or only the total. Only the total applies to trusted proxies.";
     MAIL_LIMITS, Plain, Default::Text("org=200,recipient=5"),
-        "The maximum messages per hour to people outside an organization: `default`, `off`, or a list such as org=1000,recipient=off (org: from one organization; recipient: to one address, from all organizations). Mail about sign-in and security does not count.";
+        "The maximum messages per hour to guests and attendees: `default`, `off`, or a list such as org=1000,recipient=off (org: from one organization; recipient: to one address, from all organizations). Mail about sign-in and security does not count.";
     RECURRENCE_DEFAULT, Plain, Default::Text("utc"),
         "The zone of a series whose request and calendar name none: `utc`, or `calendar` for the zone of its calendar.";
     PUBLIC_MAIL_DOMAINS, Plain, Default::Text("default"),

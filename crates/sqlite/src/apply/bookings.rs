@@ -1,5 +1,6 @@
 //! Booking pages and bookings.
 
+use kalends_app::ports::CommitError;
 use kalends_bookings::{Booking, BookingPage, CancelledBy, Change, SecretHash};
 use kalends_kernel::{BookingId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
@@ -8,7 +9,7 @@ use sqlx::SqliteConnection;
 
 use crate::{
     error::{Failure, fresh, slug_taken},
-    rows::constraints_json,
+    rows::{constraints_json, team_json},
 };
 
 /// Applies the changes of one change-set in their order.
@@ -32,12 +33,13 @@ async fn create(connection: &mut SqliteConnection, page: &BookingPage, content: 
     let (slug, zone) = (slug.as_slice(), page.timetable.zone.name());
     let constraints =
         constraints_json(page.timetable.constraints.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let team = team_json(page.team.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?;
     let (created_at, updated_at) = (page.created_at.as_micros(), page.updated_at.as_micros());
     let created = sqlx::query!(
         "insert into booking_pages (org_id, id, calendar_id, agent_id, content, slug_hash, duration_minutes,
             buffer_minutes, window_days, min_notice_minutes, timezone, constraints, active, bookings, version, created_at,
-            updated_at)
-         select ?1, ?2, ?3, c.agent_id, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?13, ?14, ?15
+            updated_at, team)
+         select ?1, ?2, ?3, c.agent_id, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, ?13, ?14, ?15, ?16
          from calendars c left join agents a on a.org_id = c.org_id and a.id = c.agent_id
          where c.org_id = ?1 and c.id = ?3 and c.deleted_at is null
             and (c.agent_id is null or a.status <> 'decommissioned')",
@@ -55,12 +57,48 @@ async fn create(connection: &mut SqliteConnection, page: &BookingPage, content: 
         page.active,
         page.version.0,
         created_at,
-        updated_at
+        updated_at,
+        team
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await
     .map_err(slug_taken)?;
-    fresh(created.rows_affected(), 1)
+    fresh(created.rows_affected(), 1)?;
+    keep_slug(connection, page).await
+}
+
+/// Records that the page has or had its slug, unless another one has or had it. A deleted page gives up all of its slugs.
+async fn keep_slug(connection: &mut SqliteConnection, page: &BookingPage) -> Result<(), Failure> {
+    let (org_id, page_id) = (page.org.uuid(), page.id.uuid());
+    let SecretHash(slug) = page.slug.hash();
+    let slug = slug.as_slice();
+    if page.deleted_at.is_some() {
+        sqlx::query!("delete from booking_slugs where org_id = ?1 and page_id = ?2", org_id, page_id)
+            .execute(connection)
+            .await?;
+        return Ok(());
+    }
+    let kept = sqlx::query!(
+        "insert into booking_slugs (slug_hash, org_id, page_id) values (?1, ?2, ?3)
+         on conflict (slug_hash) do nothing",
+        slug,
+        org_id,
+        page_id
+    )
+    .execute(&mut *connection)
+    .await?;
+    if kept.rows_affected() == 1 {
+        return Ok(());
+    }
+    let own = sqlx::query_scalar!(
+        "select count(*) from booking_slugs where slug_hash = ?1 and org_id = ?2 and page_id = ?3",
+        slug,
+        org_id,
+        page_id
+    )
+    .fetch_one(connection)
+    .await?;
+    if own == 1 { Ok(()) } else { Err(CommitError::SlugTaken.into()) }
 }
 
 async fn update(
@@ -74,11 +112,12 @@ async fn update(
     let slug = slug.as_slice();
     let constraints =
         constraints_json(page.timetable.constraints.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let team = team_json(page.team.as_ref()).map_err(|error| sqlx::Error::Encode(error.into()))?;
     let (updated_at, deleted_at) = (page.updated_at.as_micros(), page.deleted_at.map(Timestamp::as_micros));
     let updated = sqlx::query!(
         "update booking_pages set content = ?4, duration_minutes = ?5, buffer_minutes = ?6, window_days = ?7,
             min_notice_minutes = ?8, timezone = ?9, constraints = ?10, active = ?11, version = ?12, updated_at = ?13,
-            deleted_at = ?14, slug_hash = ?15
+            deleted_at = ?14, slug_hash = ?15, team = ?16
          where org_id = ?1 and id = ?2 and version = ?3",
         org_id,
         id,
@@ -94,12 +133,14 @@ async fn update(
         page.version.0,
         updated_at,
         deleted_at,
-        slug
+        slug,
+        team
     )
-    .execute(connection)
+    .execute(&mut *connection)
     .await
     .map_err(slug_taken)?;
-    fresh(updated.rows_affected(), 1)
+    fresh(updated.rows_affected(), 1)?;
+    keep_slug(connection, page).await
 }
 
 async fn cancel(

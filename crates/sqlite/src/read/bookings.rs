@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kalends_bookings::{
     Booking, BookingFilter, BookingNow, BookingPage, SecretHash,
-    ports::{BookingPages, FoundPage},
+    ports::{BookingPages, FoundPage, Shares},
 };
 use kalends_calendars::ports::BusySource;
 use kalends_kernel::{
@@ -18,7 +18,7 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{BookedEventRow, BookingPageRow, BookingRow, booking_page_row, booking_row, limits, row_id},
+    rows::{BookedEventRow, BookingPageRow, BookingRow, booking_page_row, booking_row, limits, row_id, team_sources},
 };
 
 #[async_trait]
@@ -28,7 +28,7 @@ impl BookingPages for SqliteStore {
         sqlx::query_as!(
             BookingPageRow,
             "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at, p.updated_at,
+                p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at, p.updated_at,
                 p.deleted_at
              from booking_pages p
                 join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
@@ -57,7 +57,7 @@ impl BookingPages for SqliteStore {
             let rows = sqlx::query_as!(
                 BookingPageRow,
                 "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                    p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at, p.updated_at,
+                    p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at, p.updated_at,
                     p.deleted_at
                  from booking_pages p
                     join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
@@ -101,11 +101,21 @@ impl BookingPages for SqliteStore {
         let (hash, month) = (hash.as_slice(), month.number());
         let found = sqlx::query!(
             r#"select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at, p.updated_at,
+                p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at, p.updated_at,
                 p.deleted_at, c.revision, o.plan, o.limit_overrides, u.used,
                 (exists (select 1 from availability_grants g where g.org_id = c.org_id and g.audience = 'all')
                     or exists (select 1 from availability_grant_agents t
-                        where t.org_id = c.org_id and t.agent_id = c.agent_id)) as "granted!: bool"
+                        where t.org_id = c.org_id and t.agent_id = c.agent_id)) as "granted!: bool",
+                case when p.team is not null then (
+                    select json_group_array(json_array(hex(m.id), hex(m.agent_id), m.revision,
+                        exists (select 1 from availability_grants g where g.org_id = m.org_id and g.audience = 'all')
+                            or exists (select 1 from availability_grant_agents t
+                                where t.org_id = m.org_id and t.agent_id = m.agent_id)))
+                    from json_each(p.team, '$.calendars') named
+                        cross join calendars m on m.org_id = p.org_id and m.id = unhex(named.value)
+                        left join agents l on l.org_id = m.org_id and l.id = m.agent_id
+                    where m.deleted_at is null and (m.agent_id is null or l.status <> 'decommissioned')
+                ) end as "team_sources?: String"
              from booking_pages p
                 join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
                 join organizations o on o.id = p.org_id
@@ -123,11 +133,12 @@ impl BookingPages for SqliteStore {
             let row = booking_page_row!(found);
             let page = row.open(self.cipher.as_ref())?;
             let (agent, calendar, revision) = (page.agent, page.calendar, Revision(found.revision));
-            let source = BusySource { agent, calendar, revision, granted: found.granted };
+            let mut sources = vec![BusySource { agent, calendar, revision, granted: found.granted }];
+            sources.extend(team_sources(&page, found.team_sources.as_deref())?);
             let limits = limits(page.org, &found.plan, found.limit_overrides.as_deref())?;
             let used = found.used.map_or(0, count);
             let events = Used { used, limit: limits.get(Metric::Events) };
-            Ok(FoundPage { page, source, events })
+            Ok(FoundPage { page, sources, events })
         });
         opened.transpose()
     }
@@ -210,18 +221,15 @@ impl BookingPages for SqliteStore {
         read.collect()
     }
 
-    async fn shares(
-        &self,
-        org: OrgId,
-        of: BookingPageId,
-        since: Timestamp,
-    ) -> Result<Vec<(CalendarId, u64)>, StoreError> {
+    async fn shares(&self, org: OrgId, of: BookingPageId, since: Timestamp) -> Result<Shares, StoreError> {
         let (org_id, page_id, since) = (org.uuid(), of.uuid(), since.as_micros());
         let found = sqlx::query!(
-            r#"select e.calendar_id, count(*) as "count!: i64"
-             from bookings b cross join events e on e.org_id = ?1 and e.id = b.event_id
-             where b.org_id = ?1 and b.page_id = ?2 and b.created_at >= ?3 and e.deleted_at is null
-                and e.status <> 'cancelled'
+            r#"select p.bookings, e.calendar_id as "calendar_id?", count(e.id) as "count!: i64"
+             from booking_pages p
+                left join bookings b on b.org_id = ?1 and b.page_id = ?2 and b.created_at >= ?3
+                left join events e on e.org_id = ?1 and e.id = b.event_id and e.deleted_at is null
+                    and e.status <> 'cancelled'
+             where p.org_id = ?1 and p.id = ?2
              group by e.calendar_id"#,
             org_id,
             page_id,
@@ -230,11 +238,16 @@ impl BookingPages for SqliteStore {
         .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        let read = found.into_iter().map(|row| {
-            let calendar = CalendarId::from_uuid(row_id("events", "calendar_id", &row.calendar_id)?);
-            Ok((calendar, count(row.count)))
-        });
-        read.collect()
+        let mut shares = Shares::default();
+        for row in found {
+            shares.bookings = count(row.bookings);
+            // Bookings that do not take place are in a row without a calendar.
+            if let Some(calendar) = row.calendar_id {
+                let calendar = CalendarId::from_uuid(row_id("events", "calendar_id", &calendar)?);
+                shares.by_calendar.push((calendar, count(row.count)));
+            }
+        }
+        Ok(shares)
     }
 
     async fn list_bookings(
@@ -307,19 +320,21 @@ impl BookingPages for SqliteStore {
 }
 
 impl SqliteStore {
-    /// A page of a visible calendar, even if the page is deleted.
+    /// A page of a visible calendar, even if the page is deleted. A page of a team is found as long as there is its account: the
+    /// event may be on another calendar.
     async fn page_of_bookings(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {
         let (org_id, page_id) = (org.uuid(), page.uuid());
         let page = sqlx::query_as!(
             BookingPageRow,
             "select p.org_id, p.id, p.calendar_id, p.agent_id, p.content, p.duration_minutes, p.buffer_minutes, p.window_days,
-                p.min_notice_minutes, p.timezone, p.constraints, p.active, p.bookings, p.version, p.created_at, p.updated_at,
+                p.min_notice_minutes, p.timezone, p.constraints, p.team, p.active, p.bookings, p.version, p.created_at, p.updated_at,
                 p.deleted_at
              from booking_pages p
                 join calendars c on c.org_id = p.org_id and c.id = p.calendar_id
                 left join agents a on a.org_id = c.org_id and a.id = c.agent_id
-             where p.org_id = ?1 and p.id = ?2 and c.deleted_at is null
-                and (c.agent_id is null or a.status <> 'decommissioned')",
+             where p.org_id = ?1 and p.id = ?2
+                and (p.team is not null
+                    or (c.deleted_at is null and (c.agent_id is null or a.status <> 'decommissioned')))",
             org_id,
             page_id
         )

@@ -171,19 +171,28 @@ pub async fn a_slug_belongs_to_one_page(store: &StoreUnderTest) {
     let wanting = another.patched(patch(slug.clone()), scene.make.tick()).unwrap();
     assert_refused!(scene.pages(update(&wanting, another.version)).await, CommitError::SlugTaken);
     assert_eq!(scene.page_now(&another).await, Some(another.clone()), "nothing has changed");
-    // Once its owner has another one, it is free.
+    // Its page keeps it, also after it gets another one, and may have it again.
     let renamed = owner.patched(patch(Slug::generate(&scene.make.entropy)), scene.make.tick()).unwrap();
     let of = if owner.org == scene.org { &scene } else { &other };
     of.pages(update(&renamed, owner.version)).await.unwrap();
     assert!(renamed.has_or_had(slug.reveal()) && renamed.has_or_had(renamed.slug.reveal()));
     assert_eq!(scene.page_at(slug.hash()).await, None);
+    assert_refused!(scene.pages(update(&wanting, another.version)).await, CommitError::SlugTaken);
+    let late = || vec![Change::CreatePage(Box::new(named(scene.booking_page(&calendar))))];
+    assert_refused!(scene.pages(late()).await, CommitError::SlugTaken);
+    let again = renamed.patched(patch(slug.clone()), scene.make.tick()).unwrap();
+    of.pages(update(&again, renamed.version)).await.unwrap();
+    assert_eq!(scene.page_at(slug.hash()).await, Some(again.clone()));
+    // A deleted page gives up its slugs.
+    let gone = again.deleted(scene.make.tick(), &scene.make.entropy);
+    assert!(gone.has_or_had(slug.reveal()), "the links of its guests contain it");
+    of.pages(update(&gone, again.version)).await.unwrap();
     scene.pages(update(&wanting, another.version)).await.unwrap();
     assert_eq!(scene.page_at(slug.hash()).await, Some(wanting.clone()));
+    assert_refused!(scene.pages(late()).await, CommitError::SlugTaken);
     let gone = wanting.deleted(scene.make.tick(), &scene.make.entropy);
-    assert!(gone.has_or_had(slug.reveal()), "the links of its guests contain it");
     scene.pages(update(&gone, wanting.version)).await.unwrap();
-    let late = Change::CreatePage(Box::new(named(scene.booking_page(&calendar))));
-    scene.pages(vec![late]).await.unwrap();
+    scene.pages(late()).await.unwrap();
 }
 
 /// Oldest first, optionally of one agent only. Other organizations see nothing.
@@ -250,11 +259,11 @@ pub async fn booking_pages_are_found_by_their_slug(store: &StoreUnderTest) {
     for page in [&ours, &theirs] {
         assert_eq!(scene.page_at(page.slug.hash()).await.as_ref(), Some(page));
     }
-    let before = scene.found_page(ours.slug.hash()).await.unwrap().source;
+    let before = scene.found_page(ours.slug.hash()).await.unwrap().sources[0];
     let now = scene.store.source_of_calendar(scene.org, ours.calendar).await.unwrap().unwrap();
     assert_eq!(before, now, "the page carries the calendar's state");
     scene.commit(scene.changes().create(&scene.make.event(&calendar, hours(1, 2)))).await;
-    let after = scene.found_page(ours.slug.hash()).await.unwrap().source;
+    let after = scene.found_page(ours.slug.hash()).await.unwrap().sources[0];
     assert!(after.revision > before.revision, "something was scheduled");
     let closed = closed(&ours, scene.make.tick());
     scene.pages(vec![Change::UpdatePage { page: Box::new(closed.clone()), seen: ours.version }]).await.unwrap();
@@ -512,7 +521,17 @@ pub async fn a_team_takes_turns(store: &StoreUnderTest) {
     let patched = BookingPage { team: Some(team), ..patched };
     scene.pages(vec![Change::UpdatePage { page: Box::new(patched.clone()), seen: page.version }]).await.unwrap();
     assert_eq!(scene.page_now(&page).await, Some(patched.clone()));
+    let sources = async |of: &[&Calendar]| {
+        let mut sources = Vec::new();
+        for calendar in of {
+            sources.push(scene.store.source_of_calendar(scene.org, calendar.id).await.unwrap().unwrap());
+        }
+        sources
+    };
+    let sources_found = async || scene.found_page(patched.slug.hash()).await.unwrap().sources;
+    assert_eq!(sources_found().await, sources(&[&first, &third, &second]).await, "in the order of the page");
     let other = scene.page_of(&first).await;
+    assert_eq!(scene.found_page(other.slug.hash()).await.unwrap().sources, sources(&[&first]).await);
 
     let book = async |calendar: &Calendar, also: &[&Calendar], span: Span, count: Option<u64>| {
         let event = scene.make.event(calendar, span);
@@ -538,8 +557,9 @@ pub async fn a_team_takes_turns(store: &StoreUnderTest) {
 
     let shares = async |since: Timestamp| {
         let mut shares = scene.store.shares(scene.org, page.id, since).await.unwrap();
-        shares.sort_by_key(|(_, count)| *count);
-        shares
+        assert_eq!(shares.bookings, 3);
+        shares.by_calendar.sort_by_key(|(_, count)| *count);
+        shares.by_calendar
     };
     assert_eq!(shares(Timestamp::EPOCH).await, [(first.id, 1), (second.id, 2)]);
     assert_eq!(shares(two.created_at).await, [(second.id, 2)], "since");
@@ -557,15 +577,15 @@ pub async fn a_team_takes_turns(store: &StoreUnderTest) {
     assert_eq!(shares(Timestamp::EPOCH).await.len(), 2);
     assert_eq!(shares(two.created_at).await, [(second.id, 1)], "a deleted event does not count");
 
-    let mut sources = scene.store.sources_of_calendars(scene.org, &[third.id, first.id, third.id]).await.unwrap();
-    sources.sort_by_key(|source| source.calendar);
-    let one = scene.store.source_of_calendar(scene.org, first.id).await.unwrap().unwrap();
-    let three = scene.store.source_of_calendar(scene.org, third.id).await.unwrap().unwrap();
-    let mut expected = vec![one, three];
-    expected.sort_by_key(|source| source.calendar);
-    assert_eq!(sources, expected);
+    let named = async |of: &[CalendarId]| {
+        let mut named = scene.store.sources_of_calendars(scene.org, of).await.unwrap();
+        named.sort_by_key(|source| of.iter().position(|calendar| *calendar == source.calendar));
+        named
+    };
+    assert_eq!(named(&[third.id, first.id, third.id]).await, sources(&[&third, &first]).await);
     let theirs = scene.other_organization().await;
     assert_eq!(theirs.store.sources_of_calendars(theirs.org, &[first.id]).await.unwrap(), []);
-    scene.delete(&first).await;
-    assert_eq!(scene.store.sources_of_calendars(scene.org, &[third.id, first.id]).await.unwrap(), [three]);
+    scene.delete(&second).await;
+    assert_eq!(named(&[third.id, second.id]).await, sources(&[&third]).await);
+    assert_eq!(sources_found().await, sources(&[&first, &third]).await, "a deleted calendar is no source");
 }

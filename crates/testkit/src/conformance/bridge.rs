@@ -176,7 +176,7 @@ impl Scene {
             }
             let page = self.page_of(calendar).await;
             let found = self.store.booking_page_of_slug(page.slug.hash(), self.make.period()).await;
-            let source = found.unwrap().unwrap().source;
+            let source = found.unwrap().unwrap().sources[0];
             sources.push(source);
             let blocks = self.store.blocks(self.org, calendar.id, hours(0, 1), 1).await.unwrap().unwrap();
             sources.push(blocks.source);

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_bookings::{
     Booking, BookingFilter, BookingNow, BookingPage, Change, SecretHash,
-    ports::{BookingPages, FoundPage},
+    ports::{BookingPages, FoundPage, Shares},
 };
 use kalends_calendars::{AgentStatus, EventStatus};
 use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, Listed, OrgId, Page, StoreError};
@@ -26,9 +26,10 @@ impl State {
         of.filter(|page| self.calendar(page.org, page.calendar).is_some())
     }
 
-    /// Requires that no other page of any organization has the slug, not even a deleted one.
+    /// Requires that no other page of any organization has or had the slug. A deleted page gives its slugs up.
     fn slug_is_free(&self, page: &BookingPage) -> Result<(), CommitError> {
-        let taken = self.booking_pages.values().any(|other| other.id != page.id && other.slug == page.slug);
+        let others = self.booking_pages.values().filter(|other| other.id != page.id && other.deleted_at.is_none());
+        let taken = others.into_iter().any(|other| other.has_or_had(page.slug.reveal()));
         if taken { Err(CommitError::SlugTaken) } else { Ok(()) }
     }
 
@@ -95,11 +96,13 @@ impl BookingPages for MemoryStore {
         let state = self.state();
         let found = state.booking_pages.values().find(|page| page.slug.hash() == slug && page.deleted_at.is_none());
         Ok(found.and_then(|page| {
-            let source = state.source(state.calendar(page.org, page.calendar)?);
+            state.calendar(page.org, page.calendar)?;
+            let visible = page.calendars().filter_map(|calendar| state.calendar(page.org, calendar));
+            let sources = visible.map(|calendar| state.source(calendar)).collect();
             let limits = state.organizations.get(&page.org)?.limits().ok()?;
             let used = state.used.get(&(page.org, Metric::Events, month)).copied().unwrap_or(0);
             let events = Used { used, limit: limits.get(Metric::Events) };
-            Some(FoundPage { page: page.clone(), source, events })
+            Some(FoundPage { page: page.clone(), sources, events })
         }))
     }
 
@@ -108,7 +111,7 @@ impl BookingPages for MemoryStore {
         let found = state.bookings.values().find(|booking| [booking.cancel, booking.moves].contains(&token));
         let Some(booking) = found else { return Ok(None) };
         let page = state.booking_pages.get(&(booking.org, booking.page));
-        let page = page.filter(|page| state.calendar(page.org, page.calendar).is_some());
+        let page = page.filter(|page| page.team.is_some() || state.calendar(page.org, page.calendar).is_some());
         Ok(page.map(|page| (page.clone(), booking.clone())))
     }
 
@@ -116,7 +119,7 @@ impl BookingPages for MemoryStore {
         let state = self.state();
         let Some(booking) = state.bookings.get(&(org, id)) else { return Ok(None) };
         let page = state.booking_pages.get(&(org, booking.page));
-        let page = page.filter(|page| state.calendar(page.org, page.calendar).is_some());
+        let page = page.filter(|page| page.team.is_some() || state.calendar(page.org, page.calendar).is_some());
         Ok(page.cloned().zip(state.booking_now(booking)))
     }
 
@@ -135,12 +138,7 @@ impl BookingPages for MemoryStore {
         Ok(starts.filter(|(_, start)| within.start() <= *start && *start < within.end()).collect())
     }
 
-    async fn shares(
-        &self,
-        org: OrgId,
-        of: BookingPageId,
-        since: Timestamp,
-    ) -> Result<Vec<(CalendarId, u64)>, StoreError> {
+    async fn shares(&self, org: OrgId, of: BookingPageId, since: Timestamp) -> Result<Shares, StoreError> {
         let state = self.state();
         let mut shares = BTreeMap::new();
         for booking in state.bookings.values() {
@@ -153,7 +151,8 @@ impl BookingPages for MemoryStore {
                 *shares.entry(event.calendar).or_insert(0) += 1;
             }
         }
-        Ok(shares.into_iter().collect())
+        let bookings = state.booking_pages.get(&(org, of)).map_or(0, |page| page.bookings);
+        Ok(Shares { bookings, by_calendar: shares.into_iter().collect() })
     }
 
     async fn list_bookings(

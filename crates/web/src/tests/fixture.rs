@@ -6,8 +6,8 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::markdown::Guide;
 use crate::{
-    Booked, Booking, BookingState, Clock, Console, DisplaySettings, Form, Given, Href, Invitation, InvitationState,
-    Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reply, Taken,
+    Booked, Booking, BookingEmails, BookingState, Clock, Console, DisplaySettings, EmailsState, Form, Given, Href,
+    Invitation, InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reply, Taken,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -159,7 +159,18 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
         note_max: 500,
     };
     let in_state = |state| Invitation { state, ..invitation.clone() }.html();
+    let emails = BookingEmails {
+        path: &path,
+        title: text,
+        organization: text,
+        email: text,
+        state: EmailsState::Asked,
+        recorded: false,
+    };
     let pages = vec![
+        ("emails", emails.html()),
+        ("emails, sent", BookingEmails { state: EmailsState::Sent, recorded: true, ..emails.clone() }.html()),
+        ("emails, stopped", BookingEmails { state: EmailsState::Stopped, recorded: true, ..emails }.html()),
         ("invitation", invitation.html()),
         ("invitation, days", Invitation { all_day: true, repeats: false, ..invitation.clone() }.html()),
         ("invitation, error", Invitation { problem: Some(text), ..invitation.clone() }.html()),

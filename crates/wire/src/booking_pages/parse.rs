@@ -3,15 +3,15 @@
 use kalends_availability::{Hours, Week};
 use kalends_bookings::{
     self as domain, Assignment, BUFFER_MAX_MINUTES, BookingPagePatch, CALENDARS_MAX, Colour, DESCRIPTION_MAX,
-    DURATION_DEFAULT_MINUTES, DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, NOTICE_MAX_MINUTES, NewBookingPage, Origin,
-    PER_DAY_MAX, PageDetails, PageDetailsPatch, QuestionType, Questions, Slug, TITLE_MAX, TeamPatch,
-    WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS, embed_origins, host_name, location,
+    DURATION_DEFAULT_MINUTES, DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, NOTICE_MAX_MINUTES, NamedElsewhere,
+    NewBookingPage, Origin, PER_DAY_MAX, PageDetails, PageDetailsPatch, QuestionType, Questions, Slug, TITLE_MAX,
+    TeamPatch, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS, embed_origins, host_name, location, notify_emails,
 };
 use kalends_calendars::{ConferenceUrl, Patch, WrittenWeek};
 use kalends_kernel::{FieldError, FieldErrors, bounded_text, optional_text};
 use kalends_time::Zone;
 
-use super::{BookingPage, CreateBookingPage, Question, UpdateBookingPage};
+use super::{BookingPage, CreateBookingPage, NotifyConsent, Question, UpdateBookingPage};
 use crate::{
     Notice, WorkingHours, fields,
     patch::{Given, nothing_to_change, set, set_or_clear},
@@ -37,6 +37,8 @@ impl BookingPage {
             conference_url: conference_url.as_ref().map(|url| url.as_str().to_owned()),
             accent_color: accent.as_ref().map(Colour::to_string),
             embed_origins: embed_origins.iter().map(Origin::to_string).collect(),
+            notify_emails: page.listeners.as_slice().iter().map(|of| of.email.as_str().to_owned()).collect(),
+            notify_consents: page.listeners.as_slice().iter().map(NotifyConsent::from).collect(),
             questions: questions.as_slice().iter().map(Question::from).collect(),
             duration_minutes: page.timetable.duration_minutes,
             buffer_minutes: page.buffer_minutes,
@@ -63,6 +65,12 @@ impl BookingPage {
                        calendar's availability rules limit them; set one of them";
         self.notices.push(Notice { code: "offers_nights".into(), message: message.to_owned() });
         self
+    }
+}
+
+impl From<&domain::Listener> for NotifyConsent {
+    fn from(listener: &domain::Listener) -> Self {
+        Self { email: listener.email.as_str().to_owned(), status: listener.consent.as_str().to_owned() }
     }
 }
 
@@ -178,7 +186,7 @@ impl CreateBookingPage {
     ///
     /// # Errors
     /// Lists every invalid field.
-    pub fn parse(self) -> Result<(String, NewBookingPage, TeamPatch<String>), FieldErrors> {
+    pub fn parse(self) -> Result<(String, NewBookingPage, NamedElsewhere), FieldErrors> {
         let mut errors = FieldErrors::default();
         let title = errors.take(title(&self.title));
         let description = errors.take(optional_text("description", self.description.as_deref(), DESCRIPTION_MAX));
@@ -201,6 +209,8 @@ impl CreateBookingPage {
         };
         let constraints = errors.take_all(self.availability_constraints.map(constraints).transpose());
         let team = team(&mut errors, self.calendars.map(Some), self.assignment.map(Some));
+        let notify_emails =
+            replaced(&mut errors, "notify_emails", self.notify_emails.map(Some), |given| notify_emails(&given));
         errors.clone().finish()?;
         match (title, description, duration, buffer, window, notice, zone, constraints, slug) {
             (
@@ -229,7 +239,7 @@ impl CreateBookingPage {
                     max_per_day,
                     active,
                 };
-                Ok((self.calendar_id, new, team))
+                Ok((self.calendar_id, new, NamedElsewhere { team, notify_emails }))
             }
             _ => Err(errors),
         }
@@ -255,9 +265,9 @@ impl UpdateBookingPage {
     ///
     /// # Errors
     /// Lists every invalid field, or reports that no field was sent.
-    pub fn parse(self) -> Result<(BookingPagePatch, TeamPatch<String>), FieldErrors> {
+    pub fn parse(self) -> Result<(BookingPagePatch, NamedElsewhere), FieldErrors> {
         const FIELDS: &str = "title, calendars, assignment, description, slug, host_name, location, conference_url, accent_color, \
-                              embed_origins, questions, duration_minutes, buffer_minutes, window_days, \
+                              embed_origins, notify_emails, questions, duration_minutes, buffer_minutes, window_days, \
                               min_notice_minutes, max_per_day, timezone, availability_constraints, active";
         let mut errors = FieldErrors::default();
         let described = |text: String| bounded_text("description", &text, 0, DESCRIPTION_MAX);
@@ -293,11 +303,13 @@ impl UpdateBookingPage {
             active: errors.take(set("active", self.active, Ok)).unwrap_or_default(),
         };
         let team = team(&mut errors, self.calendars, self.assignment);
+        let notify_emails = replaced(&mut errors, "notify_emails", self.notify_emails, |given| notify_emails(&given));
+        let named = NamedElsewhere { team, notify_emails };
         errors.finish()?;
-        if patch == BookingPagePatch::default() && team == TeamPatch::default() {
+        if patch == BookingPagePatch::default() && named == NamedElsewhere::default() {
             return Err(nothing_to_change(FIELDS).into());
         }
-        Ok((patch, team))
+        Ok((patch, named))
     }
 }
 

@@ -30,6 +30,6 @@ pub(crate) async fn create(
     caller: Caller,
     body: JsonBody<wire::CreateBookingPage>,
 ) -> Result<Changed<wire::BookingPage>, ApiError> {
-    let (calendar, new, team) = body.0.parse()?;
-    Ok(Changed(app.create_booking_page(&caller.0, &calendar, (new, team)).await?))
+    let (calendar, new, named) = body.0.parse()?;
+    Ok(Changed(app.create_booking_page(&caller.0, &calendar, (new, named)).await?))
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::{
     show::nonsense,
-    view::{LIMITS, display_settings, framed, hrefs, page as facts, path, slot_of},
+    view::{Hrefs, LIMITS, display_settings, framed, page as facts, path, slot_of},
 };
 use crate::{
     Service,
@@ -163,7 +163,7 @@ impl Filled<'_> {
     /// Shows the booking.
     fn booked(&self, booking: &wire::Booked, mailed_to: &str) -> Result<Response, ApiError> {
         let slot = slot_of(&booking.event).ok_or(ApiError::Internal)?;
-        let (cancel, reschedule) = hrefs(Some(&booking.links));
+        let links = Hrefs::of(&booking.links);
         let path = path(self.page.slug.reveal())?;
         let call = booking.event.conference_url.as_deref().and_then(Href::new);
         let booked = Booked {
@@ -172,9 +172,9 @@ impl Filled<'_> {
             slot,
             before: None,
             mailed_to: Some(mailed_to),
-            cancel: cancel.as_ref(),
-            reschedule: reschedule.as_ref(),
-            file: None,
+            cancel: links.cancel.as_ref(),
+            reschedule: links.reschedule.as_ref(),
+            file: links.file.as_ref(),
             location: booking.event.location.as_deref(),
             call: call.as_ref(),
         };

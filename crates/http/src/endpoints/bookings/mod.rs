@@ -3,6 +3,8 @@
 mod asset;
 mod book;
 mod cancel;
+mod emails;
+mod file;
 mod read;
 mod reschedule;
 mod show;
@@ -20,7 +22,9 @@ pub(crate) fn routes() -> Routes {
         .routes(routes!(slots::slots))
         .routes(routes!(asset::asset))
         .routes(routes!(show::show, book::book))
+        .routes(routes!(emails::show, emails::answer))
         .routes(routes!(read::read))
+        .routes(routes!(file::file))
         .routes(routes!(show_cancellation::show_cancellation, cancel::cancel))
         .routes(routes!(show_move::show_move, reschedule::reschedule))
 }

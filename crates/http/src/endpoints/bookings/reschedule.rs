@@ -13,7 +13,7 @@ use super::{
     show::nonsense,
     show_cancellation::shown_as,
     show_move::{still_to_come, taken},
-    view::{display_settings, hrefs, page as facts, path, slot_of, styled},
+    view::{Hrefs, display_settings, page as facts, path, slot_of, styled},
 };
 use crate::{
     Service,
@@ -82,7 +82,7 @@ async fn move_by_form(
         Err(refusal) => return Err(refusal.into()),
     };
     let slot = moved.event.as_ref().and_then(slot_of).ok_or(ApiError::Internal)?;
-    let (cancel, reschedule) = hrefs(moved.links.as_ref());
+    let links = moved.links.as_ref().map(Hrefs::of).unwrap_or_default();
     let path = path(seen.page.slug.reveal())?;
     let event = moved.event.as_ref();
     let call = event.and_then(|event| event.conference_url.as_deref()).and_then(Href::new);
@@ -92,9 +92,9 @@ async fn move_by_form(
         slot,
         before: Some(before),
         mailed_to: Some(seen.booking.guest.email.as_str()),
-        cancel: cancel.as_ref(),
-        reschedule: reschedule.as_ref(),
-        file: None,
+        cancel: links.cancel.as_ref(),
+        reschedule: links.reschedule.as_ref(),
+        file: links.file.as_ref(),
         location: event.and_then(|event| event.location.as_deref()),
         call: call.as_ref(),
     };

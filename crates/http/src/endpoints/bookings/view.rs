@@ -84,8 +84,20 @@ pub(super) fn slot_of(event: &wire::GuestEvent) -> Option<Span> {
     Span::new(event.start_time, event.end_time).ok()
 }
 
-/// The links that cancel and move a booking, as far as a page may show them.
-pub(super) fn hrefs(links: Option<&wire::BookingLinks>) -> (Option<Href>, Option<Href>) {
-    let cancel = links.and_then(|links| Href::new(links.cancel_url.as_str()));
-    (cancel, links.and_then(|links| links.reschedule_url.as_deref()).and_then(Href::new))
+/// The links of a booking, as far as a page may show them.
+#[derive(Debug, Default)]
+pub(super) struct Hrefs {
+    pub(super) cancel: Option<Href>,
+    pub(super) reschedule: Option<Href>,
+    pub(super) file: Option<Href>,
+}
+
+impl Hrefs {
+    pub(super) fn of(links: &wire::BookingLinks) -> Self {
+        Self {
+            cancel: Href::new(links.cancel_url.as_str()),
+            reschedule: links.reschedule_url.as_deref().and_then(Href::new),
+            file: Href::new(links.ics_url.as_str()),
+        }
+    }
 }

@@ -40,10 +40,16 @@ pub(super) async fn a_guest_books(story: &mut Story, House { key, work, .. }: &H
         "timezone": "Europe/Berlin", "availability_constraints": { "mon": { "start": "10:00", "end": "12:00" } },
         "host_name": "Ada Lovelace", "conference_url": "https://meet.example.com/intro", "questions": [
             { "id": "topic", "label": "What is it about?", "type": "text", "required": true }
-        ]
+        ], "notify_emails": ["grace@example.com"]
     });
     let page = story.ask(&op::CREATE_BOOKING_PAGE).by(key).send(body).record().await;
     let (page, slug) = (id(&page), text(&page, "/slug"));
+    story.deliver_mail().await;
+    let mail = story.last_mail().await;
+    let link = mail.split_once("/book/emails/").unwrap().1;
+    let consent = link.split_whitespace().next().unwrap();
+    story.ask(&op::SHOW_BOOKING_EMAILS).of(consent).done().await;
+    story.ask(&op::ANSWER_BOOKING_EMAILS).of(consent).send(json!({ "agrees": true })).record().await;
     story.ask(&op::LIST_BOOKING_SLOTS).of(&slug).query("from=2026-03-09&to=2026-03-09").record().await;
     story.ask(&op::SHOW_BOOKING_PAGE).of(&slug).with("accept", "text/markdown").record().await;
 
@@ -59,6 +65,7 @@ pub(super) async fn a_guest_books(story: &mut Story, House { key, work, .. }: &H
     };
     let (moves, cancels) = (token("/reschedule_url"), token("/cancel_url"));
     story.ask(&op::GET_BOOKING).of(&slug).of(&moves).record().await;
+    story.ask(&op::GET_BOOKING_FILE).of(&slug).of(&cancels).record().await;
     let body = json!({ "start": "2026-03-09T10:00:00Z" });
     story.ask(&op::MOVE_BOOKING).of(&slug).of(&moves).send(body).record().await;
     story.ask(&op::GET_BOOKING_PAGE).of(&page).by(key).record().await;

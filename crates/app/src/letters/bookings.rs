@@ -1,0 +1,203 @@
+//! The emails about bookings, to guests and to hosts.
+
+use kalends_bookings::{Guest, Question};
+use kalends_calendars::ConferenceUrl;
+use kalends_kernel::{Email, Foreign};
+use kalends_wire::BookingLinks;
+use serde_json::Value;
+
+use super::{Letter, Part, When, Words, places};
+use crate::ports::Mail;
+
+/// A booking as the emails to its guest show it.
+pub(crate) struct Appointment<'a> {
+    /// The title of the page.
+    pub(crate) title: &'a Foreign,
+    /// Who receives the guest.
+    pub(crate) host: Option<&'a Foreign>,
+    /// When, by the clocks of the guest's zone, or of the page's.
+    pub(crate) when: When,
+    /// Where.
+    pub(crate) location: Option<Foreign>,
+    /// The call.
+    pub(crate) call: Option<&'a ConferenceUrl>,
+}
+
+impl Appointment<'_> {
+    /// `your booking "Intro call" with Grace`.
+    fn named(&self) -> Words {
+        let words = Words::new("your booking \"").foreign(self.title).and("\"");
+        match self.host {
+            Some(host) => words.and(" with ").foreign(host),
+            None => words,
+        }
+    }
+
+    /// Where it takes place.
+    fn places(&self) -> Vec<Part> {
+        places(self.location.as_ref(), self.call)
+    }
+}
+
+/// A booking that a guest made.
+pub(crate) fn booked(to: &Email, of: &Appointment<'_>, links: &BookingLinks) -> Mail {
+    let text = of.named().and(" is confirmed for ").own(&of.when).and(".");
+    with_links("Your booking is confirmed", text, of.places(), links).to(to)
+}
+
+/// A booking that a guest moved.
+pub(crate) fn booking_moved(to: &Email, of: &Appointment<'_>, links: &BookingLinks) -> Mail {
+    let text = of.named().and(" was moved. It takes place on ").own(&of.when).and(".");
+    with_links("Your booking was moved", text, of.places(), links).to(to)
+}
+
+/// A booking that a guest cancelled.
+pub(crate) fn booking_cancelled(to: &Email, of: &Appointment<'_>) -> Mail {
+    let text = of.named().and(" for ").own(&of.when).and(" is cancelled. There is nothing to do.");
+    Letter { subject: "Your booking is cancelled".into(), parts: vec![Part::Says(text)] }.to(to)
+}
+
+/// A booking that the host cancelled. `again` is the page on which the guest can book another time.
+pub(crate) fn called_off(to: &Email, of: &Appointment<'_>, reason: Option<&str>, again: Option<String>) -> Mail {
+    let text = of.named().and(" for ").own(&of.when).and(" was cancelled by the host.");
+    let mut parts = vec![Part::Says(text)];
+    if let Some(reason) = reason {
+        parts.push(Part::Says("The host writes:".into()));
+        parts.extend(quoted(reason));
+    }
+    if let Some(address) = again {
+        parts.extend([Part::Says("To book another time, go to".into()), Part::Link(address)]);
+    }
+    Letter { subject: "Your booking was cancelled".into(), parts }.to(to)
+}
+
+/// The text about a booking, with the links to move and cancel it.
+fn with_links(subject: &'static str, says: Words, places: Vec<Part>, links: &BookingLinks) -> Letter {
+    let mut parts = vec![Part::Says(says)];
+    parts.extend(places);
+    if let Some(reschedule) = &links.reschedule_url {
+        parts.extend([Part::Says("To choose another time, go to".into()), Part::Link(reschedule.clone())]);
+    }
+    parts.extend([Part::Says("To cancel it, go to".into()), Part::Link(links.cancel_url.clone())]);
+    parts.push(Part::Says(
+        "Anyone with these links can do so: do not forward this message. If you did not book this, somebody entered \
+         your address by mistake; cancel the booking, or ignore this message."
+            .into(),
+    ));
+    Letter { subject: subject.into(), parts }
+}
+
+/// What an email to a host is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HostLetter {
+    /// A guest booked.
+    Booked,
+    /// The guest moved the booking.
+    Moved,
+    /// The guest cancelled it.
+    Cancelled,
+    /// Somebody of the organization cancelled it.
+    CalledOff,
+}
+
+impl HostLetter {
+    /// Whether the booking ends.
+    pub(crate) const fn cancels(self) -> bool {
+        matches!(self, Self::Cancelled | Self::CalledOff)
+    }
+}
+
+/// A booking as the emails to its hosts show it.
+pub(crate) struct Visit<'a> {
+    /// The title of the page.
+    pub(crate) title: &'a Foreign,
+    /// Who booked.
+    pub(crate) guest: &'a Guest,
+    /// When, by the clocks of the page's zone.
+    pub(crate) when: When,
+    /// Where.
+    pub(crate) location: Option<Foreign>,
+    /// The call.
+    pub(crate) call: Option<&'a ConferenceUrl>,
+    /// The questions of the page.
+    pub(crate) questions: &'a [Question],
+}
+
+/// A booking, its move or its end, for a host. `stop` is the page on which the host ends these emails.
+pub(crate) fn for_host(to: &Email, of: &Visit<'_>, about: HostLetter, stop: &str) -> Mail {
+    let name = Foreign::new(&of.guest.name);
+    let titled = |words: Words| words.and("\"").foreign(of.title).and("\"");
+    let guest = || Words::new("").foreign(&name);
+    let (subject, says) = match about {
+        HostLetter::Booked => ("New booking: ", titled(guest().and(" booked ")).and(" for ").own(&of.when).and(".")),
+        HostLetter::Moved => {
+            let says = titled(guest().and(" moved ")).and(". It takes place on ").own(&of.when).and(".");
+            ("Booking moved: ", says)
+        }
+        HostLetter::Cancelled => {
+            ("Booking cancelled: ", titled(guest().and(" cancelled ")).and(" for ").own(&of.when).and("."))
+        }
+        HostLetter::CalledOff => {
+            let says = titled(Words::new("your organization cancelled the booking of ").foreign(&name).and(": "));
+            ("Booking cancelled: ", says.and(" for ").own(&of.when).and("."))
+        }
+    };
+    let mut parts = vec![Part::Says(says)];
+    parts.push(Part::Says(Words::new("Guest: ").foreign(&Foreign::new(of.guest.email.as_str()))));
+    if !about.cancels() {
+        parts.extend(places(of.location.as_ref(), of.call));
+        parts.extend(answers(of));
+    }
+    parts.extend([
+        Part::Says(
+            "You get this email because the booking page names your address. To stop these emails, go to".into(),
+        ),
+        Part::Link(stop.to_owned()),
+    ]);
+    Letter { subject: Words::new(subject).foreign(&name), parts }.to(to)
+}
+
+/// What the guest wrote.
+fn answers(of: &Visit<'_>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for (id, answer) in of.guest.answers.as_map() {
+        // A question that is gone is named by its identifier.
+        let label = of.questions.iter().find(|question| question.id == *id).map_or(id.as_str(), |of| of.label.as_str());
+        let answer = match answer {
+            Value::Bool(true) => "yes",
+            Value::Bool(false) => "no",
+            answer => answer.as_str().unwrap_or_default(),
+        };
+        parts.push(Part::Says(Words::new("").foreign(&Foreign::new(label))));
+        parts.extend(quoted(answer));
+    }
+    if let Some(notes) = &of.guest.notes {
+        parts.push(Part::Says("Notes:".into()));
+        parts.extend(quoted(notes));
+    }
+    parts
+}
+
+/// The lines of a text of somebody else.
+fn quoted(text: &str) -> impl Iterator<Item = Part> {
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| Part::Says(Words::new("> ").foreign(&Foreign::new(line))))
+}
+
+/// The question whether an address wants an email about each booking of a page. `answer` is the page to answer on.
+pub(crate) fn asks_for_consent(to: &Email, organization: &Foreign, title: &Foreign, answer: &str) -> Mail {
+    let says = Words::new("the organization \"").foreign(organization);
+    let says = says.and("\" wants to send you an email about each booking of its page \"").foreign(title);
+    Letter {
+        subject: "Do you want emails about bookings?".into(),
+        parts: vec![
+            Part::Says(says.and("\". To say yes or no, open")),
+            Part::Link(answer.to_owned()),
+            Part::Says(
+                "If you do nothing, you get none. Anyone with this link can answer for you: do not forward this message."
+                    .into(),
+            ),
+        ],
+    }
+    .to(to)
+}
