@@ -1060,7 +1060,7 @@ async fn a_booking_has_a_file_for_calendars(#[case] database: Database) {
             |line: &String| (line.starts_with("CONFERENCE") || line.starts_with("URL")) && line.ends_with(CALL);
         assert!(lines.iter().any(is_call), "{lines:#?}");
         let whole = lines.join("\n");
-        for part in ["ATTENDEE", NAME, EMAIL] {
+        for part in ["ATTENDEE", "VALARM", NAME, EMAIL] {
             assert!(!whole.contains(part), "{part}: {lines:#?}");
         }
     };

@@ -1,6 +1,6 @@
 //! Invitations: an event as a message from its organizer to one attendee (RFC 5546).
 
-use kalends_calendars::Event;
+use kalends_calendars::{Event, Reminders};
 use kalends_kernel::{Email, Foreign};
 use kalends_time::Zone;
 
@@ -45,11 +45,12 @@ impl Meeting {
     }
 
     /// A one-off event as a file that anyone can add to a calendar (RFC 5545). It is no message, so it has no method, and it
-    /// names nobody.
+    /// names nobody. The reminders are the owner's, so it has none.
     pub fn file(&self) -> String {
         let mut text = Lines::default();
         begin(None, &mut text);
-        Events { zone: self.zone, reminders: None, party: None }.one_off(&self.event, &mut text);
+        let event = Event { reminders: Some(Reminders::default()), ..self.event.clone() };
+        Events { zone: self.zone, reminders: None, party: None }.one_off(&event, &mut text);
         text.put("END", "VCALENDAR");
         text.take()
     }
