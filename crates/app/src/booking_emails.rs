@@ -120,6 +120,15 @@ impl App {
         let method = if about.cancels() { Method::Cancel } else { Method::Request };
         let shown = Event { repeats: Repeats::Once, ..event.clone() };
         let title = Foreign::new(&page.title);
+        let meeting = Meeting::new(page.timetable.zone, &shown, None, &[]);
+        let visit = letters::Visit {
+            title: &title,
+            guest: &booking.guest,
+            when: When::of(event.times, page.timetable.zone),
+            location: event.location.as_deref().map(Foreign::new),
+            call: event.conference_url.as_ref(),
+            questions: page.details.questions.as_slice(),
+        };
         let members = page.listeners.as_slice().iter().filter(|listener| listener.consent == Consent::Member);
         let members: Vec<Email> = members.map(|listener| listener.email.clone()).collect();
         let members = self.members_among(page.org, &members).await?;
@@ -128,7 +137,7 @@ impl App {
                 continue;
             }
             let attendee = accepted(&listener.email);
-            let text = Meeting::new(page.timetable.zone, &shown, None, &[]).to(&Party {
+            let text = meeting.to(&Party {
                 method,
                 organizer: (&title, &sender),
                 attendee: &attendee,
@@ -136,14 +145,6 @@ impl App {
                 takes_place: method == Method::Request,
                 written: now,
             });
-            let visit = letters::Visit {
-                title: &title,
-                guest: &booking.guest,
-                when: When::of(event.times, page.timetable.zone),
-                location: event.location.as_deref().map(Foreign::new),
-                call: event.conference_url.as_ref(),
-                questions: page.details.questions.as_slice(),
-            };
             let mut mail = letters::for_host(&listener.email, &visit, about, &self.consent_link(page, listener));
             mail.calendar = Some(CalendarPart { method, text });
             mail.agreed = true;

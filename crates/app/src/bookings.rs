@@ -170,7 +170,7 @@ impl App {
             let now = self.now();
             let mut changes = ChangeSet::new(page.org);
             not_begun(event, now)?;
-            for event in &standing {
+            for event in still_ahead(&standing, now) {
                 self.delete_booked(page, booking, event, now, &mut changes).await?;
             }
             let cancelled = BookingSeen { event: None, ..seen.clone() };
@@ -302,7 +302,7 @@ impl App {
         Ok(there.series)
     }
 
-    /// Deletes an event of a booking, unless it has begun: the owner may have moved it away from the others.
+    /// Deletes an event of a booking.
     pub(crate) async fn delete_booked(
         &self,
         page: &BookingPage,
@@ -311,9 +311,6 @@ impl App {
         now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<(), Attempt> {
-        if not_begun(event, now).is_err() {
-            return Ok(());
-        }
         let gone = event.deleted(now)?;
         self.drop_overrides(changes, event, &gone, now).await?;
         let (seen, about) = (Some(event.clone()), EventType::EventDeleted);
@@ -390,6 +387,11 @@ fn booked_event(
         send_invitations: false,
     };
     Ok(Event::create(id, calendar, new, now)?)
+}
+
+/// The events of a booking that have not begun. The owner may have moved one away from the others.
+pub(crate) fn still_ahead(events: &[Event], now: Timestamp) -> impl Iterator<Item = &Event> {
+    events.iter().filter(move |event| not_begun(event, now).is_ok())
 }
 
 /// An event of a booking under the identifier that emails about the booking have. If the event on the calendar of the page is

@@ -8,7 +8,7 @@ use kalends_wire as wire;
 use crate::{
     Actor, Answered, App, ChangeSet, Missing, Refusal,
     attempt::{Attempt, retry_stale},
-    bookings::{Letter, cancellation, known_as, not_begun},
+    bookings::{Letter, cancellation, known_as, not_begun, still_ahead},
     invitations::Invited,
     letters::HostLetter,
 };
@@ -68,7 +68,7 @@ impl App {
             let Some(first) = standing.first() else { return Ok(shows(seen)) };
             not_begun(first, now)?;
             let mut changes = ChangeSet::new(actor.org());
-            for event in &standing {
+            for event in still_ahead(&standing, now) {
                 self.delete_booked(&page, booking, event, now, &mut changes).await?;
                 // Attendees whom the owner invited in addition.
                 let invited = event.only_linked();
