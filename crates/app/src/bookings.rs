@@ -100,6 +100,9 @@ impl App {
             let calendar = self.calendar_of_page(&page, calendar).await?;
             events.push(booked_event(EventId::new(now, self.entropy()), &page, &calendar, guest, slot, now)?);
         }
+        if let Some(event) = events.first_mut() {
+            event.guest_reminders = page.details.guest_reminders.clone();
+        }
         let Some((event, others)) = events.split_first() else { return Err(no_page().into()) };
         let also = others.iter().map(|event| event.id).collect();
         let (booking, token) = Booking::create(&page, (event, also), guest.clone(), now, self.entropy());

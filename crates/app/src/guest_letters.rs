@@ -1,10 +1,11 @@
 //! Emails to guests. Each carries an invitation that calendar programs understand.
 
-use kalends_bookings::{BookingPage, BookingToken, Guest};
+use kalends_bookings::{Booking, BookingPage, BookingToken, Guest};
 use kalends_calendars::{Attendee, AttendeeRole, AttendeeStatus, Event, Repeats};
 use kalends_feeds::write::{Meeting, Method, Party};
 use kalends_kernel::{Email, Foreign};
-use kalends_notifications::About;
+use kalends_notifications::{About, Letter as QueuedLetter};
+use kalends_time::Timestamp;
 use kalends_wire::BookingLinks;
 
 use crate::{
@@ -25,8 +26,7 @@ impl App {
         about: Letter<'_>,
         changes: &mut ChangeSet,
     ) {
-        let (now, title) = (self.now(), Foreign::new(&page.title));
-        let host = page.details.host_name.as_deref().map(Foreign::new);
+        let now = self.now();
         let cancels = matches!(about, Letter::Cancelled | Letter::CancelledByHost(_));
         let method = if cancels { Method::Cancel } else { Method::Request };
         let links = match &about {
@@ -35,23 +35,17 @@ impl App {
         };
         let sender = self.parts.mailer.sender();
         let shown = as_added(page, guest, event);
+        let appointment = appointment(page, guest, &shown);
         let attendee = accepted(&guest.email);
         let moves = links.as_ref().and_then(|links| links.reschedule_url.as_deref());
         let text = Meeting::new(page.timetable.zone, &shown, None, &[]).to(&Party {
             method,
-            organizer: (host.as_ref().unwrap_or(&title), &sender),
+            organizer: (appointment.host.as_ref().unwrap_or(&appointment.title), &sender),
             attendee: &attendee,
             link: moves.map(|link| ("To take another time:", link)),
             takes_place: method == Method::Request,
             written: now,
         });
-        let appointment = letters::Appointment {
-            title: &title,
-            host: host.as_ref(),
-            when: When::of(event.times, guest.zone.unwrap_or(page.timetable.zone)),
-            location: shown.location.as_deref().map(Foreign::new),
-            call: shown.conference_url.as_ref(),
-        };
         let mut mail = match (&about, &links) {
             (Letter::Booked(_), Some(links)) => letters::booked(&guest.email, &appointment, links),
             (Letter::Moved(_), Some(links)) => letters::booking_moved(&guest.email, &appointment, links),
@@ -63,6 +57,24 @@ impl App {
         };
         mail.calendar = Some(CalendarPart { method, text });
         self.write_letter(&mail, About::event(event.id), now, changes);
+    }
+
+    /// The email that reminds the guest of a booking, whose event takes place later than `now`. `None` if the booking does
+    /// not keep the token that its links need.
+    pub(crate) fn guest_reminder(
+        &self,
+        page: &BookingPage,
+        booking: &Booking,
+        event: &Event,
+        now: Timestamp,
+    ) -> Option<QueuedLetter> {
+        let links = self.links(page, booking.kept_token.as_ref()?);
+        let (guest, shown) = (&booking.guest, as_added(page, &booking.guest, event));
+        let mut mail = letters::booking_reminder(&guest.email, &appointment(page, guest, &shown), &links);
+        let start = event.times.span.start();
+        mail.until = Some(start);
+        // It does not replace the email that confirms or moves the booking, but such an email replaces it.
+        Some(self.letter(event.org, &mail, About { event: event.id, occurrence: Some(start) }, now))
     }
 
     /// A booking as an iCalendar file, for the guest's calendar.
@@ -89,6 +101,17 @@ impl App {
     /// The URL at which a booking's token is used.
     pub(crate) fn link(&self, page: &BookingPage, token: &BookingToken, what: &str) -> String {
         format!("{}/bookings/{}/{what}", self.address(page), token.reveal())
+    }
+}
+
+/// A booking as the emails to its guest show it. `shown` is its event as the guest gets it.
+fn appointment<'a>(page: &BookingPage, guest: &Guest, shown: &'a Event) -> letters::Appointment<'a> {
+    letters::Appointment {
+        title: Foreign::new(&page.title),
+        host: page.details.host_name.as_deref().map(Foreign::new),
+        when: When::of(shown.times, guest.zone.unwrap_or(page.timetable.zone)),
+        location: shown.location.as_deref().map(Foreign::new),
+        call: shown.conference_url.as_ref(),
     }
 }
 

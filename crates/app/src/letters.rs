@@ -18,7 +18,8 @@ use crate::ports::Mail;
 mod bookings;
 
 pub(crate) use bookings::{
-    Appointment, HostLetter, Visit, asks_for_consent, booked, booking_cancelled, booking_moved, called_off, for_host,
+    Appointment, HostLetter, Visit, asks_for_consent, booked, booking_cancelled, booking_moved, booking_reminder,
+    called_off, for_host,
 };
 
 /// The frame of the HTML.
@@ -156,7 +157,7 @@ impl Letter {
             Some(("body", rest)) => format!("{body}{rest}"),
             _ => piece.to_owned(),
         });
-        Mail { to: to.clone(), html: html.collect(), subject, text, calendar: None, agreed: false }
+        Mail { to: to.clone(), html: html.collect(), subject, text, calendar: None, agreed: false, until: None }
     }
 }
 
@@ -505,7 +506,7 @@ mod tests {
         }
     }
 
-    fn all(text: &str) -> [(&'static str, Mail); 25] {
+    fn all(text: &str) -> [(&'static str, Mail); 26] {
         let name = text;
         let gathering = |repeats| Gathering {
             title: Foreign::new(name),
@@ -521,8 +522,8 @@ mod tests {
         let name = &Foreign::new(name);
         let host = &Foreign::new("example.com");
         let appointment = Appointment {
-            title: name,
-            host: Some(name),
+            title: name.clone(),
+            host: Some(name.clone()),
             when: When("Monday, 2026-03-02, 10:00 to 10:30 (UTC)".to_owned()),
             location: Some(name.clone()),
             call: None,
@@ -583,6 +584,7 @@ mod tests {
             ),
             ("booked", booked(&to, &appointment, &links)),
             ("booking-moved", booking_moved(&to, &appointment, &links)),
+            ("booking-reminder", booking_reminder(&to, &appointment, &links)),
             ("booking-cancelled", booking_cancelled(&to, &appointment)),
             (
                 "booking-called-off",

@@ -2,7 +2,7 @@
 //! worker sends them.
 
 use kalends_accounts::{Allowance, Taken};
-use kalends_kernel::{LetterId, StoreError};
+use kalends_kernel::{LetterId, OrgId, StoreError};
 use kalends_notifications::{About, ClaimedLetter, Letter, LetterEnd};
 use kalends_time::{SignedDuration, Timestamp};
 
@@ -13,20 +13,26 @@ impl App {
     /// emails. A recipient gets the emails of one change in the order in which they were added.
     pub(crate) fn write_letter(&self, mail: &Mail, about: About, now: Timestamp, changes: &mut ChangeSet) {
         let earlier = i64::try_from(changes.letters.len()).unwrap_or(i64::MAX);
-        changes.letters.push(Letter {
-            id: LetterId::new(now, self.entropy()),
-            org: changes.org,
-            recipient: Allowance::mail_to(&mail.to, 0).scope,
-            about,
-            content: json(mail),
-            created_at: now + SignedDuration::micros(earlier),
-        });
+        let letter = self.letter(changes.org, mail, about, now + SignedDuration::micros(earlier));
+        changes.letters.push(letter);
         if let Some(count) = self.parts.settings.mail_limits.org.filter(|_| !mail.agreed) {
             let allowance = Allowance::mail(changes.org, count);
             match changes.uses.iter_mut().find(|used| used.allowance == allowance) {
                 Some(used) => used.count += 1,
                 None => changes.uses.push(Use { allowance, count: 1, now }),
             }
+        }
+    }
+
+    /// An email as the organization's queue keeps it. It uses no allowance of the organization.
+    pub(crate) fn letter(&self, org: OrgId, mail: &Mail, about: About, created_at: Timestamp) -> Letter {
+        Letter {
+            id: LetterId::new(created_at, self.entropy()),
+            org,
+            recipient: Allowance::mail_to(&mail.to, 0).scope,
+            about,
+            content: json(mail),
+            created_at,
         }
     }
 
@@ -72,6 +78,10 @@ impl App {
         let Letter { org, id, ref content, .. } = claimed.letter;
         let mail: Mail =
             serde_json::from_str(content).map_err(|error| StoreError::corrupt("letters", "content", id, error))?;
+        if mail.until.is_some_and(|until| until <= now) {
+            outcome("dropped");
+            return Ok(LetterEnd::Dropped);
+        }
         let mut taken = None;
         if let Some(count) = self.parts.settings.mail_limits.recipient.filter(|_| !mail.agreed) {
             let allowance = Allowance::mail_to(&mail.to, count);
@@ -128,6 +138,7 @@ mod tests {
                 html: "<p>".to_owned(),
                 calendar,
                 agreed: false,
+                until: None,
             };
             let kept =
                 format!(r#"{{"to":"ada@example.com","subject":"Grüße","text":"text","html":"<p>","calendar":{kept}}}"#);

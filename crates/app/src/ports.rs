@@ -382,6 +382,9 @@ pub struct Mail {
     /// Whether the recipient agreed to emails of this kind. The limits for email to strangers do not apply then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub agreed: bool,
+    /// From this time on it is not worth sending.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
 }
 
 /// A part of an email that calendar programs read: an iCalendar object with a method (RFC 6047).

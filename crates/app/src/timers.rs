@@ -1,4 +1,5 @@
-//! Work that falls due without a request: reminders, starts and ends of events, and expired holds and proposals.
+//! Work that falls due without a request: reminders, starts and ends of events, emails that remind guests, and expired
+//! holds and proposals.
 //!
 //! The use cases for events claim a batch of timers, so that no two nodes process the same ones. Proposals are not
 //! claimed. Each use case decides with the pure rules of the domain crates, and commits. The change-set, not the
@@ -7,11 +8,11 @@
 
 use futures::stream::{self, StreamExt as _};
 use kalends_calendars::{
-    Advance, Change, EmittedUntil, EndedHold, HappeningKind, HoldEnd, Reminders,
+    Advance, Change, EmittedUntil, EndedHold, Event, HappeningKind, HoldEnd, Reminders,
     ports::{ClaimedTimer, TimerQueue},
 };
-use kalends_kernel::OrgId;
-use kalends_notifications::{EventType, Message};
+use kalends_kernel::{OrgId, StoreError};
+use kalends_notifications::{EventType, Letter, Message};
 use kalends_proposals::Change as ProposalChange;
 use kalends_time::{SignedDuration, Timestamp};
 
@@ -22,7 +23,7 @@ use crate::{App, ChangeSet, Done, Refusal, ports::CommitError};
 const CLAIM: SignedDuration = SignedDuration::seconds(10);
 /// How many timers of one organization go into one change-set.
 const TOGETHER: usize = 128;
-/// The most bytes of messages in one change-set, unless a single step has more.
+/// The most bytes of messages and emails in one change-set, unless a single step has more.
 const TOGETHER_BYTES: usize = 1 << 20;
 /// How many change-sets are committed at a time. Other use cases need connections too.
 const COMMITS: usize = 4;
@@ -34,6 +35,7 @@ struct Step {
     calendars: Vec<Change>,
     proposals: Vec<ProposalChange>,
     messages: Vec<Message>,
+    letters: Vec<Letter>,
     /// When each of the things fell due.
     due: Vec<Timestamp>,
 }
@@ -60,7 +62,10 @@ impl App {
         let now = self.now();
         let claimed = self.parts.store.claim_timers(queue, now, now + CLAIM, limit).await?;
         let found = claimed.len();
-        let steps = claimed.iter().map(|timer| self.announcement(timer, now)).collect();
+        let mut steps = Vec::with_capacity(found);
+        for timer in &claimed {
+            steps.push(self.announcement(timer, now).await?);
+        }
         Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
     }
 
@@ -94,13 +99,21 @@ impl App {
     }
 
     /// The messages about an event at `now`, and the time of its next timer.
-    fn announcement(&self, timer: &ClaimedTimer, now: Timestamp) -> Step {
-        let Some(event) = &timer.seen else { return removed(timer) };
+    async fn announcement(&self, timer: &ClaimedTimer, now: Timestamp) -> Result<Step, StoreError> {
+        let Some(event) = &timer.seen else { return Ok(removed(timer)) };
         let reminders = Reminders::effective(event.reminders.as_ref(), timer.defaults.as_ref());
-        let (mut messages, mut due) = (Vec::new(), Vec::new());
+        let (mut messages, mut letters, mut due) = (Vec::new(), Vec::new(), Vec::new());
         for happening in event.happenings(&reminders, timer.emitted_until, now) {
             let Some(occurrence) = event.event_of(&happening) else { continue };
             let event_type = match happening.kind {
+                HappeningKind::GuestReminder => {
+                    // One email is enough for several reminders that are due at once.
+                    if letters.is_empty() {
+                        letters.extend(self.reminder_of_guest(event, now).await?);
+                    }
+                    due.push(happening.at);
+                    continue;
+                }
                 HappeningKind::Reminder => EventType::EventReminder,
                 HappeningKind::Start => EventType::EventStarted,
                 HappeningKind::End => EventType::EventEnded,
@@ -116,7 +129,24 @@ impl App {
             reminders: timer.emitted_until.reminders.max(timer.emitted_until.all).max(now),
         };
         let next = event.look_after(timer.defaults.as_ref(), emitted_until).map(|due_at| (due_at, emitted_until));
-        Step { messages, due, ..Step::of(timer.org, advanced(timer, next)) }
+        Ok(Step { messages, letters, due, ..Step::of(timer.org, advanced(timer, next)) })
+    }
+
+    /// The email that reminds the guest who booked an event. `None` once the event has begun.
+    async fn reminder_of_guest(&self, event: &Event, now: Timestamp) -> Result<Option<Letter>, StoreError> {
+        if event.times.span.start() <= now {
+            return Ok(None);
+        }
+        match self.parts.store.booking_of_event(event.org, event.id).await {
+            Ok(found) => Ok(found.and_then(|(page, booking)| self.guest_reminder(&page, &booking, event, now))),
+            // It will not become readable, and must not hold up other timers.
+            Err(error @ StoreError::Corrupt(_)) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(org = %event.org, event = %event.id, error, "a guest cannot be reminded");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The expiry of a hold at `now`.
@@ -155,6 +185,7 @@ impl App {
                 calendars: self.unreserve(&seen).await?,
                 proposals: vec![change],
                 messages: vec![self.message(org, EventType::ProposalExpired, &expired, version, now)],
+                letters: Vec::new(),
                 due,
             });
         }
@@ -203,6 +234,7 @@ impl App {
             changes.calendars.extend(step.calendars);
             changes.proposals.extend(step.proposals);
             changes.messages.extend(step.messages);
+            changes.letters.extend(step.letters);
             due.extend(step.due);
         }
         self.store_changes(changes).await.map(|()| due)
@@ -239,7 +271,14 @@ fn removed(timer: &ClaimedTimer) -> Step {
 impl Step {
     /// One change without a message.
     fn of(org: OrgId, change: Change) -> Self {
-        Self { org, calendars: vec![change], proposals: Vec::new(), messages: Vec::new(), due: Vec::new() }
+        Self {
+            org,
+            calendars: vec![change],
+            proposals: Vec::new(),
+            messages: Vec::new(),
+            letters: Vec::new(),
+            due: Vec::new(),
+        }
     }
 }
 
@@ -249,7 +288,8 @@ fn together(mut steps: Vec<Step>) -> Vec<Vec<Step>> {
     let mut all: Vec<Vec<Step>> = Vec::new();
     let mut bytes = 0;
     for step in steps {
-        let weight: usize = step.messages.iter().map(|message| message.payload.len()).sum();
+        let messages = step.messages.iter().map(|message| message.payload.len());
+        let weight: usize = messages.chain(step.letters.iter().map(|letter| letter.content.len())).sum();
         bytes += weight;
         match all.last_mut() {
             Some(last)

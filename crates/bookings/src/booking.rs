@@ -37,6 +37,8 @@ pub struct Booking {
     pub moves: SecretHash,
     /// The guest who booked.
     pub guest: Guest,
+    /// The token to move it, if emails that are sent later need it. It is sealed at rest.
+    pub kept_token: Option<BookingToken>,
     /// Who cancelled it; `None` if nobody did, or if the owner cancelled or deleted the event itself.
     pub cancelled_by: Option<CancelledBy>,
     /// When it was made.
@@ -45,7 +47,7 @@ pub struct Booking {
 
 impl Booking {
     /// A new booking of `event` and of the events `also`, and the token to move it. The token to cancel it is derived
-    /// from that token.
+    /// from that token. The booking keeps the token if the event reminds its guest.
     pub fn create(
         page: &BookingPage,
         (event, also): (&Event, Vec<EventId>),
@@ -64,6 +66,7 @@ impl Booking {
             cancel: token.to_cancel().hash(),
             moves: token.hash(),
             guest,
+            kept_token: (!event.guest_reminders.is_empty()).then(|| token.clone()),
             cancelled_by: None,
             created_at: now,
         };

@@ -1,6 +1,6 @@
-//! What a page shows and asks, in addition to its title and its slots.
+//! What a page shows, asks and sends, in addition to its title and its slots.
 
-use kalends_calendars::{ConferenceUrl, LOCATION_MAX, Patch};
+use kalends_calendars::{ConferenceUrl, LOCATION_MAX, Patch, Reminders};
 use kalends_kernel::{FieldError, bounded_text};
 
 use crate::{
@@ -12,6 +12,17 @@ use crate::{
 
 /// The maximum number of characters of a host's name.
 pub const HOST_NAME_MAX: usize = 200;
+
+/// The maximum number of reminders to the guest of a booking.
+pub const GUEST_REMINDERS_MAX: usize = 3;
+
+/// Checks when guests are reminded: at most [`GUEST_REMINDERS_MAX`] numbers of minutes before the start.
+///
+/// # Errors
+/// Names the field `guest_reminders`, or the entry of it.
+pub fn guest_reminders(minutes: &[i64]) -> Result<Reminders, FieldError> {
+    Reminders::parse_up_to(GUEST_REMINDERS_MAX, "guest_reminders", minutes)
+}
 
 /// Checks the name of a host.
 ///
@@ -29,7 +40,7 @@ pub fn location(text: &str) -> Result<String, FieldError> {
     bounded_text("location", text, 1, LOCATION_MAX)
 }
 
-/// What a page shows and asks, in addition to its title and its slots. Nothing by default.
+/// What a page shows, asks and sends, in addition to its title and its slots. Nothing by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageDetails {
     /// Who receives the guests, on one line, 1 to [`HOST_NAME_MAX`] characters.
@@ -44,6 +55,8 @@ pub struct PageDetails {
     pub embed_origins: Vec<Origin>,
     /// What guests are asked.
     pub questions: Questions,
+    /// When guests are reminded of their bookings. A booking keeps those that the page has when it is made.
+    pub guest_reminders: Reminders,
 }
 
 /// The changes of [`PageDetails`]. `None` clears a field.
@@ -61,6 +74,8 @@ pub struct PageDetailsPatch {
     pub embed_origins: Patch<Vec<Origin>>,
     /// Other questions, which replace the earlier ones.
     pub questions: Patch<Questions>,
+    /// Other reminders, which replace the earlier ones.
+    pub guest_reminders: Patch<Reminders>,
 }
 
 impl PageDetails {
@@ -86,5 +101,6 @@ impl PageDetailsPatch {
         self.accent.apply_to(&mut details.accent);
         self.embed_origins.apply_to(&mut details.embed_origins);
         self.questions.apply_to(&mut details.questions);
+        self.guest_reminders.apply_to(&mut details.guest_reminders);
     }
 }

@@ -2,9 +2,8 @@
 
 use kalends_accounts::Email;
 use kalends_calendars::Event;
-use kalends_kernel::{EventId, FieldErrors, bounded_text, optional_text};
+use kalends_kernel::{FieldErrors, bounded_text, optional_text};
 use kalends_time::Zone;
-use serde::{Deserialize, Serialize};
 
 use crate::questions::Answers;
 
@@ -38,30 +37,6 @@ pub struct Sees {
     /// The call.
     pub call: bool,
 }
-
-/// The plain form of a guest in a store.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Plain {
-    name: String,
-    email: String,
-    notes: Option<String>,
-    #[serde(default, skip_serializing_if = "Answers::is_empty")]
-    answers: Answers,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    timezone: Option<Zone>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    sees_place: bool,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    sees_call: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    also_events: Vec<EventId>,
-}
-
-/// The document does not contain the fields of a guest. The error does not repeat its content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a document of a guest")]
-pub struct GuestDocumentError;
 
 impl Guest {
     /// Checks every field. Blank notes become `None`. The questions of a page check the answers ([`Questions::read`]).
@@ -97,31 +72,6 @@ impl Guest {
         }
         shown
     }
-
-    /// The document that stores seal, with the events of the booking on other calendars ([`Booking::also`]).
-    ///
-    /// [`Booking::also`]: crate::Booking::also
-    pub fn write(&self, also: &[EventId]) -> Vec<u8> {
-        let Self { name, email, notes, answers, zone: timezone, sees } = self.clone();
-        let email = email.as_str().to_owned();
-        let (sees_place, sees_call) = (sees.place, sees.call);
-        let also_events = also.to_vec();
-        let plain = Plain { name, email, notes, answers, timezone, sees_place, sees_call, also_events };
-        // Serializing texts and booleans cannot fail.
-        serde_json::to_vec(&plain).unwrap_or_default()
-    }
-
-    /// Reads a document: the guest, and the events of the booking on other calendars.
-    ///
-    /// # Errors
-    /// [`GuestDocumentError`].
-    pub fn read(document: &[u8]) -> Result<(Self, Vec<EventId>), GuestDocumentError> {
-        let plain: Plain = serde_json::from_slice(document).map_err(|_| GuestDocumentError)?;
-        let Plain { name, email, notes, answers, timezone, sees_place, sees_call, also_events } = plain;
-        let sees = Sees { place: sees_place, call: sees_call };
-        let guest = Self { name, email: Email::from_stored(email), notes, answers, zone: timezone, sees };
-        Ok((guest, also_events))
-    }
 }
 
 #[cfg(test)]
@@ -129,7 +79,6 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::questions::{Question, QuestionType, Questions};
 
     #[rstest]
     #[case::all(("Ada", "Ada@Example.com", Some("bring tea")), &[])]
@@ -157,28 +106,5 @@ mod tests {
         assert_eq!(fault(201, 0, 0).as_deref(), Some("name"));
         assert_eq!(fault(1, 160, 0).as_deref(), Some("email"));
         assert_eq!(fault(1, 0, 2_001).as_deref(), Some("notes"));
-    }
-
-    #[test]
-    fn documents_round_trip() {
-        let guest = Guest::parse("Ada \"the\" Countess", "ada@example.com", Some("line\nbreak")).unwrap();
-        assert_eq!(Guest::read(&guest.write(&[])), Ok((guest.clone(), vec![])));
-        let asked = vec![Question {
-            id: "vip".into(),
-            label: "VIP?".into(),
-            kind: QuestionType::Checkbox,
-            required: true,
-            options: vec![],
-        }];
-        let given = serde_json::json!({ "vip": true });
-        let answers = Questions::new(asked).unwrap().read(given.as_object().unwrap()).unwrap();
-        let sees = Sees { place: true, call: true };
-        let guest = Guest { answers, sees, zone: Some("Australia/Lord_Howe".parse().unwrap()), ..guest };
-        let also = vec!["evt_01jn8r6v9ke0bt3m5qz2c7xwdh".parse().unwrap()];
-        assert_eq!(Guest::read(&guest.write(&also)), Ok((guest, also)));
-        assert_eq!(Guest::parse("Ada", "ada@example.com", Some(" \n")).unwrap().notes, None);
-        for broken in ["", "{}", r#"{"name":"Ada","email":"a@b.example","notes":null,"phone":"1"}"#] {
-            assert_eq!(Guest::read(broken.as_bytes()), Err(GuestDocumentError), "{broken}");
-        }
     }
 }

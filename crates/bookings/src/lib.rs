@@ -12,6 +12,7 @@ mod details;
 mod embedding;
 mod grid;
 mod guest;
+mod guest_document;
 mod listeners;
 mod offer;
 mod overview;
@@ -25,10 +26,13 @@ pub use booking::{Booking, SlotError};
 pub use cancelled::{CancelledBy, REASON_MAX};
 pub use change::Change;
 pub use colour::Colour;
-pub use details::{HOST_NAME_MAX, PageDetails, PageDetailsPatch, host_name, location};
+pub use details::{
+    GUEST_REMINDERS_MAX, HOST_NAME_MAX, PageDetails, PageDetailsPatch, guest_reminders, host_name, location,
+};
 pub use embedding::{EMBED_ORIGINS_MAX, ORIGIN_MAX, Origin, embed_origins};
 pub use grid::Timetable;
-pub use guest::{Guest, GuestDocumentError, NAME_MAX, NOTES_MAX, Sees};
+pub use guest::{Guest, NAME_MAX, NOTES_MAX, Sees};
+pub use guest_document::{GuestDocument, GuestDocumentError};
 pub use listeners::{Consent, ConsentToken, Listener, Listeners, NOTIFY_EMAILS_MAX, notify_emails};
 pub use offer::{NEAREST, nearest, offered};
 pub use overview::{BookingFilter, BookingNow};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     colour::Colour,
-    details::{PageDetails, PageDetailsPatch},
+    details::{PageDetails, PageDetailsPatch, guest_reminders},
     embedding::Origin,
     grid::Timetable,
     listeners::{Listeners, PlainListeners},
@@ -68,7 +68,7 @@ pub struct BookingPage {
     pub title: String,
     /// The description, as free text.
     pub description: Option<String>,
-    /// What it shows and asks in addition.
+    /// What it shows, asks and sends in addition.
     pub details: PageDetails,
     /// The rule that places its slots.
     pub timetable: Timetable,
@@ -358,6 +358,8 @@ struct Plain {
     embed_origins: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     questions: Vec<Question>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    guest_reminders: Vec<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_per_day: Option<u16>,
     #[serde(default, skip_serializing_if = "PlainListeners::is_empty")]
@@ -372,7 +374,8 @@ pub struct ConfidentialError;
 impl Confidential {
     /// Writes the document.
     pub fn write(page: &BookingPage) -> Vec<u8> {
-        let PageDetails { host_name, location, conference_url, accent, embed_origins, questions } = &page.details;
+        let PageDetails { host_name, location, conference_url, accent, embed_origins, questions, guest_reminders } =
+            &page.details;
         let plain = Plain {
             slug: page.slug.reveal().to_owned(),
             former_slugs: page.former_slugs.iter().map(|slug| slug.reveal().to_owned()).collect(),
@@ -384,6 +387,7 @@ impl Confidential {
             accent: accent.map(|Colour(bytes)| bytes),
             embed_origins: embed_origins.iter().map(|origin| origin.as_str().to_owned()).collect(),
             questions: questions.as_slice().to_vec(),
+            guest_reminders: guest_reminders.minutes().iter().map(|minutes| (*minutes).into()).collect(),
             max_per_day: page.max_per_day,
             listeners: page.listeners.write(),
         };
@@ -409,6 +413,7 @@ impl Confidential {
                 accent: plain.accent.map(Colour),
                 embed_origins: plain.embed_origins.into_iter().map(Origin::from_stored).collect(),
                 questions: Questions::from_stored(plain.questions),
+                guest_reminders: guest_reminders(&plain.guest_reminders).map_err(|_| ConfidentialError)?,
             },
             max_per_day: plain.max_per_day,
             listeners: Listeners::read(plain.listeners),

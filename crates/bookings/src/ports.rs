@@ -56,6 +56,9 @@ pub trait BookingPages: Send + Sync {
     /// The booking with that token, in any organization, and its page, even if the page is deleted.
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError>;
 
+    /// The booking that made that event on the calendar of its page, and the page, even if it is deleted.
+    async fn booking_of_event(&self, org: OrgId, event: EventId) -> Result<Option<(BookingPage, Booking)>, StoreError>;
+
     /// The booking with that id and its page, even if the page is deleted. `None` if the calendar of the page is not
     /// visible.
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError>;

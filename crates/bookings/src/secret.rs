@@ -73,8 +73,9 @@ pub enum Purpose {
     Move,
 }
 
-/// A token with which a guest cancels or moves a booking. Only hashes of the two tokens are stored. The tokens
-/// themselves are only in the answer to the booking and in the emails to the guest.
+/// A token with which a guest cancels or moves a booking. The tokens are in the answer to the booking and in the emails to
+/// the guest. Stores find bookings by hashes of the two. A booking that sends reminders also keeps the one that moves it,
+/// sealed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BookingToken(String);
 
@@ -90,7 +91,7 @@ impl BookingToken {
     }
 
     /// The token to cancel the booking that this token moves. It is derived, so that the email about a move can repeat
-    /// it although it is not stored. The token to move cannot be derived from it.
+    /// it although it need not be stored. The token to move cannot be derived from it.
     #[must_use]
     pub fn to_cancel(&self) -> Self {
         let digest = Sha256::new().chain_update("kalends: cancel a booking\n").chain_update(&self.0).finalize();

@@ -72,6 +72,8 @@ pub struct Event {
     pub metadata: Metadata,
     /// Its own reminders; `None` inherits the calendar's.
     pub reminders: Option<Reminders>,
+    /// The reminders of the guest who booked it. They are sent for a one-off event only.
+    pub guest_reminders: Reminders,
     /// Whether it is a series, or an occurrence of one.
     pub repeats: Repeats,
     /// The series that this one continues, if it was split off it.
@@ -228,6 +230,7 @@ impl Event {
             source: EventSource::Internal,
             metadata: new.metadata,
             reminders: new.reminders,
+            guest_reminders: Reminders::default(),
             previous_series: None,
             hold,
             hold_set: None,

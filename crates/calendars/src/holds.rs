@@ -229,7 +229,7 @@ pub fn release_all(holds: &[Event], now: Timestamp) -> Result<Vec<Event>, HoldSe
 
 #[cfg(test)]
 mod tests {
-    use crate::BlockKind;
+    use crate::{BlockKind, Reminders};
     use kalends_kernel::{Metadata, Version};
     use kalends_time::{SignedDuration, Zone};
     use proptest::prelude::*;
@@ -264,6 +264,7 @@ mod tests {
             reminders: None,
             repeats: Repeats::Once,
             hold: Some(Hold { expires_at: NOW + lasts, priority, scope: HoldScope::Calendar }),
+            guest_reminders: Reminders::default(),
             previous_series: None,
             hold_set: None,
             transparent: false,

@@ -163,7 +163,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Attendees, EventSource, EventStatus, Moment, NewRecurrence, Repeats, Times};
+    use crate::{Attendees, EventSource, EventStatus, Moment, NewRecurrence, Reminders, Repeats, Times};
 
     fn id(number: u8) -> EventId {
         format!("evt_000000000000000000000000{number:02}").parse().unwrap()
@@ -200,6 +200,7 @@ mod tests {
             reminders: None,
             repeats,
             hold: None,
+            guest_reminders: Reminders::default(),
             previous_series: None,
             hold_set: None,
             transparent: false,

@@ -1,4 +1,4 @@
-//! Reminders: minutes before the start at which a webhook is sent.
+//! Reminders: minutes before the start at which a webhook or an email is sent.
 
 use std::ops::RangeInclusive;
 
@@ -19,9 +19,17 @@ impl Reminders {
     /// Checks the bounds and merges duplicates.
     ///
     /// # Errors
-    /// Names the entry that is out of bounds, or the count if there are too many.
+    /// Names the entry that is out of bounds, or the count if there are more than [`REMINDERS_MAX`].
     pub fn parse(param: &str, minutes: &[i64]) -> Result<Self, FieldError> {
-        let mut kept = Vec::with_capacity(minutes.len().min(REMINDERS_MAX));
+        Self::parse_up_to(REMINDERS_MAX, param, minutes)
+    }
+
+    /// Checks the bounds and merges duplicates.
+    ///
+    /// # Errors
+    /// Names the entry that is out of bounds, or the count if there are more than `max`.
+    pub fn parse_up_to(max: usize, param: &str, minutes: &[i64]) -> Result<Self, FieldError> {
+        let mut kept = Vec::with_capacity(minutes.len().min(max));
         for (index, minute) in minutes.iter().enumerate() {
             if index >= 1_000 {
                 break;
@@ -37,14 +45,16 @@ impl Reminders {
                 kept.push(minute);
             }
         }
-        if kept.len() > REMINDERS_MAX || minutes.len() > 1_000 {
-            return Err(FieldError::new(
-                param,
-                format!("must hold at most {REMINDERS_MAX} reminders, got {}", minutes.len()),
-            ));
+        if kept.len() > max || minutes.len() > 1_000 {
+            return Err(FieldError::new(param, format!("must hold at most {max} reminders, got {}", minutes.len())));
         }
         kept.sort_unstable_by(|a, b| b.cmp(a));
         Ok(Self(kept))
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The minutes, largest first.

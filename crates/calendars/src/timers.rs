@@ -5,13 +5,13 @@
 //! expanded only around the time that is processed, however many occurrences follow.
 //!
 //! Confirmed events emit reminders, starts and ends. Tentative events emit only reminders, which match their alarms in
-//! the feed, because the events might not take place. Holds, cancelled events and imported events emit nothing. An
+//! the feed, because the events might not take place. A one-off event that a guest booked also reminds the guest. Holds, cancelled events and imported events emit nothing. An
 //! override emits its own happenings, like a one-off event.
 
 use kalends_kernel::{CalendarId, EventId, OrgId, Version};
 use kalends_time::{SignedDuration, Span, Timestamp};
 
-use crate::{Event, EventSource, EventStatus, Recurrence, Reminders};
+use crate::{Event, EventSource, EventStatus, Recurrence, Reminders, Repeats};
 
 /// Happenings that are late by this much or more are dropped.
 pub const LATENESS_MAX: SignedDuration = SignedDuration::hours(1);
@@ -23,6 +23,8 @@ pub enum HappeningKind {
     End,
     /// The time of a reminder is reached.
     Reminder,
+    /// The time of a reminder of the guest who booked the event is reached.
+    GuestReminder,
     /// The start is reached.
     Start,
 }
@@ -139,12 +141,13 @@ impl Event {
         let before = |minutes: &u16| SignedDuration::minutes((*minutes).into());
         let reminder = |minutes: &u16| Some(self.next_start(reminded + before(minutes))? - before(minutes));
         let reminder = reminders.minutes().iter().filter_map(reminder).min();
+        let guest = self.reminds_guest().filter(|at| *at > emitted_until.all).min();
         let (start, end) = if self.status == EventStatus::Confirmed {
             (self.next_start(emitted_until.all), self.next_end(emitted_until.all))
         } else {
             (None, None)
         };
-        [reminder, start, end].into_iter().flatten().filter(|_| self.emits_happenings()).min()
+        [reminder, guest, start, end].into_iter().flatten().filter(|_| self.emits_happenings()).min()
     }
 
     /// The happenings after `emitted_until` and up to and including `until`, with these reminders, in order. Those that
@@ -162,6 +165,8 @@ impl Event {
             let starts = self.starts_within(reminded + before, until + before);
             found.extend(starts.into_iter().map(|start| happening(HappeningKind::Reminder, start - before, start)));
         }
+        let guest = self.reminds_guest().filter(|at| all < *at && *at <= until);
+        found.extend(guest.map(|at| happening(HappeningKind::GuestReminder, at, self.times.span.start())));
         if self.status == EventStatus::Confirmed {
             let starts = self.starts_within(all, until);
             found.extend(starts.into_iter().map(|start| happening(HappeningKind::Start, start, start)));
@@ -185,6 +190,12 @@ impl Event {
         self.takes_place() && self.source == EventSource::Internal
     }
 
+    /// When its guest is reminded.
+    fn reminds_guest(&self) -> impl Iterator<Item = Timestamp> {
+        let minutes = if self.repeats == Repeats::Once { self.guest_reminders.minutes() } else { &[] };
+        minutes.iter().map(|minutes| self.times.span.start() - SignedDuration::minutes((*minutes).into()))
+    }
+
     /// A hash of everything that determines the event's happenings, except its calendar's reminders. A write that does
     /// not change it leaves the timer alone. It is the same on every node and in every release.
     pub fn timing(&self) -> i64 {
@@ -197,6 +208,8 @@ impl Event {
         mark.number(self.hold.map_or(0, |hold| hold.expires_at.as_micros()));
         mark.number(self.reminders.is_some().into());
         self.reminders.iter().flat_map(|own| own.minutes()).for_each(|minutes| mark.number((*minutes).into()));
+        // Earlier releases did not write this number. An event without such reminders keeps its hash.
+        self.guest_reminders.minutes().iter().for_each(|minutes| mark.number(-i64::from(*minutes)));
         mark.text(&self.recurrence().map(Recurrence::to_json).unwrap_or_default());
         mark.0.cast_signed()
     }

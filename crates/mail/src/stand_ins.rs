@@ -48,6 +48,7 @@ pub(crate) fn mail() -> Mail {
         html: "<p>Your code is <b>314159</b>.</p>\n".into(),
         calendar: None,
         agreed: false,
+        until: None,
     }
 }
 

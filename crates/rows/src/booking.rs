@@ -3,7 +3,7 @@
 use kalends_app::ports::FieldCipher;
 use kalends_availability::{Hours, Week};
 use kalends_bookings::{
-    Assignment, Booking, BookingNow, BookingPage, CancelledBy, Confidential, Guest, SecretHash, Team, Timetable,
+    Assignment, Booking, BookingNow, BookingPage, CancelledBy, Confidential, GuestDocument, SecretHash, Team, Timetable,
 };
 use kalends_calendars::{WrittenWeek, ports::BusySource};
 use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, Revision, StoreError, Version};
@@ -157,7 +157,7 @@ impl<K: Key> BookingRow<K> {
         let id = BookingId::from_uuid(row_id("bookings", "id", &self.id)?);
         let row = Located { table: "bookings", id: &id };
         let plain = row.open(places::booking_guest(id), &self.guest, cipher)?;
-        let (guest, also) = row.read("guest", Guest::read(&plain))?;
+        let GuestDocument { guest, also, kept_token } = row.read("guest", GuestDocument::read(&plain))?;
         Ok(Booking {
             id,
             org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
@@ -168,6 +168,7 @@ impl<K: Key> BookingRow<K> {
             cancel: SecretHash(row.digest("cancel_hash", &self.cancel_hash)?),
             moves: SecretHash(row.digest("move_hash", &self.move_hash)?),
             guest,
+            kept_token,
             cancelled_by: self
                 .cancelled_by
                 .map(|name| row.named("cancelled_by", &name, CancelledBy::from_name))

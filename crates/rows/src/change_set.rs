@@ -279,13 +279,13 @@ fn proposal(change: &kalends_proposals::Change, cipher: &dyn FieldCipher) -> Opt
 
 /// The sealed part of a change to booking pages: a page's slug and texts, or a booking's guest.
 fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> String {
-    use kalends_bookings::{Change, Confidential};
+    use kalends_bookings::{Change, Confidential, GuestDocument};
     match change {
         Change::CreatePage(page) | Change::UpdatePage { page, .. } => {
             cipher.seal(places::booking_page_content(page.id), &Confidential::write(page))
         }
         Change::CreateBooking { booking, .. } => {
-            cipher.seal(places::booking_guest(booking.id), &booking.guest.write(&booking.also))
+            cipher.seal(places::booking_guest(booking.id), &GuestDocument::of(booking).write())
         }
         Change::CancelBooking { .. } => String::new(),
     }

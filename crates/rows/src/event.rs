@@ -43,8 +43,16 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
         let id = EventId::from_uuid(row_id("events", "id", &self.id)?);
         let row = Located { table: "events", id };
         let plain = row.open(places::event_content(id), &self.content, cipher)?;
-        let EventContent { title, description, location, conference_url, attendees, previous_series, metadata } =
-            row.read("content", EventContent::read(&plain))?;
+        let EventContent {
+            title,
+            description,
+            location,
+            conference_url,
+            attendees,
+            previous_series,
+            guest_reminders,
+            metadata,
+        } = row.read("content", EventContent::read(&plain))?;
         let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
         let times = Times { span: row.read("end_at", span)?, all_day: self.all_day };
         Ok(Event {
@@ -62,6 +70,7 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
             metadata,
             reminders: row.reminders("reminders", self.reminders.as_deref())?,
             repeats: repeats(&row, times, (self.recurrence.as_deref(), self.series_id.as_ref(), self.original_start))?,
+            guest_reminders,
             previous_series,
             hold: hold(&row, self.hold_expires_at, self.hold_priority.map(Into::into), self.hold_scope.as_deref())?,
             hold_set: row.uuid_if_any("hold_set_id", self.hold_set_id.as_ref())?.map(HoldSetId::from_uuid),

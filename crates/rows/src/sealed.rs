@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use kalends_calendars::{Attendee, AttendeeRole, AttendeeStatus, Attendees, ConferenceUrl, Event, ReplySecret};
+use kalends_calendars::{
+    Attendee, AttendeeRole, AttendeeStatus, Attendees, ConferenceUrl, Event, Reminders, ReplySecret,
+};
 use kalends_kernel::{AgentId, Email, EventId, Metadata, base64url, from_base64url};
 use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -23,6 +25,8 @@ pub struct EventContent {
     pub attendees: Attendees,
     /// The series that this one continues, if there is one.
     pub previous_series: Option<EventId>,
+    /// The reminders of the guest who booked it.
+    pub guest_reminders: Reminders,
     /// The caller's own data.
     pub metadata: Metadata,
 }
@@ -39,6 +43,8 @@ struct Written<'a> {
     attendees: Vec<AttendeeContent<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_series: Option<EventId>,
+    #[serde(skip_serializing_if = "<[u16]>::is_empty")]
+    guest_reminders: &'a [u16],
     metadata: &'a Map<String, Value>,
 }
 
@@ -55,6 +61,8 @@ struct Read<'a> {
     #[serde(borrow, default)]
     attendees: Vec<AttendeeContent<'a>>,
     previous_series: Option<EventId>,
+    #[serde(default)]
+    guest_reminders: Vec<i64>,
     #[serde(borrow)]
     metadata: &'a RawValue,
 }
@@ -121,14 +129,23 @@ impl EventContent {
             conference_url: event.conference_url.as_ref().map(ConferenceUrl::as_str),
             attendees: event.attendees.as_slice().iter().map(AttendeeContent::write).collect(),
             previous_series: event.previous_series,
+            guest_reminders: event.guest_reminders.minutes(),
             metadata: event.metadata.as_map(),
         })
     }
 
     /// Reads the plain form.
     pub fn read(plain: &[u8]) -> Result<Self, serde_json::Error> {
-        let Read { title, description, location, conference_url, attendees, previous_series, metadata } =
-            serde_json::from_slice(plain)?;
+        let Read {
+            title,
+            description,
+            location,
+            conference_url,
+            attendees,
+            previous_series,
+            guest_reminders,
+            metadata,
+        } = serde_json::from_slice(plain)?;
         let attendees = attendees.into_iter().map(|attendee| attendee.read().ok_or_else(bad_attendee));
         let attendees: Result<Vec<Attendee>, serde_json::Error> = attendees.collect();
         Ok(Self {
@@ -138,6 +155,7 @@ impl EventContent {
             conference_url: conference_url.map(|url| ConferenceUrl::from_stored(url.into_owned())),
             attendees: Attendees::from_stored(attendees?),
             previous_series,
+            guest_reminders: Reminders::parse("guest_reminders", &guest_reminders).map_err(serde::de::Error::custom)?,
             metadata: Metadata::from_json(metadata.get())?,
         })
     }
@@ -183,6 +201,7 @@ mod tests {
                 conference_url: conference_url.map(ConferenceUrl::from_stored),
                 attendees: Attendees::default(),
                 previous_series: None,
+                guest_reminders: Reminders::default(),
                 metadata: Metadata::from_json(metadata).unwrap(),
             };
             assert_eq!(EventContent::read(plain.as_bytes()).unwrap(), expected, "{plain}");
@@ -221,6 +240,12 @@ mod tests {
         for wrong in [r#"[{"email":"a@b.co","role":"chair"}]"#, r#"[{"email":"a@b.co","secret":"AAAA"}]"#] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_reminders_of_a_guest_are_read() {
+        let plain = r#"{"title":"a","description":null,"guest_reminders":[60,10],"metadata":{}}"#;
+        assert_eq!(EventContent::read(plain.as_bytes()).unwrap().guest_reminders.minutes(), [60, 10]);
     }
 
     #[test]

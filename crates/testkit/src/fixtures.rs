@@ -29,7 +29,7 @@ use kalends_availability::Rules;
 use kalends_calendars::{
     Agent, AgentActivity, AgentType, Attendees, AvailabilityRules, Calendar, Conflicts, Event, EventSource,
     EventStatus, FeedToken, Hold, HoldScope, Moment, NewAgent, NewCalendar, NewEvent, NewRecurrence, RecurrenceDefault,
-    Repeats, Times,
+    Reminders, Repeats, Times,
 };
 use kalends_kernel::{
     AgentId, AuditId, CalendarId, EventId, LetterId, MessageId, Metadata, OrgId, RequestId, RulesId, UserId, Version,
@@ -249,6 +249,7 @@ impl Fixtures {
             reminders: None,
             repeats: Repeats::Once,
             hold: None,
+            guest_reminders: Reminders::default(),
             previous_series: None,
             hold_set: None,
             transparent: false,

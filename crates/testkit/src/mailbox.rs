@@ -83,6 +83,7 @@ mod tests {
             html: "<p>…</p>".into(),
             calendar: None,
             agreed: false,
+            until: None,
         };
         mailbox.send(mail("ada@example.com", "one")).await.unwrap();
         mailbox.send(mail("bob@example.com", "two")).await.unwrap();

@@ -26,7 +26,7 @@ mod parse;
     "notify_emails": ["grace@example.com"], "notify_consents": [{ "email": "grace@example.com", "status": "agreed" }],
     "questions": [
         { "id": "topic", "label": "What is it about?", "type": "text", "required": true, "options": [] }
-    ], "duration_minutes": 30, "buffer_minutes": 10, "window_days": 14, "min_notice_minutes": 120, "max_per_day": null, "timezone": "Europe/Berlin",
+    ], "guest_reminders": [1440, 60], "duration_minutes": 30, "buffer_minutes": 10, "window_days": 14, "min_notice_minutes": 120, "max_per_day": null, "timezone": "Europe/Berlin",
     "availability_constraints": { "mon": { "start": "09:00", "end": "17:00" } }, "active": true, "bookings_count": 3,
     "booking_url": "https://calendar.example.com/book/x7Jd0aQ2mVtY5cKw9LrB3g",
     "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:00:00Z"
@@ -74,6 +74,8 @@ pub struct BookingPage {
     pub notify_consents: Vec<NotifyConsent>,
     /// What guests are asked.
     pub questions: Vec<Question>,
+    /// Minutes before the start at which the guest of a booking gets an email, largest first.
+    pub guest_reminders: Vec<u16>,
     /// The length of a slot, in minutes.
     pub duration_minutes: u16,
     /// Minutes kept free before and after everything that blocks.
@@ -218,6 +220,10 @@ pub struct CreateBookingPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 10)]
     pub questions: Option<Vec<Question>>,
+    /// Minutes before the start at which the guest of a booking gets an email, each 1-40320. Defaults to none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 3)]
+    pub guest_reminders: Option<Vec<i64>>,
     /// The length of a slot, in minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 5, maximum = 480, default = 30)]
@@ -303,6 +309,10 @@ pub struct UpdateBookingPage {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Question>>, nullable = false, max_items = 10)]
     pub questions: Given<Vec<Question>>,
+    /// Replaces the minutes before the start at which guests get an email. Bookings that were made before keep theirs.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<i64>>, nullable = false, max_items = 3)]
+    pub guest_reminders: Given<Vec<i64>>,
     /// The length of a slot, in minutes.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, nullable = false, minimum = 5, maximum = 480)]

@@ -3,7 +3,7 @@
 use crate::on_both;
 use std::collections::{BTreeMap, BTreeSet};
 
-use kalends_e2e::{Answer, Client, Database, Mail, Server, SignInProvider, at, shifted};
+use kalends_e2e::{Answer, Database, Mail, Server, SignInProvider, at, shifted};
 use mail_parser::{MessageParser, PartType};
 use rstest::rstest;
 use rstest_reuse::apply;
@@ -12,62 +12,22 @@ use serde_json::{Value, json};
 use crate::{
     claims::{self, text},
     console::{Human, own},
+    desk::{Booked, CALL, Desk, EMAIL, NAME, OWN, Open, PAGES, PLACE, booking, end, recipients, with},
     fixtures::{agent_with_calendar, calendar_of, has_exactly, shared_calendar},
     stored::hurry,
 };
 
-const PAGES: &str = "/v1/booking-pages";
 /// A browser's `Accept` header.
 const HTML: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-const NAME: &str = "Ada Lovelace";
-// In the order in which `Desk::mails` returns their mails. The first one is the guest's.
-const EMAIL: &str = "ada@example.com";
+// In the order in which `Desk::mails` returns their mails, after the guest's.
 const BOB: &str = "bob@listen.example";
 const EVE: &str = "eve@listen.example";
-/// The organization's own address.
-const OWN: &str = "office@desk.example";
-/// The guest whose mail shows that nothing was sent before it.
-const LAST: &str = "last@example.com";
-const PLACE: &str = "Room 2, Berlin";
-const CALL: &str = "https://meet.example.com/intro";
 /// The subject of a mail that asks.
 const ASKS: &str = "Do you want emails about bookings?";
 /// Text that would be markup if it were not escaped.
 const EVIL: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>";
 /// More than an hour, in seconds.
 const LATER: i64 = 4_000;
-
-/// A host with a calendar in UTC, and a guest with a browser.
-struct Desk {
-    server: Server,
-    api: Client,
-    guest: Client,
-    calendar: String,
-    browser: reqwest::Client,
-    /// The number of mails that were looked at.
-    seen: usize,
-}
-
-/// A booking page.
-struct Open {
-    id: String,
-    /// `/v1/booking-pages/…`
-    path: String,
-    /// `/book/…`
-    book: String,
-}
-
-/// A booking, as its guest knows it.
-struct Booked {
-    /// `evt_…`
-    event: String,
-    /// The path that cancels it.
-    cancel: String,
-    /// The path that moves it.
-    reschedule: String,
-    /// The path of its file.
-    file: String,
-}
 
 /// A page as a browser receives it.
 struct Seen {
@@ -78,45 +38,6 @@ struct Seen {
 }
 
 impl Desk {
-    /// A host whose mail is not limited.
-    async fn new(database: Database) -> Self {
-        Self::with(database, &[("KALENDS_MAIL_LIMITS", "off")]).await
-    }
-
-    async fn with(database: Database, variables: &[(&str, &str)]) -> Self {
-        let server = Server::start_with(database, variables).await;
-        let api = server.api(&server.org_with("pro", &["--email", OWN]).await);
-        let calendar = agent_with_calendar(&api).await.1;
-        Self::of(server, api, calendar)
-    }
-
-    fn of(server: Server, api: Client, calendar: String) -> Self {
-        let browser = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
-        let (guest, browser) = (server.anonymous(), browser.build().unwrap());
-        Self { server, api, guest, calendar, browser, seen: 0 }
-    }
-
-    /// Starts the service again, with its clock moved by `seconds`.
-    async fn later(&mut self, seconds: i64) {
-        self.server.restart_at_offset(seconds).await;
-        self.api = self.api.moved_to(self.server.base_url());
-        self.guest = self.server.anonymous();
-    }
-
-    /// The body of a new page with these fields. The defaults are one-hour slots and a window of a week.
-    fn body(&self, fields: Value) -> Value {
-        let body = json!({ "calendar_id": self.calendar, "title": "Intro", "duration_minutes": 60, "window_days": 7 });
-        with(body, fields)
-    }
-
-    async fn create(&self, fields: Value) -> Answer {
-        self.api.post(PAGES).json(self.body(fields)).await
-    }
-
-    async fn page(&self, fields: Value) -> Open {
-        Open::of(&self.create(fields).await)
-    }
-
     /// A page that sends emails to these addresses. All who are asked agree.
     async fn heard(&mut self, to: &[&str], fields: Value) -> Open {
         let page = self.page(with(fields, json!({ "notify_emails": to }))).await;
@@ -128,71 +49,11 @@ impl Desk {
         page
     }
 
-    async fn read(&self, page: &Open) -> Answer {
-        self.api.get(&page.path).await.expect(200)
-    }
-
-    async fn patch(&self, page: &Open, change: Value) -> Answer {
-        self.api.patch(&page.path).json(change).await.expect(200)
-    }
-
     /// Sets the addresses of a page.
     async fn notify(&self, page: &Open, to: &[&str]) -> Answer {
         let changed = self.patch(page, json!({ "notify_emails": to })).await;
         assert_eq!(changed["notify_emails"], json!(to), "{}", changed.describe());
         changed
-    }
-
-    /// Requires that the page is still as it was when it was read.
-    async fn unchanged(&self, page: &Open, before: &Answer) {
-        let after = self.read(page).await;
-        assert_eq!((&after.json, after.header("etag")), (&before.json, before.header("etag")));
-    }
-
-    async fn slots(&self, page: &Open) -> Vec<String> {
-        let listed = self.guest.get(format!("{}/slots", page.book)).await.expect(200);
-        listed["slots"].as_array().unwrap().iter().map(|slot| text(&slot["start"])).collect()
-    }
-
-    /// Books with these fields in addition to the usual ones, or instead of them.
-    async fn book(&self, page: &Open, start: &str, fields: Value) -> Booked {
-        self.booked(&self.guest.post(&page.book).json(booking(start, fields)).await.expect(201))
-    }
-
-    fn booked(&self, answer: &Answer) -> Booked {
-        Booked {
-            event: text(&answer["event"]["id"]),
-            cancel: self.path(&answer["cancel_url"]),
-            reschedule: self.path(&answer["reschedule_url"]),
-            file: self.path(&answer["ics_url"]),
-        }
-    }
-
-    /// The path of one of the service's URLs.
-    #[track_caller]
-    fn path(&self, url: &Value) -> String {
-        let path = url.as_str().and_then(|url| url.strip_prefix(self.server.base_url()));
-        path.unwrap_or_else(|| panic!("not an address of the service: {url}")).to_owned()
-    }
-
-    async fn move_to(&self, booked: &Booked, start: &str) -> Answer {
-        self.guest.post(&booked.reschedule).json(json!({ "start": start })).await
-    }
-
-    /// Cancels a booking as its host.
-    async fn cancel(&self, page: &Open, booked: &Booked) -> Answer {
-        let listed = self.api.get(format!("{}/bookings?limit=200", page.path)).await.expect(200).data();
-        let found = listed.iter().find(|one| one["event_id"] == booked.event).unwrap();
-        self.api.post(format!("/v1/bookings/{}/cancel", text(&found["id"]))).json(json!({})).await
-    }
-
-    /// The next mails, by recipient. There must be no more of them.
-    async fn mails(&mut self, count: usize) -> Vec<Mail> {
-        let mut mails = self.server.wait_for_mails(self.seen + count).await.split_off(self.seen);
-        assert_eq!(mails.len(), count, "{mails:#?}");
-        self.seen += count;
-        mails.sort_by_key(|mail| mail.to.clone());
-        mails
     }
 
     /// The link in the next mail, which asks this address.
@@ -210,14 +71,6 @@ impl Desk {
         assert_eq!(recipients(&mails), [&[EMAIL], hosts].concat());
         mails.remove(0);
         mails
-    }
-
-    /// Requires that nothing else was mailed. Another guest books, and that must be the next mail.
-    async fn nothing_more(&mut self) {
-        let page = self.page(json!({})).await;
-        let start = self.slots(&page).await.pop().unwrap();
-        self.book(&page, &start, json!({ "email": LAST })).await;
-        assert_eq!(recipients(&self.mails(1).await), [LAST]);
     }
 
     /// The path of the link in a mail to a host.
@@ -264,18 +117,6 @@ impl Desk {
         let answer = self.guest.get(path).await.expect(200);
         assert!(answer.header("content-type").starts_with("text/calendar"), "{}", answer.describe());
         answer.text().replace("\r\n ", "").split_terminator("\r\n").map(str::to_owned).collect()
-    }
-}
-
-impl Open {
-    #[track_caller]
-    fn of(made: &Answer) -> Self {
-        assert_eq!(made.status, 201, "{}", made.describe());
-        Self {
-            id: made.id(),
-            path: format!("{PAGES}/{}", made.id()),
-            book: format!("/book/{}", made["slug"].as_str().unwrap()),
-        }
     }
 }
 
@@ -359,27 +200,11 @@ impl Seen {
     }
 }
 
-/// An object with further fields, which replace its own.
-#[track_caller]
-fn with(mut object: Value, fields: Value) -> Value {
-    let Value::Object(fields) = fields else { panic!("not an object: {fields}") };
-    object.as_object_mut().unwrap().extend(fields);
-    object
-}
-
-fn booking(start: &str, fields: Value) -> Value {
-    with(json!({ "name": NAME, "email": EMAIL, "start": start }), fields)
-}
-
 fn unescaped(text: &str) -> String {
     let escapes = [("<", "#60 lt"), (">", "#62 gt"), ("\"", "#34 quot"), ("'", "#39 #x27"), ("&", "#38 amp")];
     escapes.iter().fold(text.to_owned(), |text, (character, names)| {
         names.split(' ').fold(text, |text, name| text.replace(&format!("&{name};"), character))
     })
-}
-
-fn recipients(mails: &[Mail]) -> Vec<&str> {
-    mails.iter().map(|mail| mail.to.as_str()).collect()
 }
 
 /// The address and the status of each consent of a page, by address.
@@ -405,11 +230,6 @@ fn value(mail: &Mail, name: &str) -> String {
 /// A time as iCalendar writes it.
 fn stamp(time: &str) -> String {
     time.replace(['-', ':'], "")
-}
-
-/// The end of a slot of one hour.
-fn end(start: &str) -> String {
-    shifted(start, 60)
 }
 
 /// Requires mails to the guest, to Bob and to the organization about a booking at this time. Those to the hosts must be

@@ -12,9 +12,9 @@ use crate::ports::Mail;
 /// A booking as the emails to its guest show it.
 pub(crate) struct Appointment<'a> {
     /// The title of the page.
-    pub(crate) title: &'a Foreign,
+    pub(crate) title: Foreign,
     /// Who receives the guest.
-    pub(crate) host: Option<&'a Foreign>,
+    pub(crate) host: Option<Foreign>,
     /// When, by the clocks of the guest's zone, or of the page's.
     pub(crate) when: When,
     /// Where.
@@ -26,8 +26,8 @@ pub(crate) struct Appointment<'a> {
 impl Appointment<'_> {
     /// `your booking "Intro call" with Grace`.
     fn named(&self) -> Words {
-        let words = Words::new("your booking \"").foreign(self.title).and("\"");
-        match self.host {
+        let words = Words::new("your booking \"").foreign(&self.title).and("\"");
+        match &self.host {
             Some(host) => words.and(" with ").foreign(host),
             None => words,
         }
@@ -51,6 +51,12 @@ pub(crate) fn booking_moved(to: &Email, of: &Appointment<'_>, links: &BookingLin
     with_links("Your booking was moved", text, of.places(), links).to(to)
 }
 
+/// A booking that takes place soon.
+pub(crate) fn booking_reminder(to: &Email, of: &Appointment<'_>, links: &BookingLinks) -> Mail {
+    let text = of.named().and(" takes place on ").own(&of.when).and(".");
+    with_links(Words::new("Reminder: ").foreign(&of.title), text, of.places(), links).to(to)
+}
+
 /// A booking that a guest cancelled.
 pub(crate) fn booking_cancelled(to: &Email, of: &Appointment<'_>) -> Mail {
     let text = of.named().and(" for ").own(&of.when).and(" is cancelled. There is nothing to do.");
@@ -72,7 +78,7 @@ pub(crate) fn called_off(to: &Email, of: &Appointment<'_>, reason: Option<&str>,
 }
 
 /// The text about a booking, with the links to move and cancel it.
-fn with_links(subject: &'static str, says: Words, places: Vec<Part>, links: &BookingLinks) -> Letter {
+fn with_links(subject: impl Into<Words>, says: Words, places: Vec<Part>, links: &BookingLinks) -> Letter {
     let mut parts = vec![Part::Says(says)];
     parts.extend(places);
     if let Some(reschedule) = &links.reschedule_url {

@@ -8,7 +8,7 @@ use kalends_app::{
     operations::{self, Operation},
     ports::{CalendarMethod, Commit as _, Mail},
 };
-use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, PageDetails};
+use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, PageDetails, guest_reminders};
 use kalends_kernel::RequestId;
 use kalends_plans::MailLimits;
 use kalends_testkit::{
@@ -28,6 +28,10 @@ struct Desk {
 
 impl Desk {
     async fn new(limits: MailLimits, title: &str) -> Self {
+        Self::with(limits, title, PageDetails::default()).await
+    }
+
+    async fn with(limits: MailLimits, title: &str, details: PageDetails) -> Self {
         let (store, make, mailbox) = (MemoryStore::new(), Fixtures::new(), Mailbox::default());
         let app = App::new(Parts {
             store: Arc::new(store.clone()),
@@ -49,7 +53,7 @@ impl Desk {
             slug: None,
             title: title.to_owned(),
             description: None,
-            details: PageDetails::default(),
+            details,
             duration_minutes: 30,
             zone: None,
             constraints: None,
@@ -123,6 +127,48 @@ impl Desk {
 
 fn limits(org: u32, recipient: u32) -> MailLimits {
     MailLimits { org: Some(org), recipient: Some(recipient) }
+}
+
+#[tokio::test]
+async fn reminders_use_no_allowance_of_the_organization_and_are_not_sent_after_the_start() {
+    let details = PageDetails { guest_reminders: guest_reminders(&[60, 30, 10]).unwrap(), ..PageDetails::default() };
+    let desk = Desk::with(limits(1, 10), "Intro", details).await;
+    let start = desk.free().await;
+    desk.book("ada@example.com").await.unwrap();
+    assert_eq!(desk.sent().await, 1);
+    let confirmed = desk.last_to("ada@example.com");
+
+    desk.make.clock.set(start - SignedDuration::minutes(60));
+    assert_eq!(desk.app.announce_due(10).await.unwrap().late, [SignedDuration::ZERO]);
+    assert_eq!(desk.app.announce_due(10).await.unwrap().late, []);
+    assert_eq!(desk.sent().await, 2);
+    let reminder = desk.last_to("ada@example.com");
+    assert_eq!(reminder.subject, "Reminder: Intro");
+    assert!(reminder.calendar.is_none());
+    let links = |mail: &Mail| -> Vec<String> {
+        mail.text.lines().filter(|line| line.starts_with("http")).map(str::to_owned).collect()
+    };
+    assert_eq!(links(&reminder).len(), 2);
+    assert_eq!(links(&reminder), links(&confirmed), "the links still work");
+
+    // The two that are late together are one email. It waited until the booking began.
+    desk.make.clock.set(start - SignedDuration::minutes(5));
+    assert_eq!(desk.app.announce_due(10).await.unwrap().late.len(), 2);
+    desk.make.clock.set(start);
+    assert_eq!(desk.sent().await, 2);
+    assert!(desk.app.claim_letters(10).await.unwrap().is_empty(), "it was removed");
+}
+
+#[tokio::test]
+async fn a_reminder_of_a_booking_that_has_begun_is_not_written() {
+    let details = PageDetails { guest_reminders: guest_reminders(&[10]).unwrap(), ..PageDetails::default() };
+    let desk = Desk::with(limits(10, 10), "Intro", details).await;
+    let start = desk.free().await;
+    desk.book("ada@example.com").await.unwrap();
+    assert_eq!(desk.sent().await, 1);
+    desk.make.clock.set(start);
+    assert_eq!(desk.app.announce_due(10).await.unwrap().found, 1);
+    assert!(desk.app.claim_letters(10).await.unwrap().is_empty());
 }
 
 #[tokio::test]

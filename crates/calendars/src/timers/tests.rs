@@ -38,6 +38,15 @@ fn check_happenings(event: &Event, minutes: &[i64], after: &str, until: &str, ex
         match found.kind {
             HappeningKind::Start => assert_eq!(span.start(), found.at),
             HappeningKind::End => assert_eq!(span.end(), found.at),
+            HappeningKind::GuestReminder => {
+                assert!(
+                    event
+                        .guest_reminders
+                        .minutes()
+                        .iter()
+                        .any(|minutes| { span.start() - SignedDuration::minutes((*minutes).into()) == found.at })
+                );
+            }
             HappeningKind::Reminder => {
                 assert!(minutes.iter().any(|m| span.start() - SignedDuration::minutes(*m) == found.at));
             }
@@ -64,6 +73,30 @@ fn an_event_emits_its_reminders_start_and_end() {
     // An occurrence ends before the one that directly follows begins.
     let kinds = [HappeningKind::End, HappeningKind::Reminder, HappeningKind::Start];
     assert!(kinds.is_sorted());
+}
+
+#[test]
+fn a_guest_is_reminded_of_a_one_off_event() {
+    let event = Event { guest_reminders: reminders(&[60, 5]), ..once("2026-05-04T09:00:00Z", "2026-05-04T09:30:00Z") };
+    let all =
+        ["2026-05-04T08:00:00Z GuestReminder", "2026-05-04T08:55:00Z GuestReminder", "2026-05-04T09:00:00Z Start"];
+    check_happenings(&event, &[], "2026-05-04T07:59:59Z", "2026-05-04T08:55:00Z", &all[..2]);
+    check_happenings(&event, &[], "2026-05-04T08:00:00Z", "2026-05-04T09:00:00Z", &all[1..]);
+    assert_eq!(
+        event.next_happening(&reminders(&[]), emitted("2026-05-04T07:00:00Z")),
+        Some(at("2026-05-04T08:00:00Z"))
+    );
+    assert_eq!(
+        event.next_happening(&reminders(&[]), emitted("2026-05-04T08:00:00Z")),
+        Some(at("2026-05-04T08:55:00Z"))
+    );
+    // New default reminders of the calendar do not change when guests are reminded.
+    let changed = EmittedUntil { all: at("2026-05-04T08:00:00Z"), reminders: at("2026-05-04T08:58:00Z") };
+    assert_eq!(event.next_happening(&reminders(&[]), changed), Some(at("2026-05-04T08:55:00Z")));
+    let series = Event { repeats: weekly().repeats, ..event.clone() };
+    check_happenings(&series, &[], "2026-05-04T07:59:59Z", "2026-05-04T08:59:00Z", &[]);
+    assert_ne!(event.timing(), Event { guest_reminders: Reminders::default(), ..event.clone() }.timing());
+    assert_ne!(event.timing(), Event { reminders: Some(reminders(&[60, 5])), ..event }.timing());
 }
 
 #[rstest]
@@ -220,15 +253,29 @@ fn changed_reminders_are_not_emitted_for_the_past() {
     assert_eq!(event.next_happening(&reminders(&[5, 10, 15]), emitted_until), Some(at("2026-05-04T08:55:00Z")));
 }
 
+/// A series, or a one-off event at the time of its first occurrence. Either has reminders of a guest.
+fn events() -> impl Strategy<Value = Event> {
+    let guest = proptest::collection::vec(1..=40_320_i64, 0..=3);
+    (series(), any::<bool>(), guest).prop_map(|(event, once, guest)| Event {
+        repeats: if once { Repeats::Once } else { event.repeats },
+        guest_reminders: reminders(&guest),
+        ..event
+    })
+}
+
 /// The happenings, computed from every occurrence.
 fn model(event: &Event, minutes: &[u16], after: Timestamp, until: Timestamp) -> Vec<Happening> {
     let mut found = Vec::new();
-    for span in all(event) {
+    let once = event.repeats == Repeats::Once;
+    for span in if once { vec![event.times.span] } else { all(event) } {
         let mut add = |kind, at: Timestamp| {
             if after < at && at <= until {
-                found.push(Happening { at, kind, occurrence: Some(span.start()) });
+                found.push(Happening { at, kind, occurrence: (!once).then_some(span.start()) });
             }
         };
+        for minutes in event.guest_reminders.minutes().iter().filter(|_| once) {
+            add(HappeningKind::GuestReminder, span.start() - SignedDuration::minutes((*minutes).into()));
+        }
         for minutes in minutes {
             add(HappeningKind::Reminder, span.start() - SignedDuration::minutes((*minutes).into()));
         }
@@ -247,7 +294,7 @@ proptest! {
     /// The reminders, starts and ends of an event that are found step by step are those of the model.
     #[test]
     fn happenings_in_slices_agree_with_the_model(
-        event in series(),
+        event in events(),
         tentative in any::<bool>(),
         minutes in proptest::collection::vec(1..=40_320_i64, 0..=5),
         day in -40..200_i64,
@@ -277,7 +324,7 @@ proptest! {
     /// The next reminder, start or end of an event is the first of the model.
     #[test]
     fn the_next_happening_is_the_first_of_the_model(
-        event in series(),
+        event in events(),
         minutes in proptest::collection::vec(1..=40_320_i64, 0..=5),
         hour in -1_000..10_000_i64,
         later in 0..100_i64,

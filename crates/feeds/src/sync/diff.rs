@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use kalends_calendars::{Attendees, Calendar, Event, EventSource, Occurrence, Recurrence, Repeats};
+use kalends_calendars::{Attendees, Calendar, Event, EventSource, Occurrence, Recurrence, Reminders, Repeats};
 use kalends_kernel::{EventId, Metadata, Version};
 use kalends_time::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -494,6 +494,7 @@ impl Planned {
             reminders: None,
             repeats: self.occurrence.map_or(Repeats::Once, Repeats::Instance),
             hold: None,
+            guest_reminders: Reminders::default(),
             previous_series: None,
             hold_set: None,
             transparent: false,

@@ -128,10 +128,19 @@ impl BookingPages for PostgresStore {
              FROM bookings WHERE cancel_hash = $1 OR move_hash = $1",
             hash.as_slice(),
         );
-        let booking = booking.fetch_optional(&self.connections).await.map_err(store_error)?;
-        let Some(booking) = booking else { return Ok(None) };
-        let booking = booking.open(&*self.cipher)?;
-        Ok(self.page_of_bookings(booking.org, booking.page).await?.map(|page| (page, booking)))
+        self.with_page(booking.fetch_optional(&self.connections).await.map_err(store_error)?).await
+    }
+
+    async fn booking_of_event(&self, org: OrgId, event: EventId) -> Result<Option<(BookingPage, Booking)>, StoreError> {
+        let booking = sqlx::query_as!(
+            BookingRow,
+            "SELECT org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, cancelled_by,
+                 created_at
+             FROM bookings WHERE org_id = $1 AND event_id = $2",
+            org.uuid(),
+            event.uuid(),
+        );
+        self.with_page(booking.fetch_optional(&self.connections).await.map_err(store_error)?).await
     }
 
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError> {
@@ -263,6 +272,13 @@ impl BookingPages for PostgresStore {
 }
 
 impl PostgresStore {
+    /// A booking with its page, even if that is deleted.
+    async fn with_page(&self, booking: Option<BookingRow>) -> Result<Option<(BookingPage, Booking)>, StoreError> {
+        let Some(booking) = booking else { return Ok(None) };
+        let booking = booking.open(&*self.cipher)?;
+        Ok(self.page_of_bookings(booking.org, booking.page).await?.map(|page| (page, booking)))
+    }
+
     /// A page of a visible calendar, even if the page is deleted. A page of a team is found as long as there is its account: the
     /// event may be on another calendar.
     async fn page_of_bookings(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {

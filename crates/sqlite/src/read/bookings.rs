@@ -156,9 +156,23 @@ impl BookingPages for SqliteStore {
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?;
-        let Some(booking) = booking else { return Ok(None) };
-        let booking = booking.open(self.cipher.as_ref())?;
-        Ok(self.page_of_bookings(booking.org, booking.page).await?.map(|page| (page, booking)))
+        self.with_page(booking).await
+    }
+
+    async fn booking_of_event(&self, org: OrgId, event: EventId) -> Result<Option<(BookingPage, Booking)>, StoreError> {
+        let (org_id, event_id) = (org.uuid(), event.uuid());
+        let booking = sqlx::query_as!(
+            BookingRow,
+            "select org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, cancelled_by,
+                created_at
+             from bookings where org_id = ?1 and event_id = ?2",
+            org_id,
+            event_id
+        )
+        .fetch_optional(self.readers())
+        .await
+        .map_err(store_error)?;
+        self.with_page(booking).await
     }
 
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError> {
@@ -320,6 +334,13 @@ impl BookingPages for SqliteStore {
 }
 
 impl SqliteStore {
+    /// A booking with its page, even if that is deleted.
+    async fn with_page(&self, booking: Option<BookingRow>) -> Result<Option<(BookingPage, Booking)>, StoreError> {
+        let Some(booking) = booking else { return Ok(None) };
+        let booking = booking.open(self.cipher.as_ref())?;
+        Ok(self.page_of_bookings(booking.org, booking.page).await?.map(|page| (page, booking)))
+    }
+
     /// A page of a visible calendar, even if the page is deleted. A page of a team is found as long as there is its account: the
     /// event may be on another calendar.
     async fn page_of_bookings(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {

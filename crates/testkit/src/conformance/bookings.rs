@@ -6,7 +6,7 @@ use kalends_availability::{Hours, Week};
 use kalends_bookings::{
     Assignment, Booking, BookingFilter, BookingNow, BookingPage, BookingPagePatch, BookingToken, CancelledBy, Change,
     Colour, Guest, NewBookingPage, PageDetails, PageDetailsPatch, Question, QuestionType, Questions, SecretHash, Slug,
-    Team, Timetable, embed_origins, ports::FoundPage,
+    Team, Timetable, embed_origins, guest_reminders, ports::FoundPage,
 };
 use kalends_calendars::{Calendar, Change as Write, ConferenceUrl, Event, Patch};
 use kalends_kernel::{CalendarId, Page};
@@ -50,6 +50,7 @@ fn details() -> PageDetails {
         accent: Some(Colour::parse("accent_color", "#0f6457").unwrap()),
         embed_origins: embed_origins(&["https://www.example.com".into()]).unwrap(),
         questions: Questions::new(questions).unwrap(),
+        guest_reminders: guest_reminders(&[60, 1_440]).unwrap(),
     }
 }
 
@@ -106,7 +107,8 @@ impl Scene {
         span: Span,
         guard: Option<Guard>,
     ) -> (Result<(), CommitError>, Booking, BookingToken) {
-        let event = self.make.event(calendar, span);
+        let guest_reminders = page.details.guest_reminders.clone();
+        let event = Event { guest_reminders, ..self.make.event(calendar, span) };
         let (booking, token) =
             Booking::create(page, (&event, Vec::new()), guest(), self.make.tick(), &self.make.entropy);
         let mut changes = self.changes().create(&event);
@@ -295,7 +297,8 @@ pub async fn booking_pages_end_with_their_calendar(store: &StoreUnderTest) {
     assert_eq!(scene.store.booking_of_token(token.hash()).await.unwrap(), None);
 }
 
-/// Either token finds the booking with its page, even if the page was deleted. Neither finds another booking.
+/// Either token finds the booking with its page, even if the page was deleted, and so does its event. Neither finds another
+/// booking.
 pub async fn bookings_are_found_by_their_tokens(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
     let calendar = scene.own().await;
@@ -308,9 +311,17 @@ pub async fn bookings_are_found_by_their_tokens(store: &StoreUnderTest) {
         let found = scene.store.booking_of_token(token.hash()).await.unwrap();
         assert_eq!(found, Some((page.clone(), booking.clone())));
     }
+    assert_eq!(booking.kept_token, Some(token), "the event reminds the guest");
+    let found = scene.store.booking_of_event(scene.org, booking.event).await.unwrap();
+    assert_eq!(found, Some((page.clone(), booking.clone())));
+    let elsewhere = scene.other_organization().await.org;
+    assert_eq!(scene.store.booking_of_event(elsewhere, booking.event).await.unwrap(), None);
+    let unbooked = scene.stored(scene.make.event(&calendar, hours(5, 6))).await;
+    assert_eq!(scene.store.booking_of_event(scene.org, unbooked.id).await.unwrap(), None);
     let gone = page.deleted(scene.make.tick(), &scene.make.entropy);
     scene.pages(vec![Change::UpdatePage { page: Box::new(gone.clone()), seen: page.version }]).await.unwrap();
-    assert_eq!(scene.store.booking_of_token(second.hash()).await.unwrap(), Some((gone, other)));
+    assert_eq!(scene.store.booking_of_token(second.hash()).await.unwrap(), Some((gone.clone(), other.clone())));
+    assert_eq!(scene.store.booking_of_event(scene.org, other.event).await.unwrap(), Some((gone, other)));
     let unknown = BookingToken::generate(&scene.make.entropy);
     assert_eq!(scene.store.booking_of_token(unknown.hash()).await.unwrap(), None);
 }

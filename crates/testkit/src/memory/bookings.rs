@@ -33,6 +33,12 @@ impl State {
         if taken { Err(CommitError::SlugTaken) } else { Ok(()) }
     }
 
+    /// The page of a booking.
+    fn page_of(&self, booking: &Booking) -> Option<&BookingPage> {
+        let page = self.booking_pages.get(&(booking.org, booking.page))?;
+        (page.team.is_some() || self.calendar(page.org, page.calendar).is_some()).then_some(page)
+    }
+
     /// A booking with its event as it is now.
     fn booking_now(&self, booking: &Booking) -> Option<BookingNow> {
         let event = self.events.get(&(booking.org, booking.event))?;
@@ -109,18 +115,19 @@ impl BookingPages for MemoryStore {
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError> {
         let state = self.state();
         let found = state.bookings.values().find(|booking| [booking.cancel, booking.moves].contains(&token));
-        let Some(booking) = found else { return Ok(None) };
-        let page = state.booking_pages.get(&(booking.org, booking.page));
-        let page = page.filter(|page| page.team.is_some() || state.calendar(page.org, page.calendar).is_some());
-        Ok(page.map(|page| (page.clone(), booking.clone())))
+        Ok(found.and_then(|booking| Some((state.page_of(booking)?.clone(), booking.clone()))))
+    }
+
+    async fn booking_of_event(&self, org: OrgId, event: EventId) -> Result<Option<(BookingPage, Booking)>, StoreError> {
+        let state = self.state();
+        let found = state.bookings.values().find(|booking| booking.org == org && booking.event == event);
+        Ok(found.and_then(|booking| Some((state.page_of(booking)?.clone(), booking.clone()))))
     }
 
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError> {
         let state = self.state();
         let Some(booking) = state.bookings.get(&(org, id)) else { return Ok(None) };
-        let page = state.booking_pages.get(&(org, booking.page));
-        let page = page.filter(|page| page.team.is_some() || state.calendar(page.org, page.calendar).is_some());
-        Ok(page.cloned().zip(state.booking_now(booking)))
+        Ok(state.page_of(booking).cloned().zip(state.booking_now(booking)))
     }
 
     async fn booked_starts(

@@ -5,7 +5,8 @@ use kalends_bookings::{
     self as domain, Assignment, BUFFER_MAX_MINUTES, BookingPagePatch, CALENDARS_MAX, Colour, DESCRIPTION_MAX,
     DURATION_DEFAULT_MINUTES, DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, NOTICE_MAX_MINUTES, NamedElsewhere,
     NewBookingPage, Origin, PER_DAY_MAX, PageDetails, PageDetailsPatch, QuestionType, Questions, Slug, TITLE_MAX,
-    TeamPatch, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS, embed_origins, host_name, location, notify_emails,
+    TeamPatch, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS, embed_origins, guest_reminders, host_name, location,
+    notify_emails,
 };
 use kalends_calendars::{ConferenceUrl, Patch, WrittenWeek};
 use kalends_kernel::{FieldError, FieldErrors, bounded_text, optional_text};
@@ -21,7 +22,8 @@ impl BookingPage {
     /// Builds the answer of a service that is reachable at `base_url`.
     pub fn new(page: &domain::BookingPage, base_url: &str) -> Self {
         let constraints = page.timetable.constraints.as_ref().map(WrittenWeek::from);
-        let PageDetails { host_name, location, conference_url, accent, embed_origins, questions } = &page.details;
+        let PageDetails { host_name, location, conference_url, accent, embed_origins, questions, guest_reminders } =
+            &page.details;
         Self {
             id: page.id,
             org_id: page.org,
@@ -40,6 +42,7 @@ impl BookingPage {
             notify_emails: page.listeners.as_slice().iter().map(|of| of.email.as_str().to_owned()).collect(),
             notify_consents: page.listeners.as_slice().iter().map(NotifyConsent::from).collect(),
             questions: questions.as_slice().iter().map(Question::from).collect(),
+            guest_reminders: guest_reminders.minutes().to_vec(),
             duration_minutes: page.timetable.duration_minutes,
             buffer_minutes: page.buffer_minutes,
             window_days: page.window_days,
@@ -206,6 +209,9 @@ impl CreateBookingPage {
                 .take_all(self.embed_origins.as_deref().map_or(Ok(vec![]), embed_origins))
                 .unwrap_or_default(),
             questions: errors.take_all(self.questions.map_or(Ok(Questions::default()), questions)).unwrap_or_default(),
+            guest_reminders: errors
+                .take(guest_reminders(self.guest_reminders.as_deref().unwrap_or_default()))
+                .unwrap_or_default(),
         };
         let constraints = errors.take_all(self.availability_constraints.map(constraints).transpose());
         let team = team(&mut errors, self.calendars.map(Some), self.assignment.map(Some));
@@ -267,8 +273,8 @@ impl UpdateBookingPage {
     /// Lists every invalid field, or reports that no field was sent.
     pub fn parse(self) -> Result<(BookingPagePatch, NamedElsewhere), FieldErrors> {
         const FIELDS: &str = "title, calendars, assignment, description, slug, host_name, location, conference_url, accent_color, \
-                              embed_origins, notify_emails, questions, duration_minutes, buffer_minutes, window_days, \
-                              min_notice_minutes, max_per_day, timezone, availability_constraints, active";
+                              embed_origins, notify_emails, questions, guest_reminders, duration_minutes, buffer_minutes, \
+                              window_days, min_notice_minutes, max_per_day, timezone, availability_constraints, active";
         let mut errors = FieldErrors::default();
         let described = |text: String| bounded_text("description", &text, 0, DESCRIPTION_MAX);
         let constraints = match self.availability_constraints {
@@ -285,6 +291,9 @@ impl UpdateBookingPage {
             accent: errors.take(set_or_clear(self.accent_color, |text| accent(&text))).unwrap_or_default(),
             embed_origins: replaced(&mut errors, "embed_origins", self.embed_origins, |given| embed_origins(&given)),
             questions: replaced(&mut errors, "questions", self.questions, questions),
+            guest_reminders: errors
+                .take(set("guest_reminders", self.guest_reminders, |minutes| guest_reminders(&minutes)))
+                .unwrap_or_default(),
         };
         let patch = BookingPagePatch {
             slug: errors.take(set("slug", self.slug, |text| slug(&text))).unwrap_or_default(),
@@ -326,7 +335,7 @@ mod tests {
             "window_days": 65_536, "min_notice_minutes": -1, "max_per_day": 0, "timezone": "Mars",
             "availability_constraints": { "mon": { "start": "x", "end": "25:00" } }, "slug": "Intro", "host_name": "a\nb",
             "location": "", "conference_url": "http://a.example", "accent_color": "red", "embed_origins": ["*"],
-            "questions": [{ "id": "a", "label": "A?", "type": "date" }]
+            "questions": [{ "id": "a", "label": "A?", "type": "date" }], "guest_reminders": [60, 0]
         });
         let errors = serde_json::from_value::<CreateBookingPage>(body.clone()).unwrap().parse().unwrap_err();
         let params: Vec<&str> = errors.iter().map(|error| error.param.as_str()).collect();
@@ -347,6 +356,7 @@ mod tests {
             "accent_color",
             "embed_origins[0]",
             "questions[0].type",
+            "guest_reminders[1]",
         ];
         let others = ["timezone", "availability_constraints.mon.start"];
         for field in fields.iter().chain(&others).chain(&details) {
