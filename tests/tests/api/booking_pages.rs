@@ -14,7 +14,7 @@ use crate::{
 
 const PAGES: &str = "/v1/booking-pages";
 
-const FIELDS: [&str; 30] = [
+const FIELDS: [&str; 31] = [
     "id",
     "org_id",
     "calendar_id",
@@ -32,6 +32,7 @@ const FIELDS: [&str; 30] = [
     "notify_emails",
     "notify_consents",
     "questions",
+    "guest_reminders",
     "duration_minutes",
     "buffer_minutes",
     "window_days",
@@ -66,7 +67,7 @@ async fn a_page_is_created_with_its_defaults(#[case] database: Database) {
         "duration_minutes": 30, "buffer_minutes": 0, "window_days": 14, "min_notice_minutes": 0, "timezone": "UTC",
         "availability_constraints": null, "active": true, "bookings_count": 0, "host_name": null, "location": null,
         "max_per_day": null, "conference_url": null, "accent_color": null, "embed_origins": [], "questions": [],
-        "notify_emails": [], "notify_consents": []
+        "notify_emails": [], "notify_consents": [], "guest_reminders": []
     });
     for (field, value) in expected.as_object().unwrap() {
         assert_eq!(&made[field.as_str()], value, "{field}");

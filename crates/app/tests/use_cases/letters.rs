@@ -151,9 +151,9 @@ async fn reminders_use_no_allowance_of_the_organization_and_are_not_sent_after_t
     assert_eq!(links(&reminder).len(), 2);
     assert_eq!(links(&reminder), links(&confirmed), "the links still work");
 
-    // The two that are late together are one email. It waited until the booking began.
+    // The two that are late together are one email. It waited until the booking began. The event has a reminder, too.
     desk.make.clock.set(start - SignedDuration::minutes(5));
-    assert_eq!(desk.app.announce_due(10).await.unwrap().late.len(), 2);
+    assert_eq!(desk.app.announce_due(10).await.unwrap().late.len(), 3);
     desk.make.clock.set(start);
     assert_eq!(desk.sent().await, 2);
     assert!(desk.app.claim_letters(10).await.unwrap().is_empty(), "it was removed");
