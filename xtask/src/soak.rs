@@ -45,6 +45,8 @@ const CAMPAIGNS: &[Campaign] = &[
     },
     // The claims of a killed process are held for half a minute after each kill.
     Campaign { name: "deliveries", reduced: None, full: &[] },
+    // The claims of a killed process are held for two minutes after each kill.
+    Campaign { name: "mail", reduced: None, full: &[] },
     Campaign { name: "quotas", reduced: Some(&["--calls", "6000", "--kills", "2", "--seed", "1"]), full: &[] },
     Campaign {
         name: "timers",
@@ -142,7 +144,7 @@ mod tests {
         assert_eq!(options("crash --reduced"), Ok((Scale::Reduced, Some("crash".into()))));
         assert_eq!(
             options("history"),
-            Err("there is no campaign `history`; there are abuse, bookings, crash, deliveries, quotas, timers, histories"
+            Err("there is no campaign `history`; there are abuse, bookings, crash, deliveries, mail, quotas, timers, histories"
                 .into())
         );
     }

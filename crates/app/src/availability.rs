@@ -245,9 +245,13 @@ impl App {
         let Some(read) = self.parts.store.blocking_spans(org, calendar, covers).await? else { return Ok(None) };
         let Some(mut whole) = self.complete(org, calendar, covers, read).await? else { return Ok(None) };
         // An event that is outside does not block.
-        for own in own.iter().filter(|own| own.clip(covers).is_some()) {
-            let Some(at) = whole.read.spans.iter().position(|span| span == own) else { return Ok(None) };
-            whole.read.spans.remove(at);
+        let mut own: Vec<Span> = own.iter().copied().filter(|own| own.clip(covers).is_some()).collect();
+        own.sort_unstable_by_key(|span| (span.start(), span.end()));
+        whole.read.spans.sort_unstable_by_key(|span| (span.start(), span.end()));
+        let mut left = own.iter().peekable();
+        whole.read.spans.retain(|span| left.next_if(|own| *own == span).is_none());
+        if left.peek().is_some() {
+            return Ok(None);
         }
         Ok(Some(self.known_time(covers, whole)))
     }

@@ -10,6 +10,7 @@ use crate::{
     Actor, Answered, App, ChangeSet, Refusal, Request,
     attempt::retry_stale,
     audit::Subject,
+    bookings::titled,
     guest_letters::accepted,
     letters::{self, HostLetter, When},
     page_offers::no_page,
@@ -118,7 +119,10 @@ impl App {
     ) -> Result<(), Refusal> {
         let (now, sender) = (self.now(), self.parts.mailer.sender());
         let method = if about.cancels() { Method::Cancel } else { Method::Request };
-        let shown = Event { repeats: Repeats::Once, ..event.clone() };
+        let mut shown = Event { repeats: Repeats::Once, ..booking.as_known(event.clone()) };
+        if booking.shared {
+            shown.title = titled(page, &booking.guest);
+        }
         let title = Foreign::new(&page.title);
         let meeting = Meeting::new(page.timetable.zone, &shown, None, &[]);
         let visit = letters::Visit {

@@ -33,7 +33,7 @@ impl App {
             let team = self.team_after(actor, None, calendar.id, &named.team).await?;
             let page = BookingPage::create(of, calendar.zone, new.clone(), now, self.entropy());
             let listeners = self.listeners_after(actor, &page.listeners, &named.notify_emails).await?;
-            let page = BookingPage { team, listeners, ..page };
+            let page = BookingPage { team, listeners, ..page }.checked()?;
             let mut changes = ChangeSet::new(actor.org());
             self.ask_listeners(actor, &page, &Listeners::default(), &mut changes).await?;
             limit(actor, &mut changes, Metric::BookingPages, 1, now);
@@ -84,7 +84,7 @@ impl App {
             let team = self.team_after(actor, seen.team.as_ref(), seen.calendar, &named.team).await?;
             let page = seen.patched(patch.clone(), self.now()).map_err(Refusal::from)?;
             let listeners = self.listeners_after(actor, &seen.listeners, &named.notify_emails).await?;
-            let page = BookingPage { team, listeners, ..page };
+            let page = BookingPage { team, listeners, ..page }.checked()?;
             if page.details.has_new_words(&seen.details) {
                 actor.may_invite()?;
             }

@@ -3,7 +3,7 @@
 //! The use cases take and return domain values rather than JSON, so that both the API and the HTML pages can use
 //! them: [`App::book`], [`App::booking`], [`App::cancel_booking`] and [`App::move_booking`].
 
-use kalends_bookings::{Booking, BookingPage, BookingToken, CancelledBy, Change, Guest, Purpose};
+use kalends_bookings::{Booking, BookingNow, BookingPage, BookingToken, CancelledBy, Change, Guest, Purpose};
 use kalends_calendars::{
     Attendees, Calendar, Change as Write, Event, EventPatch, EventStatus, Moment, NewEvent, Patch, ports::OwnedEvent,
 };
@@ -17,10 +17,10 @@ use serde_json::{Map, Value};
 
 use crate::{
     Answered, App, ChangeSet, Charge, Missing, OpenPage, Refusal, Request,
-    attempt::{Attempt, retry_stale},
+    attempt::{Attempt, retry_in_turn},
     audit::Subject,
     letters::HostLetter,
-    page_offers::{DecidedSlot, Offers, Parties, no_page},
+    page_offers::{DecidedSlot, Moving, Offers, Parties, no_page},
     series_scopes::override_writes,
 };
 
@@ -73,7 +73,7 @@ impl App {
         let page = self.open_page(slug).await?.page;
         // Requests for the same slot queue here. Between processes the guard decides.
         let turn = self.holding.lock(page.calendars()).await;
-        let booked = retry_stale(|| self.try_book(request, slug, start, (&guest, answers))).await;
+        let booked = retry_in_turn(|| self.try_book(request, slug, start, (&guest, answers))).await;
         drop(turn);
         closed_for_now(booked)
     }
@@ -93,31 +93,20 @@ impl App {
         };
         let now = self.now();
         let mut changes = ChangeSet::new(page.org);
-        let DecidedSlot { slot, calendars, count } =
-            self.decided_slot(&page, &Parties::of(&page, sources), start, &[], now, &mut changes).await?;
-        let mut events = Vec::with_capacity(calendars.len());
-        for calendar in calendars {
-            let calendar = self.calendar_of_page(&page, calendar).await?;
-            events.push(booked_event(EventId::new(now, self.entropy()), &page, &calendar, guest, slot, now)?);
-        }
-        if let Some(event) = events.first_mut() {
-            event.guest_reminders = page.details.guest_reminders.clone();
-        }
-        let Some((event, others)) = events.split_first() else { return Err(no_page().into()) };
-        let also = others.iter().map(|event| event.id).collect();
+        let decided =
+            self.decided_slot(&page, &Parties::of(&page, sources), start, Moving::NOTHING, now, &mut changes).await?;
+        let attended = self.attended(&page, guest, &decided, now).await?;
+        let Some((first, others)) = attended.split_first() else { return Err(no_page().into()) };
+        let (event, also) = (&first.event, others.iter().map(|of| of.event.id).collect());
         let (booking, token) = Booking::create(&page, (event, also), guest.clone(), now, self.entropy());
         let (metric, period) = (Metric::Events, Period::of(now));
-        changes.charges.push(Charge { metric, period, amount: events.len() as u64, limit: events_limit });
-        for event in &events {
-            let (event, about) = (event.clone(), EventType::EventCreated);
-            let outcome = Outcome { page: &page, booking: &booking, event, seen: None, about };
-            self.write_outcome(outcome, now, &mut changes);
-        }
-        let body = wire::Booked::new(&booking, event, self.links(&page, &token));
+        changes.charges.push(Charge { metric, period, amount: attended.len() as u64, limit: events_limit });
+        self.write_attended(&page, &booking, &attended, now, &mut changes);
+        let (body, count) = (wire::Booked::new(&page, &booking, event, self.links(&page, &token)), decided.count);
         let seen = page.version;
         self.write_to_hosts(&page, &booking, event, HostLetter::Booked, &mut changes).await?;
+        self.write_to_guest(&page, &booking, event, Letter::Booked(&token), &mut changes);
         changes.bookings.push(Change::CreateBooking { booking: Box::new(booking), seen, count });
-        self.write_to_guest(&page, guest, event, Letter::Booked(&token), &mut changes);
         self.commit_booking(request, &page, event, changes, body).await
     }
 
@@ -133,6 +122,8 @@ impl App {
         let purpose = booking.opened_by(&token).filter(|_| page.has_or_had(slug));
         let purpose = purpose.ok_or_else(missing)?;
         let found = self.parts.store.find_event(page.org, booking.event).await?;
+        // The event may go on with other guests.
+        let found = found.filter(|_| booking.cancelled_by.is_none());
         let event = found.map(|owned| owned.event.at(self.now()));
         Ok(BookingSeen { page, booking, event, purpose, token })
     }
@@ -152,7 +143,7 @@ impl App {
         wire::GuestBooking::new(&seen.page, &seen.booking, seen.event.as_ref(), links, moves)
     }
 
-    /// Cancels a booking: its events are deleted. Cancelling it again changes nothing and returns the same answer.
+    /// Cancels a booking: its events are deleted, unless other guests are in them. Cancelling it again changes nothing and returns the same answer.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], including for a token with another purpose; [`Refusal::BookingOver`] once the booking
@@ -163,28 +154,39 @@ impl App {
         slug: &str,
         token: &str,
     ) -> Result<Answered<wire::GuestBooking>, Refusal> {
-        retry_stale(|| async {
-            let seen = self.booking_for(slug, token, Purpose::Cancel).await?;
-            let (page, booking) = (&seen.page, &seen.booking);
-            let standing = self.standing(booking, seen.event.as_ref()).await?;
-            let Some(event) = standing.first() else {
-                return Ok(Answered::shows(request, self.shown_booking(&seen), None));
-            };
-            let now = self.now();
-            let mut changes = ChangeSet::new(page.org);
-            not_begun(event, now)?;
-            for event in still_ahead(&standing, now) {
-                self.delete_booked(page, booking, event, now, &mut changes).await?;
-            }
-            let cancelled = BookingSeen { event: None, ..seen.clone() };
-            let body = self.shown_booking(&cancelled);
-            changes.bookings.push(cancellation(booking, CancelledBy::Guest));
-            let gone = known_as(booking, event.deleted(now)?);
-            self.write_to_guest(page, &booking.guest, &gone, Letter::Cancelled, &mut changes);
-            self.write_to_hosts(page, booking, &gone, HostLetter::Cancelled, &mut changes).await?;
-            self.commit_booking(request, page, event, changes, body).await
-        })
-        .await
+        let page = self.booking_for(slug, token, Purpose::Cancel).await?.page;
+        let turn = self.holding.lock(page.calendars()).await;
+        let cancelled = retry_in_turn(|| self.try_cancel(request, slug, token)).await;
+        drop(turn);
+        cancelled
+    }
+
+    async fn try_cancel(
+        &self,
+        request: &Request,
+        slug: &str,
+        token: &str,
+    ) -> Result<Answered<wire::GuestBooking>, Attempt> {
+        let seen = self.booking_for(slug, token, Purpose::Cancel).await?;
+        self.still_as_read(&seen.booking).await?;
+        let (page, booking) = (&seen.page, &seen.booking);
+        let standing = self.standing(booking, seen.event.as_ref()).await?;
+        let Some(event) = standing.first() else {
+            return Ok(Answered::shows(request, self.shown_booking(&seen), None));
+        };
+        let now = self.now();
+        let mut changes = ChangeSet::new(page.org);
+        not_begun(event, now)?;
+        for event in still_ahead(&standing, now) {
+            self.leave(page, booking, event, now, &mut changes).await?;
+        }
+        let cancelled = BookingSeen { event: None, ..seen.clone() };
+        let body = self.shown_booking(&cancelled);
+        changes.bookings.push(cancellation(booking, CancelledBy::Guest, now));
+        let gone = event.deleted(now)?;
+        self.write_to_guest(page, booking, &gone, Letter::Cancelled, &mut changes);
+        self.write_to_hosts(page, booking, &gone, HostLetter::Cancelled, &mut changes).await?;
+        self.commit_booking(request, page, event, changes, body).await
     }
 
     /// What the page offers now to a guest who moves a booking: other times, which the booking itself does not block.
@@ -192,17 +194,18 @@ impl App {
     /// # Errors
     /// As for [`Self::offered_slots`].
     pub async fn slots_to_move<'a>(&self, open: &'a OpenPage, seen: &BookingSeen) -> Result<Offers<'a>, Refusal> {
-        let moved = self.standing(&seen.booking, seen.event.as_ref()).await?;
-        let parties = self.parties_to_move(&open.page, &open.sources, &moved).await?;
+        let standing = self.standing(&seen.booking, seen.event.as_ref()).await?;
+        let moving = self.moving(&seen.booking, &standing).await?;
+        let parties = self.parties_to_move(&open.page, &open.sources, &standing).await?;
         let humans = self.humans_of(open.page.org, &parties.sources).await?;
-        self.offers(&open.page, (&parties, humans), None, &moved, self.now()).await
+        self.offers(&open.page, (&parties, humans), None, moving, self.now()).await
     }
 
     /// Moves a booking to the slot that begins at `start`. The rules for new bookings apply, but its own time does
     /// not block it.
     ///
     /// # Errors
-    /// As for [`Self::book`], except [`Refusal::BookingClosed`], because no event is added. [`Refusal::NotFound`] also
+    /// As for [`Self::book`], except [`Refusal::BookingClosed`], because a move does not count toward the quota. [`Refusal::NotFound`] also
     /// for a token with another purpose, and if the page is closed. [`Refusal::BookingOver`] once the booking has
     /// begun or was cancelled.
     pub async fn move_booking(
@@ -214,7 +217,7 @@ impl App {
     ) -> Result<Answered<wire::GuestBooking>, Refusal> {
         let page = self.booking_for(slug, token, Purpose::Move).await?.page;
         let turn = self.holding.lock(page.calendars()).await;
-        let moved = retry_stale(|| self.try_move(request, slug, token, start)).await;
+        let moved = retry_in_turn(|| self.try_move(request, slug, token, start)).await;
         drop(turn);
         moved
     }
@@ -227,6 +230,7 @@ impl App {
         start: Timestamp,
     ) -> Result<Answered<wire::GuestBooking>, Attempt> {
         let seen = self.booking_for(slug, token, Purpose::Move).await?;
+        self.still_as_read(&seen.booking).await?;
         let now = self.now();
         if !seen.page.is_open() {
             return Err(no_page().into());
@@ -238,28 +242,151 @@ impl App {
         let (page, booking) = (&seen.page, &seen.booking);
         let sources = self.sources_of_page(page).await?;
         let standing = self.standing(booking, Some(&before)).await?;
+        let moving = self.moving(booking, &standing).await?;
         let parties = self.parties_to_move(page, &sources, &standing).await?;
         let mut changes = ChangeSet::new(page.org);
-        let DecidedSlot { slot, calendars, .. } =
-            self.decided_slot(page, &parties, start, &standing, now, &mut changes).await?;
+        let decided = self.decided_slot(page, &parties, start, moving, now, &mut changes).await?;
+        let (booking, event) = if decided.joins.is_some() || moving.others_stay {
+            self.change_seats(&seen, &before, (standing, &decided), now, &mut changes).await?
+        } else {
+            (booking.clone(), self.move_events(&seen, before, (standing, &decided), now, &mut changes).await?)
+        };
+        let moved = BookingSeen { booking, event: Some(event.clone()), ..seen };
+        let body = self.shown_booking(&moved);
+        self.write_to_guest(&moved.page, &moved.booking, &event, Letter::Moved(&moved.token), &mut changes);
+        self.write_to_hosts(&moved.page, &moved.booking, &event, HostLetter::Moved, &mut changes).await?;
+        self.commit_booking(request, &moved.page, &event, changes, body).await
+    }
+
+    /// Moves the events of a booking to another slot, and returns the one on the calendar of the page, which is `before` now.
+    async fn move_events(
+        &self,
+        BookingSeen { page, booking, .. }: &BookingSeen,
+        before: Event,
+        (standing, decided): (Vec<Event>, &DecidedSlot),
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<Event, Attempt> {
         let mut event = before;
         for seen in standing {
             // The new time is free on the calendar of the page, so an event that was moved to another one comes back. The
             // others stay where they are, where it is free, too.
-            let to = calendars.first().filter(|_| seen.id == booking.event).unwrap_or(&seen.calendar);
-            let moved = self.moved_to_slot(page, &seen, (*to, slot), now, &mut changes).await?;
+            let to = decided.calendars.first().filter(|_| seen.id == booking.event).unwrap_or(&seen.calendar);
+            let moved = self.moved_to_slot(page, &seen, (*to, decided.slot), now, changes).await?;
             if moved.id == booking.event {
                 event = moved.clone();
             }
             let about = EventType::EventUpdated;
-            self.write_outcome(Outcome { page, booking, event: moved, seen: Some(seen), about }, now, &mut changes);
+            self.write_outcome(Outcome { page, booking, event: moved, seen: Some(seen), about }, now, changes);
         }
-        let moved = BookingSeen { event: Some(event.clone()), ..seen };
-        let body = self.shown_booking(&moved);
-        let guest = &moved.booking.guest;
-        self.write_to_guest(&moved.page, guest, &event, Letter::Moved(&moved.token), &mut changes);
-        self.write_to_hosts(&moved.page, &moved.booking, &event, HostLetter::Moved, &mut changes).await?;
-        self.commit_booking(request, &moved.page, &event, changes, body).await
+        Ok(event)
+    }
+
+    /// Moves a guest to the event of another slot: that of other guests, or a new one. Other guests may stay in the old
+    /// one. Returns the booking and its event on the calendar of the page.
+    async fn change_seats(
+        &self,
+        BookingSeen { page, booking, token, .. }: &BookingSeen,
+        before: &Event,
+        (standing, decided): (Vec<Event>, &DecidedSlot),
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<(Booking, Event), Attempt> {
+        for event in &standing {
+            self.leave(page, booking, event, now, changes).await?;
+        }
+        let attended = self.attended(page, &booking.guest, decided, now).await?;
+        let Some((first, others)) = attended.split_first() else { return Err(no_page().into()) };
+        let also = others.iter().map(|of| of.event.id).collect();
+        let moved = booking.moved(page, before, (&first.event, also), token);
+        self.write_attended(page, &moved, &attended, now, changes);
+        changes.bookings.push(Change::MoveBooking { booking: Box::new(moved.clone()), from: booking.event });
+        Ok((moved, first.event.clone()))
+    }
+
+    /// The events in which the guest of a new or moved booking takes part.
+    async fn attended(
+        &self,
+        page: &BookingPage,
+        guest: &Guest,
+        decided: &DecidedSlot,
+        now: Timestamp,
+    ) -> Result<Vec<Attended>, Attempt> {
+        if let Some(shared) = decided.joins {
+            let found = self.parts.store.find_event(page.org, shared.id).await?;
+            let found = found.filter(|found| found.event.version == shared.version);
+            let seen = found.ok_or(Attempt::Stale)?.event;
+            return Ok(vec![Attended { event: seen.with_other_guests(), seen: Some(seen) }]);
+        }
+        let mut attended = Vec::with_capacity(decided.calendars.len());
+        for calendar in &decided.calendars {
+            let calendar = self.calendar_of_page(page, *calendar).await?;
+            let id = EventId::new(now, self.entropy());
+            let mut event = booked_event(id, page, &calendar, guest, decided.slot, now)?;
+            if attended.is_empty() {
+                event.guest_reminders = page.details.guest_reminders.clone();
+            }
+            attended.push(Attended { seen: None, event });
+        }
+        Ok(attended)
+    }
+
+    fn write_attended(
+        &self,
+        page: &BookingPage,
+        booking: &Booking,
+        attended: &[Attended],
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) {
+        for Attended { seen, event } in attended.iter().cloned() {
+            let about = if seen.is_some() { EventType::EventUpdated } else { EventType::EventCreated };
+            self.write_outcome(Outcome { page, booking, event, seen, about }, now, changes);
+        }
+    }
+
+    /// Ends the part of a guest in an event of their booking. The event is deleted unless other guests are in it. Returns
+    /// whether it is deleted.
+    pub(crate) async fn leave(
+        &self,
+        page: &BookingPage,
+        booking: &Booking,
+        event: &Event,
+        now: Timestamp,
+        changes: &mut ChangeSet,
+    ) -> Result<bool, Attempt> {
+        // The booking was read after the event, so it is in there. A guest who joins or leaves later changes the version.
+        if self.others_in(booking, event).await? {
+            let (seen, about) = (Some(event.clone()), EventType::EventUpdated);
+            self.write_outcome(Outcome { page, booking, event: event.with_other_guests(), seen, about }, now, changes);
+            return Ok(false);
+        }
+        self.delete_booked(page, booking, event, now, changes).await?;
+        Ok(true)
+    }
+
+    /// A booking that is about to move. `standing` are its events.
+    async fn moving<'a>(&self, booking: &Booking, standing: &'a [Event]) -> Result<Moving<'a>, Refusal> {
+        let others_stay = match standing.first() {
+            Some(event) => self.others_in(booking, event).await?,
+            None => false,
+        };
+        Ok(Moving { events: standing, others_stay })
+    }
+
+    /// Whether other guests are in an event of a booking.
+    async fn others_in(&self, booking: &Booking, event: &Event) -> Result<bool, Refusal> {
+        Ok(booking.shared && self.parts.store.count_guests(booking.org, event.id).await? > 1)
+    }
+
+    /// Requires that a booking still has the event that was read after it, and was not cancelled. From now on, each guest who
+    /// joins or leaves that event changes its version.
+    pub(crate) async fn still_as_read(&self, booking: &Booking) -> Result<(), Attempt> {
+        let found = self.parts.store.find_booking(booking.org, booking.id).await?;
+        let same = |found: &BookingNow| {
+            (found.booking.event, found.booking.cancelled_by) == (booking.event, booking.cancelled_by)
+        };
+        if found.is_some_and(|(_, now)| same(&now)) { Ok(()) } else { Err(Attempt::Stale) }
     }
 
     /// A booking whose token has that purpose.
@@ -306,7 +433,7 @@ impl App {
     }
 
     /// Deletes an event of a booking.
-    pub(crate) async fn delete_booked(
+    async fn delete_booked(
         &self,
         page: &BookingPage,
         booking: &Booking,
@@ -330,7 +457,8 @@ impl App {
             None => Write::CreateEvent(event.clone()),
             Some(seen) => Write::update(&seen, event.clone()),
         });
-        let booked = wire::BookedEvent { event: event.at(now).into(), booking_page_id: page.id };
+        let booking_id = booking.shared.then_some(booking.id);
+        let booked = wire::BookedEvent { event: event.at(now).into(), booking_page_id: page.id, booking_id };
         changes.messages.push(self.message(page.org, about, &booked, version, now));
     }
 
@@ -353,7 +481,20 @@ impl App {
     }
 }
 
-/// The event of a new booking.
+/// An event in which a guest takes part.
+#[derive(Clone)]
+struct Attended {
+    /// The event as it was read; `None` for a new one.
+    seen: Option<Event>,
+    event: Event,
+}
+
+/// The title of an event or of a copy of it, which names the guest.
+pub(crate) fn titled(page: &BookingPage, guest: &Guest) -> String {
+    format!("{}: {}", page.title, guest.name)
+}
+
+/// The event of a new booking. One that other guests can join says nothing about the first of them.
 fn booked_event(
     id: EventId,
     page: &BookingPage,
@@ -362,18 +503,18 @@ fn booked_event(
     slot: Span,
     now: Timestamp,
 ) -> Result<Event, Refusal> {
-    let mut booking = serde_json::json!({
-        "name": guest.name,
-        "email": guest.email.as_str(),
-        "notes": guest.notes,
-        "booking_page_id": page.id,
-    });
-    if !guest.answers.is_empty() {
-        booking["answers"] = serde_json::json!(guest.answers);
+    let mut booking = serde_json::json!({ "booking_page_id": page.id });
+    if !page.is_shared() {
+        booking["name"] = guest.name.as_str().into();
+        booking["email"] = guest.email.as_str().into();
+        booking["notes"] = guest.notes.as_deref().into();
+        if !guest.answers.is_empty() {
+            booking["answers"] = serde_json::json!(guest.answers);
+        }
     }
     let metadata = serde_json::json!({ "booking": booking });
     let new = NewEvent {
-        title: format!("{}: {}", page.title, guest.name),
+        title: if page.is_shared() { page.title.clone() } else { titled(page, guest) },
         description: None,
         location: page.details.location.clone(),
         conference_url: page.details.conference_url.clone(),
@@ -397,15 +538,9 @@ pub(crate) fn still_ahead(events: &[Event], now: Timestamp) -> impl Iterator<Ite
     events.iter().filter(move |event| not_begun(event, now).is_ok())
 }
 
-/// An event of a booking under the identifier that emails about the booking have. If the event on the calendar of the page is
-/// gone, it is another one.
-pub(crate) fn known_as(booking: &Booking, event: Event) -> Event {
-    Event { id: booking.event, ..event }
-}
-
 /// The record of who cancelled a booking.
-pub(crate) fn cancellation(booking: &Booking, by: CancelledBy) -> Change {
-    Change::CancelBooking { org: booking.org, booking: booking.id, by }
+pub(crate) fn cancellation(booking: &Booking, by: CancelledBy, at: Timestamp) -> Change {
+    Change::CancelBooking { org: booking.org, booking: booking.id, from: booking.event, by, at }
 }
 
 pub(crate) fn not_begun(event: &Event, now: Timestamp) -> Result<(), Refusal> {

@@ -21,7 +21,7 @@ impl App {
     pub(crate) fn write_to_guest(
         &self,
         page: &BookingPage,
-        guest: &Guest,
+        booking: &Booking,
         event: &Event,
         about: Letter<'_>,
         changes: &mut ChangeSet,
@@ -34,7 +34,7 @@ impl App {
             Letter::Cancelled | Letter::CancelledByHost(_) => None,
         };
         let sender = self.parts.mailer.sender();
-        let shown = as_added(page, guest, event);
+        let (guest, shown) = (&booking.guest, as_added(page, booking, event));
         let appointment = appointment(page, guest, &shown);
         let attendee = accepted(&guest.email);
         let moves = links.as_ref().and_then(|links| links.reschedule_url.as_deref());
@@ -56,7 +56,7 @@ impl App {
             (Letter::Cancelled, _) | (_, None) => letters::booking_cancelled(&guest.email, &appointment),
         };
         mail.calendar = Some(CalendarPart { method, text });
-        self.write_letter(&mail, About::event(event.id), now, changes);
+        self.write_letter(&mail, About::event(shown.id), now, changes);
     }
 
     /// The email that reminds the guest of a booking, whose event takes place later than `now`. `None` if the booking does
@@ -69,18 +69,18 @@ impl App {
         now: Timestamp,
     ) -> Option<QueuedLetter> {
         let links = self.links(page, booking.kept_token.as_ref()?);
-        let (guest, shown) = (&booking.guest, as_added(page, &booking.guest, event));
+        let (guest, shown) = (&booking.guest, as_added(page, booking, event));
         let mut mail = letters::booking_reminder(&guest.email, &appointment(page, guest, &shown), &links);
         let start = event.times.span.start();
         mail.until = Some(start);
         // It does not replace the email that confirms or moves the booking, but such an email replaces it.
-        Some(self.letter(event.org, &mail, About { event: event.id, occurrence: Some(start) }, now))
+        Some(self.letter(event.org, &mail, About { event: shown.id, occurrence: Some(start) }, now))
     }
 
     /// A booking as an iCalendar file, for the guest's calendar.
     pub fn booking_file(&self, seen: &BookingSeen) -> Option<String> {
         let event = seen.event.as_ref().filter(|_| !seen.is_cancelled())?;
-        let shown = as_added(&seen.page, &seen.booking.guest, event);
+        let shown = as_added(&seen.page, &seen.booking, event);
         Some(Meeting::new(seen.page.timetable.zone, &shown, None, &[]).file())
     }
 
@@ -129,6 +129,7 @@ pub(crate) fn accepted(email: &Email) -> Attendee {
 }
 
 /// The event of a booking as the guest's calendar gets it. The guest's own words, which are in the title, are not repeated.
-fn as_added(page: &BookingPage, guest: &Guest, event: &Event) -> Event {
-    Event { title: page.title.clone(), repeats: Repeats::Once, ..guest.view_of(event) }
+fn as_added(page: &BookingPage, booking: &Booking, event: &Event) -> Event {
+    let shown = booking.as_known(booking.guest.view_of(event));
+    Event { title: page.title.clone(), repeats: Repeats::Once, ..shown }
 }

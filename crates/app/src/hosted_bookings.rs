@@ -7,8 +7,8 @@ use kalends_wire as wire;
 
 use crate::{
     Actor, Answered, App, ChangeSet, Missing, Refusal,
-    attempt::{Attempt, retry_stale},
-    bookings::{Letter, cancellation, known_as, not_begun, still_ahead},
+    attempt::{Attempt, retry_in_turn},
+    bookings::{Letter, cancellation, not_begun, still_ahead},
     invitations::Invited,
     letters::HostLetter,
 };
@@ -45,13 +45,19 @@ impl App {
         if reason.is_some() {
             actor.may_invite()?;
         }
-        retry_stale(|| async {
+        let found = self.parts.store.find_booking(actor.org(), booking).await?;
+        let (page, _) = found.ok_or_else(missing)?;
+        let turn = self.holding.lock(page.calendars()).await;
+        let cancelled = retry_in_turn(|| async {
             let found = self.parts.store.find_booking(actor.org(), booking).await?;
             let (page, seen) = found.ok_or_else(missing)?;
             actor.for_agent(page.agent)?;
             let now = self.now();
             let shows = |booking: BookingNow| Answered::shows(&actor.request, wire::Booking::from(&booking), None);
             let booking = &seen.booking;
+            if booking.cancelled_by.is_some() {
+                return Ok(shows(seen));
+            }
             let mut standing = Vec::new();
             for id in booking.events() {
                 let found = self.parts.store.find_event(actor.org(), id).await?;
@@ -66,27 +72,30 @@ impl App {
                 standing.push(event);
             }
             let Some(first) = standing.first() else { return Ok(shows(seen)) };
+            self.still_as_read(booking).await?;
             not_begun(first, now)?;
             let mut changes = ChangeSet::new(actor.org());
             for event in still_ahead(&standing, now) {
-                self.delete_booked(&page, booking, event, now, &mut changes).await?;
+                let ends = self.leave(&page, booking, event, now, &mut changes).await?;
                 // Attendees whom the owner invited in addition.
                 let invited = event.only_linked();
-                if !invited.attendees.is_empty() && event.recurrence().is_none() {
+                if ends && !invited.attendees.is_empty() && event.recurrence().is_none() {
                     let nobody = Event { attendees: Attendees::default(), ..event.deleted(now)? };
                     self.invite(actor, Invited::new(Some(&invited), &nobody), now, &mut changes).await?;
                 }
             }
-            changes.bookings.push(cancellation(booking, CancelledBy::Host));
+            changes.bookings.push(cancellation(booking, CancelledBy::Host, now));
             let letter = Letter::CancelledByHost(reason.as_deref());
-            let gone = known_as(booking, first.deleted(now)?);
-            self.write_to_guest(&page, &booking.guest, &gone, letter, &mut changes);
+            let gone = first.deleted(now)?;
+            self.write_to_guest(&page, booking, &gone, letter, &mut changes);
             self.write_to_hosts(&page, booking, &gone, HostLetter::CalledOff, &mut changes).await?;
-            let cancelled = Booking { cancelled_by: Some(CancelledBy::Host), ..booking.clone() };
-            let gone_at = seen.gone_at.or(gone.deleted_at);
-            let answer = shows(BookingNow { booking: cancelled, gone_at, ..seen.clone() });
-            self.commit_for(actor, page.agent, gone.id.to_string(), changes, answer).await
+            let (cancelled_by, cancelled_at) = (Some(CancelledBy::Host), Some(now));
+            let cancelled = Booking { cancelled_by, cancelled_at, ..booking.clone() };
+            let answer = shows(BookingNow { booking: cancelled, gone_at: cancelled_at, ..seen.clone() });
+            self.commit_for(actor, page.agent, booking.event.to_string(), changes, answer).await
         })
-        .await
+        .await;
+        drop(turn);
+        cancelled
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use kalends_availability::BusySet;
 use kalends_bookings::{
-    Assignment, BookingPage, SHARE_DAYS, SecretHash, SlotError, Taken, next_in_turn, ports::FoundPage,
+    Assignment, BookingPage, SHARE_DAYS, SecretHash, SharedEvent, SlotError, Taken, next_in_turn, ports::FoundPage,
 };
 use kalends_calendars::{Event, ports::BusySource};
 use kalends_kernel::{CalendarId, FieldError, StoreError};
@@ -17,9 +17,10 @@ use kalends_wire as wire;
 
 use crate::{
     App, ChangeSet, Guard, Missing, Refusal,
-    attempt::Attempt,
+    attempt::{Attempt, retry_stale},
     availability::{TakenTime, hull, widest},
     busy_cache::{KnownTime, sooner},
+    human::Humans,
     ports::HumanSeen,
     questions::PageQuestion,
 };
@@ -40,6 +41,8 @@ pub struct OpenPage {
 /// The time that a page does not offer.
 struct TakenOnPage {
     taken: Taken,
+    /// The events that a guest can join.
+    shared: Vec<SharedEvent>,
     /// The known time of each calendar.
     known: Vec<Arc<KnownTime>>,
     /// The time from which this may be wrong even if nothing was scheduled.
@@ -61,6 +64,31 @@ impl Parties {
     }
 }
 
+/// The booking that is about to move, while its new slot is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moving<'a> {
+    /// Its events, that of the page's own calendar first.
+    pub(crate) events: &'a [Event],
+    /// Whether other guests stay in its event, so that it still takes place.
+    pub(crate) others_stay: bool,
+}
+
+impl<'a> Moving<'a> {
+    /// No booking moves.
+    pub(crate) const NOTHING: Self = Self { events: &[], others_stay: false };
+
+    /// The events that do not block, because they move or end.
+    const fn leaving(&self) -> &'a [Event] {
+        if self.others_stay { &[] } else { self.events }
+    }
+
+    /// The times that the booking has already on the calendars of `sources`. A move to them is not offered.
+    fn times(&self, sources: &[BusySource]) -> BusySet {
+        let here = self.events.iter().filter(|event| sources.iter().any(|source| source.calendar == event.calendar));
+        here.filter_map(Event::busy).collect()
+    }
+}
+
 /// A slot that can be booked, and who takes part.
 pub(crate) struct DecidedSlot {
     pub(crate) slot: Span,
@@ -68,6 +96,8 @@ pub(crate) struct DecidedSlot {
     pub(crate) calendars: Vec<CalendarId>,
     /// The number of bookings of the page on which the choice of the calendar depends.
     pub(crate) count: Option<u64>,
+    /// The event that the guest joins, if others have booked the slot.
+    pub(crate) joins: Option<SharedEvent>,
 }
 
 /// What a page offers now in some span.
@@ -155,7 +185,7 @@ impl App {
     pub async fn offered_slots<'a>(&self, open: &'a OpenPage, within: Option<Span>) -> Result<Offers<'a>, Refusal> {
         let parties = Parties::of(&open.page, open.sources.clone());
         let humans = self.humans_of(open.page.org, &parties.sources).await?;
-        self.offers(&open.page, (&parties, humans), within, &[], self.now()).await
+        self.offers(&open.page, (&parties, humans), within, Moving::NOTHING, self.now()).await
     }
 
     /// The slots that the page with that slug offers now, as JSON: the cached answer while it is still valid. A page
@@ -180,7 +210,7 @@ impl App {
             return Ok(known);
         }
         let parties = Parties::of(page, open.sources.clone());
-        let offers = self.offers(page, (&parties, question.humans.clone()), within, &[], now).await?;
+        let offers = self.offers(page, (&parties, question.humans.clone()), within, Moving::NOTHING, now).await?;
         let text = wire::BookingSlots::render(page, offers.slots());
         let answer = Bytes::from(text.map_err(failed)?);
         let same = page.same_before(within, offers.slots().next(), now);
@@ -193,7 +223,7 @@ impl App {
         page: &'a BookingPage,
         (parties, humans): (&Parties, Vec<HumanSeen>),
         within: Option<Span>,
-        moved: &[Event],
+        moving: Moving<'_>,
         now: Timestamp,
     ) -> Result<Offers<'a>, Refusal> {
         let window = match (page.window(now), within) {
@@ -204,11 +234,10 @@ impl App {
         let (taken, valid_until) = match window {
             None => (Taken::of(None, Vec::new()), None),
             Some(window) => {
-                let taken = self.taken_on_page(page, (parties, humans), window, moved, now).await;
-                let TakenOnPage { taken, valid_until, .. } = taken.map_err(Attempt::into_refusal)?;
-                // The time that the booking has already is no other time.
-                let here = moved.iter().filter(|event| parties.sources.iter().any(|of| of.calendar == event.calendar));
-                (taken.and(&here.filter_map(Event::busy).collect()), valid_until)
+                // Somebody may write between the reads.
+                let taken = retry_stale(|| self.taken_on_page(page, (parties, &humans), window, moving, now)).await?;
+                let TakenOnPage { taken, valid_until, .. } = taken;
+                (taken.and(&moving.times(&parties.sources)), valid_until)
             }
         };
         Ok(Offers { page, window, taken, valid_until, now })
@@ -223,18 +252,18 @@ impl App {
         // Nothing is committed, so the guards are dropped.
         let mut changes = ChangeSet::new(page.org);
         let parties = Parties::of(page, open.sources.clone());
-        let decided = self.decided_slot(page, &parties, start, &[], self.now(), &mut changes).await;
+        let decided = self.decided_slot(page, &parties, start, Moving::NOTHING, self.now(), &mut changes).await;
         Ok(decided.map_err(Attempt::into_refusal)?.slot)
     }
 
     /// The slot that begins at `start`, if it is free, and the calendars that take part. Adds guards that require it to
-    /// stay free until the commit. `moved` are the events to be moved there, that of the page's own calendar first.
+    /// stay free until the commit.
     pub(crate) async fn decided_slot(
         &self,
         page: &BookingPage,
         parties: &Parties,
         start: Timestamp,
-        moved: &[Event],
+        moving: Moving<'_>,
         now: Timestamp,
         changes: &mut ChangeSet,
     ) -> Result<DecidedSlot, Attempt> {
@@ -242,15 +271,20 @@ impl App {
         let around = BookingPage::surroundings(slot);
         let sources = &parties.sources;
         let humans = self.humans_of(page.org, sources).await?;
-        let TakenOnPage { taken, known, .. } = self.taken_on_page(page, (parties, humans), around, moved, now).await?;
-        let slot = page.book(start, &taken, now).map_err(refused_slot)?;
+        let TakenOnPage { taken, known, shared, .. } =
+            self.taken_on_page(page, (parties, &humans), around, moving, now).await?;
+        let slot = page.book(start, &taken, now).or_else(|_| {
+            // What is offered instead is another time.
+            page.book(start, &taken.clone().and(&moving.times(sources)), now).map_err(refused_slot)
+        })?;
+        let joins = shared.into_iter().find(|event| event.span == slot);
         let mut count = None;
         let chosen = match parties.assignment {
             None | Some(Assignment::Collective) => sources.iter().map(|source| source.calendar).collect(),
             Some(Assignment::RoundRobin) => {
                 let free: Vec<CalendarId> =
                     taken.free_for(slot).filter_map(|at| sources.get(at)).map(|source| source.calendar).collect();
-                let stays = moved.first().map(|event| event.calendar).filter(|now| free.contains(now));
+                let stays = moving.leaving().first().map(|event| event.calendar).filter(|now| free.contains(now));
                 let next = match stays {
                     Some(calendar) => Some(calendar),
                     None => {
@@ -275,23 +309,23 @@ impl App {
             }
             changes.guards.push(Guard::CalendarTime { calendar: source.calendar, seen: source.revision, window });
         }
-        Ok(DecidedSlot { slot, calendars: chosen, count })
+        Ok(DecidedSlot { slot, calendars: chosen, count, joins })
     }
 
-    /// What the page does not offer in `window`. The times of `moved` do not block.
+    /// What the page does not offer in `window`, and what guests can join there.
     async fn taken_on_page(
         &self,
         page: &BookingPage,
-        (parties, humans): (&Parties, Vec<HumanSeen>),
+        (parties, humans): (&Parties, &[HumanSeen]),
         window: Span,
-        moved: &[Event],
+        moving: Moving<'_>,
         now: Timestamp,
     ) -> Result<TakenOnPage, Attempt> {
         let (around, sources) = (page.reads(window), &parties.sources);
-        let humans = self.read_humans(page.org, humans, widest(around), now, false).await?;
+        let humans = self.read_humans(page.org, humans.to_vec(), widest(around), now, false).await?;
         let (mut each, mut all_known, mut until) = (Vec::new(), Vec::new(), None);
         for source in sources {
-            let here = moved.iter().filter(|event| event.calendar == source.calendar);
+            let here = moving.leaving().iter().filter(|event| event.calendar == source.calendar);
             let own: Vec<Span> = here.filter_map(Event::busy).collect();
             let found = self.taken_time(page.org, *source, &humans, (window, around), &own, now).await?;
             let TakenTime { not_offered, busy, known, valid_until } = found.ok_or(Attempt::Stale)?;
@@ -299,26 +333,55 @@ impl App {
             all_known.push(known);
             until = sooner(until, valid_until);
         }
-        let full = self.full_days(page, sources, window, moved).await?;
-        let taken = Taken::of(parties.assignment, each).and(&full.clip(window));
-        Ok(TakenOnPage { taken, known: all_known, valid_until: until })
+        let full = self.full_days(page, sources, window, moving).await?;
+        let shared = self.shared_in(page, (sources, &humans), window, moving, now).await?;
+        let spans = shared.iter().map(|event| event.span).collect();
+        let taken = Taken::of(parties.assignment, each).with_shared(spans).and(&full.clip(window));
+        Ok(TakenOnPage { taken, shared, known: all_known, valid_until: until })
     }
 
-    /// The dates in `window` on which the page takes no more bookings. The booking of `moved` does not count, and neither do
+    /// The events in `window` that another guest can join: those whose time is taken by guests of the page alone.
+    async fn shared_in(
+        &self,
+        page: &BookingPage,
+        (sources, humans): (&[BusySource], &Humans),
+        window: Span,
+        moving: Moving<'_>,
+        now: Timestamp,
+    ) -> Result<Vec<SharedEvent>, Attempt> {
+        let ([source], true) = (sources, page.is_shared()) else { return Ok(Vec::new()) };
+        let found = self.parts.store.shared_events(page.org, page.id, source.calendar, window).await?;
+        let mut shared = page.joinable(found, now);
+        shared.retain(|event| moving.events.iter().all(|own| own.id != event.id));
+        if shared.is_empty() {
+            return Ok(shared);
+        }
+        let leaving = moving.leaving().iter().filter(|event| event.calendar == source.calendar);
+        let own: Vec<Span> = leaving.filter_map(Event::busy).chain(shared.iter().map(|event| event.span)).collect();
+        let read = (window, page.reads(window));
+        let found = self.taken_time(page.org, *source, humans, read, &own, now).await?;
+        let TakenTime { not_offered, busy, .. } = found.ok_or(Attempt::Stale)?;
+        let others = page.taken(&not_offered, &busy, window);
+        shared.retain(|event| !others.overlaps(event.span));
+        Ok(shared)
+    }
+
+    /// The dates in `window` on which the page takes no more bookings. The booking that moves does not count, and neither do
     /// those whose events are on calendars of no source now: the revisions of the sources say when this changes.
     async fn full_days(
         &self,
         page: &BookingPage,
         sources: &[BusySource],
         window: Span,
-        moved: &[Event],
+        moving: Moving<'_>,
     ) -> Result<BusySet, Refusal> {
         if page.max_per_day.is_none() {
             return Ok(BusySet::EMPTY);
         }
         let calendars: Vec<CalendarId> = sources.iter().map(|source| source.calendar).collect();
         let booked = self.parts.store.booked_starts(page.org, page.id, &calendars, page.whole_days(window)).await?;
-        let others = booked.into_iter().filter(|(event, _)| moved.iter().all(|moved| moved.id != *event));
+        let mut own = moving.events.first().map(|event| event.id);
+        let others = booked.into_iter().filter(|(event, _)| own.take_if(|own| own == event).is_none());
         Ok(page.full_days(&others.map(|(_, start)| start).collect::<Vec<_>>()))
     }
 }

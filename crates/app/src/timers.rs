@@ -25,6 +25,8 @@ const CLAIM: SignedDuration = SignedDuration::seconds(10);
 const TOGETHER: usize = 128;
 /// The most bytes of messages and emails in one change-set, unless a single step has more.
 const TOGETHER_BYTES: usize = 1 << 20;
+/// How many bytes of messages and emails wait to be committed. A single event may have more.
+const UNCOMMITTED_BYTES: usize = 8 << 20;
 /// How many change-sets are committed at a time. Other use cases need connections too.
 const COMMITS: usize = 4;
 
@@ -62,11 +64,26 @@ impl App {
         let now = self.now();
         let claimed = self.parts.store.claim_timers(queue, now, now + CLAIM, limit).await?;
         let found = claimed.len();
-        let mut steps = Vec::with_capacity(found);
+        let (mut steps, mut weight, mut late) = (Vec::with_capacity(found), 0, Vec::new());
         for timer in &claimed {
-            steps.push(self.announcement(timer, now).await?);
+            match self.announcement(timer, now).await {
+                Ok(step) => {
+                    weight += step.weight();
+                    steps.push(step);
+                }
+                // It is due again once its claim has expired.
+                Err(error) => {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(org = %timer.org, event = %timer.event, error, "an event cannot be announced");
+                }
+            }
+            if weight > UNCOMMITTED_BYTES {
+                late.extend(self.commit_steps(std::mem::take(&mut steps)).await?);
+                weight = 0;
+            }
         }
-        Ok(Done { late: self.commit_steps(steps).await?, ..Done::found(found, limit) })
+        late.extend(self.commit_steps(steps).await?);
+        Ok(Done { late, ..Done::found(found, limit) })
     }
 
     /// Marks up to `limit` expired holds as expired, each once, even if several nodes run this. They stopped blocking
@@ -109,7 +126,7 @@ impl App {
                 HappeningKind::GuestReminder => {
                     // One email is enough for several reminders that are due at once.
                     if letters.is_empty() {
-                        letters.extend(self.reminder_of_guest(event, now).await?);
+                        letters = self.reminders_of_guests(event, now).await?;
                     }
                     due.push(happening.at);
                     continue;
@@ -132,18 +149,22 @@ impl App {
         Ok(Step { messages, letters, due, ..Step::of(timer.org, advanced(timer, next)) })
     }
 
-    /// The email that reminds the guest who booked an event. `None` once the event has begun.
-    async fn reminder_of_guest(&self, event: &Event, now: Timestamp) -> Result<Option<Letter>, StoreError> {
+    /// The emails that remind the guests who booked an event. None once the event has begun.
+    async fn reminders_of_guests(&self, event: &Event, now: Timestamp) -> Result<Vec<Letter>, StoreError> {
         if event.times.span.start() <= now {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        match self.parts.store.booking_of_event(event.org, event.id).await {
-            Ok(found) => Ok(found.and_then(|(page, booking)| self.guest_reminder(&page, &booking, event, now))),
+        match self.parts.store.bookings_of_event(event.org, event.id).await {
+            Ok(None) => Ok(Vec::new()),
+            Ok(Some((page, bookings))) => {
+                let letters = bookings.iter().filter_map(|booking| self.guest_reminder(&page, booking, event, now));
+                Ok(letters.collect())
+            }
             // It will not become readable, and must not hold up other timers.
             Err(error @ StoreError::Corrupt(_)) => {
                 let error = &error as &dyn std::error::Error;
-                tracing::error!(org = %event.org, event = %event.id, error, "a guest cannot be reminded");
-                Ok(None)
+                tracing::error!(org = %event.org, event = %event.id, error, "guests cannot be reminded");
+                Ok(Vec::new())
             }
             Err(error) => Err(error),
         }
@@ -269,6 +290,12 @@ fn removed(timer: &ClaimedTimer) -> Step {
 }
 
 impl Step {
+    /// The size of its messages and emails, in bytes.
+    fn weight(&self) -> usize {
+        let messages = self.messages.iter().map(|message| message.payload.len());
+        messages.chain(self.letters.iter().map(|letter| letter.content.len())).sum()
+    }
+
     /// One change without a message.
     fn of(org: OrgId, change: Change) -> Self {
         Self {
@@ -288,8 +315,7 @@ fn together(mut steps: Vec<Step>) -> Vec<Vec<Step>> {
     let mut all: Vec<Vec<Step>> = Vec::new();
     let mut bytes = 0;
     for step in steps {
-        let messages = step.messages.iter().map(|message| message.payload.len());
-        let weight: usize = messages.chain(step.letters.iter().map(|letter| letter.content.len())).sum();
+        let weight = step.weight();
         bytes += weight;
         match all.last_mut() {
             Some(last)

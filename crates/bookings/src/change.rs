@@ -1,6 +1,7 @@
 //! The writes of a use case to booking pages and bookings, as plain data.
 
-use kalends_kernel::{BookingId, OrgId, Version};
+use kalends_kernel::{BookingId, EventId, OrgId, Version};
+use kalends_time::Timestamp;
 
 use crate::{booking::Booking, cancelled::CancelledBy, page::BookingPage};
 
@@ -27,13 +28,25 @@ pub enum Change {
         /// The number of bookings of the page that was read, if the booking depends on the others: a turn is taken once.
         count: Option<u64>,
     },
-    /// Who cancelled a booking. The write of its event guards that it was not cancelled before.
+    /// A booking whose guest left its event for another one. Stale if it has another event than `from` by now, or was
+    /// cancelled.
+    MoveBooking {
+        /// The booking.
+        booking: Box<Booking>,
+        /// The event that it had.
+        from: EventId,
+    },
+    /// Who cancelled a booking. Stale if it has another event than `from` by now, or was cancelled before.
     CancelBooking {
         /// The organization.
         org: OrgId,
         /// The booking.
         booking: BookingId,
+        /// The event that it has.
+        from: EventId,
         /// Who cancelled it.
         by: CancelledBy,
+        /// When.
+        at: Timestamp,
     },
 }

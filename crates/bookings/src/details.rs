@@ -55,7 +55,7 @@ pub struct PageDetails {
     pub embed_origins: Vec<Origin>,
     /// What guests are asked.
     pub questions: Questions,
-    /// When guests are reminded of their bookings. A booking keeps those that the page has when it is made.
+    /// When guests are reminded of their bookings. An event keeps those that the page has when it is made.
     pub guest_reminders: Reminders,
 }
 

@@ -5,7 +5,7 @@ use kalends_time::Zone;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    booking::Booking,
+    booking::{Booking, KnownAs},
     guest::{Guest, Sees},
     questions::Answers,
     secret::BookingToken,
@@ -18,6 +18,8 @@ pub struct GuestDocument {
     pub guest: Guest,
     /// The events of the booking on other calendars.
     pub also: Vec<EventId>,
+    /// How calendars outside the service know its event.
+    pub known_as: Option<KnownAs>,
     /// The token to move it.
     pub kept_token: Option<BookingToken>,
 }
@@ -39,6 +41,9 @@ struct Plain {
     sees_call: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     also_events: Vec<EventId>,
+    /// The identifier and the number of [`KnownAs`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    known_as: Option<(EventId, i64)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     move_token: Option<String>,
 }
@@ -51,13 +56,13 @@ pub struct GuestDocumentError;
 impl GuestDocument {
     /// That of a booking.
     pub fn of(booking: &Booking) -> Self {
-        let Booking { guest, also, kept_token, .. } = booking.clone();
-        Self { guest, also, kept_token }
+        let Booking { guest, also, known_as, kept_token, .. } = booking.clone();
+        Self { guest, also, known_as, kept_token }
     }
 
     /// Writes the document.
     pub fn write(self) -> Vec<u8> {
-        let Self { guest, also, kept_token } = self;
+        let Self { guest, also, known_as, kept_token } = self;
         let Guest { name, email, notes, answers, zone, sees } = guest;
         let plain = Plain {
             name,
@@ -68,6 +73,7 @@ impl GuestDocument {
             sees_place: sees.place,
             sees_call: sees.call,
             also_events: also,
+            known_as: known_as.map(|known| (known.event, known.offset)),
             move_token: kept_token.map(|token| token.reveal().to_owned()),
         };
         // Serializing texts and booleans cannot fail.
@@ -80,11 +86,12 @@ impl GuestDocument {
     /// [`GuestDocumentError`].
     pub fn read(document: &[u8]) -> Result<Self, GuestDocumentError> {
         let plain: Plain = serde_json::from_slice(document).map_err(|_| GuestDocumentError)?;
-        let Plain { name, email, notes, answers, timezone, sees_place, sees_call, also_events, move_token } = plain;
+        let Plain { name, email, notes, answers, timezone, sees_place, sees_call, also_events: also, .. } = plain;
         let sees = Sees { place: sees_place, call: sees_call };
         let guest = Guest { name, email: Email::from_stored(email), notes, answers, zone: timezone, sees };
-        let kept_token = move_token.as_deref().map(BookingToken::presented);
-        Ok(Self { guest, also: also_events, kept_token })
+        let known_as = plain.known_as.map(|(event, offset)| KnownAs { event, offset });
+        let kept_token = plain.move_token.as_deref().map(BookingToken::presented);
+        Ok(Self { guest, also, known_as, kept_token })
     }
 }
 
@@ -96,7 +103,8 @@ mod tests {
     #[test]
     fn documents_round_trip() {
         let guest = Guest::parse("Ada \"the\" Countess", "ada@example.com", Some("line\nbreak")).unwrap();
-        let document = |guest: &Guest| GuestDocument { guest: guest.clone(), also: vec![], kept_token: None };
+        let document =
+            |guest: &Guest| GuestDocument { guest: guest.clone(), also: vec![], known_as: None, kept_token: None };
         let read_back = |document: &GuestDocument| GuestDocument::read(&document.clone().write());
         assert_eq!(read_back(&document(&guest)), Ok(document(&guest)));
         let asked = vec![Question {
@@ -112,7 +120,8 @@ mod tests {
         let guest = Guest { answers, sees, zone: Some("Australia/Lord_Howe".parse().unwrap()), ..guest };
         let also = vec!["evt_01jn8r6v9ke0bt3m5qz2c7xwdh".parse().unwrap()];
         let kept_token = Some(BookingToken::presented("dGhlIG1vdmUgdG9rZW4h"));
-        let full = GuestDocument { also, kept_token, ..document(&guest) };
+        let known_as = Some(KnownAs { event: also[0], offset: -3 });
+        let full = GuestDocument { also, known_as, kept_token, ..document(&guest) };
         assert_eq!(read_back(&full), Ok(full));
         assert_eq!(Guest::parse("Ada", "ada@example.com", Some(" \n")).unwrap().notes, None);
         for broken in ["", "{}", r#"{"name":"Ada","email":"a@b.example","notes":null,"phone":"1"}"#] {

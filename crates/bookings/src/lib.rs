@@ -19,10 +19,11 @@ mod overview;
 mod page;
 pub mod ports;
 mod questions;
+mod seats;
 mod secret;
 mod team;
 
-pub use booking::{Booking, SlotError};
+pub use booking::{Booking, KnownAs, SlotError};
 pub use cancelled::{CancelledBy, REASON_MAX};
 pub use change::Change;
 pub use colour::Colour;
@@ -45,5 +46,6 @@ pub use questions::{
     ANSWER_MAX, ANSWERS_BYTES_MAX, Answers, LABEL_MAX, LONG_ANSWER_MAX, OPTION_MAX, OPTIONS_MAX, PHONE_MAX,
     QUESTION_ID_MAX, QUESTIONS_BYTES_MAX, QUESTIONS_MAX, Question, QuestionType, Questions,
 };
+pub use seats::{SEATS_MAX, SharedEvent};
 pub use secret::{BookingToken, Purpose, SLUG_MAX, SLUG_MIN, SecretHash, Slug};
 pub use team::{Assignment, CALENDARS_MAX, SHARE_DAYS, Taken, Team, TeamPatch, next_in_turn};

@@ -14,7 +14,8 @@ pub struct BookingNow {
     pub calendar: CalendarId,
     /// The time of the event. A cancelled event keeps it.
     pub span: Span,
-    /// When the event was cancelled or deleted, or went away with its calendar; `None` if it takes place.
+    /// When the booking was cancelled, or the event was cancelled or deleted, or went away with its calendar; `None` if the
+    /// guest still has a place in it.
     pub gone_at: Option<Timestamp>,
 }
 

@@ -80,6 +80,8 @@ pub struct BookingPage {
     pub min_notice_minutes: u32,
     /// The maximum number of bookings on one date of the page's zone, 1-500; `None` means no maximum.
     pub max_per_day: Option<u16>,
+    /// How many guests can book the same slot, 1-500.
+    pub seats: u16,
     /// Whether the page is open.
     pub active: bool,
     /// The number of bookings. Only stores increment it, with each booking, and that does not change the version.
@@ -119,6 +121,8 @@ pub struct NewBookingPage {
     pub min_notice_minutes: u32,
     /// The maximum number of bookings on one date.
     pub max_per_day: Option<u16>,
+    /// How many guests can book the same slot.
+    pub seats: u16,
     /// Whether the page is open.
     pub active: bool,
 }
@@ -153,6 +157,8 @@ pub struct BookingPagePatch {
     pub min_notice_minutes: Patch<u32>,
     /// The maximum number of bookings on one date; `None` means no maximum.
     pub max_per_day: Patch<Option<u16>>,
+    /// How many guests can book the same slot.
+    pub seats: Patch<u16>,
     /// The zone of the hours and dates.
     pub zone: Patch<Zone>,
     /// The hours of each weekday; `None` is always open.
@@ -191,6 +197,7 @@ impl BookingPage {
             window_days: new.window_days,
             min_notice_minutes: new.min_notice_minutes,
             max_per_day: new.max_per_day,
+            seats: new.seats,
             active: new.active,
             bookings: 0,
             version: Version::FIRST,
@@ -225,6 +232,7 @@ impl BookingPage {
         patch.window_days.apply_to(&mut page.window_days);
         patch.min_notice_minutes.apply_to(&mut page.min_notice_minutes);
         patch.max_per_day.apply_to(&mut page.max_per_day);
+        patch.seats.apply_to(&mut page.seats);
         patch.zone.apply_to(&mut page.timetable.zone);
         patch.constraints.apply_to(&mut page.timetable.constraints);
         patch.active.apply_to(&mut page.active);
@@ -333,6 +341,8 @@ pub struct Confidential {
     pub details: PageDetails,
     /// The maximum number of bookings on one date.
     pub max_per_day: Option<u16>,
+    /// How many guests can book the same slot.
+    pub seats: u16,
     /// The addresses that get an email about each booking.
     pub listeners: Listeners,
 }
@@ -362,8 +372,19 @@ struct Plain {
     guest_reminders: Vec<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_per_day: Option<u16>,
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    seats: u16,
     #[serde(default, skip_serializing_if = "PlainListeners::is_empty")]
     listeners: PlainListeners,
+}
+
+const fn one() -> u16 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_one(seats: &u16) -> bool {
+    *seats == 1
 }
 
 /// The document does not contain the fields of a booking page. The error does not repeat its content.
@@ -389,6 +410,7 @@ impl Confidential {
             questions: questions.as_slice().to_vec(),
             guest_reminders: guest_reminders.minutes().iter().map(|minutes| (*minutes).into()).collect(),
             max_per_day: page.max_per_day,
+            seats: page.seats,
             listeners: page.listeners.write(),
         };
         // Serializing texts, numbers and booleans cannot fail.
@@ -416,6 +438,7 @@ impl Confidential {
                 guest_reminders: guest_reminders(&plain.guest_reminders).map_err(|_| ConfidentialError)?,
             },
             max_per_day: plain.max_per_day,
+            seats: plain.seats,
             listeners: Listeners::read(plain.listeners),
         })
     }

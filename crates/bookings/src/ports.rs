@@ -11,6 +11,7 @@ use crate::{
     booking::Booking,
     overview::{BookingFilter, BookingNow},
     page::BookingPage,
+    seats::SharedEvent,
     secret::SecretHash,
 };
 
@@ -56,14 +57,32 @@ pub trait BookingPages: Send + Sync {
     /// The booking with that token, in any organization, and its page, even if the page is deleted.
     async fn booking_of_token(&self, token: SecretHash) -> Result<Option<(BookingPage, Booking)>, StoreError>;
 
-    /// The booking that made that event on the calendar of its page, and the page, even if it is deleted.
-    async fn booking_of_event(&self, org: OrgId, event: EventId) -> Result<Option<(BookingPage, Booking)>, StoreError>;
+    /// The bookings of that event on the calendar of its page that nobody cancelled, by identifier, and the page, even if it
+    /// is deleted. `None` if there are none, or if the calendar of the page is not visible.
+    async fn bookings_of_event(
+        &self,
+        org: OrgId,
+        event: EventId,
+    ) -> Result<Option<(BookingPage, Vec<Booking>)>, StoreError>;
+
+    /// How many bookings of an event nobody cancelled.
+    async fn count_guests(&self, org: OrgId, event: EventId) -> Result<u64, StoreError>;
+
+    /// The one-off events on a calendar that guests of a page share, that take place and that start in `within`, by start, in
+    /// one snapshot.
+    async fn shared_events(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        calendar: CalendarId,
+        within: Span,
+    ) -> Result<Vec<SharedEvent>, StoreError>;
 
     /// The booking with that id and its page, even if the page is deleted. `None` if the calendar of the page is not
     /// visible.
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError>;
 
-    /// The starts of the bookings of a page that take place on one of `calendars` and start in `within`, each with its
+    /// The starts of the bookings of a page that nobody cancelled and that take place on one of `calendars` and start in `within`, each with its
     /// event, in no particular order. A booking of several events counts once.
     async fn booked_starts(
         &self,

@@ -111,9 +111,14 @@ fn others(calendar: CalendarId, named: Vec<CalendarId>) -> Result<Vec<CalendarId
     Ok(others)
 }
 
-/// The time that a page does not offer. A slot is offered if one of its parties is free for the whole slot.
+/// The time that a page does not offer. A slot is offered if one of its parties is free for the whole slot, or if guests
+/// share it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Taken(Vec<BusySet>);
+pub struct Taken {
+    parties: Vec<BusySet>,
+    /// Slots that only guests of the page have taken, and that others can join, by start.
+    shared: Vec<Span>,
+}
 
 impl Taken {
     /// What the calendars of a page do not offer, with the assignment of its team. `each` has one set for each
@@ -121,26 +126,45 @@ impl Taken {
     #[must_use]
     pub fn of(assignment: Option<Assignment>, mut each: Vec<BusySet>) -> Self {
         if assignment == Some(Assignment::RoundRobin) {
-            return Self(each);
+            return Self { parties: each, shared: Vec::new() };
         }
-        Self(vec![if each.len() == 1 { each.swap_remove(0) } else { BusySet::union_all(&each) }])
+        let together = if each.len() == 1 { each.swap_remove(0) } else { BusySet::union_all(&each) };
+        Self { parties: vec![together], shared: Vec::new() }
+    }
+
+    /// With slots that others can join although their own events block them.
+    #[must_use]
+    pub fn with_shared(mut self, mut slots: Vec<Span>) -> Self {
+        slots.sort_unstable_by_key(|slot| slot.start());
+        slots.dedup();
+        self.shared = slots;
+        self
     }
 
     /// With time that no party offers.
     #[must_use]
-    pub fn and(self, taken: &BusySet) -> Self {
-        if taken.is_empty() { self } else { Self(self.0.iter().map(|party| party.union(taken)).collect()) }
+    pub fn and(mut self, taken: &BusySet) -> Self {
+        if !taken.is_empty() {
+            self.parties = self.parties.iter().map(|party| party.union(taken)).collect();
+            self.shared.retain(|slot| !taken.overlaps(*slot));
+        }
+        self
+    }
+
+    /// The slots that others can join, by start.
+    pub fn shared(&self) -> &[Span] {
+        &self.shared
     }
 
     /// The parties that are free for the whole slot, by their position. If all calendars take part in a booking, they
     /// are one party.
     pub fn free_for(&self, slot: Span) -> impl Iterator<Item = usize> {
-        self.0.iter().enumerate().filter(move |(_, party)| !party.overlaps(slot)).map(|(position, _)| position)
+        self.parties.iter().enumerate().filter(move |(_, party)| !party.overlaps(slot)).map(|(position, _)| position)
     }
 
     /// What each party does not offer.
     pub fn parties(&self) -> &[BusySet] {
-        &self.0
+        &self.parties
     }
 }
 

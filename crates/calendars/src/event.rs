@@ -72,8 +72,10 @@ pub struct Event {
     pub metadata: Metadata,
     /// Its own reminders; `None` inherits the calendar's.
     pub reminders: Option<Reminders>,
-    /// The reminders of the guest who booked it. They are sent for a one-off event only.
+    /// The reminders of the guests who booked it. They are sent for a one-off event only.
     pub guest_reminders: Reminders,
+    /// How many of its versions differ from the one before only in who has a seat in it.
+    pub seat_changes: i64,
     /// Whether it is a series, or an occurrence of one.
     pub repeats: Repeats,
     /// The series that this one continues, if it was split off it.
@@ -231,6 +233,7 @@ impl Event {
             metadata: new.metadata,
             reminders: new.reminders,
             guest_reminders: Reminders::default(),
+            seat_changes: 0,
             previous_series: None,
             hold,
             hold_set: None,
@@ -341,6 +344,13 @@ impl Event {
     #[must_use]
     pub fn gone(&self, now: Timestamp) -> Self {
         Self { deleted_at: Some(now), version: self.version.next(), updated_at: now, ..self.clone() }
+    }
+
+    /// The event after a guest took or freed a seat in it. It has a new version, but is otherwise the same, and what others
+    /// see of it does not change.
+    #[must_use]
+    pub fn with_other_guests(&self) -> Self {
+        Self { version: self.version.next(), seat_changes: self.seat_changes + 1, ..self.clone() }
     }
 
     /// The event as cancelled at its source.

@@ -265,6 +265,7 @@ mod tests {
             repeats: Repeats::Once,
             hold: Some(Hold { expires_at: NOW + lasts, priority, scope: HoldScope::Calendar }),
             guest_reminders: Reminders::default(),
+            seat_changes: 0,
             previous_series: None,
             hold_set: None,
             transparent: false,

@@ -201,6 +201,7 @@ mod tests {
             repeats,
             hold: None,
             guest_reminders: Reminders::default(),
+            seat_changes: 0,
             previous_series: None,
             hold_set: None,
             transparent: false,

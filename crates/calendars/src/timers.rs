@@ -5,7 +5,7 @@
 //! expanded only around the time that is processed, however many occurrences follow.
 //!
 //! Confirmed events emit reminders, starts and ends. Tentative events emit only reminders, which match their alarms in
-//! the feed, because the events might not take place. A one-off event that a guest booked also reminds the guest. Holds, cancelled events and imported events emit nothing. An
+//! the feed, because the events might not take place. A one-off event that guests booked also reminds them. Holds, cancelled events and imported events emit nothing. An
 //! override emits its own happenings, like a one-off event.
 
 use kalends_kernel::{CalendarId, EventId, OrgId, Version};
@@ -23,7 +23,7 @@ pub enum HappeningKind {
     End,
     /// The time of a reminder is reached.
     Reminder,
-    /// The time of a reminder of the guest who booked the event is reached.
+    /// The time of a reminder of the guests who booked the event is reached.
     GuestReminder,
     /// The start is reached.
     Start,
@@ -190,7 +190,7 @@ impl Event {
         self.takes_place() && self.source == EventSource::Internal
     }
 
-    /// When its guest is reminded.
+    /// When its guests are reminded.
     fn reminds_guest(&self) -> impl Iterator<Item = Timestamp> {
         let minutes = if self.repeats == Repeats::Once { self.guest_reminders.minutes() } else { &[] };
         minutes.iter().map(|minutes| self.times.span.start() - SignedDuration::minutes((*minutes).into()))
@@ -208,8 +208,10 @@ impl Event {
         mark.number(self.hold.map_or(0, |hold| hold.expires_at.as_micros()));
         mark.number(self.reminders.is_some().into());
         self.reminders.iter().flat_map(|own| own.minutes()).for_each(|minutes| mark.number((*minutes).into()));
-        // Earlier releases did not write this number. An event without such reminders keeps its hash.
+        // Earlier releases did not write these numbers. An event without them keeps its hash. A guest who left must not be
+        // reminded, so that an announcement is decided again if guests have changed.
         self.guest_reminders.minutes().iter().for_each(|minutes| mark.number(-i64::from(*minutes)));
+        Some(self.seat_changes).filter(|changes| *changes != 0).into_iter().for_each(|changes| mark.number(changes));
         mark.text(&self.recurrence().map(Recurrence::to_json).unwrap_or_default());
         mark.0.cast_signed()
     }

@@ -3,7 +3,8 @@
 use kalends_app::ports::FieldCipher;
 use kalends_availability::{Hours, Week};
 use kalends_bookings::{
-    Assignment, Booking, BookingNow, BookingPage, CancelledBy, Confidential, GuestDocument, SecretHash, Team, Timetable,
+    Assignment, Booking, BookingNow, BookingPage, CancelledBy, Confidential, GuestDocument, SecretHash, SharedEvent,
+    Team, Timetable,
 };
 use kalends_calendars::{WrittenWeek, ports::BusySource};
 use kalends_kernel::{AgentId, BookingId, BookingPageId, CalendarId, EventId, OrgId, Revision, StoreError, Version};
@@ -95,7 +96,7 @@ impl<K: Key> BookingPageRow<K> {
         let id = BookingPageId::from_uuid(row_id("booking_pages", "id", &self.id)?);
         let row = Located { table: "booking_pages", id: &id };
         let plain = row.open(places::booking_page_content(id), &self.content, cipher)?;
-        let Confidential { slug, former_slugs, title, description, details, max_per_day, listeners } =
+        let Confidential { slug, former_slugs, title, description, details, max_per_day, listeners, seats } =
             row.read("content", Confidential::read(&plain))?;
         let agent = row.uuid_if_any("agent_id", self.agent_id.as_ref())?;
         let constraints = self.constraints.as_deref().map(|json| {
@@ -124,6 +125,7 @@ impl<K: Key> BookingPageRow<K> {
             window_days: row.read("window_days", u16::try_from(self.window_days))?,
             min_notice_minutes: row.read("min_notice_minutes", u32::try_from(self.min_notice_minutes))?,
             max_per_day,
+            seats,
             active: self.active,
             bookings: row.read("bookings", u64::try_from(self.bookings))?,
             version: Version(self.version),
@@ -148,6 +150,8 @@ columns! {
         guest: String,
         cancelled_by: Option<String>,
         created_at: i64,
+        shared: bool,
+        cancelled_at: Option<i64>,
     }
 }
 
@@ -157,7 +161,7 @@ impl<K: Key> BookingRow<K> {
         let id = BookingId::from_uuid(row_id("bookings", "id", &self.id)?);
         let row = Located { table: "bookings", id: &id };
         let plain = row.open(places::booking_guest(id), &self.guest, cipher)?;
-        let GuestDocument { guest, also, kept_token } = row.read("guest", GuestDocument::read(&plain))?;
+        let GuestDocument { guest, also, known_as, kept_token } = row.read("guest", GuestDocument::read(&plain))?;
         Ok(Booking {
             id,
             org: OrgId::from_uuid(row.uuid("org_id", &self.org_id)?),
@@ -165,6 +169,8 @@ impl<K: Key> BookingRow<K> {
             calendar: CalendarId::from_uuid(row.uuid("calendar_id", &self.calendar_id)?),
             event: EventId::from_uuid(row.uuid("event_id", &self.event_id)?),
             also,
+            shared: self.shared,
+            known_as,
             cancel: SecretHash(row.digest("cancel_hash", &self.cancel_hash)?),
             moves: SecretHash(row.digest("move_hash", &self.move_hash)?),
             guest,
@@ -173,6 +179,7 @@ impl<K: Key> BookingRow<K> {
                 .cancelled_by
                 .map(|name| row.named("cancelled_by", &name, CancelledBy::from_name))
                 .transpose()?,
+            cancelled_at: self.cancelled_at.map(Timestamp::from_micros),
             created_at: Timestamp::from_micros(self.created_at),
         })
     }
@@ -197,6 +204,29 @@ impl<K: Key> BookedEventRow<'_, K> {
         let calendar = CalendarId::from_uuid(row.uuid("calendar_id", self.on_calendar)?);
         let (start, end) = (Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
         let span = row.read("end_at", Span::new(start, end))?;
-        Ok(BookingNow { booking, calendar, span, gone_at: self.gone_at.map(Timestamp::from_micros) })
+        let gone_at = booking.cancelled_at.or(self.gone_at.map(Timestamp::from_micros));
+        Ok(BookingNow { booking, calendar, span, gone_at })
+    }
+}
+
+/// The columns of an event that guests share, and the number of them.
+#[expect(missing_docs, reason = "the fields are the columns of the same names")]
+pub struct SharedEventRow<'a, K> {
+    pub id: &'a K,
+    pub version: i64,
+    pub start_at: i64,
+    pub end_at: i64,
+    pub guests: i64,
+}
+
+impl<K: Key> SharedEventRow<'_, K> {
+    /// The event, or an error that names the corrupt column.
+    pub fn into_domain(self) -> Result<SharedEvent, StoreError> {
+        let id = EventId::from_uuid(row_id("events", "id", self.id)?);
+        let row = Located { table: "events", id: &id };
+        let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
+        let span = row.read("end_at", span)?;
+        let guests = row.read("guests", u64::try_from(self.guests))?;
+        Ok(SharedEvent { id, version: Version(self.version), span, guests })
     }
 }

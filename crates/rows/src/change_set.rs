@@ -284,7 +284,7 @@ fn booking(change: &kalends_bookings::Change, cipher: &dyn FieldCipher) -> Strin
         Change::CreatePage(page) | Change::UpdatePage { page, .. } => {
             cipher.seal(places::booking_page_content(page.id), &Confidential::write(page))
         }
-        Change::CreateBooking { booking, .. } => {
+        Change::CreateBooking { booking, .. } | Change::MoveBooking { booking, .. } => {
             cipher.seal(places::booking_guest(booking.id), &GuestDocument::of(booking).write())
         }
         Change::CancelBooking { .. } => String::new(),

@@ -51,6 +51,7 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
             attendees,
             previous_series,
             guest_reminders,
+            seat_changes,
             metadata,
         } = row.read("content", EventContent::read(&plain))?;
         let span = Span::new(Timestamp::from_micros(self.start_at), Timestamp::from_micros(self.end_at));
@@ -71,6 +72,7 @@ impl<K: Key, P: Into<i64>> EventRow<K, P> {
             reminders: row.reminders("reminders", self.reminders.as_deref())?,
             repeats: repeats(&row, times, (self.recurrence.as_deref(), self.series_id.as_ref(), self.original_start))?,
             guest_reminders,
+            seat_changes,
             previous_series,
             hold: hold(&row, self.hold_expires_at, self.hold_priority.map(Into::into), self.hold_scope.as_deref())?,
             hold_set: row.uuid_if_any("hold_set_id", self.hold_set_id.as_ref())?.map(HoldSetId::from_uuid),

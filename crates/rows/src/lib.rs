@@ -45,7 +45,9 @@ mod webhook;
 pub use agent::AgentRow;
 pub use answer::{AnswerRow, located_answer};
 pub use audit::AuditRow;
-pub use booking::{BookedEventRow, BookingPageRow, BookingRow, constraints_json, team_json, team_sources};
+pub use booking::{
+    BookedEventRow, BookingPageRow, BookingRow, SharedEventRow, constraints_json, team_json, team_sources,
+};
 pub use calendar::{BusySourceRow, CalendarRow, open_feed_token, reminders_json};
 pub use change_set::{AgentWrite, CalendarWrite, EventWrite, SealedBridge, SealedChangeSet};
 pub use claim::ClaimRow;

@@ -27,6 +27,8 @@ pub struct EventContent {
     pub previous_series: Option<EventId>,
     /// The reminders of the guest who booked it.
     pub guest_reminders: Reminders,
+    /// How many of its versions differ only in who has a seat in it.
+    pub seat_changes: i64,
     /// The caller's own data.
     pub metadata: Metadata,
 }
@@ -45,6 +47,8 @@ struct Written<'a> {
     previous_series: Option<EventId>,
     #[serde(skip_serializing_if = "<[u16]>::is_empty")]
     guest_reminders: &'a [u16],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seat_changes: Option<i64>,
     metadata: &'a Map<String, Value>,
 }
 
@@ -63,6 +67,8 @@ struct Read<'a> {
     previous_series: Option<EventId>,
     #[serde(default)]
     guest_reminders: Vec<i64>,
+    #[serde(default)]
+    seat_changes: i64,
     #[serde(borrow)]
     metadata: &'a RawValue,
 }
@@ -130,6 +136,7 @@ impl EventContent {
             attendees: event.attendees.as_slice().iter().map(AttendeeContent::write).collect(),
             previous_series: event.previous_series,
             guest_reminders: event.guest_reminders.minutes(),
+            seat_changes: Some(event.seat_changes).filter(|changes| *changes != 0),
             metadata: event.metadata.as_map(),
         })
     }
@@ -144,6 +151,7 @@ impl EventContent {
             attendees,
             previous_series,
             guest_reminders,
+            seat_changes,
             metadata,
         } = serde_json::from_slice(plain)?;
         let attendees = attendees.into_iter().map(|attendee| attendee.read().ok_or_else(bad_attendee));
@@ -156,6 +164,7 @@ impl EventContent {
             attendees: Attendees::from_stored(attendees?),
             previous_series,
             guest_reminders: Reminders::parse("guest_reminders", &guest_reminders).map_err(serde::de::Error::custom)?,
+            seat_changes,
             metadata: Metadata::from_json(metadata.get())?,
         })
     }
@@ -202,6 +211,7 @@ mod tests {
                 attendees: Attendees::default(),
                 previous_series: None,
                 guest_reminders: Reminders::default(),
+                seat_changes: 0,
                 metadata: Metadata::from_json(metadata).unwrap(),
             };
             assert_eq!(EventContent::read(plain.as_bytes()).unwrap(), expected, "{plain}");
@@ -243,9 +253,10 @@ mod tests {
     }
 
     #[test]
-    fn the_reminders_of_a_guest_are_read() {
-        let plain = r#"{"title":"a","description":null,"guest_reminders":[60,10],"metadata":{}}"#;
-        assert_eq!(EventContent::read(plain.as_bytes()).unwrap().guest_reminders.minutes(), [60, 10]);
+    fn what_belongs_to_guests_is_read() {
+        let plain = r#"{"title":"a","description":null,"guest_reminders":[60,10],"seat_changes":3,"metadata":{}}"#;
+        let content = EventContent::read(plain.as_bytes()).unwrap();
+        assert_eq!((content.guest_reminders.minutes(), content.seat_changes), (&[60, 10][..], 3));
     }
 
     #[test]

@@ -409,6 +409,7 @@ macro_rules! conformance_cases {
                 bookings_are_found_by_their_tokens,
                 bookings_are_listed_with_their_events,
                 a_team_takes_turns,
+                guests_share_an_event,
                 a_booking_needs_the_page_that_was_seen,
                 a_slot_is_booked_once,
                 the_number_of_booking_pages_is_limited,

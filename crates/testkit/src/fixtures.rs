@@ -250,6 +250,7 @@ impl Fixtures {
             repeats: Repeats::Once,
             hold: None,
             guest_reminders: Reminders::default(),
+            seat_changes: 0,
             previous_series: None,
             hold_set: None,
             transparent: false,

@@ -26,7 +26,7 @@ mod parse;
     "notify_emails": ["grace@example.com"], "notify_consents": [{ "email": "grace@example.com", "status": "agreed" }],
     "questions": [
         { "id": "topic", "label": "What is it about?", "type": "text", "required": true, "options": [] }
-    ], "guest_reminders": [1440, 60], "duration_minutes": 30, "buffer_minutes": 10, "window_days": 14, "min_notice_minutes": 120, "max_per_day": null, "timezone": "Europe/Berlin",
+    ], "guest_reminders": [1440, 60], "duration_minutes": 30, "buffer_minutes": 10, "window_days": 14, "min_notice_minutes": 120, "max_per_day": null, "seats": 1, "timezone": "Europe/Berlin",
     "availability_constraints": { "mon": { "start": "09:00", "end": "17:00" } }, "active": true, "bookings_count": 3,
     "booking_url": "https://calendar.example.com/book/x7Jd0aQ2mVtY5cKw9LrB3g",
     "created_at": "2026-03-02T08:00:00Z", "updated_at": "2026-03-02T08:00:00Z"
@@ -86,6 +86,8 @@ pub struct BookingPage {
     pub min_notice_minutes: u32,
     /// The maximum number of bookings on one date of the page's zone. Null means no maximum.
     pub max_per_day: Option<u16>,
+    /// How many guests can book the same slot.
+    pub seats: u16,
     /// The IANA time zone of the slots.
     pub timezone: String,
     /// The opening hours of each weekday. A weekday that is left out is closed. Null means any time.
@@ -244,6 +246,10 @@ pub struct CreateBookingPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 500)]
     pub max_per_day: Option<i64>,
+    /// How many guests can book the same slot. They share its event. Must be 1 on a page with `calendars`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 500, default = 1)]
+    pub seats: Option<i64>,
     /// The IANA time zone of the slots. Defaults to that of the calendar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
@@ -333,6 +339,10 @@ pub struct UpdateBookingPage {
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 500)]
     pub max_per_day: Given<i64>,
+    /// How many guests can book the same slot. Bookings that were made before stay.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, nullable = false, minimum = 1, maximum = 500)]
+    pub seats: Given<i64>,
     /// The IANA time zone of the slots.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, nullable = false)]

@@ -313,4 +313,8 @@ pub struct BookedEvent {
     /// The page on which the event was booked, `bkp_…`.
     #[schema(value_type = String)]
     pub booking_page_id: BookingPageId,
+    /// The booking that was made, moved or cancelled, `bkg_…`. Only if guests share the event, and absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, nullable = false)]
+    pub booking_id: Option<BookingId>,
 }

@@ -23,7 +23,7 @@ fn url(place: &Place) -> String {
 
 /// The link in an email that has this ending.
 #[track_caller]
-fn link(text: &str, end: &str) -> String {
+pub(crate) fn link(text: &str, end: &str) -> String {
     let link = text.split_whitespace().find(|word| word.starts_with("http") && word.ends_with(end));
     link.unwrap_or_else(|| panic!("no link {end} in {text}")).to_owned()
 }
@@ -44,12 +44,12 @@ fn chosen(slot: &str, ahead_minutes: i64) -> String {
 }
 
 /// The link of a slot.
-fn time(slot: &str) -> String {
+pub(crate) fn time(slot: &str) -> String {
     format!("a.time:has(time[datetime='{slot}'])")
 }
 
 /// Lists the times of the slot's day. If the shown month does not offer that day, it is in the next month.
-async fn list_day(browser: &Browser, slot: &str, ahead_minutes: i64) {
+pub(crate) async fn list_day(browser: &Browser, slot: &str, ahead_minutes: i64) {
     let link = day(slot, ahead_minutes);
     if !browser.has(&link).await {
         browser.click("#later").await;
@@ -59,14 +59,14 @@ async fn list_day(browser: &Browser, slot: &str, ahead_minutes: i64) {
 }
 
 /// Chooses a slot by its day and its time.
-async fn choose(browser: &Browser, slot: &str, ahead_minutes: i64) {
+pub(crate) async fn choose(browser: &Browser, slot: &str, ahead_minutes: i64) {
     list_day(browser, slot, ahead_minutes).await;
     browser.click(&time(slot)).await;
     browser.find(&format!("input[name=start][value='{slot}']")).await;
 }
 
 /// Fills in the form and submits it.
-async fn submit(browser: &Browser) {
+pub(crate) async fn submit(browser: &Browser) {
     browser.fill("#name", "Grace Hopper").await;
     browser.fill("#email", "grace@example.com").await;
     browser.fill("#notes", "Ships are safe in harbour.\nBut that is not what ships are for.").await;

@@ -14,7 +14,7 @@ use crate::{
 
 const PAGES: &str = "/v1/booking-pages";
 
-const FIELDS: [&str; 31] = [
+const FIELDS: [&str; 32] = [
     "id",
     "org_id",
     "calendar_id",
@@ -38,6 +38,7 @@ const FIELDS: [&str; 31] = [
     "window_days",
     "min_notice_minutes",
     "max_per_day",
+    "seats",
     "timezone",
     "availability_constraints",
     "active",
@@ -66,7 +67,7 @@ async fn a_page_is_created_with_its_defaults(#[case] database: Database) {
         "org_id": org.id, "calendar_id": calendar, "calendars": null, "assignment": null, "agent_id": own, "title": "Intro secret-title", "description": null,
         "duration_minutes": 30, "buffer_minutes": 0, "window_days": 14, "min_notice_minutes": 0, "timezone": "UTC",
         "availability_constraints": null, "active": true, "bookings_count": 0, "host_name": null, "location": null,
-        "max_per_day": null, "conference_url": null, "accent_color": null, "embed_origins": [], "questions": [],
+        "max_per_day": null, "seats": 1, "conference_url": null, "accent_color": null, "embed_origins": [], "questions": [],
         "notify_emails": [], "notify_consents": [], "guest_reminders": []
     });
     for (field, value) in expected.as_object().unwrap() {

@@ -14,6 +14,7 @@ mod ical;
 mod json;
 mod layers;
 mod load;
+mod mail;
 mod quotas;
 mod random;
 mod service;
@@ -59,6 +60,8 @@ enum Campaign {
     Quotas(quotas::Options),
     /// Kill workers that send due reminders, starts, ends and expiries, and check that each is sent once.
     Timers(timers::Options),
+    /// Kill workers that send invitations, and check that the last one arrives everywhere and no old one after it.
+    Mail(mail::Options),
     /// Measure the delivery of webhook messages, also next to endpoints that hang, and the cost of a subscriber.
     Webhooks(webhooks::Options),
     /// Kill processes that deliver webhook messages, and check that every message arrives.
@@ -99,6 +102,7 @@ fn main() -> Result<()> {
         Campaign::Bookings(options) => single_threaded()?.block_on(bookings::run(&options)),
         Campaign::Quotas(options) => single_threaded()?.block_on(quotas::run(&options)),
         Campaign::Timers(options) => single_threaded()?.block_on(timers::run(&options)),
+        Campaign::Mail(options) => single_threaded()?.block_on(mail::run(&options)),
         Campaign::Webhooks(options) => single_threaded()?.block_on(webhooks::run(&options)),
         Campaign::Deliveries(options) => single_threaded()?.block_on(webhooks::campaign::run(&options)),
         Campaign::Ical(options) => single_threaded()?.block_on(ical::run(&options)),

@@ -110,6 +110,11 @@ impl Program {
         self.created(&["org", "create", "--name", name, "--plan", "free"]).await
     }
 
+    /// Creates an organization without limits whose address is this one, and returns its key.
+    pub(crate) async fn create_owned_organization(&self, name: &str, email: &str) -> Result<String> {
+        self.created(&["org", "create", "--name", name, "--plan", "custom", "--email", email]).await
+    }
+
     async fn created(&self, arguments: &[&str]) -> Result<String> {
         let printed = self.operate(arguments).await?;
         let line = printed.lines().rfind(|line| line.starts_with('{')).context("org create did not print JSON")?;

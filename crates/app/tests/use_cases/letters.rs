@@ -61,6 +61,7 @@ impl Desk {
             window_days: 60,
             min_notice_minutes: 0,
             max_per_day: None,
+            seats: 1,
             active: true,
         };
         let page =

@@ -75,6 +75,7 @@ fn page(timetable: Timetable, buffer_minutes: u8, min_notice_minutes: u32, windo
         window_days,
         min_notice_minutes,
         max_per_day: None,
+        seats: 1,
         active: true,
     };
     let now = Timestamp::EPOCH;
@@ -116,7 +117,8 @@ proptest! {
         }
     }
 
-    /// A slot of the grid is offered and can be booked exactly if it keeps the buffer from everything that blocks.
+    /// A slot of the grid is offered and can be booked exactly if it keeps the buffer from everything that blocks, or if guests
+    /// share it.
     #[test]
     fn offered_slots_can_be_booked_and_others_are_taken(
         (timetable, moment) in timetable_and_moment(),
@@ -124,21 +126,30 @@ proptest! {
         notice in 0u32..600,
         blocks in prop::collection::vec((-2_880i64..2_880, 1i64..300), 0..12),
         before in 0i64..2_880,
+        share in 1usize..20,
     ) {
         let now = moment - SignedDuration::minutes(before);
         let page = page(timetable, buffer, notice, 3);
         let Some(window) = page.window(now) else { return Ok(()) };
         let blocking: BusySet = blocks.iter().map(|(from, length)| around(moment, *from, *length)).collect();
         let taken = Taken::of(None, vec![page.taken(&BusySet::EMPTY, &blocking, BookingPage::surroundings(window))]);
+        let blocked = page.timetable.grid(BookingPage::surroundings(window));
+        let blocked = blocked.filter(|slot| blocking.overlaps(page.reads(*slot)));
+        let mut shared: Vec<Span> = blocked.step_by(share).collect();
+        shared.reverse();
+        let taken = taken.with_shared(shared.clone());
         let offers: Vec<_> = page.offers(window, &taken, now).collect();
+        prop_assert!(offers.is_sorted_by(|one, next| one.start() < next.start()));
         for slot in &offers {
             prop_assert!(window.start() <= slot.start() && slot.end() <= window.end());
-            prop_assert!(!blocking.overlaps(page.reads(*slot)), "{slot:?} is too close to busy time");
+            let free = !blocking.overlaps(page.reads(*slot));
+            prop_assert!(free || shared.contains(slot), "{slot:?} is too close to busy time");
             prop_assert_eq!(page.book(slot.start(), &taken, now), Ok(*slot));
         }
         for slot in page.timetable.grid(window) {
             if !offers.contains(&slot) {
-                prop_assert!(blocking.overlaps(page.reads(slot)), "{slot:?} should be offered");
+                let offered = !blocking.overlaps(page.reads(slot)) || shared.contains(&slot);
+                prop_assert!(!offered, "{slot:?} should be offered");
                 let refused = page.book(slot.start(), &taken, now);
                 let Err(SlotError::Taken { wanted, nearest }) = refused else { panic!("{refused:?}") };
                 prop_assert_eq!(wanted, slot);

@@ -495,6 +495,7 @@ impl Planned {
             repeats: self.occurrence.map_or(Repeats::Once, Repeats::Instance),
             hold: None,
             guest_reminders: Reminders::default(),
+            seat_changes: 0,
             previous_series: None,
             hold_set: None,
             transparent: false,

@@ -2,7 +2,7 @@
 
 use kalends_app::ports::CommitError;
 use kalends_bookings::{Booking, BookingPage, CancelledBy, Change, SecretHash};
-use kalends_kernel::{BookingId, OrgId, Version};
+use kalends_kernel::{BookingId, EventId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
 use kalends_time::Timestamp;
 use sqlx::PgConnection;
@@ -19,7 +19,10 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
             Change::CreateBooking { booking, seen, count } => {
                 book(connection, booking, sealed, (*seen, *count)).await?;
             }
-            Change::CancelBooking { org, booking, by } => cancel(connection, *org, *booking, *by).await?,
+            Change::MoveBooking { booking, from } => move_to(connection, booking, sealed, *from).await?,
+            Change::CancelBooking { org, booking, from, by, at } => {
+                cancel(connection, *org, (*booking, *from), (*by, *at)).await?;
+            }
         }
     }
     Ok(())
@@ -128,18 +131,43 @@ async fn update(
 async fn cancel(
     connection: &mut PgConnection,
     org: OrgId,
-    booking: BookingId,
-    by: CancelledBy,
+    (booking, from): (BookingId, EventId),
+    (by, at): (CancelledBy, Timestamp),
 ) -> Result<(), ApplyError> {
-    sqlx::query!(
-        "UPDATE bookings SET cancelled_by = $3 WHERE org_id = $1 AND id = $2",
+    let cancelled = sqlx::query!(
+        "UPDATE bookings SET cancelled_by = $4, cancelled_at = $5
+         WHERE org_id = $1 AND id = $2 AND event_id = $3 AND cancelled_by IS NULL",
         org.uuid(),
         booking.uuid(),
+        from.uuid(),
         by.as_str(),
+        at.as_micros(),
     )
     .execute(connection)
     .await?;
-    Ok(())
+    all_written(cancelled.rows_affected(), 1)
+}
+
+async fn move_to(
+    connection: &mut PgConnection,
+    booking: &Booking,
+    guest: &str,
+    from: EventId,
+) -> Result<(), ApplyError> {
+    let moved = sqlx::query!(
+        "UPDATE bookings SET calendar_id = $4, event_id = $5, guest = $6, shared = $7
+         WHERE org_id = $1 AND id = $2 AND event_id = $3 AND cancelled_by IS NULL",
+        booking.org.uuid(),
+        booking.id.uuid(),
+        from.uuid(),
+        booking.calendar.uuid(),
+        booking.event.uuid(),
+        guest,
+        booking.shared,
+    )
+    .execute(connection)
+    .await?;
+    all_written(moved.rows_affected(), 1)
 }
 
 async fn book(
@@ -162,8 +190,9 @@ async fn book(
     .await?;
     all_written(counted.rows_affected(), 1)?;
     sqlx::query!(
-        "INSERT INTO bookings (org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        "INSERT INTO bookings (org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at,
+             shared)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         booking.org.uuid(),
         booking.id.uuid(),
         booking.page.uuid(),
@@ -173,6 +202,7 @@ async fn book(
         moves.as_slice(),
         guest,
         booking.created_at.as_micros(),
+        booking.shared,
     )
     .execute(connection)
     .await?;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_bookings::ports::{BookingPages, FoundPage, Shares};
-use kalends_bookings::{Booking, BookingFilter, BookingNow, BookingPage, SecretHash};
+use kalends_bookings::{Booking, BookingFilter, BookingNow, BookingPage, SecretHash, SharedEvent};
 use kalends_calendars::ports::BusySource;
 use kalends_kernel::{
     AgentId, BookingId, BookingPageId, CalendarId, EventId, Listed, OrgId, Page, Revision, StoreError,
@@ -16,7 +16,9 @@ use super::listed;
 use crate::PostgresStore;
 use crate::counts::count;
 use crate::error::store_error;
-use crate::rows::{BookedEventRow, BookingPageRow, BookingRow, booking_page_row, booking_row, limits, team_sources};
+use crate::rows::{
+    BookedEventRow, BookingPageRow, BookingRow, SharedEventRow, booking_page_row, booking_row, limits, team_sources,
+};
 
 #[async_trait]
 impl BookingPages for PostgresStore {
@@ -124,29 +126,83 @@ impl BookingPages for PostgresStore {
         let booking = sqlx::query_as!(
             BookingRow,
             "SELECT org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, cancelled_by,
-                 created_at
+                 created_at, shared, cancelled_at
              FROM bookings WHERE cancel_hash = $1 OR move_hash = $1",
             hash.as_slice(),
         );
-        self.with_page(booking.fetch_optional(&self.connections).await.map_err(store_error)?).await
+        let booking = booking.fetch_optional(&self.connections).await.map_err(store_error)?;
+        let Some(booking) = booking else { return Ok(None) };
+        let booking = booking.open(&*self.cipher)?;
+        Ok(self.page_of_bookings(booking.org, booking.page).await?.map(|page| (page, booking)))
     }
 
-    async fn booking_of_event(&self, org: OrgId, event: EventId) -> Result<Option<(BookingPage, Booking)>, StoreError> {
-        let booking = sqlx::query_as!(
+    async fn bookings_of_event(
+        &self,
+        org: OrgId,
+        event: EventId,
+    ) -> Result<Option<(BookingPage, Vec<Booking>)>, StoreError> {
+        let rows = sqlx::query_as!(
             BookingRow,
             "SELECT org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, cancelled_by,
-                 created_at
-             FROM bookings WHERE org_id = $1 AND event_id = $2",
+                 created_at, shared, cancelled_at
+             FROM bookings WHERE org_id = $1 AND event_id = $2 AND cancelled_by IS NULL ORDER BY id",
             org.uuid(),
             event.uuid(),
         );
-        self.with_page(booking.fetch_optional(&self.connections).await.map_err(store_error)?).await
+        let rows = rows.fetch_all(&self.connections).await.map_err(store_error)?;
+        let bookings = rows.into_iter().map(|row| row.open(&*self.cipher)).collect::<Result<Vec<_>, _>>()?;
+        let Some(first) = bookings.first() else { return Ok(None) };
+        Ok(self.page_of_bookings(org, first.page).await?.map(|page| (page, bookings)))
+    }
+
+    async fn count_guests(&self, org: OrgId, event: EventId) -> Result<u64, StoreError> {
+        let guests = sqlx::query_scalar!(
+            r#"SELECT count(*) AS "guests!" FROM bookings WHERE org_id = $1 AND event_id = $2 AND cancelled_by IS NULL"#,
+            org.uuid(),
+            event.uuid(),
+        );
+        guests.fetch_one(&self.connections).await.map(count).map_err(store_error)
+    }
+
+    async fn shared_events(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        calendar: CalendarId,
+        within: Span,
+    ) -> Result<Vec<SharedEvent>, StoreError> {
+        let found = sqlx::query!(
+            r#"SELECT e.id, e.version, e.start_at, e.end_at, count(*) AS "guests!"
+             FROM events e JOIN bookings b ON b.org_id = e.org_id AND b.event_id = e.id
+             WHERE e.org_id = $1 AND e.calendar_id = $3 AND e.deleted_at IS NULL AND e.start_at >= $4 AND e.start_at < $5
+                 AND e.status <> 'cancelled' AND e.recurrence IS NULL AND b.page_id = $2 AND b.shared
+                 AND b.cancelled_by IS NULL
+             GROUP BY e.start_at, e.id, e.version, e.end_at
+             ORDER BY e.start_at, e.id"#,
+            org.uuid(),
+            of.uuid(),
+            calendar.uuid(),
+            within.start().as_micros(),
+            within.end().as_micros(),
+        );
+        let found = found.fetch_all(&self.connections).await.map_err(store_error)?;
+        let shared = found.into_iter().map(|row| {
+            SharedEventRow {
+                id: &row.id,
+                version: row.version,
+                start_at: row.start_at,
+                end_at: row.end_at,
+                guests: row.guests,
+            }
+            .into_domain()
+        });
+        shared.collect()
     }
 
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError> {
         let found = sqlx::query!(
             r#"SELECT b.org_id, b.id, b.page_id, b.calendar_id, b.event_id, b.cancel_hash, b.move_hash, b.guest,
-                 b.cancelled_by, b.created_at, e.calendar_id AS on_calendar, e.start_at, e.end_at,
+                 b.cancelled_by, b.created_at, b.shared, b.cancelled_at, e.calendar_id AS on_calendar, e.start_at, e.end_at,
                  COALESCE(e.deleted_at, CASE WHEN e.status = 'cancelled' THEN e.updated_at END, c.deleted_at,
                      CASE WHEN a.status = 'decommissioned' THEN a.updated_at END) AS "gone_at?"
              FROM bookings b
@@ -177,7 +233,8 @@ impl BookingPages for PostgresStore {
             "SELECT b.event_id, e.start_at
              FROM events e JOIN bookings b ON b.org_id = e.org_id AND b.event_id = e.id
              WHERE e.org_id = $1 AND e.calendar_id = ANY($5) AND e.deleted_at IS NULL AND e.start_at >= $3
-                 AND e.start_at < $4 AND e.status <> 'cancelled' AND b.page_id = $2",
+                 AND e.start_at < $4 AND e.status <> 'cancelled' AND b.page_id = $2
+                 AND b.cancelled_by IS NULL",
             org.uuid(),
             of.uuid(),
             within.start().as_micros(),
@@ -194,6 +251,7 @@ impl BookingPages for PostgresStore {
             r#"SELECT p.bookings, e.calendar_id AS "calendar_id?", count(e.id) AS "count!"
              FROM booking_pages p
              LEFT JOIN bookings b ON b.org_id = $1 AND b.page_id = $2 AND b.created_at >= $3
+                 AND b.cancelled_by IS NULL
              LEFT JOIN events e ON e.org_id = $1 AND e.id = b.event_id AND e.deleted_at IS NULL
                  AND e.status <> 'cancelled'
              WHERE p.org_id = $1 AND p.id = $2
@@ -223,7 +281,7 @@ impl BookingPages for PostgresStore {
         let to = filter.start_before.map_or(i64::MAX, Timestamp::as_micros);
         let found = sqlx::query!(
             r#"SELECT b.org_id, b.id, b.page_id, b.calendar_id, b.event_id, b.cancel_hash, b.move_hash, b.guest,
-                 b.cancelled_by, b.created_at, e.calendar_id AS on_calendar, e.start_at, e.end_at,
+                 b.cancelled_by, b.created_at, b.shared, b.cancelled_at, e.calendar_id AS on_calendar, e.start_at, e.end_at,
                  COALESCE(e.deleted_at, CASE WHEN e.status = 'cancelled' THEN e.updated_at END, c.deleted_at,
                      CASE WHEN a.status = 'decommissioned' THEN a.updated_at END) AS "gone_at?",
                  count(*) OVER () AS "total!"
@@ -232,7 +290,7 @@ impl BookingPages for PostgresStore {
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE b.org_id = $1 AND b.page_id = $2 AND e.start_at >= $3 AND e.start_at < $4
-                 AND ($5::boolean IS NULL OR $5 = (e.deleted_at IS NOT NULL OR e.status = 'cancelled'
+                 AND ($5::boolean IS NULL OR $5 = (b.cancelled_by IS NOT NULL OR e.deleted_at IS NOT NULL OR e.status = 'cancelled'
                      OR c.deleted_at IS NOT NULL OR COALESCE(a.status, '') = 'decommissioned'))
              ORDER BY e.start_at, b.id LIMIT $6 OFFSET $7"#,
             org.uuid(),
@@ -252,7 +310,7 @@ impl BookingPages for PostgresStore {
              JOIN calendars c ON c.org_id = e.org_id AND c.id = e.calendar_id
              LEFT JOIN agents a ON a.org_id = c.org_id AND a.id = c.agent_id
              WHERE b.org_id = $1 AND b.page_id = $2 AND e.start_at >= $3 AND e.start_at < $4
-                 AND ($5::boolean IS NULL OR $5 = (e.deleted_at IS NOT NULL OR e.status = 'cancelled'
+                 AND ($5::boolean IS NULL OR $5 = (b.cancelled_by IS NOT NULL OR e.deleted_at IS NOT NULL OR e.status = 'cancelled'
                      OR c.deleted_at IS NOT NULL OR COALESCE(a.status, '') = 'decommissioned'))"#,
             org.uuid(),
             of.uuid(),
@@ -272,13 +330,6 @@ impl BookingPages for PostgresStore {
 }
 
 impl PostgresStore {
-    /// A booking with its page, even if that is deleted.
-    async fn with_page(&self, booking: Option<BookingRow>) -> Result<Option<(BookingPage, Booking)>, StoreError> {
-        let Some(booking) = booking else { return Ok(None) };
-        let booking = booking.open(&*self.cipher)?;
-        Ok(self.page_of_bookings(booking.org, booking.page).await?.map(|page| (page, booking)))
-    }
-
     /// A page of a visible calendar, even if the page is deleted. A page of a team is found as long as there is its account: the
     /// event may be on another calendar.
     async fn page_of_bookings(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {

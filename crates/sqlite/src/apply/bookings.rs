@@ -2,7 +2,7 @@
 
 use kalends_app::ports::CommitError;
 use kalends_bookings::{Booking, BookingPage, CancelledBy, Change, SecretHash};
-use kalends_kernel::{BookingId, OrgId, Version};
+use kalends_kernel::{BookingId, EventId, OrgId, Version};
 use kalends_rows::SealedChangeSet;
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
@@ -21,7 +21,10 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             Change::CreateBooking { booking, seen, count } => {
                 book(connection, booking, sealed, (*seen, *count)).await?;
             }
-            Change::CancelBooking { org, booking, by } => cancel(connection, *org, *booking, *by).await?,
+            Change::MoveBooking { booking, from } => move_to(connection, booking, sealed, *from).await?,
+            Change::CancelBooking { org, booking, from, by, at } => {
+                cancel(connection, *org, (*booking, *from), (*by, *at)).await?;
+            }
         }
     }
     Ok(())
@@ -146,14 +149,46 @@ async fn update(
 async fn cancel(
     connection: &mut SqliteConnection,
     org: OrgId,
-    booking: BookingId,
-    by: CancelledBy,
+    (booking, from): (BookingId, EventId),
+    (by, at): (CancelledBy, Timestamp),
 ) -> Result<(), Failure> {
-    let (org_id, id, by) = (org.uuid(), booking.uuid(), by.as_str());
-    sqlx::query!("update bookings set cancelled_by = ?3 where org_id = ?1 and id = ?2", org_id, id, by)
-        .execute(connection)
-        .await?;
-    Ok(())
+    let (org_id, id, from, by, at) = (org.uuid(), booking.uuid(), from.uuid(), by.as_str(), at.as_micros());
+    let cancelled = sqlx::query!(
+        "update bookings set cancelled_by = ?4, cancelled_at = ?5
+         where org_id = ?1 and id = ?2 and event_id = ?3 and cancelled_by is null",
+        org_id,
+        id,
+        from,
+        by,
+        at
+    )
+    .execute(connection)
+    .await?;
+    fresh(cancelled.rows_affected(), 1)
+}
+
+async fn move_to(
+    connection: &mut SqliteConnection,
+    booking: &Booking,
+    guest: &str,
+    from: EventId,
+) -> Result<(), Failure> {
+    let (org_id, id, from) = (booking.org.uuid(), booking.id.uuid(), from.uuid());
+    let (calendar_id, event_id) = (booking.calendar.uuid(), booking.event.uuid());
+    let moved = sqlx::query!(
+        "update bookings set calendar_id = ?4, event_id = ?5, guest = ?6, shared = ?7
+         where org_id = ?1 and id = ?2 and event_id = ?3 and cancelled_by is null",
+        org_id,
+        id,
+        from,
+        calendar_id,
+        event_id,
+        guest,
+        booking.shared
+    )
+    .execute(connection)
+    .await?;
+    fresh(moved.rows_affected(), 1)
 }
 
 async fn book(
@@ -180,8 +215,9 @@ async fn book(
     .await?;
     fresh(counted.rows_affected(), 1)?;
     sqlx::query!(
-        "insert into bookings (org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at)
-         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "insert into bookings (org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, created_at,
+            shared)
+         values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         org_id,
         id,
         page_id,
@@ -190,7 +226,8 @@ async fn book(
         cancel,
         moves,
         guest,
-        created_at
+        created_at,
+        booking.shared
     )
     .execute(connection)
     .await?;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use kalends_bookings::{
-    Booking, BookingFilter, BookingNow, BookingPage, SecretHash,
+    Booking, BookingFilter, BookingNow, BookingPage, SecretHash, SharedEvent,
     ports::{BookingPages, FoundPage, Shares},
 };
 use kalends_calendars::ports::BusySource;
@@ -18,7 +18,10 @@ use crate::{
     SqliteStore,
     error::store_error,
     json::{self, Hex},
-    rows::{BookedEventRow, BookingPageRow, BookingRow, booking_page_row, booking_row, limits, row_id, team_sources},
+    rows::{
+        BookedEventRow, BookingPageRow, BookingRow, SharedEventRow, booking_page_row, booking_row, limits, row_id,
+        team_sources,
+    },
 };
 
 #[async_trait]
@@ -149,37 +152,98 @@ impl BookingPages for SqliteStore {
         let booking = sqlx::query_as!(
             BookingRow,
             "select org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, cancelled_by,
-                created_at
+                created_at, shared, cancelled_at
              from bookings where cancel_hash = ?1 or move_hash = ?1",
             hash
         )
         .fetch_optional(self.readers())
         .await
         .map_err(store_error)?;
-        self.with_page(booking).await
+        let Some(booking) = booking else { return Ok(None) };
+        let booking = booking.open(self.cipher.as_ref())?;
+        Ok(self.page_of_bookings(booking.org, booking.page).await?.map(|page| (page, booking)))
     }
 
-    async fn booking_of_event(&self, org: OrgId, event: EventId) -> Result<Option<(BookingPage, Booking)>, StoreError> {
+    async fn bookings_of_event(
+        &self,
+        org: OrgId,
+        event: EventId,
+    ) -> Result<Option<(BookingPage, Vec<Booking>)>, StoreError> {
         let (org_id, event_id) = (org.uuid(), event.uuid());
-        let booking = sqlx::query_as!(
+        let rows = sqlx::query_as!(
             BookingRow,
             "select org_id, id, page_id, calendar_id, event_id, cancel_hash, move_hash, guest, cancelled_by,
-                created_at
-             from bookings where org_id = ?1 and event_id = ?2",
+                created_at, shared, cancelled_at
+             from bookings where org_id = ?1 and event_id = ?2 and cancelled_by is null order by id",
             org_id,
             event_id
         )
-        .fetch_optional(self.readers())
+        .fetch_all(self.readers())
         .await
         .map_err(store_error)?;
-        self.with_page(booking).await
+        let bookings = rows.into_iter().map(|row| row.open(self.cipher.as_ref())).collect::<Result<Vec<_>, _>>()?;
+        let Some(first) = bookings.first() else { return Ok(None) };
+        Ok(self.page_of_bookings(org, first.page).await?.map(|page| (page, bookings)))
+    }
+
+    async fn count_guests(&self, org: OrgId, event: EventId) -> Result<u64, StoreError> {
+        let (org_id, event_id) = (org.uuid(), event.uuid());
+        sqlx::query_scalar!(
+            "select count(*) from bookings where org_id = ?1 and event_id = ?2 and cancelled_by is null",
+            org_id,
+            event_id
+        )
+        .fetch_one(self.readers())
+        .await
+        .map(count)
+        .map_err(store_error)
+    }
+
+    async fn shared_events(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        calendar: CalendarId,
+        within: Span,
+    ) -> Result<Vec<SharedEvent>, StoreError> {
+        let (org_id, page_id, calendar_id) = (org.uuid(), of.uuid(), calendar.uuid());
+        let (from, to) = (within.start().as_micros(), within.end().as_micros());
+        let found = sqlx::query!(
+            r#"select e.id, e.version, e.start_at, e.end_at, count(*) as "guests!: i64"
+             from events e
+                cross join bookings b on b.org_id = ?1 and b.event_id = e.id
+             where e.org_id = ?1 and e.calendar_id = ?3 and e.deleted_at is null and e.start_at >= ?4 and e.start_at < ?5
+                and e.status <> 'cancelled' and e.recurrence is null and b.page_id = ?2 and b.shared
+                and b.cancelled_by is null
+             group by e.start_at, e.id, e.version, e.end_at
+             order by e.start_at, e.id"#,
+            org_id,
+            page_id,
+            calendar_id,
+            from,
+            to
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        let shared = found.into_iter().map(|row| {
+            SharedEventRow {
+                id: &row.id,
+                version: row.version,
+                start_at: row.start_at,
+                end_at: row.end_at,
+                guests: row.guests,
+            }
+            .into_domain()
+        });
+        shared.collect()
     }
 
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError> {
         let (org_id, id) = (org.uuid(), id.uuid());
         let found = sqlx::query!(
             r#"select b.org_id, b.id, b.page_id, b.calendar_id, b.event_id, b.cancel_hash, b.move_hash, b.guest,
-                b.cancelled_by, b.created_at, e.calendar_id as on_calendar, e.start_at, e.end_at,
+                b.cancelled_by, b.created_at, b.shared, b.cancelled_at, e.calendar_id as on_calendar, e.start_at, e.end_at,
                 coalesce(e.deleted_at, case when e.status = 'cancelled' then e.updated_at end, c.deleted_at,
                     case when a.status = 'decommissioned' then a.updated_at end) as "gone_at?: i64"
              from bookings b
@@ -218,7 +282,7 @@ impl BookingPages for SqliteStore {
                 cross join events e on e.org_id = ?1 and e.calendar_id = unhex(asked.value)
                 cross join bookings b on b.org_id = ?1 and b.event_id = e.id
              where e.deleted_at is null and e.start_at >= ?3 and e.start_at < ?4 and e.status <> 'cancelled'
-                and b.page_id = ?2",
+                and b.page_id = ?2 and b.cancelled_by is null",
             org_id,
             page_id,
             from,
@@ -240,7 +304,7 @@ impl BookingPages for SqliteStore {
         let found = sqlx::query!(
             r#"select p.bookings, e.calendar_id as "calendar_id?", count(e.id) as "count!: i64"
              from booking_pages p
-                left join bookings b on b.org_id = ?1 and b.page_id = ?2 and b.created_at >= ?3
+                left join bookings b on b.org_id = ?1 and b.page_id = ?2 and b.created_at >= ?3 and b.cancelled_by is null
                 left join events e on e.org_id = ?1 and e.id = b.event_id and e.deleted_at is null
                     and e.status <> 'cancelled'
              where p.org_id = ?1 and p.id = ?2
@@ -277,7 +341,7 @@ impl BookingPages for SqliteStore {
         self.snapshot(async |snapshot| {
             let rows = sqlx::query!(
                 r#"select b.org_id, b.id, b.page_id, b.calendar_id, b.event_id, b.cancel_hash, b.move_hash, b.guest,
-                    b.cancelled_by, b.created_at, e.calendar_id as on_calendar, e.start_at, e.end_at,
+                    b.cancelled_by, b.created_at, b.shared, b.cancelled_at, e.calendar_id as on_calendar, e.start_at, e.end_at,
                     coalesce(e.deleted_at, case when e.status = 'cancelled' then e.updated_at end, c.deleted_at,
                         case when a.status = 'decommissioned' then a.updated_at end) as "gone_at?: i64"
                  from bookings b
@@ -285,7 +349,7 @@ impl BookingPages for SqliteStore {
                     join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                     left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                  where b.org_id = ?1 and b.page_id = ?2 and e.start_at >= ?3 and e.start_at < ?4
-                    and (?5 is null or ?5 = (e.deleted_at is not null or e.status = 'cancelled'
+                    and (?5 is null or ?5 = (b.cancelled_by is not null or e.deleted_at is not null or e.status = 'cancelled'
                         or c.deleted_at is not null or coalesce(a.status, '') = 'decommissioned'))
                  order by e.start_at, b.id limit ?6 offset ?7"#,
                 org_id,
@@ -308,7 +372,7 @@ impl BookingPages for SqliteStore {
                         join calendars c on c.org_id = e.org_id and c.id = e.calendar_id
                         left join agents a on a.org_id = c.org_id and a.id = c.agent_id
                      where b.org_id = ?1 and b.page_id = ?2 and e.start_at >= ?3 and e.start_at < ?4
-                        and (?5 is null or ?5 = (e.deleted_at is not null or e.status = 'cancelled'
+                        and (?5 is null or ?5 = (b.cancelled_by is not null or e.deleted_at is not null or e.status = 'cancelled'
                             or c.deleted_at is not null or coalesce(a.status, '') = 'decommissioned'))",
                     org_id,
                     page_id,
@@ -334,13 +398,6 @@ impl BookingPages for SqliteStore {
 }
 
 impl SqliteStore {
-    /// A booking with its page, even if that is deleted.
-    async fn with_page(&self, booking: Option<BookingRow>) -> Result<Option<(BookingPage, Booking)>, StoreError> {
-        let Some(booking) = booking else { return Ok(None) };
-        let booking = booking.open(self.cipher.as_ref())?;
-        Ok(self.page_of_bookings(booking.org, booking.page).await?.map(|page| (page, booking)))
-    }
-
     /// A page of a visible calendar, even if the page is deleted. A page of a team is found as long as there is its account: the
     /// event may be on another calendar.
     async fn page_of_bookings(&self, org: OrgId, page: BookingPageId) -> Result<Option<BookingPage>, StoreError> {

@@ -9,7 +9,7 @@ use kalends_bookings::{
     Team, Timetable, embed_origins, guest_reminders, ports::FoundPage,
 };
 use kalends_calendars::{Calendar, Change as Write, ConferenceUrl, Event, Patch};
-use kalends_kernel::{CalendarId, Page};
+use kalends_kernel::{CalendarId, EventId, Page};
 use kalends_plans::{Metric, Used};
 use kalends_quotas::Period;
 use kalends_time::{SignedDuration, Span, Timestamp};
@@ -68,6 +68,7 @@ impl Scene {
             window_days: 365,
             min_notice_minutes: 525_600,
             max_per_day: Some(500),
+            seats: 1,
             active: true,
         };
         let of = (self.org, calendar.id, calendar.agent);
@@ -234,6 +235,7 @@ pub async fn booking_pages_are_changed_only_at_the_version_seen(store: &StoreUnd
         window_days: Patch::Set(1),
         min_notice_minutes: Patch::Set(0),
         max_per_day: Patch::Set(None),
+        seats: Patch::Set(500),
         zone: Patch::Set("Europe/Berlin".parse().unwrap()),
         constraints: Patch::Set(None),
         active: Patch::Set(false),
@@ -312,16 +314,16 @@ pub async fn bookings_are_found_by_their_tokens(store: &StoreUnderTest) {
         assert_eq!(found, Some((page.clone(), booking.clone())));
     }
     assert_eq!(booking.kept_token, Some(token), "the event reminds the guest");
-    let found = scene.store.booking_of_event(scene.org, booking.event).await.unwrap();
-    assert_eq!(found, Some((page.clone(), booking.clone())));
+    let found = scene.store.bookings_of_event(scene.org, booking.event).await.unwrap();
+    assert_eq!(found, Some((page.clone(), vec![booking.clone()])));
     let elsewhere = scene.other_organization().await.org;
-    assert_eq!(scene.store.booking_of_event(elsewhere, booking.event).await.unwrap(), None);
+    assert_eq!(scene.store.bookings_of_event(elsewhere, booking.event).await.unwrap(), None);
     let unbooked = scene.stored(scene.make.event(&calendar, hours(5, 6))).await;
-    assert_eq!(scene.store.booking_of_event(scene.org, unbooked.id).await.unwrap(), None);
+    assert_eq!(scene.store.bookings_of_event(scene.org, unbooked.id).await.unwrap(), None);
     let gone = page.deleted(scene.make.tick(), &scene.make.entropy);
     scene.pages(vec![Change::UpdatePage { page: Box::new(gone.clone()), seen: page.version }]).await.unwrap();
     assert_eq!(scene.store.booking_of_token(second.hash()).await.unwrap(), Some((gone.clone(), other.clone())));
-    assert_eq!(scene.store.booking_of_event(scene.org, other.event).await.unwrap(), Some((gone, other)));
+    assert_eq!(scene.store.bookings_of_event(scene.org, other.event).await.unwrap(), Some((gone, vec![other])));
     let unknown = BookingToken::generate(&scene.make.entropy);
     assert_eq!(scene.store.booking_of_token(unknown.hash()).await.unwrap(), None);
 }
@@ -353,10 +355,17 @@ pub async fn bookings_are_listed_with_their_events(store: &StoreUnderTest) {
     write(&seen, Event { times, version: seen.version.next(), ..seen.clone() }).await;
     let (seen, at) = (event(&cancelled).await, scene.make.tick());
     write(&seen, seen.cancelled(at)).await;
-    let (seen, gone) = (event(&deleted).await, scene.make.tick());
+    // The booking was cancelled later than its event, so that the two differ.
+    let (seen, gone, later) = (event(&deleted).await, scene.make.tick(), scene.make.tick());
     let mut changes = scene.changes();
     changes.calendars.push(Write::UpdateEvent { event: seen.deleted(gone).unwrap(), seen: seen.version });
-    changes.bookings.push(Change::CancelBooking { org: scene.org, booking: deleted.id, by: CancelledBy::Guest });
+    changes.bookings.push(Change::CancelBooking {
+        org: scene.org,
+        booking: deleted.id,
+        from: deleted.event,
+        by: CancelledBy::Guest,
+        at: later,
+    });
     scene.commit(changes).await;
     let seen = event(&away).await;
     write(&seen, Event { calendar: second.id, version: seen.version.next(), ..seen.clone() }).await;
@@ -366,12 +375,12 @@ pub async fn bookings_are_listed_with_their_events(store: &StoreUnderTest) {
         span,
         gone_at,
     };
-    let deleted = Booking { cancelled_by: Some(CancelledBy::Guest), ..deleted };
+    let deleted = Booking { cancelled_by: Some(CancelledBy::Guest), cancelled_at: Some(later), ..deleted };
     let mut all = vec![
         expected(&kept, &calendar, hours(1, 2), None),
         expected(&moved, &calendar, hours(2, 3), None),
         expected(&cancelled, &calendar, hours(3, 4), Some(at)),
-        expected(&deleted, &calendar, hours(5, 6), Some(gone)),
+        expected(&deleted, &calendar, hours(5, 6), Some(later)),
         expected(&away, &second, hours(7, 8), None),
     ];
     let list = async |filter: BookingFilter, at: Page| {
@@ -519,6 +528,105 @@ pub async fn booking_pages_are_found_with_their_usage(store: &StoreUnderTest) {
     let later = Period::of(scene.make.tick() + SignedDuration::days(40));
     let found = scene.store.booking_page_of_slug(slug, later).await.unwrap().unwrap();
     assert_eq!(found.events, Used { used: 0, limit: Some(3) }, "another month");
+}
+
+/// Guests share the event of a slot. They are counted and listed each on their own, whether they cancelled or moved.
+pub async fn guests_share_an_event(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let (calendar, elsewhere) = (scene.own().await, scene.own().await);
+    let (page, other) = (scene.page_of(&calendar).await, scene.page_of(&calendar).await);
+    let page = BookingPage { seats: 3, ..page };
+    let event = async |id: EventId| scene.store.find_event(scene.org, id).await.unwrap().unwrap().event;
+    // A guest joins the event that the first one made.
+    let join = async |seen: &Event| {
+        let joined = seen.with_other_guests();
+        let made = Booking::create(&page, (&joined, vec![]), guest(), scene.make.tick(), &scene.make.entropy);
+        let (booking, token) = made;
+        let mut changes = scene.changes();
+        changes.calendars.push(Write::update(seen, joined));
+        let stored = Box::new(booking.clone());
+        changes.bookings.push(Change::CreateBooking { booking: stored, seen: page.version, count: None });
+        (scene.try_commit(changes).await, booking, token)
+    };
+    let (done, ada, token) = scene.book(&page, &calendar, hours(1, 2), None).await;
+    done.unwrap();
+    assert!(ada.shared && ada.known_as.is_some());
+    let seen = event(ada.event).await;
+    let (done, bob, _) = join(&seen).await;
+    done.unwrap();
+    assert_refused!(join(&seen).await.0, CommitError::Stale);
+    let found = scene.store.booking_of_token(token.hash()).await.unwrap().map(|(_, booking)| booking);
+    assert_eq!(found.as_ref(), Some(&ada), "every field survives");
+    let (done, cy, cys) = scene.book(&page, &calendar, hours(3, 4), None).await;
+    done.unwrap();
+
+    // Events of other pages, of pages with one seat, and on other calendars are not shared on this one.
+    scene.book(&other, &calendar, hours(5, 6), None).await.0.unwrap();
+    scene.book(&BookingPage { seats: 1, ..page.clone() }, &calendar, hours(7, 8), None).await.0.unwrap();
+    scene.book(&page, &elsewhere, hours(9, 10), None).await.0.unwrap();
+    let shared = async |within: Span| {
+        let found = scene.store.shared_events(scene.org, page.id, calendar.id, within).await.unwrap();
+        found.iter().map(|event| (event.id, event.version.0, event.span, event.guests)).collect::<Vec<_>>()
+    };
+    let (first, second) = ((ada.event, 2, hours(1, 2), 2), (cy.event, 1, hours(3, 4), 1));
+    assert_eq!(shared(hours(0, 20)).await, [first, second]);
+    assert_eq!(shared(hours(1, 3)).await, [first], "they start in the window, whose end is exclusive");
+    assert_eq!(shared(hours(2, 4)).await, [second]);
+    let theirs = scene.other_organization().await;
+    assert_eq!(theirs.store.shared_events(theirs.org, page.id, calendar.id, hours(0, 20)).await.unwrap(), []);
+    assert_eq!(theirs.store.count_guests(theirs.org, ada.event).await.unwrap(), 0);
+    let starts = async || scene.store.booked_starts(scene.org, page.id, &[calendar.id], hours(0, 5)).await.unwrap();
+    assert_eq!(starts().await.len(), 3, "each booking counts");
+
+    // One of them cancels, and the event goes on with the other.
+    let (seen, at) = (event(ada.event).await, scene.make.tick());
+    let mut changes = scene.changes();
+    changes.calendars.push(Write::update(&seen, seen.with_other_guests()));
+    let cancel = |from| Change::CancelBooking { org: scene.org, booking: ada.id, from, by: CancelledBy::Host, at };
+    assert_refused!(scene.pages(vec![cancel(cy.event)]).await, CommitError::Stale);
+    changes.bookings.push(cancel(ada.event));
+    scene.commit(changes).await;
+    assert_refused!(scene.pages(vec![cancel(ada.event)]).await, CommitError::Stale);
+    let back = Change::MoveBooking { booking: Box::new(ada.clone()), from: ada.event };
+    assert_refused!(scene.pages(vec![back]).await, CommitError::Stale);
+    let cancelled = Booking { cancelled_by: Some(CancelledBy::Host), cancelled_at: Some(at), ..ada.clone() };
+    assert_eq!(shared(hours(0, 3)).await, [(ada.event, 3, hours(1, 2), 1)]);
+    assert_eq!(scene.store.count_guests(scene.org, ada.event).await.unwrap(), 1);
+    let left = scene.store.bookings_of_event(scene.org, ada.event).await.unwrap().unwrap().1;
+    assert_eq!(left, std::slice::from_ref(&bob));
+    assert_eq!(starts().await.len(), 2);
+    let list = async |cancelled| {
+        let filter = BookingFilter { cancelled: Some(cancelled), ..BookingFilter::default() };
+        scene.store.list_bookings(scene.org, page.id, filter, LARGEST_PAGE).await.unwrap()
+    };
+    let (gone, live) = (list(true).await, list(false).await);
+    let now = BookingNow { booking: cancelled, calendar: calendar.id, span: hours(1, 2), gone_at: Some(at) };
+    assert_eq!((gone.data.as_slice(), gone.total), (std::slice::from_ref(&now), 1));
+    assert_eq!((live.data.len(), live.total), (4, 4));
+    assert_eq!(scene.store.find_booking(scene.org, ada.id).await.unwrap().map(|(_, found)| found), Some(now));
+
+    // The other moves to the event of a third guest, and the first event ends.
+    let (from, to) = (event(bob.event).await, event(cy.event).await);
+    let joined = to.with_other_guests();
+    let moved = bob.moved(&page, &from, (&joined, vec![]), &cys);
+    let mut changes = scene.changes();
+    changes.calendars.push(Write::update(&from, from.deleted(scene.make.tick()).unwrap()));
+    changes.calendars.push(Write::update(&to, joined));
+    let step = |from| Change::MoveBooking { booking: Box::new(moved.clone()), from };
+    let late = ChangeSet { bookings: vec![step(to.id)], ..scene.changes() };
+    assert_refused!(scene.try_commit(late).await, CommitError::Stale);
+    changes.bookings.push(step(from.id));
+    scene.commit(changes).await;
+    assert_eq!(shared(hours(0, 5)).await, [(cy.event, 2, hours(3, 4), 2)]);
+    let mut guests = scene.store.bookings_of_event(scene.org, cy.event).await.unwrap().unwrap().1;
+    guests.sort_by_key(|booking| booking.created_at);
+    assert_eq!(guests, [moved, cy.clone()]);
+    // What the owner deletes, cancels or turns into a series is no longer shared.
+    let seen = event(cy.event).await;
+    let mut changes = scene.changes();
+    changes.calendars.push(Write::update(&seen, seen.cancelled(scene.make.tick())));
+    scene.commit(changes).await;
+    assert_eq!(shared(hours(0, 5)).await, []);
 }
 
 /// The team of a page survives, and so do the events of a booking on its calendars. The bookings of a page are counted by

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use kalends_app::ports::CommitError;
 use kalends_bookings::{
-    Booking, BookingFilter, BookingNow, BookingPage, Change, SecretHash,
+    Booking, BookingFilter, BookingNow, BookingPage, Change, SecretHash, SharedEvent,
     ports::{BookingPages, FoundPage, Shares},
 };
 use kalends_calendars::{AgentStatus, EventStatus};
@@ -33,6 +33,12 @@ impl State {
         if taken { Err(CommitError::SlugTaken) } else { Ok(()) }
     }
 
+    /// The bookings of an event that nobody cancelled.
+    fn guests_of(&self, org: OrgId, event: EventId) -> impl Iterator<Item = &Booking> {
+        let of_event = move |booking: &&Booking| booking.org == org && booking.event == event;
+        self.bookings.values().filter(of_event).filter(|booking| booking.cancelled_by.is_none())
+    }
+
     /// The page of a booking.
     fn page_of(&self, booking: &Booking) -> Option<&BookingPage> {
         let page = self.booking_pages.get(&(booking.org, booking.page))?;
@@ -46,7 +52,12 @@ impl State {
         let calendar = self.calendars.get(&(booking.org, event.calendar))?;
         let agent = calendar.agent.and_then(|agent| self.agents.get(&(booking.org, agent)));
         let without_agent = agent.filter(|agent| agent.status == AgentStatus::Decommissioned);
-        let gone_at = event.deleted_at.or(cancelled).or(calendar.deleted_at).or(without_agent.map(|of| of.updated_at));
+        let gone_at = booking
+            .cancelled_at
+            .or(event.deleted_at)
+            .or(cancelled)
+            .or(calendar.deleted_at)
+            .or(without_agent.map(|of| of.updated_at));
         Some(BookingNow { booking: booking.clone(), calendar: event.calendar, span: event.times.span, gone_at })
     }
 
@@ -72,9 +83,16 @@ impl State {
                 page.bookings += 1;
                 create(self.bookings.entry((booking.org, booking.id)), &**booking)?;
             }
-            Change::CancelBooking { org, booking, by } => {
-                let row = self.bookings.get_mut(&(*org, *booking)).ok_or(CommitError::Stale)?;
-                row.cancelled_by = Some(*by);
+            Change::MoveBooking { booking, from } => {
+                let row = self.bookings.get_mut(&(booking.org, booking.id));
+                let live = |row: &&mut Booking| row.event == *from && row.cancelled_by.is_none();
+                *row.filter(live).ok_or(CommitError::Stale)? = (**booking).clone();
+            }
+            Change::CancelBooking { org, booking, from, by, at } => {
+                let row = self.bookings.get_mut(&(*org, *booking));
+                let live = |row: &&mut Booking| row.event == *from && row.cancelled_by.is_none();
+                let row = row.filter(live).ok_or(CommitError::Stale)?;
+                (row.cancelled_by, row.cancelled_at) = (Some(*by), Some(*at));
             }
         }
         Ok(())
@@ -118,10 +136,41 @@ impl BookingPages for MemoryStore {
         Ok(found.and_then(|booking| Some((state.page_of(booking)?.clone(), booking.clone()))))
     }
 
-    async fn booking_of_event(&self, org: OrgId, event: EventId) -> Result<Option<(BookingPage, Booking)>, StoreError> {
+    async fn bookings_of_event(
+        &self,
+        org: OrgId,
+        event: EventId,
+    ) -> Result<Option<(BookingPage, Vec<Booking>)>, StoreError> {
         let state = self.state();
-        let found = state.bookings.values().find(|booking| booking.org == org && booking.event == event);
-        Ok(found.and_then(|booking| Some((state.page_of(booking)?.clone(), booking.clone()))))
+        let bookings: Vec<Booking> = state.guests_of(org, event).cloned().collect();
+        let page = bookings.first().and_then(|first| state.page_of(first));
+        Ok(page.map(|page| (page.clone(), bookings.clone())))
+    }
+
+    async fn count_guests(&self, org: OrgId, event: EventId) -> Result<u64, StoreError> {
+        Ok(self.state().guests_of(org, event).count() as u64)
+    }
+
+    async fn shared_events(
+        &self,
+        org: OrgId,
+        of: BookingPageId,
+        calendar: CalendarId,
+        within: Span,
+    ) -> Result<Vec<SharedEvent>, StoreError> {
+        let state = self.state();
+        let mut found = Vec::new();
+        for event in state.events.values().filter(|event| event.org == org && event.calendar == calendar) {
+            let stands = event.deleted_at.is_none() && event.status != EventStatus::Cancelled;
+            let start = event.times.span.start();
+            let guests = state.guests_of(org, event.id).filter(|booking| booking.page == of && booking.shared).count();
+            if guests > 0 && stands && event.recurrence().is_none() && within.start() <= start && start < within.end() {
+                let (id, version, span) = (event.id, event.version, event.times.span);
+                found.push(SharedEvent { id, version, span, guests: guests as u64 });
+            }
+        }
+        found.sort_by_key(|event| (event.span.start(), event.id));
+        Ok(found)
     }
 
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError> {
@@ -153,7 +202,10 @@ impl BookingPages for MemoryStore {
                 .events
                 .get(&(org, booking.event))
                 .filter(|event| event.deleted_at.is_none() && event.status != EventStatus::Cancelled);
-            let counts = booking.org == org && booking.page == of && booking.created_at >= since;
+            let counts = booking.org == org
+                && booking.page == of
+                && booking.created_at >= since
+                && booking.cancelled_by.is_none();
             if let Some(event) = event.filter(|_| counts) {
                 *shares.entry(event.calendar).or_insert(0) += 1;
             }

@@ -4,8 +4,8 @@ use kalends_availability::{Hours, Week};
 use kalends_bookings::{
     self as domain, Assignment, BUFFER_MAX_MINUTES, BookingPagePatch, CALENDARS_MAX, Colour, DESCRIPTION_MAX,
     DURATION_DEFAULT_MINUTES, DURATION_MAX_MINUTES, DURATION_MIN_MINUTES, NOTICE_MAX_MINUTES, NamedElsewhere,
-    NewBookingPage, Origin, PER_DAY_MAX, PageDetails, PageDetailsPatch, QuestionType, Questions, Slug, TITLE_MAX,
-    TeamPatch, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS, embed_origins, guest_reminders, host_name, location,
+    NewBookingPage, Origin, PER_DAY_MAX, PageDetails, PageDetailsPatch, QuestionType, Questions, SEATS_MAX, Slug,
+    TITLE_MAX, TeamPatch, WINDOW_DEFAULT_DAYS, WINDOW_MAX_DAYS, embed_origins, guest_reminders, host_name, location,
     notify_emails,
 };
 use kalends_calendars::{ConferenceUrl, Patch, WrittenWeek};
@@ -48,6 +48,7 @@ impl BookingPage {
             window_days: page.window_days,
             min_notice_minutes: page.min_notice_minutes,
             max_per_day: page.max_per_day,
+            seats: page.seats,
             timezone: page.timetable.zone.name().to_owned(),
             availability_constraints: constraints.map(Into::into),
             active: page.active,
@@ -176,6 +177,10 @@ fn per_day(count: i64) -> Result<u16, FieldError> {
     number("max_per_day", count, (1, PER_DAY_MAX))
 }
 
+fn seats(count: i64) -> Result<u16, FieldError> {
+    number("seats", count, (1, SEATS_MAX))
+}
+
 fn zone(name: &str) -> Result<Zone, FieldError> {
     fields::zone("timezone", name)
 }
@@ -198,6 +203,7 @@ impl CreateBookingPage {
         let window = errors.take(self.window_days.map_or(Ok(WINDOW_DEFAULT_DAYS), window));
         let notice = errors.take(self.min_notice_minutes.map_or(Ok(0), notice));
         let max_per_day = errors.take(self.max_per_day.map(per_day).transpose()).flatten();
+        let seats = errors.take(self.seats.map_or(Ok(1), seats));
         let zone = errors.take(self.timezone.as_deref().map(zone).transpose());
         let slug = errors.take(self.slug.as_deref().map(slug).transpose());
         let details = PageDetails {
@@ -218,7 +224,7 @@ impl CreateBookingPage {
         let notify_emails =
             replaced(&mut errors, "notify_emails", self.notify_emails.map(Some), |given| notify_emails(&given));
         errors.clone().finish()?;
-        match (title, description, duration, buffer, window, notice, zone, constraints, slug) {
+        match (title, description, duration, buffer, window, notice, seats, zone, constraints, slug) {
             (
                 Some(title),
                 Some(description),
@@ -226,6 +232,7 @@ impl CreateBookingPage {
                 Some(buffer_minutes),
                 Some(window_days),
                 Some(min_notice_minutes),
+                Some(seats),
                 Some(zone),
                 Some(constraints),
                 Some(slug),
@@ -243,6 +250,7 @@ impl CreateBookingPage {
                     window_days,
                     min_notice_minutes,
                     max_per_day,
+                    seats,
                     active,
                 };
                 Ok((self.calendar_id, new, NamedElsewhere { team, notify_emails }))
@@ -274,7 +282,8 @@ impl UpdateBookingPage {
     pub fn parse(self) -> Result<(BookingPagePatch, NamedElsewhere), FieldErrors> {
         const FIELDS: &str = "title, calendars, assignment, description, slug, host_name, location, conference_url, accent_color, \
                               embed_origins, notify_emails, questions, guest_reminders, duration_minutes, buffer_minutes, \
-                              window_days, min_notice_minutes, max_per_day, timezone, availability_constraints, active";
+                              window_days, min_notice_minutes, max_per_day, seats, timezone, availability_constraints, \
+                              active";
         let mut errors = FieldErrors::default();
         let described = |text: String| bounded_text("description", &text, 0, DESCRIPTION_MAX);
         let constraints = match self.availability_constraints {
@@ -307,6 +316,7 @@ impl UpdateBookingPage {
                 .take(set("min_notice_minutes", self.min_notice_minutes, notice))
                 .unwrap_or_default(),
             max_per_day: errors.take(set_or_clear(self.max_per_day, per_day)).unwrap_or_default(),
+            seats: errors.take(set("seats", self.seats, seats)).unwrap_or_default(),
             zone: errors.take(set("timezone", self.timezone, |name| zone(&name))).unwrap_or_default(),
             constraints: constraints.unwrap_or_default(),
             active: errors.take(set("active", self.active, Ok)).unwrap_or_default(),
@@ -332,7 +342,7 @@ mod tests {
     fn every_invalid_field_of_a_page_is_named() {
         let body = json!({
             "calendar_id": "cal_1", "title": " ", "description": "\0", "duration_minutes": 4, "buffer_minutes": 256,
-            "window_days": 65_536, "min_notice_minutes": -1, "max_per_day": 0, "timezone": "Mars",
+            "window_days": 65_536, "min_notice_minutes": -1, "max_per_day": 0, "seats": 501, "timezone": "Mars",
             "availability_constraints": { "mon": { "start": "x", "end": "25:00" } }, "slug": "Intro", "host_name": "a\nb",
             "location": "", "conference_url": "http://a.example", "accent_color": "red", "embed_origins": ["*"],
             "questions": [{ "id": "a", "label": "A?", "type": "date" }], "guest_reminders": [60, 0]
@@ -347,6 +357,7 @@ mod tests {
             "window_days",
             "min_notice_minutes",
             "max_per_day",
+            "seats",
         ];
         let details = [
             "slug",

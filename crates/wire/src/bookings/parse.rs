@@ -189,11 +189,12 @@ impl MoveBooking {
 
 impl GuestEvent {
     /// Builds the event as its guest sees it ([`Guest::view_of`]).
-    pub fn new(guest: &Guest, event: &calendars::Event) -> Self {
-        let event = guest.view_of(event);
+    pub fn new(page: &domain::BookingPage, booking: &domain::Booking, event: &calendars::Event) -> Self {
+        let event = booking.guest.view_of(event);
         Self {
             id: event.id,
-            title: event.title,
+            // The owner may note down who comes to a shared event.
+            title: if booking.shared { page.title.clone() } else { event.title },
             start_time: event.times.span.start(),
             end_time: event.times.span.end(),
             status: event.status.into(),
@@ -265,8 +266,13 @@ impl CancelBooking {
 
 impl Booked {
     /// Builds the answer to a guest.
-    pub fn new(booking: &domain::Booking, event: &calendars::Event, links: BookingLinks) -> Self {
-        Self { booking_page_id: booking.page, event: GuestEvent::new(&booking.guest, event), links }
+    pub fn new(
+        page: &domain::BookingPage,
+        booking: &domain::Booking,
+        event: &calendars::Event,
+        links: BookingLinks,
+    ) -> Self {
+        Self { booking_page_id: booking.page, event: GuestEvent::new(page, booking, event), links }
     }
 }
 
@@ -286,7 +292,7 @@ impl GuestBooking {
             booking_page_id: page.id,
             booking_page: page.into(),
             status: if takes_place { "confirmed" } else { "cancelled" }.into(),
-            event: event.map(|event| GuestEvent::new(&booking.guest, event)),
+            event: event.map(|event| GuestEvent::new(page, booking, event)),
             name: booking.guest.name.clone(),
             email: booking.guest.email.as_str().to_owned(),
             notes: booking.guest.notes.clone(),
