@@ -143,7 +143,8 @@ impl App {
         wire::GuestBooking::new(&seen.page, &seen.booking, seen.event.as_ref(), links, moves)
     }
 
-    /// Cancels a booking: its events are deleted, unless other guests are in them. Cancelling it again changes nothing and returns the same answer.
+    /// Cancels a booking: its events are deleted, unless other guests are in them. Cancelling it again changes nothing and
+    /// returns the same answer.
     ///
     /// # Errors
     /// [`Refusal::NotFound`], including for a token with another purpose; [`Refusal::BookingOver`] once the booking
@@ -205,9 +206,9 @@ impl App {
     /// not block it.
     ///
     /// # Errors
-    /// As for [`Self::book`], except [`Refusal::BookingClosed`], because a move does not count toward the quota. [`Refusal::NotFound`] also
-    /// for a token with another purpose, and if the page is closed. [`Refusal::BookingOver`] once the booking has
-    /// begun or was cancelled.
+    /// As for [`Self::book`], except [`Refusal::BookingClosed`], because a move does not count toward the quota.
+    /// [`Refusal::NotFound`] also for a token with another purpose, and if the page is closed. [`Refusal::BookingOver`]
+    /// once the booking has begun or was cancelled.
     pub async fn move_booking(
         &self,
         request: &Request,

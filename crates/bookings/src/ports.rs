@@ -82,8 +82,8 @@ pub trait BookingPages: Send + Sync {
     /// visible.
     async fn find_booking(&self, org: OrgId, id: BookingId) -> Result<Option<(BookingPage, BookingNow)>, StoreError>;
 
-    /// The starts of the bookings of a page that nobody cancelled and that take place on one of `calendars` and start in `within`, each with its
-    /// event, in no particular order. A booking of several events counts once.
+    /// The starts of the bookings of a page that nobody cancelled, that take place on one of `calendars` and that start in
+    /// `within`, each with its event, in no particular order. A booking of several events counts once.
     async fn booked_starts(
         &self,
         org: OrgId,

@@ -5,8 +5,8 @@
 //! expanded only around the time that is processed, however many occurrences follow.
 //!
 //! Confirmed events emit reminders, starts and ends. Tentative events emit only reminders, which match their alarms in
-//! the feed, because the events might not take place. A one-off event that guests booked also reminds them. Holds, cancelled events and imported events emit nothing. An
-//! override emits its own happenings, like a one-off event.
+//! the feed, because the events might not take place. A one-off event that guests booked also reminds them.
+//! Holds, cancelled events and imported events emit nothing. An override emits its own happenings, like a one-off event.
 
 use kalends_kernel::{CalendarId, EventId, OrgId, Version};
 use kalends_time::{SignedDuration, Span, Timestamp};
