@@ -4,7 +4,6 @@ use crate::on_both;
 use std::collections::{BTreeMap, BTreeSet};
 
 use kalends_e2e::{Answer, Database, Mail, Server, SignInProvider, at, shifted};
-use mail_parser::{MessageParser, PartType};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
@@ -12,30 +11,21 @@ use serde_json::{Value, json};
 use crate::{
     claims::{self, text},
     console::{Human, own},
-    desk::{Booked, CALL, Desk, EMAIL, NAME, OWN, Open, PAGES, PLACE, booking, end, recipients, with},
+    desk::{
+        Booked, CALL, Desk, EMAIL, EVIL, NAME, OWN, Open, PAGES, PLACE, Seen, booking, end, html, recipients, squeezed,
+        unescaped, value, with,
+    },
     fixtures::{agent_with_calendar, calendar_of, has_exactly, shared_calendar},
     stored::hurry,
 };
 
-/// A browser's `Accept` header.
-const HTML: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 // In the order in which `Desk::mails` returns their mails, after the guest's.
 const BOB: &str = "bob@listen.example";
 const EVE: &str = "eve@listen.example";
 /// The subject of a mail that asks.
 const ASKS: &str = "Do you want emails about bookings?";
-/// Text that would be markup if it were not escaped.
-const EVIL: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>";
 /// More than an hour, in seconds.
 const LATER: i64 = 4_000;
-
-/// A page as a browser receives it.
-struct Seen {
-    status: u16,
-    policy: String,
-    cache: String,
-    text: String,
-}
 
 impl Desk {
     /// A page that sends emails to these addresses. All who are asked agree.
@@ -101,17 +91,6 @@ impl Desk {
         assert!(!seen.asks(), "{}", seen.text);
     }
 
-    /// Opens a page as a browser does.
-    async fn see(&self, path: &str) -> Seen {
-        Seen::of(self.browser.get(format!("{}{path}", self.server.base_url()))).await
-    }
-
-    /// Submits a form as a browser does.
-    async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Seen {
-        let url = format!("{}{path}", self.server.base_url());
-        Seen::of(self.browser.post(url).header("origin", "null").form(fields)).await
-    }
-
     /// The unfolded lines of a booking's file.
     async fn lines(&self, path: &str) -> Vec<String> {
         let answer = self.guest.get(path).await.expect(200);
@@ -128,34 +107,12 @@ impl Booked {
 }
 
 impl Seen {
-    async fn of(request: reqwest::RequestBuilder) -> Self {
-        let answer = request.header("accept", HTML).header("accept-language", "de-DE,de;q=0.9").send().await.unwrap();
-        let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
-        let (policy, cache, kind) =
-            (header("content-security-policy"), header("cache-control"), header("content-type"));
-        let status = answer.status().as_u16();
-        let text = answer.text().await.unwrap();
-        assert!(kind.starts_with("text/html"), "{status} {kind}: {text}");
-        Self { status, policy, cache, text }
-    }
-
-    #[track_caller]
-    fn with(self, status: u16) -> Self {
-        assert_eq!(self.status, status, "{}", self.text);
-        self
-    }
-
     /// Requires that no site may frame the page and that nobody keeps it.
     #[track_caller]
     fn private(self) -> Self {
         assert!(self.policy.contains("frame-ancestors 'none'"), "{}", self.policy);
         assert!(self.cache.contains("no-store"), "{}", self.cache);
         self
-    }
-
-    /// The page with its escaped characters restored.
-    fn plain(&self) -> String {
-        unescaped(&self.text)
     }
 
     /// The page in lower case and without quotes.
@@ -200,13 +157,6 @@ impl Seen {
     }
 }
 
-fn unescaped(text: &str) -> String {
-    let escapes = [("<", "#60 lt"), (">", "#62 gt"), ("\"", "#34 quot"), ("'", "#39 #x27"), ("&", "#38 amp")];
-    escapes.iter().fold(text.to_owned(), |text, (character, names)| {
-        names.split(' ').fold(text, |text, name| text.replace(&format!("&{name};"), character))
-    })
-}
-
 /// The address and the status of each consent of a page, by address.
 #[track_caller]
 fn consents(page: &Value) -> Vec<String> {
@@ -218,13 +168,6 @@ fn consents(page: &Value) -> Vec<String> {
     let mut shown: Vec<String> = shown.collect();
     shown.sort();
     shown
-}
-
-/// The value of a property in the calendar part of a mail.
-#[track_caller]
-fn value(mail: &Mail, name: &str) -> String {
-    let mut found = mail.invitation.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    found.next().unwrap_or_else(|| panic!("no {name}: {mail:#?}")).to_owned()
 }
 
 /// A time as iCalendar writes it.
@@ -250,30 +193,6 @@ fn hosts_hear(mails: &[Mail], what: &str, method: &str, event: &str, start: &str
         newest = newest.max(sequence);
     }
     newest
-}
-
-/// The text without spaces, line ends and the zero-width spaces in what looks like an address.
-fn squeezed(text: &str) -> String {
-    let zero_width = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
-    text.chars().filter(|letter| !letter.is_whitespace() && !zero_width.contains(letter)).collect()
-}
-
-/// The parts of all mails that are HTML. There may be none.
-fn html(server: &Server) -> String {
-    let mut html = String::new();
-    for file in std::fs::read_dir(server.data_dir().join("mail")).unwrap() {
-        let path = file.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "eml") {
-            let bytes = std::fs::read(&path).unwrap();
-            let message = MessageParser::new().parse(&bytes).unwrap();
-            for part in &message.parts {
-                if let PartType::Html(text) = &part.body {
-                    html.push_str(text);
-                }
-            }
-        }
-    }
-    html
 }
 
 /// Signs up a user whose address the provider has proven.

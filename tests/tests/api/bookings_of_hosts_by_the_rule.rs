@@ -6,25 +6,18 @@ use std::collections::BTreeSet;
 
 use chrono::{FixedOffset, TimeDelta};
 use futures::future::join_all;
-use kalends_e2e::{Answer, Client, Database, Mail, Server, at, iso};
-use mail_parser::{MessageParser, PartType};
+use kalends_e2e::{Answer, Database, Mail, at, iso};
 use rstest::rstest;
 use rstest_reuse::apply;
 use serde_json::{Value, json};
 
 use crate::{
     claims::text,
+    desk::{Booked, Desk, EMAIL, LAST, NAME, Open, end, html, squeezed, value},
     fixtures::{agent, agent_with_calendar, event, has_exactly, is_id, is_time, shared_calendar, time},
     webhooks::{hook, with_receiver},
 };
 
-const PAGES: &str = "/v1/booking-pages";
-/// A browser's `Accept` header.
-const HTML: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
-const NAME: &str = "Ada Lovelace";
-const EMAIL: &str = "ada@example.com";
-/// The guest whose mail shows that nothing was sent before it.
-const LAST: &str = "last@example.com";
 /// More than an hour, in seconds.
 const LATER: i64 = 4_000;
 /// The fields of a booking.
@@ -48,90 +41,10 @@ const FIELDS: [&str; 14] = [
 /// The parameters of a list.
 type Query<'a> = &'a [(&'a str, &'a str)];
 
-/// A host with a calendar in UTC, and a guest.
-struct Desk {
-    server: Server,
-    api: Client,
-    guest: Client,
-    agent: String,
-    calendar: String,
-}
-
-/// A booking page.
-struct Open {
-    id: String,
-    /// `/v1/booking-pages/…`
-    path: String,
-    /// `/book/…`
-    book: String,
-}
-
-/// A booking, as its guest knows it.
-struct Booked {
-    /// `evt_…`
-    event: String,
-    /// The path that cancels it.
-    cancel: String,
-    /// The path that moves it.
-    reschedule: String,
-}
-
 impl Desk {
-    /// A host whose mail is not limited.
-    async fn new(database: Database) -> Self {
-        Self::limited(database, "off").await
-    }
-
-    async fn limited(database: Database, limits: &str) -> Self {
-        let server = Server::start_with(database, &[("KALENDS_MAIL_LIMITS", limits)]).await;
-        let api = server.api(&server.org("pro").await);
-        Self::of(server, api).await
-    }
-
-    async fn of(server: Server, api: Client) -> Self {
-        let guest = server.anonymous();
-        let (agent, calendar) = agent_with_calendar(&api).await;
-        Self { server, api, guest, agent, calendar }
-    }
-
-    /// Starts the service again, with its clock moved by `seconds`.
-    async fn later(&mut self, seconds: i64) {
-        self.server.restart_at_offset(seconds).await;
-        self.api = self.api.moved_to(self.server.base_url());
-        self.guest = self.server.anonymous();
-    }
-
-    /// A page with these fields. The defaults are one-hour slots and a window of a week.
-    async fn page(&self, fields: Value) -> Open {
-        let mut body =
-            json!({ "calendar_id": self.calendar, "title": "Intro", "duration_minutes": 60, "window_days": 7 });
-        let Value::Object(fields) = fields else { panic!("not an object: {fields}") };
-        body.as_object_mut().unwrap().extend(fields);
-        let made = self.api.post(PAGES).json(body).await.expect(201);
-        Open { id: made.id(), path: format!("{PAGES}/{}", made.id()), book: format!("/book/{}", text(&made["slug"])) }
-    }
-
-    async fn slots(&self, page: &Open) -> Vec<String> {
-        let listed = self.guest.get(format!("{}/slots", page.book)).await.expect(200);
-        listed["slots"].as_array().unwrap().iter().map(|slot| text(&slot["start"])).collect()
-    }
-
-    async fn book(&self, page: &Open, start: &str) -> Booked {
-        self.book_with(page, start, json!({})).await
-    }
-
-    /// Books with these fields in addition to the usual ones, or instead of them.
-    async fn book_with(&self, page: &Open, start: &str, fields: Value) -> Booked {
-        let mut body = json!({ "name": NAME, "email": EMAIL, "start": start });
-        let Value::Object(fields) = fields else { panic!("not an object: {fields}") };
-        body.as_object_mut().unwrap().extend(fields);
-        let made = self.guest.post(&page.book).json(body).await.expect(201);
-        let path = |url: &Value| text(url).strip_prefix(self.server.base_url()).unwrap().to_owned();
-        Booked {
-            event: text(&made["event"]["id"]),
-            cancel: path(&made["cancel_url"]),
-            reschedule: path(&made["reschedule_url"]),
-        }
+    /// The agent that has the calendar.
+    async fn agent(&self) -> String {
+        text(&self.api.get(format!("/v1/calendars/{}", self.calendar)).await.expect(200)["agentId"])
     }
 
     /// The list of the page's bookings.
@@ -139,49 +52,24 @@ impl Desk {
         self.api.get(bookings(page)).query(query).await.expect(200)
     }
 
-    /// A booking as the list shows it.
-    async fn listed(&self, page: &Open, booked: &Booked) -> Value {
-        let all = self.list(page, &[]).await.data();
-        let mut found: Vec<Value> = all.into_iter().filter(|one| one["event_id"] == booked.event).collect();
-        assert_eq!(found.len(), 1, "{found:#?}");
-        found.remove(0)
-    }
-
     /// The identifier of a booking, `bkg_…`.
     async fn id(&self, page: &Open, booked: &Booked) -> String {
         text(&self.listed(page, booked).await["id"])
     }
 
-    /// Cancels a booking as its host.
-    async fn cancel(&self, id: &str, body: Value) -> Answer {
+    /// Cancels a booking as its host, with this body.
+    async fn cancel_with(&self, id: &str, body: Value) -> Answer {
         self.api.post(cancel(id)).json(body).await
     }
 
-    /// Reads the event of a booking.
-    async fn event(&self, booked: &Booked) -> Answer {
-        self.api.get(format!("/v1/events/{}", booked.event)).await
-    }
-
     /// Requires that `count` mails were sent and no more. Another guest books, and that must be the next mail.
-    async fn nothing_more(&self, count: usize) {
+    async fn mailed_only(&self, count: usize) {
         self.server.wait_for_mails(count).await;
         let page = self.page(json!({})).await;
         let start = self.slots(&page).await.pop().unwrap();
-        self.book_with(&page, &start, json!({ "email": LAST })).await;
+        self.book(&page, &start, json!({ "email": LAST })).await;
         let mails = self.server.wait_for_mails(count + 1).await;
         assert_eq!((mails.len(), mails[count].to.as_str()), (count + 1, LAST), "{mails:#?}");
-    }
-
-    /// Opens a page as a browser does.
-    async fn see(&self, path: &str) -> String {
-        shown(browser().get(format!("{}{path}", self.server.base_url()))).await
-    }
-
-    /// Submits an empty form as a browser does.
-    async fn submit(&self, path: &str) -> String {
-        let form: [(&str, &str); 0] = [];
-        let url = format!("{}{path}", self.server.base_url());
-        shown(browser().post(url).header("origin", "null").form(&form)).await
     }
 }
 
@@ -193,19 +81,6 @@ fn bookings(page: &Open) -> String {
 /// The path at which a host cancels a booking.
 fn cancel(id: &str) -> String {
     format!("/v1/bookings/{id}/cancel")
-}
-
-fn browser() -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap()
-}
-
-/// The page that a browser receives. Its status must be 200.
-async fn shown(request: reqwest::RequestBuilder) -> String {
-    let answer = request.header("accept", HTML).send().await.unwrap();
-    let status = answer.status().as_u16();
-    let page = answer.text().await.unwrap();
-    assert_eq!(status, 200, "{page}");
-    page
 }
 
 /// Requires a complete booking that takes place.
@@ -225,18 +100,6 @@ fn is_cancelled(booking: &Value, by: &str) {
     assert!(time(&booking["cancelled_at"]) >= time(&booking["created_at"]), "{booking:#}");
 }
 
-/// The end of a slot of one hour.
-fn end(start: &str) -> String {
-    iso(at(start) + TimeDelta::hours(1))
-}
-
-/// The value of a property in the calendar part of a mail.
-#[track_caller]
-fn value(mail: &Mail, name: &str) -> String {
-    let mut found = mail.invitation.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    found.next().unwrap_or_else(|| panic!("no {name}: {mail:#?}")).to_owned()
-}
-
 #[track_caller]
 fn sequence(mail: &Mail) -> i64 {
     value(mail, "SEQUENCE").parse().unwrap()
@@ -252,30 +115,6 @@ fn calls_off(mail: &Mail, to: &str, event: &str) {
     assert!(prose.contains("host") && prose.contains("cancel"), "{mail:#?}");
 }
 
-/// The text without spaces, line ends and the zero-width spaces in what looks like an address.
-fn squeezed(text: &str) -> String {
-    let zero_width = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
-    text.chars().filter(|letter| !letter.is_whitespace() && !zero_width.contains(letter)).collect()
-}
-
-/// The parts of all mails that are HTML. There may be none.
-fn html(server: &Server) -> String {
-    let mut html = String::new();
-    for file in std::fs::read_dir(server.data_dir().join("mail")).unwrap() {
-        let path = file.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "eml") {
-            let bytes = std::fs::read(&path).unwrap();
-            let message = MessageParser::new().parse(&bytes).unwrap();
-            for part in &message.parts {
-                if let PartType::Html(text) = &part.body {
-                    html.push_str(text);
-                }
-            }
-        }
-    }
-    html
-}
-
 #[apply(on_both)]
 #[tokio::test]
 async fn bookings_are_listed_by_the_start_of_their_events(#[case] database: Database) {
@@ -286,12 +125,12 @@ async fn bookings_are_listed_by_the_start_of_their_events(#[case] database: Data
     assert_eq!(empty.json, json!({ "data": [], "total": 0, "limit": 50, "offset": 0 }));
     let slots = desk.slots(&page).await;
     let details = json!({ "email": "Ada@Example.com", "notes": "I bring the engine.", "answers": { "team": "Sales" } });
-    let full = desk.book_with(&page, &slots[9], details).await;
-    let late = desk.book(&page, &slots[20]).await;
-    let early = desk.book(&page, &slots[3]).await;
+    let full = desk.book(&page, &slots[9], details).await;
+    let late = desk.book(&page, &slots[20], json!({})).await;
+    let early = desk.book(&page, &slots[3], json!({})).await;
     // The same guest's booking on another page of the calendar is not in the list.
     let other = desk.page(json!({})).await;
-    let elsewhere = desk.book(&other, &slots[5]).await;
+    let elsewhere = desk.book(&other, &slots[5], json!({})).await;
 
     let listed = desk.list(&page, &[]).await;
     has_exactly(&listed.json, &["data", "total", "limit", "offset"]);
@@ -328,10 +167,10 @@ async fn the_list_is_filtered_and_cut(#[case] database: Database) {
     let slots = desk.slots(&page).await;
     let mut made = Vec::new();
     for slot in [3, 9, 15, 20] {
-        made.push(desk.book(&page, &slots[slot]).await);
+        made.push(desk.book(&page, &slots[slot], json!({})).await);
     }
     desk.guest.post(&made[1].cancel).await.expect(200);
-    desk.cancel(&desk.id(&page, &made[3]).await, json!({})).await.expect(200);
+    desk.cancel_with(&desk.id(&page, &made[3]).await, json!({})).await.expect(200);
     let (exact, next) = (slots[9].as_str(), iso(at(&slots[9]) + TimeDelta::seconds(1)));
     let abroad = at(exact).with_timezone(&FixedOffset::east_opt(7_200).unwrap()).to_rfc3339();
     let last = slots[20].as_str();
@@ -382,10 +221,10 @@ async fn a_booking_follows_its_event(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
-    let by_guest = desk.book(&page, &slots[3]).await;
-    let deleted = desk.book(&page, &slots[9]).await;
-    let by_host = desk.book(&page, &slots[15]).await;
-    let patched = desk.book(&page, &slots[20]).await;
+    let by_guest = desk.book(&page, &slots[3], json!({})).await;
+    let deleted = desk.book(&page, &slots[9], json!({})).await;
+    let by_host = desk.book(&page, &slots[15], json!({})).await;
+    let patched = desk.book(&page, &slots[20], json!({})).await;
     let ids: BTreeSet<String> = desk.list(&page, &[]).await.column("id").into_iter().collect();
     let path = |booked: &Booked| format!("/v1/events/{}", booked.event);
 
@@ -432,10 +271,10 @@ async fn a_host_cancels_a_booking(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
-    let kept = desk.book(&page, &slots[3]).await;
+    let kept = desk.book(&page, &slots[3], json!({})).await;
     let reason = json!({ "reason": "I am ill." });
     for (slot, body) in [(5, None), (9, Some(json!({}))), (12, Some(reason.clone()))] {
-        let booked = desk.book(&page, &slots[slot]).await;
+        let booked = desk.book(&page, &slots[slot], json!({})).await;
         let mut expected = desk.listed(&page, &booked).await;
         is_confirmed(&expected);
         let id = text(&expected["id"]);
@@ -451,17 +290,17 @@ async fn a_host_cancels_a_booking(#[case] database: Database) {
         }
         assert_eq!(answer.json, expected, "nothing else changes");
         assert_eq!(desk.listed(&page, &booked).await, expected);
-        desk.event(&booked).await.refused(404, "not_found");
+        desk.event_of(&booked.event).await.refused(404, "not_found");
         assert!(desk.slots(&page).await.contains(&slots[slot]), "its time is offered again");
 
         // The time belongs to somebody else now. A repetition does not change that.
-        let next = desk.book(&page, &slots[slot]).await;
+        let next = desk.book(&page, &slots[slot], json!({})).await;
         for body in [json!({}), reason.clone()] {
-            assert_eq!(desk.cancel(&id, body).await.expect(200).json, expected);
+            assert_eq!(desk.cancel_with(&id, body).await.expect(200).json, expected);
         }
         assert_eq!(desk.listed(&page, &booked).await, expected);
         is_confirmed(&desk.listed(&page, &next).await);
-        assert_eq!(desk.event(&next).await.expect(200)["status"], "confirmed");
+        assert_eq!(desk.event_of(&next.event).await.expect(200)["status"], "confirmed");
         assert!(!desk.slots(&page).await.contains(&slots[slot]));
     }
     is_confirmed(&desk.listed(&page, &kept).await);
@@ -474,15 +313,15 @@ async fn a_cancelled_booking_stays_as_it_is(#[case] database: Database) {
     let desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
-    let by_guest = desk.book(&page, &slots[5]).await;
-    let by_host = desk.book(&page, &slots[9]).await;
-    let deleted = desk.book(&page, &slots[12]).await;
+    let by_guest = desk.book(&page, &slots[5], json!({})).await;
+    let by_host = desk.book(&page, &slots[9], json!({})).await;
+    let deleted = desk.book(&page, &slots[12], json!({})).await;
     for booked in [&by_guest, &by_host] {
-        let asked = desk.see(&booked.cancel).await;
+        let asked = desk.see(&booked.cancel).await.with(200).text;
         assert!(asked.contains("Cancel this booking?") && !asked.contains("already cancelled"), "{asked}");
     }
     desk.guest.post(&by_guest.cancel).await.expect(200);
-    desk.cancel(&desk.id(&page, &by_host).await, json!({})).await.expect(200);
+    desk.cancel_with(&desk.id(&page, &by_host).await, json!({})).await.expect(200);
     desk.api.delete(format!("/v1/events/{}", deleted.event)).await.expect(204);
     let before = desk.list(&page, &[]).await.json;
 
@@ -490,7 +329,7 @@ async fn a_cancelled_booking_stays_as_it_is(#[case] database: Database) {
         let booking = desk.listed(&page, booked).await;
         is_cancelled(&booking, by);
         for body in [json!({}), json!({ "reason": "I am ill." })] {
-            assert_eq!(desk.cancel(&text(&booking["id"]), body).await.expect(200).json, booking);
+            assert_eq!(desk.cancel_with(&text(&booking["id"]), body).await.expect(200).json, booking);
         }
         // Its guest sees that too, and can do no more.
         let views = [booked.cancel.strip_suffix("/cancel").unwrap(), booked.reschedule.strip_suffix("/move").unwrap()];
@@ -502,19 +341,22 @@ async fn a_cancelled_booking_stays_as_it_is(#[case] database: Database) {
         assert_eq!(desk.guest.post(&booked.cancel).await.expect(200)["status"], "cancelled");
         let moved = desk.guest.post(&booked.reschedule).json(json!({ "start": slots[20] })).await;
         moved.refused(409, "conflict").code("booking_over");
-        let pages =
-            [desk.see(&booked.cancel).await, desk.submit(&booked.cancel).await, desk.see(&booked.reschedule).await];
+        let pages = [
+            desk.see(&booked.cancel).await,
+            desk.submit(&booked.cancel, &[]).await,
+            desk.see(&booked.reschedule).await,
+        ];
         for seen in pages {
-            assert!(seen.contains("already cancelled"), "{seen}");
+            seen.with(200).has(&["already cancelled"]);
         }
     }
     assert_eq!(desk.list(&page, &[]).await.json, before);
     // Three confirmations, and one mail for each of the two cancellations.
-    desk.nothing_more(5).await;
+    desk.mailed_only(5).await;
     // A booking whose event the host has deleted is cancelled already.
     let booking = desk.listed(&page, &deleted).await;
     is_cancelled(&booking, "host");
-    assert_eq!(desk.cancel(&text(&booking["id"]), json!({})).await.expect(200).json, booking);
+    assert_eq!(desk.cancel_with(&text(&booking["id"]), json!({})).await.expect(200).json, booking);
 }
 
 #[apply(on_both)]
@@ -523,13 +365,13 @@ async fn the_guest_gets_one_mail_about_the_cancellation(#[case] database: Databa
     let desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
-    let booked = desk.book(&page, &slots[5]).await;
+    let booked = desk.book(&page, &slots[5], json!({})).await;
     desk.server.wait_for_mails(1).await;
     desk.guest.post(&booked.reschedule).json(json!({ "start": slots[7] })).await.expect(200);
     desk.server.wait_for_mails(2).await;
     let id = desk.id(&page, &booked).await;
     let reason = json!({ "reason": "My train is late" });
-    let first = desk.cancel(&id, reason.clone()).await.expect(200);
+    let first = desk.cancel_with(&id, reason.clone()).await.expect(200);
     let mails = desk.server.wait_for_mails(3).await;
     let mail = &mails[2];
     calls_off(mail, EMAIL, &booked.event);
@@ -542,22 +384,22 @@ async fn the_guest_gets_one_mail_about_the_cancellation(#[case] database: Databa
     let links: Vec<&str> = mail.text.split_whitespace().map(|word| word.trim_matches(['<', '>', '.', ','])).collect();
     assert!(links.contains(&address.as_str()), "{address}: {mail:#?}");
     for body in [json!({}), reason] {
-        assert_eq!(desk.cancel(&id, body).await.expect(200).json, first.json);
+        assert_eq!(desk.cancel_with(&id, body).await.expect(200).json, first.json);
     }
-    desk.nothing_more(3).await;
+    desk.mailed_only(3).await;
 
     // On a page that is inactive, no other time can be booked.
     let quiet = desk.page(json!({})).await;
-    let booked = desk.book(&quiet, &slots[20]).await;
+    let booked = desk.book(&quiet, &slots[20], json!({})).await;
     desk.server.wait_for_mails(5).await;
     desk.api.patch(&quiet.path).json(json!({ "active": false })).await.expect(200);
-    desk.cancel(&desk.id(&quiet, &booked).await, json!({})).await.expect(200);
+    desk.cancel_with(&desk.id(&quiet, &booked).await, json!({})).await.expect(200);
     let mails = desk.server.wait_for_mails(6).await;
     calls_off(&mails[5], EMAIL, &booked.event);
     assert!(sequence(&mails[5]) > sequence(&mails[4]), "{mails:#?}");
     assert!(!mails[5].text.contains("/book/"), "{:#?}", mails[5]);
     assert!(!mails[5].text.contains("My train is late"), "{:#?}", mails[5]);
-    desk.nothing_more(6).await;
+    desk.mailed_only(6).await;
 }
 
 #[apply(on_both)]
@@ -566,22 +408,22 @@ async fn the_reason_is_checked_and_no_part_of_it_becomes_a_link(#[case] database
     let desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
-    let (booked, other) = (desk.book(&page, &slots[5]).await, desk.book(&page, &slots[9]).await);
+    let (booked, other) = (desk.book(&page, &slots[5], json!({})).await, desk.book(&page, &slots[9], json!({})).await);
     desk.server.wait_for_mails(2).await;
     let before = desk.listed(&page, &booked).await;
     let id = text(&before["id"]);
     for reason in [json!("é".repeat(501)), json!(7), json!(["I am ill."])] {
-        let answer = desk.cancel(&id, json!({ "reason": reason })).await;
+        let answer = desk.cancel_with(&id, json!({ "reason": reason })).await;
         answer.refused(400, "validation_error").param("reason");
     }
-    let answer = desk.cancel(&id, json!({ "reason": "I am ill.", "note": "Sorry" })).await;
+    let answer = desk.cancel_with(&id, json!({ "reason": "I am ill.", "note": "Sorry" })).await;
     answer.refused(400, "validation_error").param("note").code("unknown_field");
     assert_eq!(desk.listed(&page, &booked).await, before);
-    assert_eq!(desk.event(&booked).await.expect(200)["status"], "confirmed");
+    assert_eq!(desk.event_of(&booked.event).await.expect(200)["status"], "confirmed");
 
     let evil = "I am ill <script>alert(1)</script> <a href=\"https://evil.example/a\">now</a> \
                 then https://evil.example/b or www.evil.example or eve@evil.example";
-    desk.cancel(&id, json!({ "reason": evil })).await.expect(200);
+    desk.cancel_with(&id, json!({ "reason": evil })).await.expect(200);
     let mails = desk.server.wait_for_mails(3).await;
     let mail = &mails[2];
     calls_off(mail, EMAIL, &booked.event);
@@ -599,14 +441,14 @@ async fn the_reason_is_checked_and_no_part_of_it_becomes_a_link(#[case] database
     }
 
     let longest = "é".repeat(500);
-    desk.cancel(&desk.id(&page, &other).await, json!({ "reason": longest })).await.expect(200);
+    desk.cancel_with(&desk.id(&page, &other).await, json!({ "reason": longest })).await.expect(200);
     let mails = desk.server.wait_for_mails(4).await;
     assert!(squeezed(&mails[3].text).contains(&longest), "{:#?}", mails[3]);
     let html = html(&desk.server).to_lowercase();
     assert!(!html.contains("<script"), "{html}");
     let mut links = html.split("href=\"").skip(1);
     assert!(links.all(|link| link.starts_with(base)), "{html}");
-    desk.nothing_more(4).await;
+    desk.mailed_only(4).await;
 }
 
 #[apply(on_both)]
@@ -615,28 +457,28 @@ async fn a_booking_that_has_begun_cannot_be_cancelled_by_its_host(#[case] databa
     let mut desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
-    let (begun, ahead) = (desk.book(&page, &slots[0]).await, desk.book(&page, &slots[9]).await);
+    let (begun, ahead) = (desk.book(&page, &slots[0], json!({})).await, desk.book(&page, &slots[9], json!({})).await);
     desk.server.wait_for_mails(2).await;
     let before = desk.listed(&page, &begun).await;
     desk.later(2 * 3_600).await;
     let id = text(&before["id"]);
     for body in [json!({}), json!({ "reason": "I am ill." })] {
-        desk.cancel(&id, body).await.refused(409, "conflict").code("booking_over");
+        desk.cancel_with(&id, body).await.refused(409, "conflict").code("booking_over");
     }
     desk.api.post(cancel(&id)).await.refused(409, "conflict").code("booking_over");
     assert_eq!(desk.listed(&page, &begun).await, before);
     is_confirmed(&before);
-    assert_eq!(desk.event(&begun).await.expect(200)["status"], "confirmed");
+    assert_eq!(desk.event_of(&begun.event).await.expect(200)["status"], "confirmed");
 
     // One that is still ahead can be cancelled, and only its guest gets a mail.
-    let answer = desk.cancel(&desk.id(&page, &ahead).await, json!({})).await.expect(200);
+    let answer = desk.cancel_with(&desk.id(&page, &ahead).await, json!({})).await.expect(200);
     is_cancelled(&answer.json, "host");
     calls_off(&desk.server.wait_for_mails(3).await[2], EMAIL, &ahead.event);
-    desk.nothing_more(3).await;
+    desk.mailed_only(3).await;
 
     for unknown in [format!("bkg_{}", "0".repeat(26)), "bkg_nobody".to_owned(), begun.event.clone(), page.id.clone()] {
         for body in [json!({}), json!({ "reason": "I am ill." })] {
-            desk.cancel(&unknown, body).await.refused(404, "not_found").code("booking_not_found");
+            desk.cancel_with(&unknown, body).await.refused(404, "not_found").code("booking_not_found");
         }
     }
 }
@@ -648,13 +490,14 @@ async fn a_key_reaches_the_bookings_of_its_own_calendars(#[case] database: Datab
     let shared = shared_calendar(&desk.api, "UTC").await;
     let (page, common) = (desk.page(json!({})).await, desk.page(json!({ "calendar_id": shared })).await);
     let slots = desk.slots(&page).await;
-    let (booked, of_all) = (desk.book(&page, &slots[5]).await, desk.book(&common, &slots[9]).await);
+    let (booked, of_all) =
+        (desk.book(&page, &slots[5], json!({})).await, desk.book(&common, &slots[9], json!({})).await);
     let (id, shared_id) = (desk.id(&page, &booked).await, desk.id(&common, &of_all).await);
     let key = async |agent: &str| {
         let made = desk.api.post("/v1/keys").json(json!({ "agent_id": agent })).await.expect(201);
         desk.server.client(&text(&made["key"]))
     };
-    let (own, sibling) = (key(&desk.agent).await, key(&agent(&desk.api).await).await);
+    let (own, sibling) = (key(&desk.agent().await).await, key(&agent(&desk.api).await).await);
     let stranger = desk.server.api(&desk.server.org("pro").await);
     for (caller, page, id) in [(&sibling, &page, &id), (&sibling, &common, &shared_id), (&own, &common, &shared_id)] {
         caller.get(bookings(page)).await.refused(403, "forbidden");
@@ -669,10 +512,10 @@ async fn a_key_reaches_the_bookings_of_its_own_calendars(#[case] database: Datab
 
     assert_eq!(own.get(bookings(&page)).await.expect(200).json, desk.list(&page, &[]).await.json);
     is_cancelled(&own.post(cancel(&id)).await.expect(200).json, "host");
-    is_cancelled(&desk.cancel(&shared_id, json!({})).await.expect(200).json, "host");
+    is_cancelled(&desk.cancel_with(&shared_id, json!({})).await.expect(200).json, "host");
 
     // The bookings of a deleted page are not listed, but they can still be cancelled.
-    let left = desk.book(&page, &slots[12]).await;
+    let left = desk.book(&page, &slots[12], json!({})).await;
     let before = desk.listed(&page, &left).await;
     let id = text(&before["id"]);
     desk.server.wait_for_mails(5).await;
@@ -682,11 +525,11 @@ async fn a_key_reaches_the_bookings_of_its_own_calendars(#[case] database: Datab
     }
     sibling.post(cancel(&id)).await.refused(403, "forbidden");
     stranger.post(cancel(&id)).await.refused(404, "not_found").code("booking_not_found");
-    assert_eq!(desk.event(&left).await.expect(200)["status"], "confirmed");
+    assert_eq!(desk.event_of(&left.event).await.expect(200)["status"], "confirmed");
     let gone = own.post(cancel(&id)).json(json!({ "reason": "I am ill." })).await.expect(200);
     is_cancelled(&gone.json, "host");
     assert_eq!((&gone["booking_page_id"], &gone["start_time"]), (&json!(page.id), &before["start_time"]));
-    desk.event(&left).await.refused(404, "not_found");
+    desk.event_of(&left.event).await.refused(404, "not_found");
     let mails = desk.server.wait_for_mails(6).await;
     calls_off(&mails[5], EMAIL, &left.event);
     assert!(!mails[5].text.contains("/book/"), "the page is gone: {:#?}", mails[5]);
@@ -697,13 +540,14 @@ async fn a_key_reaches_the_bookings_of_its_own_calendars(#[case] database: Datab
 async fn a_cancellation_is_announced_and_in_the_audit_log(#[case] database: Database) {
     let (server, api, receiver) = with_receiver(database, "pro").await;
     hook(&api, &receiver, "/gone", &["event.deleted"]).await;
-    let desk = Desk::of(server, api).await;
+    let calendar = agent_with_calendar(&api).await.1;
+    let desk = Desk::of(server, api, calendar);
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
-    let booked = desk.book(&page, &slots[5]).await;
+    let booked = desk.book(&page, &slots[5], json!({})).await;
     let id = desk.id(&page, &booked).await;
-    let refused = desk.cancel(&id, json!({ "reason": "é".repeat(501) })).await.refused(400, "validation_error");
-    let done = desk.cancel(&id, json!({ "reason": "I am ill." })).await.expect(200);
+    let refused = desk.cancel_with(&id, json!({ "reason": "é".repeat(501) })).await.refused(400, "validation_error");
+    let done = desk.cancel_with(&id, json!({ "reason": "I am ill." })).await.expect(200);
     let message = receiver.wait_for("/gone", 1).await.remove(0);
     assert_eq!(message.event_type(), "event.deleted");
     let message = message.json();
@@ -712,7 +556,7 @@ async fn a_cancellation_is_announced_and_in_the_audit_log(#[case] database: Data
     assert_eq!(about, (&json!(desk.calendar), &json!(slots[5])), "{message:#}");
 
     // A repetition is not announced. The next message is about another event.
-    desk.cancel(&id, json!({})).await.expect(200);
+    desk.cancel_with(&id, json!({})).await.expect(200);
     let other = event(&desk.api, &desk.calendar, &slots[20], &end(&slots[20])).await;
     desk.api.delete(format!("/v1/events/{other}")).await.expect(204);
     let announced: Vec<String> =
@@ -738,36 +582,36 @@ async fn a_cancellation_is_announced_and_in_the_audit_log(#[case] database: Data
 #[apply(on_both)]
 #[tokio::test]
 async fn beyond_the_limit_of_mail_nothing_is_cancelled(#[case] database: Database) {
-    let mut desk = Desk::limited(database, "org=3,recipient=off").await;
+    let mut desk = Desk::with(database, &[("KALENDS_MAIL_LIMITS", "org=3,recipient=off")]).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
-    let (first, second) = (desk.book(&page, &slots[9]).await, desk.book(&page, &slots[12]).await);
+    let (first, second) = (desk.book(&page, &slots[9], json!({})).await, desk.book(&page, &slots[12], json!({})).await);
     let (first_id, second_id) = (desk.id(&page, &first).await, desk.id(&page, &second).await);
-    let gone = desk.cancel(&first_id, json!({})).await.expect(200);
+    let gone = desk.cancel_with(&first_id, json!({})).await.expect(200);
     // Three mails were sent, and no more may be.
     let before = desk.list(&page, &[]).await.json;
-    let unchanged = desk.event(&second).await.expect(200);
+    let unchanged = desk.event_of(&second.event).await.expect(200);
     for body in [json!({}), json!({ "reason": "I am ill." })] {
-        let refused = desk.cancel(&second_id, body).await.refused(429, "quota_exceeded").code("mail_limit");
+        let refused = desk.cancel_with(&second_id, body).await.refused(429, "quota_exceeded").code("mail_limit");
         let seconds: i64 = refused.header("retry-after").parse().unwrap();
         assert!((1..=3_600).contains(&seconds), "{seconds}");
     }
     assert_eq!(desk.list(&page, &[]).await.json, before);
     is_confirmed(&desk.listed(&page, &second).await);
-    let event = desk.event(&second).await.expect(200);
+    let event = desk.event_of(&second.event).await.expect(200);
     assert_eq!((&event.json, event.header("etag")), (&unchanged.json, unchanged.header("etag")));
     let offered = desk.slots(&page).await;
     assert_eq!((offered.contains(&slots[9]), offered.contains(&slots[12])), (true, false));
     // A repetition sends no mail, so it is not refused.
-    assert_eq!(desk.cancel(&first_id, json!({})).await.expect(200).json, gone.json);
+    assert_eq!(desk.cancel_with(&first_id, json!({})).await.expect(200).json, gone.json);
 
     desk.server.wait_for_mails(3).await;
     desk.later(LATER).await;
-    is_cancelled(&desk.cancel(&second_id, json!({})).await.expect(200).json, "host");
+    is_cancelled(&desk.cancel_with(&second_id, json!({})).await.expect(200).json, "host");
     let mails = desk.server.wait_for_mails(4).await;
     assert_eq!(mails.len(), 4, "the refused cancellations have sent nothing: {mails:#?}");
     calls_off(&mails[3], EMAIL, &second.event);
-    desk.event(&second).await.refused(404, "not_found");
+    desk.event_of(&second.event).await.refused(404, "not_found");
 }
 
 #[apply(on_both)]
@@ -776,9 +620,9 @@ async fn only_one_of_many_cancellations_at_once_counts(#[case] database: Databas
     let desk = Desk::new(database).await;
     let page = desk.page(json!({})).await;
     let slots = desk.slots(&page).await;
-    let (first, second) = (desk.book(&page, &slots[5]).await, desk.book(&page, &slots[9]).await);
+    let (first, second) = (desk.book(&page, &slots[5], json!({})).await, desk.book(&page, &slots[9], json!({})).await);
     let (first_id, second_id) = (desk.id(&page, &first).await, desk.id(&page, &second).await);
-    let hosts = async |id: &str| join_all((0..8).map(|_| desk.cancel(id, json!({ "reason": "I am ill." })))).await;
+    let hosts = async |id: &str| join_all((0..8).map(|_| desk.cancel_with(id, json!({ "reason": "I am ill." })))).await;
     let answers = hosts(&first_id).await;
     let booking = desk.listed(&page, &first).await;
     is_cancelled(&booking, "host");
@@ -786,7 +630,7 @@ async fn only_one_of_many_cancellations_at_once_counts(#[case] database: Databas
         assert_eq!(answer.expect(200).json, booking);
     }
     // Two confirmations and one cancellation.
-    desk.nothing_more(3).await;
+    desk.mailed_only(3).await;
 
     // The guest cancels at the same time. One of both was first, and that does not change any more.
     let (answers, by_guest) = tokio::join!(hosts(&second_id), async { desk.guest.post(&second.cancel).await });
@@ -798,5 +642,5 @@ async fn only_one_of_many_cancellations_at_once_counts(#[case] database: Databas
     for answer in answers {
         assert_eq!(answer.expect(200).json, booking);
     }
-    desk.nothing_more(5).await;
+    desk.mailed_only(5).await;
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     claims::text,
-    desk::{Booked, CALL, Desk, EMAIL, NAME, OWN, Open, PAGES, PLACE, booking, end, recipients},
+    desk::{Booked, CALL, Desk, EMAIL, HOST, NAME, OWN, Open, PAGES, PLACE, booking, end, recipients},
     fixtures::{has_exactly, now, shared_calendar},
 };
 
@@ -17,7 +17,6 @@ const CY: &str = "cy@guest.example";
 const DOT: &str = "dot@guest.example";
 /// The guest whose reminder shows that no other one was sent.
 const ZOE: &str = "zoe@guest.example";
-const HOST: &str = "Grace Hopper";
 
 impl Desk {
     /// Starts the service again at this time. Everything before it passed while the service was down.

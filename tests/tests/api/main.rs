@@ -25,6 +25,7 @@ mod booking_emails_by_the_rule;
 mod booking_html;
 mod booking_pages;
 mod booking_pages_by_the_rule;
+mod booking_questions_by_the_rule;
 mod bookings;
 mod bookings_of_hosts_by_the_rule;
 mod bounds;

@@ -3,7 +3,6 @@
 use crate::on_both;
 use std::collections::{BTreeMap, BTreeSet};
 
-use futures::future::join_all;
 use kalends_e2e::{
     Answer, Client,
     Database::{self, Postgres, Sqlite},
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     claims::text,
-    desk::{Booked, Desk, EMAIL, NAME, OWN, Open, PAGES, PLACE, booking, end, recipients, with},
+    desk::{Booked, Desk, EMAIL, HTML, NAME, OWN, Open, PAGES, PLACE, booking, counted, end, recipients, value, with},
     fixtures::{agent_with_calendar, event, is_id, is_time, now, shared_calendar},
     proposal_races::at_once,
     webhooks::hook,
@@ -32,8 +31,6 @@ const DOT: Guest = ("Dorothy Vaughan", "dot@guest.example");
 const EVE: Guest = ("Evelyn Boyd", "eve@guest.example");
 /// The guest who comes too late.
 const LATE: Guest = ("Zoe Late", "zoe@guest.example");
-/// A browser's `Accept` header.
-const HTML: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 impl Desk {
     /// A page with this many seats.
@@ -55,11 +52,6 @@ impl Desk {
         assert_eq!(events.len(), 1, "one slot has one event: {events:?}");
         let Ok(seated) = seated.try_into() else { panic!("one booking for each guest") };
         seated
-    }
-
-    /// Whether the page offers this slot now.
-    async fn offers(&self, page: &Open, start: &str) -> bool {
-        offered(&self.guest, page, start).await
     }
 
     /// Requires that the slot is not offered and cannot be booked.
@@ -86,13 +78,6 @@ impl Desk {
         let answer = request.send().await.unwrap();
         assert_eq!(answer.status().as_u16(), 200, "{path}");
         answer.text().await.unwrap()
-    }
-
-    /// The bookings of a page, as its host sees them.
-    async fn host_sees(&self, page: &Open) -> Vec<Value> {
-        let listed = self.api.get(format!("{}/bookings?limit=200", page.path)).await.expect(200);
-        assert_eq!(listed["total"], listed.data().len(), "{}", listed.describe());
-        listed.data()
     }
 
     /// The only booking of this guest, as the host sees it.
@@ -139,10 +124,6 @@ impl Desk {
     async fn calls_off(&self, page: &Open, guest: Guest) -> Answer {
         let id = text(&self.record(page, guest).await["id"]);
         self.api.post(format!("/v1/bookings/{id}/cancel")).json(json!({})).await
-    }
-
-    async fn event_of(&self, id: &str) -> Answer {
-        self.api.get(format!("/v1/events/{id}")).await
     }
 
     /// Changes an event as its owner.
@@ -202,13 +183,6 @@ impl Desk {
         let offset: i64 = offset.map_or(0, |seconds| seconds.parse().unwrap());
         let ahead = at(time) - at(&now(&self.api).await);
         self.later(offset + ahead.num_seconds()).await;
-    }
-
-    /// Guests on this many nodes. The nodes end with the first part of the answer.
-    async fn guests_on(&self, nodes: usize) -> (Vec<Server>, Vec<Client>) {
-        let others = join_all((1..nodes).map(|_| self.server.another_node())).await;
-        let guests = std::iter::once(self.guest.clone()).chain(others.iter().map(Server::anonymous)).collect();
-        (others, guests)
     }
 }
 
@@ -285,25 +259,9 @@ fn whole_day(slots: &[String]) -> Vec<String> {
     of_date
 }
 
-/// The value of a property in the calendar part of a mail.
-#[track_caller]
-fn value(mail: &Mail, name: &str) -> String {
-    let mut found = mail.invitation.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    found.next().unwrap_or_else(|| panic!("no {name}: {mail:#?}")).to_owned()
-}
-
 /// A time as iCalendar writes it.
 fn stamp(time: &str) -> String {
     time.replace(['-', ':'], "")
-}
-
-/// The number of answers with each status and code.
-fn counted(answers: &[Answer]) -> BTreeMap<(u16, String), usize> {
-    answers.iter().fold(BTreeMap::new(), |mut counts, answer| {
-        let code = answer.at("/error/code").as_str().unwrap_or_default().to_owned();
-        *counts.entry((answer.status, code)).or_default() += 1;
-        counts
-    })
 }
 
 /// The expected answers: those with this status, and refusals because the slot was taken.

@@ -2,13 +2,16 @@
 //! code.
 
 use crate::on_both;
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Deref,
+};
 
 use futures::future::join_all;
 use kalends_e2e::{
     Answer, Client,
     Database::{self, Postgres, Sqlite},
-    Mail, Server, iso, shifted,
+    Server, iso, shifted,
 };
 use rstest::rstest;
 use rstest_reuse::apply;
@@ -17,50 +20,34 @@ use serde_json::{Value, json};
 use crate::{
     claims::text,
     connecting::{ACCOUNT, CALENDARS, Connecting},
+    desk::{Booked, Desk, EMAIL, LAST, Open, PAGES, booking, counted, end, offered, value, with},
     fixtures::{agent_with_calendar, calendar_of, event, shared_calendar},
     proposal_races::at_once,
     webhooks::{hook, with_receiver},
 };
 
-const PAGES: &str = "/v1/booking-pages";
 const COLLECTIVE: &str = "collective";
 const ROUND_ROBIN: &str = "round_robin";
-const EMAIL: &str = "ada@example.com";
-/// The guest whose mail shows that nothing was sent before it.
-const LAST: &str = "last@example.com";
 const DAY: i64 = 24 * 3_600;
 const WEEK: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/// An organization with agents that have one calendar each, in UTC, and a guest.
-struct Desk {
-    server: Server,
-    api: Client,
-    guest: Client,
+/// A desk whose organization has several agents with one calendar each, in UTC.
+struct TeamDesk {
+    desk: Desk,
     agents: Vec<String>,
     /// The calendar of each agent. Tests name calendars by their places in this list.
     team: Vec<String>,
 }
 
-/// A booking page.
-struct Open {
-    id: String,
-    /// `/v1/booking-pages/…`
-    path: String,
-    /// `/book/…`
-    book: String,
+impl Deref for TeamDesk {
+    type Target = Desk;
+
+    fn deref(&self) -> &Desk {
+        &self.desk
+    }
 }
 
-/// A booking, as its guest knows it.
-struct Booked {
-    /// `evt_…`
-    event: String,
-    /// The path that cancels it.
-    cancel: String,
-    /// The path that moves it.
-    reschedule: String,
-}
-
-impl Desk {
+impl TeamDesk {
     /// A desk with this many calendars.
     async fn new(database: Database, size: usize) -> Self {
         Self::limited(database, size, "{}").await
@@ -79,37 +66,17 @@ impl Desk {
             agents.push(agent);
             team.push(calendar);
         }
-        let guest = server.anonymous();
-        Self { server, api, guest, agents, team }
+        Self { desk: Desk::of(server, api, team[0].clone()), agents, team }
     }
 
     /// Starts the service again, with its clock moved by `days` since the beginning of the test.
     async fn later(&mut self, days: i64) {
-        self.server.restart_at_offset(days * DAY).await;
-        self.api = self.api.moved_to(self.server.base_url());
-        self.guest = self.server.anonymous();
-    }
-
-    /// Guests on this many nodes. The nodes end with the first part of the answer.
-    async fn guests(&self, nodes: usize) -> (Vec<Server>, Vec<Client>) {
-        let others = join_all((1..nodes).map(|_| self.server.another_node())).await;
-        let guests = std::iter::once(self.guest.clone()).chain(others.iter().map(Server::anonymous)).collect();
-        (others, guests)
+        self.desk.later(days * DAY).await;
     }
 
     /// The calendars at these places.
     fn ids(&self, places: &[usize]) -> Value {
         places.iter().map(|place| json!(self.team[*place])).collect()
-    }
-
-    /// The body of a new page on the first calendar. The defaults are one-hour slots and a window of a week.
-    fn body(&self, fields: Value) -> Value {
-        let body = json!({ "calendar_id": self.team[0], "title": "Intro", "duration_minutes": 60, "window_days": 7 });
-        with(body, fields)
-    }
-
-    async fn create(&self, fields: Value) -> Answer {
-        self.api.post(PAGES).json(self.body(fields)).await
     }
 
     /// A page of the team at these places. The first one is `calendar_id`.
@@ -124,30 +91,8 @@ impl Desk {
         Open::of(&self.create(with(team, fields)).await)
     }
 
-    async fn patch(&self, page: &Open, change: Value) -> Answer {
-        self.api.patch(&page.path).json(change).await.expect(200)
-    }
-
-    async fn slots(&self, page: &Open) -> Vec<String> {
-        offered(&self.guest, page).await
-    }
-
-    /// Whether the page offers this slot now.
-    async fn offers(&self, page: &Open, start: &str) -> bool {
-        self.slots(page).await.iter().any(|slot| slot == start)
-    }
-
     async fn book(&self, page: &Open, start: &str) -> Booked {
-        self.booked(&self.guest.post(&page.book).json(booking(start)).await.expect(201))
-    }
-
-    fn booked(&self, answer: &Answer) -> Booked {
-        let path = |url: &Value| text(url).strip_prefix(self.server.base_url()).unwrap().to_owned();
-        Booked {
-            event: text(&answer["event"]["id"]),
-            cancel: path(&answer["cancel_url"]),
-            reschedule: path(&answer["reschedule_url"]),
-        }
+        self.desk.book(page, start, json!({})).await
     }
 
     /// Books a slot and returns the place of the calendar that the booking's event is on.
@@ -157,14 +102,10 @@ impl Desk {
 
     /// Requires that the slot cannot be booked, and that the answer names no calendar.
     async fn is_taken(&self, page: &Open, start: &str) -> Answer {
-        let answer = self.guest.post(&page.book).json(booking(start)).await;
+        let answer = self.guest.post(&page.book).json(booking(start, json!({}))).await;
         let answer = answer.refused(409, "conflict").code("slot_taken").param("start");
         self.names_no_calendar(&answer);
         answer
-    }
-
-    async fn move_to(&self, booked: &Booked, start: &str) -> Answer {
-        self.guest.post(&booked.reschedule).json(json!({ "start": start })).await
     }
 
     /// Cancels a booking as its host.
@@ -180,8 +121,7 @@ impl Desk {
 
     /// The place of the calendar that an event is on.
     async fn place(&self, event: &str) -> usize {
-        let read = self.api.get(format!("/v1/events/{event}")).await.expect(200);
-        self.place_of(&read["calendarId"])
+        self.place_of(&self.event_of(event).await.expect(200)["calendarId"])
     }
 
     #[track_caller]
@@ -191,7 +131,7 @@ impl Desk {
 
     /// An event of one hour that is no booking.
     async fn busy(&self, place: usize, start: &str) -> String {
-        event(&self.api, &self.team[place], start, &shifted(start, 60)).await
+        event(&self.api, &self.team[place], start, &end(start)).await
     }
 
     async fn delete(&self, event: &str) {
@@ -213,21 +153,6 @@ impl Desk {
         join_all((0..self.team.len()).map(|place| self.starts(place))).await
     }
 
-    /// The bookings of a page, as its host sees them.
-    async fn listed(&self, page: &Open) -> Vec<Value> {
-        let listed = self.api.get(format!("{}/bookings?limit=200", page.path)).await.expect(200);
-        assert_eq!(listed["total"], listed.data().len(), "{}", listed.describe());
-        listed.data()
-    }
-
-    /// The booking with this event, as its host sees it.
-    async fn seen(&self, page: &Open, booked: &Booked) -> Value {
-        let found = self.listed(page).await.into_iter().filter(|one| one["event_id"] == booked.event);
-        let mut found: Vec<Value> = found.collect();
-        assert_eq!(found.len(), 1, "{found:#?}");
-        found.remove(0)
-    }
-
     /// The events that count toward the month's quota.
     async fn used(&self) -> Value {
         self.api.get("/v1/usage").await.expect(200)["events"]["used"].clone()
@@ -244,36 +169,6 @@ impl Desk {
     async fn drop_rules(&self, place: usize) {
         self.api.delete(self.rules(place)).await.expect(204);
     }
-}
-
-impl Open {
-    #[track_caller]
-    fn of(made: &Answer) -> Self {
-        assert_eq!(made.status, 201, "{}", made.describe());
-        Self {
-            id: made.id(),
-            path: format!("{PAGES}/{}", made.id()),
-            book: format!("/book/{}", made["slug"].as_str().unwrap()),
-        }
-    }
-}
-
-/// An object with further fields, which replace its own.
-#[track_caller]
-fn with(mut object: Value, fields: Value) -> Value {
-    let Value::Object(fields) = fields else { panic!("not an object: {fields}") };
-    object.as_object_mut().unwrap().extend(fields);
-    object
-}
-
-fn booking(start: &str) -> Value {
-    json!({ "name": "Ada Lovelace", "email": EMAIL, "start": start })
-}
-
-/// The starts of the slots that a guest is offered.
-async fn offered(guest: &Client, page: &Open) -> Vec<String> {
-    let listed = guest.get(format!("{}/slots", page.book)).await.expect(200);
-    listed["slots"].as_array().unwrap().iter().map(|slot| text(&slot["start"])).collect()
 }
 
 /// All slots but those at these indexes.
@@ -302,32 +197,16 @@ fn shown(page: &Value) -> (Value, Value) {
     (field("calendars"), field("assignment"))
 }
 
-/// The number of answers with each status and code.
-fn counted(answers: &[Answer]) -> BTreeMap<(u16, String), usize> {
-    answers.iter().fold(BTreeMap::new(), |mut counts, answer| {
-        let code = answer.at("/error/code").as_str().unwrap_or_default().to_owned();
-        *counts.entry((answer.status, code)).or_default() += 1;
-        counts
-    })
-}
-
 /// The expected answers: bookings, and refusals because the slot was taken.
 fn outcomes(booked: usize, taken: usize) -> BTreeMap<(u16, String), usize> {
     let counts = [((201, String::new()), booked), ((409, "slot_taken".to_owned()), taken)];
     counts.into_iter().filter(|(_, count)| *count > 0).collect()
 }
 
-/// The value of a property in the calendar part of a mail.
-#[track_caller]
-fn value(mail: &Mail, name: &str) -> String {
-    let mut found = mail.invitation.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-    found.next().unwrap_or_else(|| panic!("no {name}: {mail:#?}")).to_owned()
-}
-
 #[apply(on_both)]
 #[tokio::test]
 async fn a_team_is_shown_changed_and_cleared(#[case] database: Database) {
-    let desk = Desk::new(database, 4).await;
+    let desk = TeamDesk::new(database, 4).await;
     let nobody = (Value::Null, Value::Null);
     let plain = desk.create(json!({})).await;
     assert_eq!(shown(&plain.json), nobody);
@@ -374,7 +253,7 @@ async fn a_team_is_shown_changed_and_cleared(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn bad_teams_are_refused_by_name(#[case] database: Database) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let page = Open::of(&desk.create(json!({})).await);
     let before = desk.api.get(&page.path).await.expect(200).json;
     let many = join_all((0..20).map(|_| shared_calendar(&desk.api, "UTC"))).await;
@@ -423,7 +302,7 @@ async fn bad_teams_are_refused_by_name(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn a_team_has_only_calendars_that_the_caller_reaches(#[case] database: Database) {
-    let desk = Desk::new(database, 2).await;
+    let desk = TeamDesk::new(database, 2).await;
     let page = Open::of(&desk.create(json!({})).await);
     let before = desk.api.get(&page.path).await.expect(200).json;
     let stranger = desk.server.api(&desk.server.org("pro").await);
@@ -471,7 +350,7 @@ async fn a_team_has_only_calendars_that_the_caller_reaches(#[case] database: Dat
 #[apply(on_both)]
 #[tokio::test]
 async fn a_collective_booking_takes_all_calendars(#[case] database: Database) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let page = desk.page(COLLECTIVE, &[0, 1, 2]).await;
     let slots = desk.slots(&page).await;
     for (place, slot) in [(1, 5), (0, 6), (2, 4)] {
@@ -485,7 +364,7 @@ async fn a_collective_booking_takes_all_calendars(#[case] database: Database) {
     assert_eq!(nearest, [slots[3].as_str(), &slots[7], &slots[2]], "free on all calendars");
     assert_eq!(desk.all_starts().await, before, "no calendar has a part of a refused booking");
 
-    let answer = desk.guest.post(&page.book).json(booking(&slots[10])).await.expect(201);
+    let answer = desk.guest.post(&page.book).json(booking(&slots[10], json!({}))).await.expect(201);
     desk.names_no_calendar(&answer);
     let booked = desk.booked(&answer);
     let mut ids = BTreeSet::new();
@@ -502,7 +381,7 @@ async fn a_collective_booking_takes_all_calendars(#[case] database: Database) {
     assert_eq!(desk.place(&booked.event).await, 0, "the guest's event is that on `calendar_id`");
 
     // It is one booking.
-    let listed = desk.listed(&page).await;
+    let listed = desk.host_sees(&page).await;
     assert_eq!(listed.len(), 1, "{listed:#?}");
     let about = (&listed[0]["event_id"], &listed[0]["calendar_id"], &listed[0]["start_time"]);
     assert_eq!(about, (&json!(booked.event), &json!(desk.team[0]), &json!(slots[10])));
@@ -516,7 +395,7 @@ async fn a_collective_booking_takes_all_calendars(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn the_free_calendar_with_the_fewest_bookings_gets_the_next(#[case] database: Database) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     // The page names its own calendar last, but it is the first of equals.
     let team = json!({ "calendars": desk.ids(&[2, 1, 0]), "assignment": ROUND_ROBIN });
     let page = Open::of(&desk.create(team).await);
@@ -530,7 +409,7 @@ async fn the_free_calendar_with_the_fewest_bookings_gets_the_next(#[case] databa
     desk.guest.post(&by_guest.cancel).await.expect(200);
     let by_host = desk.book(&page, &slots[6]).await;
     assert_eq!(desk.place(&by_host.event).await, 0);
-    desk.cancel(&text(&desk.seen(&page, &by_host).await["id"])).await.expect(200);
+    desk.cancel(&text(&desk.listed(&page, &by_host).await["id"])).await.expect(200);
     assert_eq!(desk.assigned(&page, &slots[7]).await, 0);
 
     // By place, the calendars have 2, 1 and 1 bookings. One slot takes as many as are free.
@@ -554,7 +433,7 @@ async fn the_free_calendar_with_the_fewest_bookings_gets_the_next(#[case] databa
     assert_eq!(desk.assigned(&page, &slots[24]).await, 2);
 
     // Each booking has one event, and the list names its calendar.
-    let listed = desk.listed(&page).await;
+    let listed = desk.host_sees(&page).await;
     let confirmed: Vec<&Value> = listed.iter().filter(|booking| booking["status"] == "confirmed").collect();
     assert_eq!((listed.len(), confirmed.len()), (13, 11));
     for booking in confirmed {
@@ -568,7 +447,7 @@ async fn the_free_calendar_with_the_fewest_bookings_gets_the_next(#[case] databa
 #[apply(on_both)]
 #[tokio::test]
 async fn a_slot_is_free_as_a_whole_on_one_calendar(#[case] database: Database) {
-    let desk = Desk::new(database, 2).await;
+    let desk = TeamDesk::new(database, 2).await;
     let page = desk.page(ROUND_ROBIN, &[0, 1]).await;
     let slots = desk.slots(&page).await;
     let middle = shifted(&slots[5], 30);
@@ -596,7 +475,7 @@ async fn a_slot_is_free_as_a_whole_on_one_calendar(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn shares_are_those_of_thirty_days(#[case] database: Database) {
-    let mut desk = Desk::new(database, 2).await;
+    let mut desk = TeamDesk::new(database, 2).await;
     let page = desk.page(ROUND_ROBIN, &[0, 1]).await;
     let slots = desk.slots(&page).await;
     // By place, the calendars get 3 and 0 bookings, then 3 and 2.
@@ -617,13 +496,13 @@ async fn shares_are_those_of_thirty_days(#[case] database: Database) {
     for (slot, place) in [(5, 0), (6, 0), (7, 1)] {
         assert_eq!(desk.assigned(&page, &slots[slot]).await, place, "slot {slot}");
     }
-    assert_eq!(desk.listed(&page).await.len(), 9, "those that do not count are listed as before");
+    assert_eq!(desk.host_sees(&page).await.len(), 9, "those that do not count are listed as before");
 }
 
 #[apply(on_both)]
 #[tokio::test]
 async fn each_calendar_has_its_own_hours_and_buffers(#[case] database: Database) {
-    let desk = Desk::new(database, 2).await;
+    let desk = TeamDesk::new(database, 2).await;
     let all = desk.page(COLLECTIVE, &[0, 1]).await;
     let one = desk.page(ROUND_ROBIN, &[0, 1]).await;
     let slots = desk.slots(&all).await;
@@ -689,7 +568,7 @@ async fn a_human_calendar_counts_for_its_calendar_in_the_team(#[case] database: 
     it.until_busy(&[(9 * 60, 10 * 60)]).await;
     assert_eq!((offers(&all).await, offers(&one).await), ((false, true), (true, true)));
 
-    let book = async |page: &Open, start: &str| guest.post(&page.book).json(booking(start)).await;
+    let book = async |page: &Open, start: &str| guest.post(&page.book).json(booking(start, json!({}))).await;
     book(&all, &nine).await.refused(409, "conflict").code("slot_taken");
     let assigned = async |start: &str| {
         let booked = book(&one, start).await.expect(201);
@@ -704,7 +583,7 @@ async fn a_human_calendar_counts_for_its_calendar_in_the_team(#[case] database: 
 #[apply(on_both)]
 #[tokio::test]
 async fn a_deleted_calendar_no_longer_counts(#[case] database: Database) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let all = desk.page(COLLECTIVE, &[0, 1, 2]).await;
     let one = desk.page(ROUND_ROBIN, &[0, 1]).await;
     let slots = desk.slots(&all).await;
@@ -734,13 +613,13 @@ async fn a_deleted_calendar_no_longer_counts(#[case] database: Database) {
     desk.book(&all, &slots[8]).await;
     desk.is_taken(&all, &slots[8]).await;
     assert_eq!(desk.starts(0).await, slots_of(&[5, 7, 8, 20]));
-    assert_eq!(desk.listed(&all).await.len(), 3);
+    assert_eq!(desk.host_sees(&all).await.len(), 3);
 }
 
 #[apply(on_both)]
 #[tokio::test]
 async fn a_day_takes_its_maximum_on_all_calendars_together(#[case] database: Database) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let one = desk.page_with(ROUND_ROBIN, &[0, 1, 2], json!({ "max_per_day": 2 })).await;
     let all = desk.page_with(COLLECTIVE, &[0, 1, 2], json!({ "max_per_day": 2 })).await;
     let slots = desk.slots(&one).await;
@@ -769,11 +648,11 @@ async fn a_day_takes_its_maximum_on_all_calendars_together(#[case] database: Dat
     desk.book(&all, &second[5]).await;
     assert_eq!(left(&all, &second).await, 0);
     desk.is_taken(&all, &second[7]).await;
-    desk.cancel(&text(&desk.seen(&all, &booked).await["id"])).await.expect(200);
+    desk.cancel(&text(&desk.listed(&all, &booked).await["id"])).await.expect(200);
     assert_eq!(left(&all, &second).await, 23);
 
     // Also at once.
-    let calls = third[2..14].iter().map(|start| desk.guest.post(&one.book).json(booking(start)));
+    let calls = third[2..14].iter().map(|start| desk.guest.post(&one.book).json(booking(start, json!({}))));
     let answers = at_once(calls.collect()).await;
     assert_eq!(counted(&answers), outcomes(2, 10));
 }
@@ -781,7 +660,7 @@ async fn a_day_takes_its_maximum_on_all_calendars_together(#[case] database: Dat
 #[apply(on_both)]
 #[tokio::test]
 async fn a_booking_counts_each_of_its_events(#[case] database: Database) {
-    let desk = Desk::limited(database, 3, r#"{"events":8}"#).await;
+    let desk = TeamDesk::limited(database, 3, r#"{"events":8}"#).await;
     let all = desk.page(COLLECTIVE, &[0, 1, 2]).await;
     let one = desk.page(ROUND_ROBIN, &[0, 1, 2]).await;
     let slots = desk.slots(&all).await;
@@ -795,7 +674,7 @@ async fn a_booking_counts_each_of_its_events(#[case] database: Database) {
     // One event is left. That is not enough for all calendars, so none of them gets one.
     let before = desk.all_starts().await;
     let closed = async |page: &Open| {
-        let answer = desk.guest.post(&page.book).json(booking(&slots[10])).await;
+        let answer = desk.guest.post(&page.book).json(booking(&slots[10], json!({}))).await;
         let answer = answer.refused(429, "quota_exceeded").code("booking_closed");
         assert!(!answer.text().contains("plan"), "guests do not see the plan: {}", answer.describe());
     };
@@ -819,7 +698,7 @@ async fn a_booking_counts_each_of_its_events(#[case] database: Database) {
 async fn each_event_is_announced(#[case] database: Database) {
     let (server, api, receiver) = with_receiver(database, "pro").await;
     hook(&api, &receiver, "/all", &["event.created", "event.updated", "event.deleted"]).await;
-    let desk = Desk::of(server, api, 3).await;
+    let desk = TeamDesk::of(server, api, 3).await;
     let all = desk.page(COLLECTIVE, &[0, 1, 2]).await;
     let one = desk.page(ROUND_ROBIN, &[1, 2]).await;
     let slots = desk.slots(&all).await;
@@ -858,7 +737,7 @@ async fn each_event_is_announced(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn the_guest_gets_one_mail_for_each_change(#[case] database: Database) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let all = desk.page(COLLECTIVE, &[0, 1, 2]).await;
     let one = desk.page(ROUND_ROBIN, &[0, 1, 2]).await;
     let slots = desk.slots(&all).await;
@@ -877,11 +756,11 @@ async fn the_guest_gets_one_mail_for_each_change(#[case] database: Database) {
     // This one is cancelled by its host.
     let last = desk.book(&all, &slots[20]).await;
     desk.server.wait_for_mails(6).await;
-    desk.cancel(&text(&desk.seen(&all, &last).await["id"])).await.expect(200);
+    desk.cancel(&text(&desk.listed(&all, &last).await["id"])).await.expect(200);
     desk.server.wait_for_mails(7).await;
 
     // The next mail is that to another guest.
-    let next = with(booking(&slots[30]), json!({ "email": LAST }));
+    let next = booking(&slots[30], json!({ "email": LAST }));
     desk.guest.post(&all.book).json(next).await.expect(201);
     let mails = desk.server.wait_for_mails(8).await;
     let to: Vec<&str> = mails.iter().map(|mail| mail.to.as_str()).collect();
@@ -905,7 +784,7 @@ async fn the_guest_gets_one_mail_for_each_change(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn a_cancellation_deletes_all_events(#[case] database: Database) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let all = desk.page(COLLECTIVE, &[0, 1, 2]).await;
     let one = desk.page(ROUND_ROBIN, &[0, 1, 2]).await;
     let slots = desk.slots(&all).await;
@@ -926,7 +805,7 @@ async fn a_cancellation_deletes_all_events(#[case] database: Database) {
     };
     assert_eq!(has(&[3, 5, 9, 11, 13]).await, [0]);
 
-    let id = async |page: &Open, booked: &Booked| text(&desk.seen(page, booked).await["id"]);
+    let id = async |page: &Open, booked: &Booked| text(&desk.listed(page, booked).await["id"]);
     let (host_s, single_s, left_s) = (id(&all, &by_host).await, id(&one, &single).await, id(&all, &left).await);
     for _ in 0..2 {
         assert_eq!(desk.guest.post(&by_guest.cancel).await.expect(200)["status"], "cancelled");
@@ -942,7 +821,7 @@ async fn a_cancellation_deletes_all_events(#[case] database: Database) {
     assert_eq!(has(&[9, 11, 13]).await, [0_usize; 0]);
     assert_eq!(desk.slots(&all).await, without(&slots, &[9, 11, 13]));
     let about: Vec<_> =
-        desk.listed(&all).await.iter().map(|one| (one["status"].clone(), one["cancelled_by"].clone())).collect();
+        desk.host_sees(&all).await.iter().map(|one| (one["status"].clone(), one["cancelled_by"].clone())).collect();
     let stays = (json!("confirmed"), Value::Null);
     let cancelled = |by: &str| (json!("cancelled"), json!(by));
     assert_eq!(about, [cancelled("guest"), cancelled("host"), stays.clone(), stays.clone(), stays]);
@@ -962,7 +841,7 @@ async fn a_cancellation_deletes_all_events(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn a_collective_booking_moves_as_a_whole(#[case] database: Database) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let page = desk.page_with(COLLECTIVE, &[0, 1, 2], json!({ "buffer_minutes": 30 })).await;
     let slots = desk.slots(&page).await;
     let booked = desk.book(&page, &slots[5]).await;
@@ -988,7 +867,7 @@ async fn a_collective_booking_moves_as_a_whole(#[case] database: Database) {
         assert_eq!(events().await, expected);
     }
     assert!(desk.offers(&page, &slots[5]).await && !desk.offers(&page, &slots[12]).await);
-    let seen = desk.seen(&page, &booked).await;
+    let seen = desk.listed(&page, &booked).await;
     assert_eq!((&seen["start_time"], &seen["calendar_id"]), (&json!(slots[12]), &json!(desk.team[0])));
     desk.guest.post(&booked.cancel).await.expect(200);
     desk.delete(&blocker).await;
@@ -1010,15 +889,15 @@ async fn a_collective_booking_moves_as_a_whole(#[case] database: Database) {
 #[apply(on_both)]
 #[tokio::test]
 async fn a_moved_booking_stays_on_its_calendar_if_that_is_free(#[case] database: Database) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let page = desk.page_with(ROUND_ROBIN, &[0, 1, 2], json!({ "buffer_minutes": 30 })).await;
     let slots = desk.slots(&page).await;
     let booked = desk.book(&page, &slots[5]).await;
-    let id = text(&desk.seen(&page, &booked).await["id"]);
+    let id = text(&desk.listed(&page, &booked).await["id"]);
     let mut others = Vec::new();
     // Where the booking is now. It has one event, which the list names.
     let place = async |others: &[String], slot: usize| {
-        let listed = desk.listed(&page).await;
+        let listed = desk.host_sees(&page).await;
         let found = listed.iter().find(|booking| booking["id"] == id).unwrap();
         assert_eq!(found["start_time"], slots[slot], "{found:#}");
         let place = desk.place_of(&found["calendar_id"]);
@@ -1070,10 +949,10 @@ async fn a_moved_booking_stays_on_its_calendar_if_that_is_free(#[case] database:
 #[case::two_nodes(Postgres, 2)]
 #[tokio::test]
 async fn slots_change_at_once_with_every_calendar(#[case] database: Database, #[case] nodes: usize) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let all = desk.page(COLLECTIVE, &[0, 1, 2]).await;
     let one = desk.page(ROUND_ROBIN, &[0, 1]).await;
-    let (_nodes, guests) = desk.guests(nodes).await;
+    let (_nodes, guests) = desk.guests_on(nodes).await;
     let slots = desk.slots(&all).await;
     // Whether each page offers the slot, on all nodes. What is read here is cached for the next step.
     let offers = async |slot: usize| {
@@ -1149,11 +1028,12 @@ async fn many_guests_at_once_are_shared_out_evenly(#[case] database: Database, #
     const SIZE: usize = 5;
     const SLOTS: usize = 40;
     const MORE: usize = 50;
-    let desk = Desk::new(database, SIZE).await;
+    let desk = TeamDesk::new(database, SIZE).await;
     let page = desk.page(ROUND_ROBIN, &[0, 1, 2, 3, 4]).await;
-    let (_nodes, guests) = desk.guests(nodes).await;
+    let (_nodes, guests) = desk.guests_on(nodes).await;
     let slots = desk.slots(&page).await;
-    let call = |guest: usize, slot: usize| guests[guest % nodes].post(&page.book).json(booking(&slots[slot]));
+    let call =
+        |guest: usize, slot: usize| guests[guest % nodes].post(&page.book).json(booking(&slots[slot], json!({})));
     // As many guests for each slot as there are calendars, on different nodes. There is room for all of them.
     let calls = (0..SLOTS * SIZE).map(|number| call(number / SLOTS, 10 + number % SLOTS));
     let answers = at_once(calls.collect()).await;
@@ -1186,13 +1066,14 @@ async fn many_guests_at_once_are_shared_out_evenly(#[case] database: Database, #
 #[tokio::test]
 async fn one_of_many_guests_at_once_gets_all_calendars(#[case] database: Database, #[case] nodes: usize) {
     const GUESTS: usize = 24;
-    let desk = Desk::new(database, 4).await;
+    let desk = TeamDesk::new(database, 4).await;
     let page = desk.page_with(COLLECTIVE, &[0, 1, 2, 3], json!({ "buffer_minutes": 15 })).await;
-    let (_nodes, guests) = desk.guests(nodes).await;
+    let (_nodes, guests) = desk.guests_on(nodes).await;
     let slots = desk.slots(&page).await;
     let mut booked = Vec::new();
     for slot in [10, 15, 20] {
-        let calls = (0..GUESTS).map(|number| guests[number % nodes].post(&page.book).json(booking(&slots[slot])));
+        let calls =
+            (0..GUESTS).map(|number| guests[number % nodes].post(&page.book).json(booking(&slots[slot], json!({}))));
         let answers = at_once(calls.collect()).await;
         assert_eq!(counted(&answers), outcomes(1, GUESTS - 1));
         booked.push(slots[slot].clone());
@@ -1200,7 +1081,7 @@ async fn one_of_many_guests_at_once_gets_all_calendars(#[case] database: Databas
             assert_eq!(starts, &booked, "calendar {place} has one event of each booking");
         }
     }
-    assert_eq!(desk.listed(&page).await.len(), 3);
+    assert_eq!(desk.host_sees(&page).await.len(), 3);
     assert_eq!((desk.used().await, desk.slots(&page).await.contains(&slots[20])), (json!(12), false));
 }
 
@@ -1211,7 +1092,7 @@ async fn one_of_many_guests_at_once_gets_all_calendars(#[case] database: Databas
 #[tokio::test]
 async fn pages_that_share_calendars_never_book_one_twice(#[case] database: Database, #[case] nodes: usize) {
     const GUESTS: usize = 24;
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let single = json!({ "calendar_id": desk.team[1] });
     // Each page, and the number of events of its bookings.
     let pages = [
@@ -1220,7 +1101,7 @@ async fn pages_that_share_calendars_never_book_one_twice(#[case] database: Datab
         (desk.page(ROUND_ROBIN, &[1, 0]).await, 1),
         (Open::of(&desk.create(single).await), 1),
     ];
-    let (_nodes, guests) = desk.guests(nodes).await;
+    let (_nodes, guests) = desk.guests_on(nodes).await;
     let slots = desk.slots(&pages[0].0).await;
     let mut expected = 0;
     for slot in [10, 15, 20, 25] {
@@ -1228,7 +1109,7 @@ async fn pages_that_share_calendars_never_book_one_twice(#[case] database: Datab
         let page = |number: usize| &pages[(number + slot / 5) % pages.len()];
         let calls = (0..GUESTS).map(|number| {
             let guest = &guests[number / pages.len() % nodes];
-            guest.post(&page(number).0.book).json(booking(&slots[slot]))
+            guest.post(&page(number).0.book).json(booking(&slots[slot], json!({})))
         });
         let answers = at_once(calls.collect()).await;
         let booked = answers.iter().filter(|answer| answer.status == 201).count();
@@ -1247,14 +1128,14 @@ async fn pages_that_share_calendars_never_book_one_twice(#[case] database: Datab
         assert_eq!(starts.iter().map(Vec::len).sum::<usize>(), expected, "{starts:?}");
     }
     // Every booking is listed once, by its own page.
-    let lists = join_all(pages.iter().map(async |(page, events)| desk.listed(page).await.len() * events)).await;
+    let lists = join_all(pages.iter().map(async |(page, events)| desk.host_sees(page).await.len() * events)).await;
     assert_eq!(lists.iter().sum::<usize>(), expected);
 }
 
 #[apply(on_both)]
 #[tokio::test]
 async fn a_move_needs_the_calendar_of_each_event_also_after_the_team_has_changed(#[case] database: Database) {
-    let desk = Desk::new(database, 3).await;
+    let desk = TeamDesk::new(database, 3).await;
     let page = desk.page(COLLECTIVE, &[0, 1]).await;
     let slots = desk.slots(&page).await;
     let booked = desk.book(&page, &slots[5]).await;
@@ -1274,14 +1155,14 @@ async fn a_move_needs_the_calendar_of_each_event_also_after_the_team_has_changed
 #[apply(on_both)]
 #[tokio::test]
 async fn a_booking_on_another_calendar_outlives_the_calendar_of_the_page(#[case] database: Database) {
-    let desk = Desk::new(database, 2).await;
+    let desk = TeamDesk::new(database, 2).await;
     let (all, one) = (desk.page(COLLECTIVE, &[0, 1]).await, desk.page(ROUND_ROBIN, &[0, 1]).await);
     let slots = desk.slots(&all).await;
     desk.busy(0, &slots[5]).await;
     let alone = desk.book(&one, &slots[5]).await;
     let by_guest = desk.book(&all, &slots[7]).await;
     let by_host = desk.book(&all, &slots[9]).await;
-    let id = text(&desk.seen(&all, &by_host).await["id"]);
+    let id = text(&desk.listed(&all, &by_host).await["id"]);
     desk.api.delete(format!("/v1/calendars/{}", desk.team[0])).await.expect(204);
     desk.guest.get(format!("{}/slots", all.book)).await.refused(404, "not_found");
     assert_eq!(desk.starts(1).await, [slots[5].clone(), slots[7].clone(), slots[9].clone()]);
@@ -1295,13 +1176,13 @@ async fn a_booking_on_another_calendar_outlives_the_calendar_of_the_page(#[case]
 #[apply(on_both)]
 #[tokio::test]
 async fn what_is_left_of_a_booking_is_cancelled_under_its_own_uid(#[case] database: Database) {
-    let desk = Desk::new(database, 2).await;
+    let desk = TeamDesk::new(database, 2).await;
     let page = desk.page(COLLECTIVE, &[0, 1]).await;
     let slots = desk.slots(&page).await;
     for (slot, by_host) in [(5, false), (9, true)] {
         let before = desk.server.mails().len();
         let booked = desk.book(&page, &slots[slot]).await;
-        let id = text(&desk.seen(&page, &booked).await["id"]);
+        let id = text(&desk.listed(&page, &booked).await["id"]);
         desk.delete(&booked.event).await;
         if by_host {
             desk.cancel(&id).await.expect(200);
@@ -1317,7 +1198,7 @@ async fn what_is_left_of_a_booking_is_cancelled_under_its_own_uid(#[case] databa
 #[apply(on_both)]
 #[tokio::test]
 async fn a_booking_whose_event_moved_away_from_another_that_has_begun_is_cancelled(#[case] database: Database) {
-    let mut desk = Desk::new(database, 2).await;
+    let mut desk = TeamDesk::new(database, 2).await;
     let page = desk.page(COLLECTIVE, &[0, 1]).await;
     let slots = desk.slots(&page).await;
     let booked = desk.book(&page, &slots[5]).await;
@@ -1331,7 +1212,7 @@ async fn a_booking_whose_event_moved_away_from_another_that_has_begun_is_cancell
 #[apply(on_both)]
 #[tokio::test]
 async fn a_key_changes_who_takes_part_only_if_it_reaches_all(#[case] database: Database) {
-    let desk = Desk::new(database, 2).await;
+    let desk = TeamDesk::new(database, 2).await;
     let page = desk.page(ROUND_ROBIN, &[0, 1]).await;
     let key = desk.api.post("/v1/keys").json(json!({ "agent_id": desk.agents[0] })).await.expect(201);
     let scoped = desk.server.client(&text(&key["key"]));
