@@ -55,6 +55,12 @@ async function open(browser, address, settings = {}) {
   return page;
 }
 
+// Without motion, because colours in a transition between schemes do not count.
+function prefer(page, scheme) {
+  const still = { name: 'prefers-reduced-motion', value: 'reduce' };
+  return page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, still]);
+}
+
 async function rules(browser, base) {
   for (const name of Object.keys(gallery.files).filter((name) => name.endsWith('.html'))) {
     // With a zone in the address, the script does not request another one.
@@ -64,9 +70,7 @@ async function rules(browser, base) {
     for (const width of WIDTHS) {
       await page.setViewport({ width, height: 900 });
       for (const scheme of SCHEMES) {
-        // Without motion, because colours in a transition between schemes do not count.
-        const still = { name: 'prefers-reduced-motion', value: 'reduce' };
-        await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }, still]);
+        await prefer(page, scheme);
         const found = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly }), RULES);
         for (const { id, impact, help, nodes } of found.violations) {
           const where = nodes.map((node) => node.html).slice(0, 3).join(' ');
@@ -137,7 +141,7 @@ async function pictures(browser, base) {
     const [, name, dark, width] = file.match(/^(.*?)(-dark)?-(\d+)\.png$/);
     const page = await open(browser, `${base}/${name}.html?tz=x`);
     await page.setViewport({ width: Number(width), height: 200 });
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
+    await prefer(page, dark ? 'dark' : 'light');
     await page.screenshot({ path: join(PICTURES, file), fullPage: true });
     await page.close();
   }
