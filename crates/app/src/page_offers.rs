@@ -273,10 +273,12 @@ impl App {
         let humans = self.humans_of(page.org, sources).await?;
         let TakenOnPage { taken, known, shared, .. } =
             self.taken_on_page(page, (parties, &humans), around, moving, now).await?;
-        let slot = page.book(start, &taken, now).or_else(|_| {
-            // What is offered instead is another time.
-            page.book(start, &taken.clone().and(&moving.times(sources)), now).map_err(refused_slot)
-        })?;
+        let slot = page.book(start, &taken, now).or_else(|refused| match moving.events {
+            [] => Err(refused),
+            // What is offered instead is another time than the one that the booking has.
+            _ => page.book(start, &taken.clone().and(&moving.times(sources)), now),
+        });
+        let slot = slot.map_err(refused_slot)?;
         let joins = shared.into_iter().find(|event| event.span == slot);
         let mut count = None;
         let chosen = match parties.assignment {
