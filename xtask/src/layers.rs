@@ -62,7 +62,7 @@ const LAYERS: &[(Layer, &[&str])] = &[
             "quotas",
         ],
     ),
-    (Layer::Kernel, &["remote", "kernel", "time"]),
+    (Layer::Kernel, &["i18n", "remote", "kernel", "time"]),
     (Layer::Tool, &["testkit"]),
 ];
 

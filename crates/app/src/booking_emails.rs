@@ -3,6 +3,7 @@
 use kalends_bookings::{Booking, BookingPage, Change, Consent, ConsentToken, Listener, Listeners};
 use kalends_calendars::{Event, Patch, Repeats};
 use kalends_feeds::write::{Meeting, Method, Party};
+use kalends_i18n::Translator;
 use kalends_kernel::{Email, Foreign, OrgId};
 use kalends_notifications::About;
 
@@ -128,7 +129,7 @@ impl App {
         let visit = letters::Visit {
             title: &title,
             guest: &booking.guest,
-            when: When::of(event.times, page.timetable.zone),
+            when: When::of(event.times, page.timetable.zone, Translator::english()),
             location: event.location.as_deref().map(Foreign::new),
             call: event.conference_url.as_ref(),
             questions: page.details.questions.as_slice(),

@@ -3,6 +3,7 @@
 use kalends_bookings::{Booking, BookingPage, BookingToken, Guest};
 use kalends_calendars::{Attendee, AttendeeRole, AttendeeStatus, Event, Repeats};
 use kalends_feeds::write::{Meeting, Method, Party};
+use kalends_i18n::Translator;
 use kalends_kernel::{Email, Foreign};
 use kalends_notifications::{About, Letter as QueuedLetter};
 use kalends_time::Timestamp;
@@ -35,14 +36,16 @@ impl App {
         };
         let sender = self.parts.mailer.sender();
         let (guest, shown) = (&booking.guest, as_added(page, booking, event));
-        let appointment = appointment(page, guest, &shown);
+        let words = &Translator::new(guest.locale);
+        let appointment = appointment(page, guest, &shown, words);
         let attendee = accepted(&guest.email);
+        let move_label = words.say("calendar-move").to_string();
         let moves = links.as_ref().and_then(|links| links.reschedule_url.as_deref());
         let text = Meeting::new(page.timetable.zone, &shown, None, &[]).to(&Party {
             method,
             organizer: (appointment.host.as_ref().unwrap_or(&appointment.title), &sender),
             attendee: &attendee,
-            link: moves.map(|link| ("To take another time:", link)),
+            link: moves.map(|link| (move_label.as_str(), link)),
             takes_place: method == Method::Request,
             written: now,
         });
@@ -70,7 +73,8 @@ impl App {
     ) -> Option<QueuedLetter> {
         let links = self.links(page, booking.kept_token.as_ref()?);
         let (guest, shown) = (&booking.guest, as_added(page, booking, event));
-        let mut mail = letters::booking_reminder(&guest.email, &appointment(page, guest, &shown), &links);
+        let words = &Translator::new(guest.locale);
+        let mut mail = letters::booking_reminder(&guest.email, &appointment(page, guest, &shown, words), &links);
         let start = event.times.span.start();
         mail.until = Some(start);
         // It does not replace the email that confirms or moves the booking, but such an email replaces it.
@@ -105,11 +109,17 @@ impl App {
 }
 
 /// A booking as the emails to its guest show it. `shown` is its event as the guest gets it.
-fn appointment<'a>(page: &BookingPage, guest: &Guest, shown: &'a Event) -> letters::Appointment<'a> {
+fn appointment<'a>(
+    page: &BookingPage,
+    guest: &Guest,
+    shown: &'a Event,
+    words: &'a Translator,
+) -> letters::Appointment<'a> {
     letters::Appointment {
+        words,
         title: Foreign::new(&page.title),
         host: page.details.host_name.as_deref().map(Foreign::new),
-        when: When::of(shown.times, guest.zone.unwrap_or(page.timetable.zone)),
+        when: When::of(shown.times, guest.zone.unwrap_or(page.timetable.zone), words),
         location: shown.location.as_deref().map(Foreign::new),
         call: shown.conference_url.as_ref(),
     }

@@ -2,6 +2,7 @@
 
 use kalends_calendars::{Attendee, Attendees, Calendar, ChangedOverride, Event, Invite, Recurrence, ReplyToken};
 use kalends_feeds::write::{Meeting, Method, Party};
+use kalends_i18n::Translator;
 use kalends_kernel::{FieldError, Foreign};
 use kalends_notifications::About;
 use kalends_time::{Timestamp, Zone};
@@ -128,7 +129,11 @@ impl App {
         let organizer = Foreign::new(&self.organizer(&calendar).await?);
         let (sender, base) = (self.parts.mailer.sender(), &self.parts.settings.base_url);
         let shown = |event: &Event| {
-            Gathering::new(event, When::of(event.times, zone_of(event, series, calendar.zone)), organizer.clone())
+            Gathering::new(
+                event,
+                When::of(event.times, zone_of(event, series, calendar.zone), Translator::english()),
+                organizer.clone(),
+            )
         };
         let cancelled = invited.cancelled();
         let (asks, cancels) = (shown(event), shown(&cancelled));

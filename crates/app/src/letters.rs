@@ -9,13 +9,16 @@ use std::fmt::Display;
 use kalends_accounts::{Code, Email, ResetToken, RevocationToken};
 use kalends_calendars::{ConferenceUrl, Event, Times};
 use kalends_feeds::write::MAILED_DESCRIPTION_MAX;
+use kalends_i18n::{Sentence, Translator};
 use kalends_kernel::{Foreign, WebhookId};
 use kalends_notifications::Deactivation;
-use kalends_time::{CivilDateTime, SignedDuration, Timestamp, Zone};
+use kalends_time::{SignedDuration, Timestamp, Zone};
 
 use crate::ports::Mail;
 
 mod bookings;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use bookings::{
     Appointment, HostLetter, Visit, asks_for_consent, booked, booking_cancelled, booking_moved, booking_reminder,
@@ -24,8 +27,8 @@ pub(crate) use bookings::{
 
 /// The frame of the HTML.
 const FRAME: &str = include_str!("../templates/letter.html");
-/// The end of the plain text, which names the sender.
-const SIGNATURE: &str = "-- \nKalends, the calendar backend for agents. Replies to this email are not read.\n";
+/// Begins the signature of a plain text (RFC 3676 section 4.3).
+const SIGNATURE: &str = "-- ";
 
 /// A value of ours that may appear in an email as it is: nobody else chooses its text.
 pub(crate) trait Own: Display {}
@@ -40,26 +43,20 @@ pub(crate) struct When(pub(crate) String);
 
 impl When {
     /// The times of an event, by the clocks of `zone`.
-    pub(crate) fn of(times: Times, zone: Zone) -> Self {
-        const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-        let clock = |at: CivilDateTime| {
-            let minutes = at.time.as_micros() / 60_000_000;
-            format!("{:02}:{:02}", minutes / 60, minutes % 60)
-        };
-        let day = |at: CivilDateTime| {
-            let name = DAYS.get(usize::from(at.date.weekday())).copied().unwrap_or_default();
-            format!("{name}, {}", at.date)
-        };
+    pub(crate) fn of(times: Times, zone: Zone, words: &Translator) -> Self {
         let start = zone.to_civil(times.span.start());
         // Whole days are named by the first and the last of them.
         let end = if times.all_day { times.span.end() - SignedDuration::micros(1) } else { times.span.end() };
         let end = zone.to_civil(end);
-        Self(match (times.all_day, start.date == end.date) {
-            (true, true) => format!("{}, all day", day(start)),
-            (true, false) => format!("{} to {}, all day", day(start), day(end)),
-            (false, true) => format!("{}, {} to {} ({zone})", day(start), clock(start), clock(end)),
-            (false, false) => format!("{}, {} to {}, {} ({zone})", day(start), clock(start), day(end), clock(end)),
-        })
+        let sentence = words.say(match (times.all_day, start.date == end.date) {
+            (true, true) => "when-all-day",
+            (true, false) => "when-all-days",
+            (false, true) => "when-times",
+            (false, false) => "when-days",
+        });
+        let sentence = sentence.with("date", words.date(start.date)).with("last", words.date(end.date));
+        let sentence = sentence.with("start", words.time(start.time)).with("end", words.time(end.time));
+        Self(sentence.with("zone", zone).to_string())
     }
 }
 
@@ -110,6 +107,36 @@ impl From<&'static str> for Words {
     }
 }
 
+/// A message of ours in the reader's language, in which only the texts of an email are filled in.
+struct Message(Sentence);
+
+impl Message {
+    fn new(words: &Translator, id: &'static str) -> Self {
+        Self(words.say(id))
+    }
+
+    /// Fills third-party text in.
+    fn foreign(self, name: &'static str, text: &Foreign) -> Self {
+        Self(self.0.with(name, text))
+    }
+
+    /// Fills a value of ours in.
+    fn own(self, name: &'static str, value: &impl Own) -> Self {
+        Self(self.0.with(name, value))
+    }
+
+    /// Fills another message in.
+    fn message(self, name: &'static str, message: Self) -> Self {
+        Self(self.0.with(name, message.0))
+    }
+}
+
+impl From<Message> for Words {
+    fn from(Message(sentence): Message) -> Self {
+        Self(sentence.to_string())
+    }
+}
+
 /// A part of an email.
 enum Part {
     /// A paragraph.
@@ -127,9 +154,16 @@ struct Letter {
 }
 
 impl Letter {
+    /// The email in English.
     fn to(self, to: &Email) -> Mail {
-        let mut text = String::from("Hello,\n\n");
-        let mut body = String::from("<p>Hello,</p>\n");
+        self.written(to, Translator::english())
+    }
+
+    /// The email in the language of its parts.
+    fn written(self, to: &Email, words: &Translator) -> Mail {
+        let [greeting, signature] = ["mail-greeting", "mail-signature"].map(|id| words.say(id).to_string());
+        let mut text = format!("{greeting}\n\n");
+        let mut body = format!("<p>{}</p>\n", escaped(&greeting));
         for part in &self.parts {
             match part {
                 Part::Says(Words(words)) => {
@@ -149,10 +183,12 @@ impl Letter {
             }
             text.push_str("\n\n");
         }
-        text.push_str(SIGNATURE);
+        text.push_str(&format!("{SIGNATURE}\n{signature}\n"));
         let Words(subject) = self.subject;
         // The frame is ours. What is filled in is not scanned for placeholders.
         let html = FRAME.split("{{").map(|piece| match piece.split_once("}}") {
+            Some(("language", rest)) => format!("{}{rest}", words.language().code()),
+            Some(("signature", rest)) => format!("{}{rest}", escaped(&signature)),
             Some(("subject", rest)) => format!("{}{rest}", escaped(&subject)),
             Some(("body", rest)) => format!("{body}{rest}"),
             _ => piece.to_owned(),
@@ -353,13 +389,13 @@ pub(crate) fn webhook_deactivated(
 }
 
 /// Where an event takes place. Only the address of the call is a link.
-fn places(location: Option<&Foreign>, call: Option<&ConferenceUrl>) -> Vec<Part> {
+fn places(words: &Translator, location: Option<&Foreign>, call: Option<&ConferenceUrl>) -> Vec<Part> {
     let mut parts = Vec::new();
     if let Some(location) = location {
-        parts.push(Part::Says(Words::new("Place: ").foreign(location)));
+        parts.push(Part::Says(Message::new(words, "mail-place").foreign("place", location).into()));
     }
     if let Some(call) = call {
-        parts.extend([Part::Says("Call:".into()), Part::Link(call.as_str().to_owned())]);
+        parts.extend([Part::Says(Message::new(words, "mail-call").into()), Part::Link(call.as_str().to_owned())]);
     }
     parts
 }
@@ -409,7 +445,7 @@ pub(crate) fn invited(to: &Email, event: &Gathering, changed: bool, reply: &str)
     let says = says.own(&event.when);
     let says = says.and(if event.repeats { ". It repeats on later dates." } else { "." });
     let mut parts = vec![Part::Says(says)];
-    parts.extend(places(event.location.as_ref(), event.call.as_ref()));
+    parts.extend(places(Translator::english(), event.location.as_ref(), event.call.as_ref()));
     if !event.description.is_empty() {
         parts.push(Part::Says("The organizer writes:".into()));
         parts.extend(event.description.iter().map(|line| Part::Says(Words::new("> ").foreign(line))));
@@ -488,222 +524,4 @@ fn escaped(text: &str) -> String {
         }
     }
     escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{fs, path::Path};
-
-    use kalends_bookings::{Guest, Question, QuestionType, Questions};
-    use kalends_wire::BookingLinks;
-
-    use super::*;
-
-    struct Sevens;
-    impl kalends_kernel::Entropy for Sevens {
-        fn fill(&self, bytes: &mut [u8]) {
-            bytes.fill(7);
-        }
-    }
-
-    fn all(text: &str) -> [(&'static str, Mail); 26] {
-        let name = text;
-        let gathering = |repeats| Gathering {
-            title: Foreign::new(name),
-            organizer: Foreign::new(name),
-            when: When("Monday, 2026-03-02, 10:00 to 10:30 (UTC)".to_owned()),
-            repeats,
-            location: Some(Foreign::new(name)),
-            call: None,
-            description: vec![Foreign::new(name), Foreign::new(name)],
-        };
-        let (once, weekly) = (&gathering(false), &gathering(true));
-        let reply = "https://calendar.example.com/rsvp/token";
-        let name = &Foreign::new(name);
-        let host = &Foreign::new("example.com");
-        let appointment = Appointment {
-            title: name.clone(),
-            host: Some(name.clone()),
-            when: When("Monday, 2026-03-02, 10:00 to 10:30 (UTC)".to_owned()),
-            location: Some(name.clone()),
-            call: None,
-        };
-        let question = Question {
-            id: "topic".to_owned(),
-            label: text.lines().next().unwrap_or_default().to_owned(),
-            kind: QuestionType::Textarea,
-            required: false,
-            options: Vec::new(),
-        };
-        let questions = [question];
-        let given = serde_json::json!({ "topic": text });
-        let asked = Questions::new(questions.to_vec()).unwrap();
-        let guest = Guest {
-            name: text.to_owned(),
-            notes: Some(text.to_owned()),
-            answers: asked.read(given.as_object().unwrap()).unwrap(),
-            ..Guest::parse("Ada", "ada@example.com", None).unwrap()
-        };
-        let visit = Visit {
-            title: name,
-            guest: &guest,
-            when: When("Monday, 2026-03-02, 10:00 to 10:30 (UTC)".to_owned()),
-            location: Some(name.clone()),
-            call: None,
-            questions: &questions,
-        };
-        let stop = "https://calendar.example.com/book/emails/token";
-        let reset = ResetToken::generate(&Sevens);
-        let to = Email::parse("email", "ada@example.com").unwrap();
-        let code = Code::parse("483920").unwrap();
-        let token = RevocationToken::generate(&Sevens);
-        let links = BookingLinks {
-            cancel_url: "https://calendar.example.com/book/slug/bookings/one/cancel".to_owned(),
-            ics_url: "https://calendar.example.com/book/slug/bookings/one/event.ics".to_owned(),
-            reschedule_url: Some("https://calendar.example.com/book/slug/bookings/two/move".to_owned()),
-        };
-        let places = Revocation {
-            page: format!("https://console.example.com/claims/clm_1/revoke#{}", token.reveal()),
-            route: "https://calendar.example.com/v1/auth/claim/clm_1/revoke".to_owned(),
-            token: &token,
-        };
-        [
-            ("verification-code", verification_code(&to, name, &code)),
-            ("already-known", already_known(&to, name)),
-            ("joined-waitlist", joined_waitlist(&to)),
-            ("activated", activated(&to, name, "https://console.example.com")),
-            ("provider-took-over", provider_took_over(&to, "Google", "https://console.example.com")),
-            ("provider-added", provider_added(&to, "Microsoft", "https://console.example.com")),
-            (
-                "webhook-gone",
-                webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), host), Deactivation::Gone),
-            ),
-            (
-                "webhook-failing",
-                webhook_deactivated(&to, name, (WebhookId::from_bytes([7; 16]), host), Deactivation::Failing),
-            ),
-            ("booked", booked(&to, &appointment, &links)),
-            ("booking-moved", booking_moved(&to, &appointment, &links)),
-            ("booking-reminder", booking_reminder(&to, &appointment, &links)),
-            ("booking-cancelled", booking_cancelled(&to, &appointment)),
-            (
-                "booking-called-off",
-                called_off(&to, &appointment, Some(text), Some("https://calendar.example.com/book/slug".to_owned())),
-            ),
-            ("host-booked", for_host(&to, &visit, HostLetter::Booked, stop)),
-            ("host-moved", for_host(&to, &visit, HostLetter::Moved, stop)),
-            ("host-cancelled", for_host(&to, &visit, HostLetter::Cancelled, stop)),
-            ("host-called-off", for_host(&to, &visit, HostLetter::CalledOff, stop)),
-            ("host-asked", asks_for_consent(&to, name, name, stop)),
-            ("invited", invited(&to, once, false, reply)),
-            ("invitation-changed", invited(&to, weekly, true, reply)),
-            ("uninvited", uninvited(&to, once, true)),
-            ("event-cancelled", uninvited(&to, weekly, false)),
-            ("password-reset", password_reset(&to, &reset, "https://console.example.com")),
-            ("password-was-reset", password_was_reset(&to)),
-            ("claim-code", claim_code(&to, name, &code)),
-            ("claim-held", claim_held(&to, name, Timestamp::from_micros(1_800_000_000_000_000), &places)),
-        ]
-    }
-
-    /// Writes every email to `target/tmp/letters`, where it can be reviewed.
-    #[test]
-    fn every_letter_can_be_previewed() {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tmp/letters");
-        fs::create_dir_all(&directory).unwrap();
-        for (name, mail) in all("Ada's scheduler") {
-            for (form, content) in [("txt", &mail.text), ("html", &mail.html)] {
-                let file = directory.join(format!("{name}.{form}"));
-                fs::write(&file, content).unwrap();
-                assert_eq!(&fs::read_to_string(file).unwrap(), content);
-                assert!(!content.contains("{{") && !content.contains("}}"), "{name}.{form}");
-            }
-            assert!(mail.text.starts_with("Hello,\n\n") && mail.html.contains("</html>"), "{name}");
-            assert!(mail.html.contains(&escaped(&mail.subject)), "{name}");
-        }
-    }
-
-    #[test]
-    fn plain_text_and_html_say_the_same() {
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
-        for (name, mail) in all("Ada") {
-            let mut plain = String::new();
-            let mut inside = false;
-            let body = &mail.html[mail.html.find("<body").unwrap()..];
-            for letter in body.chars() {
-                match letter {
-                    '<' => inside = true,
-                    '>' => {
-                        inside = false;
-                        plain.push(' ');
-                    }
-                    letter if !inside => plain.push(letter),
-                    _ => {}
-                }
-            }
-            let plain = plain.replace("&quot;", "\"").replace("&#39;", "'").replace("&gt;", ">").replace("&amp;", "&");
-            assert_eq!(words(&plain), words(&mail.text.replace("-- \n", "")), "{name}");
-        }
-    }
-
-    /// Tries every form of an address in every email: our own links stay links, and nothing else becomes one.
-    #[test]
-    fn third_party_text_is_never_a_link() {
-        let ours = ["https://calendar.example.com", "https://console.example.com"];
-        for address in [
-            "https://evil.test/x",
-            "HTTP://EVIL.TEST",
-            "www.evil.test",
-            "evil.test",
-            "ada@evil.test",
-            "mailto:ada@evil.test",
-            "//evil.test",
-            "198.51.100.7",
-        ] {
-            for (letter, mail) in all(address) {
-                for (form, text) in [("subject", &mail.subject), ("text", &mail.text), ("html", &mail.html)] {
-                    assert!(!text.contains(address), "{letter}, {form}: {address}");
-                    assert!(!text.to_lowercase().contains("evil.test"), "{letter}, {form}: {address}");
-                }
-                let links = mail.html.split("href=\"").skip(1);
-                for link in links.filter_map(|rest| rest.split('"').next()) {
-                    assert!(ours.iter().any(|own| link.starts_with(own)), "{letter}: {link}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn third_party_names_are_escaped() {
-        let name = "<a href=\"https://evil.example\">x</a>\r\n\r\nYour code is 000000 & {{body}}";
-        for (letter, mail) in all(name) {
-            assert!(!mail.html.contains("<a href=\"https://evil"), "{letter}");
-            assert!(!mail.text.contains("\nYour code"), "{letter}");
-            assert!(!mail.subject.contains("evil.example") && !mail.subject.contains('\n'), "{letter}");
-            assert_eq!(mail.html.matches("<html").count(), 1, "{letter}");
-        }
-    }
-
-    #[test]
-    fn times_are_shown_by_the_clocks_of_the_zone() {
-        for (start, end, all_day, shown) in [
-            (
-                "2026-03-02T09:00:00Z",
-                "2026-03-02T09:30:00Z",
-                false,
-                "Monday, 2026-03-02, 10:00 to 10:30 (Europe/Berlin)",
-            ),
-            (
-                "2026-03-02T22:00:00Z",
-                "2026-03-03T01:00:00Z",
-                false,
-                "Monday, 2026-03-02, 23:00 to Tuesday, 2026-03-03, 02:00 (Europe/Berlin)",
-            ),
-            ("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z", true, "Sunday, 2026-03-29, all day"),
-            ("2026-03-28T23:00:00Z", "2026-03-30T22:00:00Z", true, "Sunday, 2026-03-29 to Monday, 2026-03-30, all day"),
-        ] {
-            let span = kalends_time::Span::new(start.parse().unwrap(), end.parse().unwrap()).unwrap();
-            assert_eq!(When::of(Times { span, all_day }, "Europe/Berlin".parse().unwrap()).0, shown);
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use kalends_accounts::Email;
 use kalends_calendars::Event;
-use kalends_kernel::{FieldErrors, bounded_text, optional_text};
+use kalends_kernel::{FieldErrors, Locale, bounded_text, optional_text};
 use kalends_time::Zone;
 
 use crate::questions::Answers;
@@ -25,6 +25,8 @@ pub struct Guest {
     pub answers: Answers,
     /// The zone in which emails show times to the guest; `None` is that of the page.
     pub zone: Option<Zone>,
+    /// The language of emails to the guest, and the conventions by which they write times.
+    pub locale: Locale,
     /// Whether the page had a place and a call when the guest booked: the guest sees those of the event.
     pub sees: Sees,
 }
@@ -53,7 +55,8 @@ impl Guest {
         match (name, email, notes) {
             (Some(name), Some(email), Some(notes)) => {
                 let notes = notes.filter(|notes| !notes.trim().is_empty());
-                Ok(Self { name, email, notes, answers: Answers::default(), zone: None, sees: Sees::default() })
+                let (answers, sees) = (Answers::default(), Sees::default());
+                Ok(Self { name, email, notes, answers, zone: None, locale: Locale::DEFAULT, sees })
             }
             _ => Err(errors),
         }

@@ -1,6 +1,6 @@
 //! What stores keep sealed of a booking.
 
-use kalends_kernel::{Email, EventId};
+use kalends_kernel::{Email, EventId, Locale};
 use kalends_time::Zone;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +35,8 @@ struct Plain {
     answers: Answers,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     timezone: Option<Zone>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    language: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     sees_place: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -63,13 +65,14 @@ impl GuestDocument {
     /// Writes the document.
     pub fn write(self) -> Vec<u8> {
         let Self { guest, also, known_as, kept_token } = self;
-        let Guest { name, email, notes, answers, zone, sees } = guest;
+        let Guest { name, email, notes, answers, zone, locale, sees } = guest;
         let plain = Plain {
             name,
             email: email.as_str().to_owned(),
             notes,
             answers,
             timezone: zone,
+            language: (locale != Locale::DEFAULT).then(|| locale.to_string()),
             sees_place: sees.place,
             sees_call: sees.call,
             also_events: also,
@@ -88,7 +91,8 @@ impl GuestDocument {
         let plain: Plain = serde_json::from_slice(document).map_err(|_| GuestDocumentError)?;
         let Plain { name, email, notes, answers, timezone, sees_place, sees_call, also_events: also, .. } = plain;
         let sees = Sees { place: sees_place, call: sees_call };
-        let guest = Guest { name, email: Email::from_stored(email), notes, answers, zone: timezone, sees };
+        let locale = plain.language.map_or(Ok(Locale::DEFAULT), |tag| tag.parse().map_err(|_| GuestDocumentError))?;
+        let guest = Guest { name, email: Email::from_stored(email), notes, answers, zone: timezone, locale, sees };
         let known_as = plain.known_as.map(|(event, offset)| KnownAs { event, offset });
         let kept_token = plain.move_token.as_deref().map(BookingToken::presented);
         Ok(Self { guest, also, known_as, kept_token })
@@ -117,7 +121,8 @@ mod tests {
         let given = serde_json::json!({ "vip": true });
         let answers = Questions::new(asked).unwrap().read(given.as_object().unwrap()).unwrap();
         let sees = Sees { place: true, call: true };
-        let guest = Guest { answers, sees, zone: Some("Australia/Lord_Howe".parse().unwrap()), ..guest };
+        let (zone, locale) = (Some("Australia/Lord_Howe".parse().unwrap()), "pt-BR".parse().unwrap());
+        let guest = Guest { answers, sees, zone, locale, ..guest };
         let also = vec!["evt_01jn8r6v9ke0bt3m5qz2c7xwdh".parse().unwrap()];
         let kept_token = Some(BookingToken::presented("dGhlIG1vdmUgdG9rZW4h"));
         let known_as = Some(KnownAs { event: also[0], offset: -3 });

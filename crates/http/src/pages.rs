@@ -14,8 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use kalends_accounts::{Limited, oauth::Provider};
 use kalends_app::{Missing, Refusal};
 use kalends_kernel::RequestId;
-use kalends_time::Zone;
-use kalends_web::{Console, Notice, Path, headers};
+use kalends_web::{Console, Notice, PageQuery, Path, Reader, headers};
 use url::form_urlencoded;
 
 use crate::error::ApiError;
@@ -35,6 +34,8 @@ pub(crate) struct Wanted {
     back: Option<Path>,
     /// Whether the page is that of an invitation.
     invites: bool,
+    query: Option<String>,
+    accept_language: Option<HeaderValue>,
 }
 
 impl Wanted {
@@ -51,7 +52,12 @@ impl Wanted {
             return None;
         }
         let slug = rest.filter(|rest| !rest.starts_with(EMAILS)).and_then(|rest| rest.split('/').next());
-        Some(Self { back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))), invites: rest.is_none() })
+        Some(Self {
+            back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))),
+            invites: rest.is_none(),
+            query: request.uri().query().map(str::to_owned),
+            accept_language: request.headers().get(header::ACCEPT_LANGUAGE).cloned(),
+        })
     }
 
     /// Renders the page for an error.
@@ -74,7 +80,8 @@ impl Wanted {
             _ if self.invites => (Notice::NoReply, None),
             _ => (Notice::Nonsense, back),
         };
-        let mut response = html(error.status(), notice.html(back));
+        let reader = reader_with(self.query.as_deref(), self.accept_language.as_ref());
+        let mut response = html(error.status(), notice.html(&reader, back));
         error.add_retry_after(response.headers_mut());
         response
     }
@@ -136,10 +143,19 @@ impl Fields {
     }
 }
 
-/// The zone that the query of a page asks for.
-pub(crate) fn zone_of(query: Option<&str>) -> Option<Zone> {
-    let mut pairs = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
-    pairs.find(|(name, _)| name == "tz").and_then(|(_, zone)| zone.parse().ok())
+/// Parses the query of a page.
+pub(crate) fn page_query(query: Option<&str>) -> PageQuery {
+    let pairs: Vec<_> = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).collect();
+    PageQuery::read(pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))
+}
+
+/// Who reads the page with this query.
+pub(crate) fn reader(query: Option<&str>, headers: &HeaderMap) -> Reader {
+    reader_with(query, headers.get(header::ACCEPT_LANGUAGE))
+}
+
+fn reader_with(query: Option<&str>, accept_language: Option<&HeaderValue>) -> Reader {
+    Reader::new(page_query(query).lang, accept_language.and_then(|value| value.to_str().ok()))
 }
 
 /// An answer in HTML.

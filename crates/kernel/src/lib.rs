@@ -6,6 +6,7 @@ mod field;
 mod foreign;
 mod human_source;
 mod id;
+mod locale;
 mod metadata;
 mod page;
 mod request_time;
@@ -29,6 +30,7 @@ pub use id::{
     DeliveryId, EventId, ExternalCalendarId, GrantId, HoldSetId, IdError, KeyId, LetterId, MessageId, OrgId,
     ProposalId, RequestId, ResponseId, RulesId, SessionId, SlotId, SubscriptionId, UserId, WebhookId, new_uuid,
 };
+pub use locale::{Language, Locale, LocaleError};
 pub use metadata::Metadata;
 pub use page::{LIMIT_DEFAULT, LIMIT_MAX, Listed, PAGE_BYTES_MAX, Page};
 pub use request_time::{EARLIEST_TIME, RequestTimeError, request_time};

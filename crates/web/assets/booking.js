@@ -40,7 +40,8 @@
     const zone = document.querySelector('#tz option:checked');
     if (asked === 'day') heading.focus();
     else if (asked) (document.getElementById(active) || heading).focus();
-    const zoneText = zone ? 'Times are shown in ' + zone.textContent : '';
+    const label = document.querySelector('label[for="tz"]');
+    const zoneText = zone ? label.textContent + ' ' + zone.textContent : '';
     // A focused heading is read by itself. Announce the rest.
     said.textContent = asked === 'day' || asked === 'month' ? heading.dataset.say : zoneText;
   }

@@ -7,12 +7,13 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use kalends_bookings::{Colour, Question, QuestionType};
-use kalends_kernel::{FieldError, FieldErrors};
+use kalends_kernel::{FieldError, FieldErrors, Language, Locale};
 use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zone};
 use kalends_web::markdown::Guide;
 use kalends_web::{
-    Booked, Booking, BookingEmails, BookingState, Clock, DisplaySettings, EmailsState, Form, Given, Href, Invitation,
-    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reply, Taken, assets, headers,
+    Booked, Booking, BookingEmails, BookingState, DisplaySettings, EmailsState, Form, Given, Href, Invitation,
+    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reader, Reply, ReplyProblem, Taken, assets,
+    headers,
 };
 
 /// A name that is longer than most.
@@ -110,9 +111,11 @@ fn offers(zone: Zone, from: Timestamp) -> Vec<Span> {
     offers
 }
 
-fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
+fn pages() -> Result<Vec<(String, String)>, Box<dyn Error>> {
+    let reader = &Reader::english();
+    let american = &Reader::new(Some("en-US".parse()?), None);
     let zone: Zone = "Europe/Berlin".parse()?;
-    let shown = DisplaySettings { zone, clock: Clock::TwentyFour };
+    let shown = DisplaySettings { zone, reader };
     let (path, manage) =
         (Path::new("/book/kq7dm2x9").ok_or("no path")?, Path::new("/book/bookings/9fj2").ok_or("no path")?);
     let move_path = Path::new("/book/bookings/9fj2/move").ok_or("no path")?;
@@ -145,7 +148,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         first_offer: offers.first().copied(),
         moving: None,
     };
-    let new_york = DisplaySettings { zone: "America/New_York".parse()?, clock: Clock::Twelve };
+    let new_york = DisplaySettings { zone: "America/New_York".parse()?, reader: american };
     let slot = Span::new(at("2026-03-10T09:30:00Z")?, at("2026-03-10T10:00:00Z")?)?;
     let before = Span::new(at("2026-03-05T13:00:00Z")?, at("2026-03-05T13:30:00Z")?)?;
     let none = FieldErrors::default();
@@ -214,6 +217,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         email: "grace@example.com",
         state: EmailsState::Asked,
         recorded: false,
+        reader,
     };
     let invitation = Invitation {
         path: &reply_path,
@@ -238,7 +242,25 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         location: Some("Donaudampfschifffahrtsgesellschaftshauptgebäude, Erdgeschoss, Besprechungszimmer 17"),
         ..invitation.clone()
     };
-    Ok(vec![
+    let mut pages: Vec<(String, String)> = Vec::new();
+    for language in Language::ALL.into_iter().filter(|language| *language != Language::English) {
+        let reader = &Reader::new(Some(Locale::of(language)), None);
+        let shown = DisplaySettings { reader, ..shown };
+        let unanswered = Form { page: asking, errors: &unanswered, given: partly, shown, ..form.clone() };
+        let in_language = [
+            ("picker", Picker { shown, ..picker.clone() }.html()),
+            ("picker-elsewhere", Picker { shown: DisplaySettings { reader, ..new_york }, ..picker.clone() }.html()),
+            ("form-questions-errors", unanswered.html()),
+            ("taken", Taken { shown, ..taken.clone() }.html()),
+            ("booked", Booked { shown, ..booked.clone() }.html()),
+            ("cancel", Booking { shown, ..booking.clone() }.html()),
+            ("invitation", Invitation { shown, ..invitation.clone() }.html()),
+            ("emails", BookingEmails { reader, ..emails.clone() }.html()),
+            ("closed", Notice::Closed.html(reader, None)),
+        ];
+        pages.extend(in_language.map(|(name, page)| (format!("{}-{name}.html", language.code()), page)));
+    }
+    let english = vec![
         ("emails.html", emails.html()),
         ("emails-yes.html", BookingEmails { state: EmailsState::Sent, recorded: true, ..emails.clone() }.html()),
         ("emails-no.html", BookingEmails { state: EmailsState::Stopped, recorded: true, ..emails.clone() }.html()),
@@ -246,10 +268,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         ("invitation.html", invitation.html()),
         ("invitation-long.html", long_invitation.html()),
         ("invitation-days.html", Invitation { all_day: true, repeats: false, ..invitation.clone() }.html()),
-        (
-            "invitation-error.html",
-            Invitation { problem: Some("Please choose one of the three replies."), ..invitation.clone() }.html(),
-        ),
+        ("invitation-error.html", Invitation { problem: Some(ReplyProblem::NoReply), ..invitation.clone() }.html()),
         (
             "invitation-recorded.html",
             Invitation { state: InvitationState::Recorded(Reply::Accepted), ..invitation.clone() }.html(),
@@ -260,8 +279,8 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         ),
         ("invitation-cancelled.html", Invitation { state: InvitationState::Cancelled, ..invitation.clone() }.html()),
         ("invitation-over.html", Invitation { state: InvitationState::Over, ..invitation }.html()),
-        ("no-invitation.html", Notice::NoInvitation.html(None)),
-        ("no-reply.html", Notice::NoReply.html(None)),
+        ("no-invitation.html", Notice::NoInvitation.html(reader, None)),
+        ("no-reply.html", Notice::NoReply.html(reader, None)),
         ("picker.html", picker.html()),
         ("picker-elsewhere.html", Picker { shown: new_york, ..picker.clone() }.html()),
         ("picker-long.html", Picker { page: long, ..picker.clone() }.html()),
@@ -294,12 +313,14 @@ fn pages() -> Result<Vec<(&'static str, String)>, Box<dyn Error>> {
         ("cancelled.html", Booking { state: BookingState::Cancelled, ..booking.clone() }.html()),
         ("cancelled-before.html", Booking { state: BookingState::CancelledBefore, ..booking.clone() }.html()),
         ("past.html", Booking { state: BookingState::Past, ..booking }.html()),
-        ("not-found.html", Notice::NotFound.html(None)),
-        ("no-booking.html", Notice::NoBooking.html(None)),
-        ("closed.html", Notice::Closed.html(None)),
-        ("too-many.html", Notice::TooMany { retry_after_seconds: 40 }.html(Some(&path))),
-        ("nonsense.html", Notice::Nonsense.html(Some(&path))),
-        ("failed.html", Notice::Failed { request_id: "req_01kabc" }.html(Some(&path))),
+        ("not-found.html", Notice::NotFound.html(reader, None)),
+        ("no-booking.html", Notice::NoBooking.html(reader, None)),
+        ("closed.html", Notice::Closed.html(reader, None)),
+        ("too-many.html", Notice::TooMany { retry_after_seconds: 40 }.html(reader, Some(&path))),
+        ("nonsense.html", Notice::Nonsense.html(reader, Some(&path))),
+        ("failed.html", Notice::Failed { request_id: "req_01kabc" }.html(reader, Some(&path))),
         ("page.md", guide.markdown()),
-    ])
+    ];
+    pages.extend(english.into_iter().map(|(name, page)| (name.to_owned(), page)));
+    Ok(pages)
 }

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use askama::Template;
+use kalends_i18n::{Sentence, Translator};
 use kalends_time::{Span, Timestamp};
 
 use crate::form::back;
@@ -16,7 +17,7 @@ pub struct Booked<'a> {
     /// The booking page.
     pub page: Page<'a>,
     /// How times are shown to the visitor.
-    pub shown: DisplaySettings,
+    pub shown: DisplaySettings<'a>,
     /// The booked slot.
     pub slot: Span,
     /// The previous slot, if the booking was moved.
@@ -55,7 +56,7 @@ pub struct Booking<'a> {
     /// The booking page.
     pub page: Page<'a>,
     /// How times are shown to the visitor.
-    pub shown: DisplaySettings,
+    pub shown: DisplaySettings<'a>,
     /// The booked slot. `None` if the event is gone.
     pub slot: Option<Span>,
     /// Where the booking takes place.
@@ -81,7 +82,7 @@ pub struct Moving<'a> {
     /// The booking page, whose path is the one that moves the booking.
     pub page: Page<'a>,
     /// How times are shown to the visitor.
-    pub shown: DisplaySettings,
+    pub shown: DisplaySettings<'a>,
     /// The current slot.
     pub before: Span,
     /// The chosen slot.
@@ -92,6 +93,10 @@ impl Booked<'_> {
     /// The page.
     pub fn html(&self) -> String {
         crate::render(self)
+    }
+
+    fn words(&self) -> &Translator {
+        self.shown.reader.words()
     }
 }
 
@@ -131,7 +136,7 @@ impl<'a> Booked<'a> {
     fn place_and_details(&self) -> (&'a str, String) {
         let call = self.call.map(Href::as_str);
         let place = self.location.or(call).unwrap_or_default();
-        (place, call.map(|call| format!("Call: {call}")).unwrap_or_default())
+        (place, call.map(|call| format!("{} {call}", self.shown.say("call-label"))).unwrap_or_default())
     }
 }
 
@@ -141,13 +146,17 @@ impl Booking<'_> {
         crate::render(self)
     }
 
-    fn title(&self) -> &'static str {
-        match self.state {
-            BookingState::Upcoming => "Cancel this booking?",
-            BookingState::Cancelled => "Your booking is cancelled",
-            BookingState::CancelledBefore => "This booking was already cancelled",
-            BookingState::Past => "This booking can no longer be changed",
-        }
+    fn words(&self) -> &Translator {
+        self.shown.reader.words()
+    }
+
+    fn title(&self) -> Sentence {
+        self.shown.say(match self.state {
+            BookingState::Upcoming => "cancel-question",
+            BookingState::Cancelled => "cancelled-now",
+            BookingState::CancelledBefore => "cancelled-before",
+            BookingState::Past => "past",
+        })
     }
 
     fn is_upcoming(&self) -> bool {
@@ -163,6 +172,10 @@ impl Moving<'_> {
     /// The page.
     pub fn html(&self) -> String {
         crate::render(self)
+    }
+
+    fn words(&self) -> &Translator {
+        self.shown.reader.words()
     }
 
     fn back(&self) -> String {

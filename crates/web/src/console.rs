@@ -2,6 +2,7 @@
 //! everyone: the script fills it by calling the JSON API with the session's cookie.
 
 use askama::Template;
+use kalends_i18n::Translator;
 
 /// A page of the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,13 @@ pub enum Console {
 struct Shape {
     page: Console,
     providers: String,
+}
+
+impl Shape {
+    /// The console is in English.
+    fn words(&self) -> &'static Translator {
+        Translator::english()
+    }
 }
 
 impl Console {

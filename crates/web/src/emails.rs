@@ -1,8 +1,10 @@
 //! The page on which a person decides whether to get emails about the bookings of a page.
 
 use askama::Template;
+use kalends_i18n::{Sentence, Translator};
 
 use crate::link::Path;
+use crate::page::Reader;
 
 /// Whether the emails are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,11 +33,21 @@ pub struct BookingEmails<'a> {
     pub state: EmailsState,
     /// Whether this has just been decided.
     pub recorded: bool,
+    /// Who reads the page.
+    pub reader: &'a Reader,
 }
 
 impl BookingEmails<'_> {
     /// The page.
     pub fn html(&self) -> String {
         crate::render(self)
+    }
+
+    fn words(&self) -> &Translator {
+        self.reader.words()
+    }
+
+    fn say(&self, id: &'static str) -> Sentence {
+        self.words().say(id)
     }
 }

@@ -2,7 +2,8 @@
 
 use askama::Template;
 use kalends_bookings::{ANSWER_MAX, LONG_ANSWER_MAX, PHONE_MAX, Question, QuestionType};
-use kalends_kernel::{FieldError, FieldErrors};
+use kalends_i18n::{Sentence, Translator};
+use kalends_kernel::FieldErrors;
 use kalends_time::Span;
 
 use crate::page::{DisplaySettings, Page};
@@ -49,7 +50,7 @@ pub struct Form<'a> {
     /// The booking page.
     pub page: Page<'a>,
     /// How times are shown to the visitor.
-    pub shown: DisplaySettings,
+    pub shown: DisplaySettings<'a>,
     /// The chosen slot.
     pub slot: Span,
     /// The visitor's previous input.
@@ -69,7 +70,7 @@ pub struct Taken<'a> {
     /// The booking page, or the page that moves a booking.
     pub page: Page<'a>,
     /// How times are shown to the visitor.
-    pub shown: DisplaySettings,
+    pub shown: DisplaySettings<'a>,
     /// The slot that was chosen.
     pub slot: Span,
     /// The nearest free slots, in order.
@@ -81,9 +82,9 @@ pub struct Taken<'a> {
 }
 
 /// A field's error, as shown on the page.
-struct Problem<'a> {
+struct Problem {
     field: String,
-    label: &'a str,
+    label: String,
     message: String,
 }
 
@@ -93,16 +94,25 @@ impl Form<'_> {
         crate::render(self)
     }
 
+    fn words(&self) -> &Translator {
+        self.shown.reader.words()
+    }
+
+    fn title(&self) -> Sentence {
+        let title = self.shown.say("details-title").with("title", self.page.title);
+        if self.problems().is_empty() { title } else { self.shown.say("error-title").with("title", title) }
+    }
+
     /// The errors in the order of the fields. An error in the start is left out: a visitor cannot correct it in the
     /// form.
-    fn problems(&self) -> Vec<Problem<'_>> {
-        let field = |name: &str, label| (name.to_owned(), name.to_owned(), label);
+    fn problems(&self) -> Vec<Problem> {
+        let field = |name: &str, label| (name.to_owned(), name.to_owned(), self.shown.say(label).to_string());
         let asked = self.page.questions.iter();
-        let asked = asked.map(|one| (self.param(one), format!("answer-{}", one.id), one.label.as_str()));
-        let fields = [field("name", "Your name"), field("email", "Your email")].into_iter().chain(asked);
-        let all = ("answers".to_owned(), "details".to_owned(), "Your answers");
+        let asked = asked.map(|one| (self.param(one), format!("answer-{}", one.id), one.label.clone()));
+        let fields = [field("name", "name"), field("email", "email")].into_iter().chain(asked);
+        let all = ("answers".to_owned(), "details".to_owned(), self.shown.say("your-answers").to_string());
         fields
-            .chain([all, field("notes", "Notes")])
+            .chain([all, field("notes", "notes")])
             .filter_map(|(param, field, label)| Some(Problem { field, label, message: self.problem(&param)? }))
             .collect()
     }
@@ -112,9 +122,43 @@ impl Form<'_> {
         format!("answers.{}", question.id)
     }
 
-    /// The error of one field.
+    /// What is wrong with a field, in the reader's language. The rules of a booking find the error; the text follows from
+    /// what was entered.
     fn problem(&self, field: &str) -> Option<String> {
-        self.errors.iter().find(|error| error.param == field).map(sentence)
+        let found = self.errors.iter().any(|error| error.param == field);
+        found.then(|| self.explained(field).to_string())
+    }
+
+    fn explained(&self, field: &str) -> Sentence {
+        let Self { given, limits, .. } = self;
+        match field {
+            "name" => self.text_problem(given.name, limits.name, "problem-other"),
+            "email" => self.text_problem(given.email, limits.email, "problem-email"),
+            "notes" => self.text_problem(given.notes, limits.notes, "problem-other"),
+            "answers" => self.shown.say("problem-answers"),
+            param => {
+                let Some(question) = self.page.questions.iter().find(|one| self.param(one) == param) else {
+                    return self.shown.say("problem-other");
+                };
+                let answer = given.answer(&question.id);
+                match question.kind {
+                    QuestionType::Checkbox => self.shown.say("problem-tick"),
+                    QuestionType::Select => self.text_problem(answer, usize::MAX, "problem-choice"),
+                    QuestionType::Phone => self.text_problem(answer, PHONE_MAX, "problem-phone"),
+                    QuestionType::Text => self.text_problem(answer, ANSWER_MAX, "problem-other"),
+                    QuestionType::Textarea => self.text_problem(answer, LONG_ANSWER_MAX, "problem-other"),
+                }
+            }
+        }
+    }
+
+    /// Why a text is refused: it is missing, or too long, or `otherwise`.
+    fn text_problem(&self, text: &str, max: usize, otherwise: &'static str) -> Sentence {
+        match text {
+            blank if blank.trim().is_empty() => self.shown.say("problem-required"),
+            long if long.chars().count() > max => too_long(self.shown, max),
+            _ => self.shown.say(otherwise),
+        }
     }
 
     fn back(&self) -> String {
@@ -128,40 +172,32 @@ impl Taken<'_> {
         crate::render(self)
     }
 
+    fn words(&self) -> &Translator {
+        self.shown.reader.words()
+    }
+
     fn back(&self) -> String {
         back(&self.page, self.shown, self.slot)
     }
 
+    fn what_happened(&self) -> Sentence {
+        let (shown, at) = (self.shown, self.slot.start());
+        let happened = shown.say(if self.moves { "taken-unmoved" } else { "taken-now" });
+        happened.with("date", shown.date(at)).with("time", shown.time(at))
+    }
+
     fn slot_href(&self, offer: &Span) -> String {
-        slot_href(self.page.path, offer.start(), self.shown.zone)
+        slot_href(self.shown, self.page.path, offer.start())
     }
 }
 
 /// The address of the picker on the slot's day.
-pub(crate) fn back(page: &Page<'_>, shown: DisplaySettings, slot: Span) -> String {
+pub(crate) fn back(page: &Page<'_>, shown: DisplaySettings<'_>, slot: Span) -> String {
     let date = shown.zone.to_civil(slot.start()).date;
-    page.path.with(&[("day", &date), ("tz", &shown.zone)])
+    shown.link(page.path, &[("day", &date)])
 }
 
-/// Turns a domain error's clause into a sentence: `must be ...` becomes `This must be ....` The quoted input is left
-/// out, because the visitor sees it in the field.
-fn sentence(error: &FieldError) -> String {
-    let message = error.message.rsplit_once(", got ").map_or(error.message.as_str(), |(clause, _)| clause);
-    let subject = if message.starts_with("must ") || message.starts_with("is ") { "This " } else { "" };
-    format!("{subject}{}.", message.trim_end_matches('.'))
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("must have 1 to 200 characters, got none", "This must have 1 to 200 characters.")]
-    #[case("is required", "This is required.")]
-    #[case("Too long.", "Too long.")]
-    fn clauses_become_sentences(#[case] clause: &str, #[case] expected: &str) {
-        assert_eq!(sentence(&FieldError::new("name", clause)), expected);
-    }
+/// What is said about a text with more than `max` characters.
+pub(crate) fn too_long(shown: DisplaySettings<'_>, max: usize) -> Sentence {
+    shown.say("problem-too-long").number("max", u32::try_from(max).unwrap_or(u32::MAX))
 }

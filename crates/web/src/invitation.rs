@@ -1,8 +1,10 @@
 //! The page of an invitation, on which an attendee replies.
 
 use askama::Template;
+use kalends_i18n::{Sentence, Translator};
 use kalends_time::{SignedDuration, Span};
 
+use crate::form::too_long;
 use crate::link::{Href, Path};
 use crate::page::DisplaySettings;
 
@@ -15,6 +17,15 @@ pub enum Reply {
     Tentative,
     /// The attendee will not be there.
     Declined,
+}
+
+/// Why a reply was not recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyProblem {
+    /// None of the replies was chosen.
+    NoReply,
+    /// The note is too long, or has characters that cannot be kept.
+    Note,
 }
 
 /// What the page says about the reply.
@@ -41,7 +52,7 @@ pub struct Invitation<'a> {
     /// Who invites.
     pub organizer: &'a str,
     /// How times are shown to the attendee.
-    pub shown: DisplaySettings,
+    pub shown: DisplaySettings<'a>,
     /// When the event takes place; for a series, its first occurrence.
     pub slot: Span,
     /// Whether it takes whole days.
@@ -61,17 +72,17 @@ pub struct Invitation<'a> {
     /// The attendee's note, if it could not be recorded.
     pub note: &'a str,
     /// Why the reply was not recorded.
-    pub problem: Option<&'a str>,
+    pub problem: Option<ReplyProblem>,
     /// The maximum number of characters of the note.
     pub note_max: usize,
 }
 
 impl Reply {
-    const fn sentence(self) -> &'static str {
+    const fn message(self) -> &'static str {
         match self {
-            Self::Accepted => "You accepted.",
-            Self::Tentative => "You replied: maybe.",
-            Self::Declined => "You declined.",
+            Self::Accepted => "you-accepted",
+            Self::Tentative => "you-replied-maybe",
+            Self::Declined => "you-declined",
         }
     }
 }
@@ -84,7 +95,28 @@ impl Invitation<'_> {
 
     /// Where the form is sent. The answer shows the same zone.
     fn action(&self) -> String {
-        self.path.with(&[("tz", &self.shown.zone)])
+        self.shown.link(self.path, &[])
+    }
+
+    fn words(&self) -> &Translator {
+        self.shown.reader.words()
+    }
+
+    fn heading(&self) -> Sentence {
+        let title = self.shown.say("invitation-title").with("title", self.title);
+        match self.problem {
+            None => title,
+            Some(_) => self.shown.say("error-title").with("title", title),
+        }
+    }
+
+    /// Why the reply was not recorded.
+    fn explained(&self, problem: &ReplyProblem) -> Sentence {
+        match problem {
+            ReplyProblem::NoReply => self.shown.say("choose-a-reply"),
+            ReplyProblem::Note if self.note.chars().count() > self.note_max => too_long(self.shown, self.note_max),
+            ReplyProblem::Note => self.shown.say("problem-other"),
+        }
     }
 
     const fn takes_replies(&self) -> bool {
@@ -100,11 +132,13 @@ impl Invitation<'_> {
         self.state == InvitationState::Open(Some(reply)) || self.state == InvitationState::Recorded(reply)
     }
 
-    fn last_day(&self) -> String {
-        self.shown.date(self.slot.end() - SignedDuration::micros(1))
-    }
-
-    fn is_one_day(&self) -> bool {
-        self.shown.date(self.slot.start()) == self.last_day()
+    /// The days of an event that takes whole days.
+    fn days(&self) -> String {
+        let first = self.shown.date(self.slot.start());
+        let last = self.shown.date(self.slot.end() - SignedDuration::micros(1));
+        if first == last {
+            return first;
+        }
+        self.shown.say("dates").with("date", first).with("last", last).to_string()
     }
 }

@@ -1,7 +1,7 @@
 //! The HTML pages: the public booking pages for guests, also as Markdown for agents, invitations for attendees, and the console pages on which
 //! users connect calendars or set a password.
 //!
-//! Everything here is a pure function. A caller reads the request with [`PageQuery`] and [`Clock`], runs the use
+//! Everything here is a pure function. A caller reads the request with [`PageQuery`] and [`Reader`], runs the use
 //! cases, fills in one of the views and sends the text that its `html()` returns, with the headers [`headers::SAFE`]
 //! and [`headers::PAGE`]. The files that the HTML refers to are in [`assets::ALL`].
 //!
@@ -33,13 +33,13 @@ pub use booking::{Booked, Booking, BookingState, Moving};
 pub use console::Console;
 pub use emails::{BookingEmails, EmailsState};
 pub use form::{Form, Given, HONEYPOT, Limits, Taken};
-pub use invitation::{Invitation, InvitationState, Reply};
+pub use invitation::{Invitation, InvitationState, Reply, ReplyProblem};
 pub use link::{Href, Path};
 pub use notice::Notice;
-pub use page::{DisplaySettings, Page};
+pub use page::{DisplaySettings, Page, Reader};
 pub use page_query::{ChosenSlot, PageQuery};
 pub use picker::Picker;
-pub use time::{Clock, Month};
+pub use time::Month;
 
 /// Renders a template.
 fn render(template: &impl askama::Template) -> String {

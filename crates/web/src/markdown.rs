@@ -18,7 +18,7 @@ pub struct Guide<'a> {
     /// The booking page.
     pub page: Page<'a>,
     /// How times are shown: in the requested zone, or else in the page's.
-    pub shown: DisplaySettings,
+    pub shown: DisplaySettings<'a>,
     /// The absolute address of the page.
     pub address: &'a Href,
     /// The span in which bookings may begin.
@@ -41,7 +41,7 @@ pub fn closed(title: &str) -> String {
 impl Guide<'_> {
     /// The text.
     pub fn markdown(&self) -> String {
-        let Self { page, address, bookable, limits, .. } = self;
+        let Self { page, shown, address, bookable, limits, .. } = self;
         let mut text = format!("# {}\n", line(page.title));
         if let Some(host) = page.host {
             let _ = write!(text, "\nA meeting with {}, booked here.\n", line(host));
@@ -61,7 +61,7 @@ impl Guide<'_> {
         let _ = write!(
             text,
             "\n- Duration: {}\n- Zone of the page: {}\n- Bookings may begin from {} until before {}\n",
-            page.duration(),
+            shown.duration(page),
             page.zone,
             second(bookable.start()),
             second(bookable.end()),

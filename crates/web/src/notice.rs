@@ -1,8 +1,10 @@
 //! Pages that explain why nothing else can be shown.
 
 use askama::Template;
+use kalends_i18n::{Sentence, Translator};
 
 use crate::link::Path;
+use crate::page::Reader;
 
 /// Why a page cannot be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,69 +36,61 @@ pub enum Notice<'a> {
 #[derive(Template)]
 #[template(path = "notice.html")]
 struct Shape<'a> {
-    title: &'static str,
-    paragraphs: Vec<String>,
+    title: Sentence,
+    paragraphs: Vec<Sentence>,
     back: Option<&'a Path>,
+    reader: &'a Reader,
+}
+
+impl Shape<'_> {
+    fn words(&self) -> &Translator {
+        self.reader.words()
+    }
+
+    fn say(&self, id: &'static str) -> Sentence {
+        self.words().say(id)
+    }
 }
 
 impl Notice<'_> {
     /// The page. It links to the booking page `back`, if there is one.
-    pub fn html(&self, back: Option<&Path>) -> String {
-        crate::render(&Shape { title: self.title(), paragraphs: self.paragraphs(), back })
+    pub fn html(&self, reader: &Reader, back: Option<&Path>) -> String {
+        let words = reader.words();
+        crate::render(&Shape { title: words.say(self.title()), paragraphs: self.paragraphs(words), back, reader })
     }
 
     fn title(&self) -> &'static str {
         match self {
-            Self::NotFound => "There is no booking page here",
-            Self::Closed => "Booking is closed for now",
-            Self::NoBooking => "This link does not lead to a booking",
-            Self::NoInvitation => "This link does not lead to an invitation",
-            Self::NoReply => "Your reply was not recorded",
-            Self::TooMany { .. } => "One moment, please",
-            Self::Nonsense => "This time cannot be booked",
-            Self::Failed { .. } => "Something went wrong on our side",
+            Self::NotFound => "no-page",
+            Self::Closed => "closed",
+            Self::NoBooking => "no-booking",
+            Self::NoInvitation => "no-invitation",
+            Self::NoReply => "no-reply",
+            Self::TooMany { .. } => "too-many",
+            Self::Nonsense => "not-offered",
+            Self::Failed { .. } => "failed",
         }
     }
 
-    fn paragraphs(&self) -> Vec<String> {
-        let texts: &[&str] = match self {
-            Self::NotFound => &[
-                "The address may be mistyped or cut short, or the page has been taken down.",
-                "Please ask the person who sent you the link for a new one. Existing bookings are not affected.",
-            ],
-            Self::Closed => &[
-                "No more bookings can be taken at the moment. Existing bookings are not affected.",
-                "Please try again another day, or write to the person you want to meet.",
-            ],
-            Self::NoBooking => &[
-                "The link may be cut short, or the booking was removed. Please use the whole link from your confirmation.",
-            ],
-            Self::NoInvitation => &[
-                "The link may be cut short, the event may have been deleted, or you are no longer invited.",
-                "Please use the whole link from the latest email about the event.",
-            ],
-            Self::NoReply => &["Please open the link from the email again, and choose one of the replies."],
+    fn paragraphs<'a>(&'a self, words: &'a Translator) -> Vec<Sentence> {
+        let texts: &[&'static str] = match self {
+            Self::NotFound => &["no-page-text", "no-page-advice"],
+            Self::Closed => &["closed-text", "closed-advice"],
+            Self::NoBooking => &["no-booking-text"],
+            Self::NoInvitation => &["no-invitation-text", "no-invitation-advice"],
+            Self::NoReply => &["no-reply-text"],
             Self::TooMany { retry_after_seconds } => {
-                let wait = match retry_after_seconds {
-                    0 | 1 => "a second".to_owned(),
-                    seconds @ 2..=90 => format!("{seconds} seconds"),
-                    seconds => format!("{} minutes", seconds.div_ceil(60)),
+                let wait = match *retry_after_seconds {
+                    seconds @ ..=90 => words.say("too-many-seconds").count(seconds.max(1)),
+                    seconds => words.say("too-many-minutes").count(seconds.div_ceil(60)),
                 };
-                return vec![
-                    "Many requests have come from your network in a short time.".to_owned(),
-                    format!("Please wait {wait} and try again. Nothing has changed."),
-                ];
+                return vec![words.say("too-many-text"), wait];
             }
-            Self::Nonsense => {
-                &["The link names a time that this page does not offer. Please choose one of the free times."]
-            }
+            Self::Nonsense => &["not-offered-text"],
             Self::Failed { request_id } => {
-                return vec![
-                    "Your request could not be completed. Please try again in a minute.".to_owned(),
-                    format!("If it happens again, tell the host this number: {request_id}"),
-                ];
+                return vec![words.say("failed-text"), words.say("failed-number").with("number", *request_id)];
             }
         };
-        texts.iter().map(|text| (*text).to_owned()).collect()
+        texts.iter().map(|text| words.say(text)).collect()
     }
 }

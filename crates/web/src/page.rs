@@ -1,10 +1,14 @@
-//! The facts that every page of a booking page shows, and how times are shown.
+//! The facts that every page of a booking page shows, and how they are shown to its reader.
+
+use std::fmt::Display;
 
 use kalends_bookings::{Colour, Question};
+use kalends_i18n::{Sentence, Translator};
+use kalends_kernel::Locale;
 use kalends_time::{Timestamp, Zone};
 
-use crate::link::Path;
-use crate::time::{Clock, date_label, day_label, duration_label, zone_label};
+use crate::link::{Path, with};
+use crate::time::zone_label;
 
 /// The public facts of a booking page.
 #[derive(Debug, Clone, Copy)]
@@ -35,13 +39,21 @@ pub struct Page<'a> {
     pub questions: &'a [Question],
 }
 
+/// Who reads a page.
+#[derive(Debug)]
+pub struct Reader {
+    words: Translator,
+    /// The language in the address of the page, which its links keep.
+    asked: Option<Locale>,
+}
+
 /// How times are shown to the visitor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DisplaySettings {
+#[derive(Debug, Clone, Copy)]
+pub struct DisplaySettings<'a> {
     /// The zone of all dates and times.
     pub zone: Zone,
-    /// The format of times of day.
-    pub clock: Clock,
+    /// The reader, whose locale decides how they are written.
+    pub reader: &'a Reader,
 }
 
 impl Page<'_> {
@@ -49,23 +61,66 @@ impl Page<'_> {
     pub(crate) fn style(&self) -> Option<String> {
         self.accent.map(crate::accent::style)
     }
+}
 
-    pub(crate) fn duration(&self) -> String {
-        duration_label(self.duration_minutes)
+impl Reader {
+    /// The reader of a page whose address asks for the language `asked`, or else for none. `accept_language` is the header
+    /// of that name.
+    pub fn new(asked: Option<Locale>, accept_language: Option<&str>) -> Self {
+        let accepted = Locale::accepted(accept_language.unwrap_or_default());
+        Self { words: Translator::new(asked.map_or(accepted, |asked| asked.or_region_of(accepted))), asked }
+    }
+
+    /// A program, or a person about whom nothing is known.
+    pub fn english() -> Self {
+        Self { words: Translator::new(Locale::DEFAULT), asked: None }
+    }
+
+    /// The locale.
+    pub fn locale(&self) -> Locale {
+        self.words.locale()
+    }
+
+    pub(crate) fn words(&self) -> &Translator {
+        &self.words
+    }
+
+    pub(crate) fn asked(&self) -> Option<Locale> {
+        self.asked
+    }
+
+    /// The address of a page or a form in the same language.
+    pub(crate) fn keeps(&self, address: &impl Display) -> String {
+        let address = address.to_string();
+        self.asked.map_or_else(|| address.clone(), |asked| with(&address, &[("lang", &asked)]))
     }
 }
 
-impl DisplaySettings {
+impl<'a> DisplaySettings<'a> {
+    /// The message with that identifier.
+    pub(crate) fn say(self, id: &'static str) -> Sentence {
+        self.reader.words.say(id)
+    }
+
+    /// The address of a page that shows times in the same way.
+    pub(crate) fn link(self, path: &Path, parameters: &[(&str, &dyn Display)]) -> String {
+        link(path, parameters, self.zone, self.reader.asked)
+    }
+
     pub(crate) fn time(self, at: Timestamp) -> String {
-        self.clock.write(self.zone.to_civil(at).time)
+        self.reader.words.time(self.zone.to_civil(at).time)
     }
 
     pub(crate) fn date(self, at: Timestamp) -> String {
-        date_label(self.zone.to_civil(at).date)
+        self.reader.words.date(self.zone.to_civil(at).date)
     }
 
     pub(crate) fn day(self, at: Timestamp) -> String {
-        day_label(self.zone.to_civil(at).date)
+        self.reader.words.day(self.zone.to_civil(at).date)
+    }
+
+    pub(crate) fn duration(self, page: &Page<'_>) -> String {
+        self.reader.words.duration(page.duration_minutes)
     }
 
     pub(crate) fn zone_at(self, at: Timestamp) -> String {
@@ -75,7 +130,15 @@ impl DisplaySettings {
     /// The end of a span that begins at `start`, with its date if the date differs.
     pub(crate) fn until(self, start: Timestamp, end: Timestamp) -> String {
         let (start, end) = (self.zone.to_civil(start), self.zone.to_civil(end));
-        let time = self.clock.write(end.time);
-        if start.date == end.date { time } else { format!("{time}, {}", date_label(end.date)) }
+        let words = &self.reader.words;
+        let time = words.time(end.time);
+        if start.date == end.date { time } else { format!("{time}, {}", words.date(end.date)) }
     }
+}
+
+/// The address of a page that shows times in a zone, in the language `asked`.
+pub(crate) fn link(path: &Path, parameters: &[(&str, &dyn Display)], zone: Zone, asked: Option<Locale>) -> String {
+    let zone: (&str, &dyn Display) = ("tz", &zone);
+    let asked = asked.as_ref().map(|asked| ("lang", asked as &dyn Display));
+    path.with(&parameters.iter().copied().chain([zone]).chain(asked).collect::<Vec<_>>())
 }

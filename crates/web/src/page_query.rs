@@ -1,11 +1,12 @@
 //! The parameters in the address of a page.
 
+use kalends_kernel::Locale;
 use kalends_time::{CivilDate, Span, Timestamp, Zone};
 
 use crate::time::Month;
 
-/// The parameters of a page that shows times. An invalid month, day or zone counts as missing: the page can show
-/// something sensible without it.
+/// The parameters of a page. An invalid language, month, day or zone counts as missing: the page can show something
+/// sensible without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageQuery {
     /// `month=2026-03`
@@ -14,6 +15,8 @@ pub struct PageQuery {
     pub day: Option<CivilDate>,
     /// `tz=Europe/Berlin`
     pub zone: Option<Zone>,
+    /// `lang=de`
+    pub lang: Option<Locale>,
     /// `slot=2026-03-05T09:00:00Z`
     pub slot: Option<ChosenSlot>,
 }
@@ -36,6 +39,7 @@ impl PageQuery {
                 "month" => query.month = query.month.or_else(|| value.parse().ok()),
                 "day" => query.day = query.day.or_else(|| value.parse().ok()),
                 "tz" => query.zone = query.zone.or_else(|| value.parse().ok()),
+                "lang" => query.lang = query.lang.or_else(|| value.parse().ok()),
                 "slot" => {
                     let slot = value.parse().map_or(ChosenSlot::Nonsense, ChosenSlot::At);
                     query.slot = query.slot.or(Some(slot));
@@ -74,7 +78,13 @@ mod tests {
 
     #[test]
     fn invalid_parameters_count_as_missing() {
-        let read = PageQuery::read([("month", "March"), ("day", "2026-02-30"), ("tz", "Mars/Olympus"), ("utm", "x")]);
+        let read = PageQuery::read([
+            ("month", "March"),
+            ("day", "2026-02-30"),
+            ("tz", "Mars/Olympus"),
+            ("lang", "<b>"),
+            ("utm", "x"),
+        ]);
         assert_eq!(read, PageQuery::default());
     }
 

@@ -1,48 +1,9 @@
-//! Months, and the format of dates, times of day and zones.
+//! Months, and how zones are written.
 
 use std::fmt;
 use std::str::FromStr;
 
-use kalends_time::{CivilDate, CivilTime, SignedDuration, Span, Timestamp, Zone};
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-/// The days of the week with their short names. Weeks begin on Monday.
-pub(crate) const WEEKDAYS: [(&str, &str); 7] = [
-    ("Mon", "Monday"),
-    ("Tue", "Tuesday"),
-    ("Wed", "Wednesday"),
-    ("Thu", "Thursday"),
-    ("Fri", "Friday"),
-    ("Sat", "Saturday"),
-    ("Sun", "Sunday"),
-];
-
-/// Regions that use 12-hour clocks.
-const TWELVE_HOURS: &[&str] =
-    &["US", "CA", "AU", "NZ", "IN", "PK", "BD", "PH", "MY", "EG", "SA", "AE", "JO", "KW", "CO"];
-
-/// The format of a time of day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
-    /// `9:00 am`
-    Twelve,
-    /// `09:00`
-    TwentyFour,
-}
+use kalends_time::{CivilDate, SignedDuration, Span, Timestamp, Zone};
 
 /// A month from 1970 to 2099, the years of the timestamps that a request may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,39 +15,6 @@ pub struct Month {
 /// The text is not a month in the form `YYYY-MM`, from 1970 to 2099.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAMonth;
-
-impl Clock {
-    /// The clock of the first language in the header `Accept-Language`. It is a 12-hour clock for English without a
-    /// region and for the regions that use one, except for French in Canada. Otherwise, and without the header, it is
-    /// a 24-hour clock.
-    pub fn of_languages(header: Option<&str>) -> Self {
-        let first = header.unwrap_or_default().split([',', ';']).next().unwrap_or_default().trim();
-        let mut parts = first.split('-');
-        let language = parts.next().unwrap_or_default().to_ascii_lowercase();
-        // A script of four letters may be in between, as in `zh-Hant-TW`.
-        let region = parts.find(|part| part.len() == 2).map(str::to_ascii_uppercase);
-        let twelve = match region.as_deref() {
-            None => language == "en",
-            Some("CA") => language != "fr",
-            Some(region) => TWELVE_HOURS.contains(&region),
-        };
-        if twelve { Self::Twelve } else { Self::TwentyFour }
-    }
-
-    /// Formats the time of day, to the minute.
-    pub(crate) fn write(self, time: CivilTime) -> String {
-        let minutes = time.as_micros() / 60_000_000;
-        let (hour, minute) = (minutes / 60, minutes % 60);
-        match self {
-            Self::TwentyFour => format!("{hour:02}:{minute:02}"),
-            Self::Twelve => {
-                let half = if hour < 12 { "am" } else { "pm" };
-                // The space is non-breaking, so that both stay on one line.
-                format!("{}:{minute:02}\u{a0}{half}", (hour + 11) % 12 + 1)
-            }
-        }
-    }
-}
 
 impl Month {
     /// The month `month` (1 to 12) of `year` (1970 to 2099).
@@ -136,11 +64,6 @@ impl Month {
         let after = (0..=31).map(|day| self.first().plus_days(day)).find(|date| Self::of(*date) != Some(self))?;
         Span::new(zone.to_timestamp(self.first().midnight())?, zone.to_timestamp(after.midnight())?).ok()
     }
-
-    /// The month as people write it, such as `March 2026`.
-    pub(crate) fn label(self) -> String {
-        format!("{} {}", month_name(self.month), self.year)
-    }
 }
 
 impl fmt::Display for Month {
@@ -155,22 +78,6 @@ impl FromStr for Month {
     fn from_str(text: &str) -> Result<Self, NotAMonth> {
         format!("{text}-01").parse().ok().and_then(Self::of).ok_or(NotAMonth)
     }
-}
-
-fn month_name(month: u32) -> &'static str {
-    usize::try_from(month).ok().and_then(|month| MONTHS.get(month.checked_sub(1)?)).copied().unwrap_or_default()
-}
-
-/// A day as people write it, such as `Thursday 5 March`.
-pub(crate) fn day_label(date: CivilDate) -> String {
-    let (_, month, day) = date.year_month_day();
-    let weekday = WEEKDAYS.get(usize::from(date.weekday())).map_or("", |(_, name)| name);
-    format!("{weekday} {day} {}", month_name(month))
-}
-
-/// A day with its year, such as `Thursday 5 March 2026`.
-pub(crate) fn date_label(date: CivilDate) -> String {
-    format!("{} {}", day_label(date), date.year_month_day().0)
 }
 
 /// The offset from UTC, such as `UTC+5:30`, or `UTC` if it is zero.
@@ -191,48 +98,11 @@ pub(crate) fn zone_label(zone: Zone, at: Timestamp) -> String {
     if name == offset { name } else { format!("{name} ({offset})") }
 }
 
-/// A duration as people say it, such as `1 hour 30 minutes`.
-pub(crate) fn duration_label(minutes: u32) -> String {
-    let many = |count: u32, unit: &str| format!("{count} {unit}{}", if count == 1 { "" } else { "s" });
-    match (minutes / 60, minutes % 60) {
-        (0, minutes) => many(minutes, "minute"),
-        (hours, 0) => many(hours, "hour"),
-        (hours, minutes) => format!("{} {}", many(hours, "hour"), many(minutes, "minute")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
 
     use super::*;
-
-    #[rstest]
-    #[case(None, Clock::TwentyFour)]
-    #[case(Some(""), Clock::TwentyFour)]
-    #[case(Some("en-US,en;q=0.9,de;q=0.8"), Clock::Twelve)]
-    #[case(Some("en"), Clock::Twelve)]
-    #[case(Some("en-GB,en;q=0.5"), Clock::TwentyFour)]
-    #[case(Some("de-DE"), Clock::TwentyFour)]
-    #[case(Some("en-ca"), Clock::Twelve)]
-    #[case(Some("fr-CA"), Clock::TwentyFour)]
-    #[case(Some("zh-Hant-TW"), Clock::TwentyFour)]
-    #[case(Some("*"), Clock::TwentyFour)]
-    fn the_clock_follows_from_the_first_language(#[case] header: Option<&str>, #[case] expected: Clock) {
-        assert_eq!(Clock::of_languages(header), expected);
-    }
-
-    #[rstest]
-    #[case(0, 0, "00:00", "12:00\u{a0}am")]
-    #[case(0, 30, "00:30", "12:30\u{a0}am")]
-    #[case(9, 5, "09:05", "9:05\u{a0}am")]
-    #[case(12, 0, "12:00", "12:00\u{a0}pm")]
-    #[case(23, 59, "23:59", "11:59\u{a0}pm")]
-    fn times_are_written_for_each_clock(#[case] hour: u32, #[case] minute: u32, #[case] all: &str, #[case] half: &str) {
-        let time = CivilTime::new(hour, minute, 0).unwrap();
-        assert_eq!(Clock::TwentyFour.write(time), all);
-        assert_eq!(Clock::Twelve.write(time), half);
-    }
 
     #[rstest]
     #[case("2026-03", Some(31))]
@@ -298,20 +168,5 @@ mod tests {
     #[case("UTC", "2026-03-05T09:00:00Z", "UTC")]
     fn zones_are_labelled_with_their_offset(#[case] zone: &str, #[case] at: &str, #[case] label: &str) {
         assert_eq!(zone_label(zone.parse().unwrap(), at.parse().unwrap()), label);
-    }
-
-    #[rstest]
-    #[case(1, "1 minute")]
-    #[case(30, "30 minutes")]
-    #[case(60, "1 hour")]
-    #[case(61, "1 hour 1 minute")]
-    #[case(480, "8 hours")]
-    fn durations_are_written_out(#[case] minutes: u32, #[case] label: &str) {
-        assert_eq!(duration_label(minutes), label);
-    }
-
-    #[test]
-    fn dates_are_written_out() {
-        assert_eq!(date_label(CivilDate::new(2028, 2, 29).unwrap()), "Tuesday 29 February 2028");
     }
 }

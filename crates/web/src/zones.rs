@@ -4,11 +4,11 @@ use kalends_time::{Timestamp, Zone};
 
 use crate::time::offset_label;
 
-/// One zone for each widely used offset and set of rules, by region. Any other zone of the database can be requested
+/// One zone for each widely used offset and set of rules, by region. The region is named by its message. Any other zone of the database can be requested
 /// by `tz`, and is then in the list too.
 const REGIONS: &[(&str, &[&str])] = &[
     (
-        "Africa",
+        "zones-africa",
         &[
             "Africa/Accra",
             "Africa/Addis_Ababa",
@@ -21,7 +21,7 @@ const REGIONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "America",
+        "zones-america",
         &[
             "America/Anchorage",
             "America/Argentina/Buenos_Aires",
@@ -47,7 +47,7 @@ const REGIONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "Asia",
+        "zones-asia",
         &[
             "Asia/Almaty",
             "Asia/Baghdad",
@@ -78,7 +78,7 @@ const REGIONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "Australia and Pacific",
+        "zones-pacific",
         &[
             "Australia/Adelaide",
             "Australia/Brisbane",
@@ -93,7 +93,7 @@ const REGIONS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "Europe",
+        "zones-europe",
         &[
             "Atlantic/Azores",
             "Atlantic/Reykjavik",
@@ -122,11 +122,12 @@ const REGIONS: &[(&str, &[&str])] = &[
             "Europe/Zurich",
         ],
     ),
-    ("Other", &["UTC"]),
+    ("zones-other", &["UTC"]),
 ];
 
 /// A group of zones under one heading.
 pub(crate) struct Group {
+    /// The message that names it.
     pub(crate) name: &'static str,
     pub(crate) zones: Vec<Choice>,
 }
@@ -150,7 +151,7 @@ pub(crate) fn choices(shown: Zone, page: Zone, at: Timestamp) -> Vec<Group> {
     let listed = |zone: &Zone| REGIONS.iter().any(|(_, names)| names.contains(&zone.name()));
     let mut own: Vec<Zone> = [shown, page].into_iter().filter(|zone| !listed(zone)).collect();
     own.dedup();
-    let own = Group { name: "Here", zones: own.into_iter().map(choice).collect() };
+    let own = Group { name: "zones-here", zones: own.into_iter().map(choice).collect() };
     let group = |(name, zones): &(&'static str, &[&str])| Group {
         name,
         zones: zones.iter().filter_map(|zone| zone.parse().ok()).map(choice).collect(),

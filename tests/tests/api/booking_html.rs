@@ -92,7 +92,7 @@ impl Place {
 
     /// Opens a page as a browser does.
     async fn get(&self, path: &str) -> Seen {
-        self.ask(path, HTML, "de-DE,de;q=0.9").await
+        self.ask(path, HTML, "en-GB,en;q=0.9").await
     }
 
     async fn ask(&self, path: &str, accept: &str, language: &str) -> Seen {
@@ -247,7 +247,7 @@ async fn the_address_selects_day_and_zone(#[case] database: Database) {
     let of_day: Vec<_> = slots.iter().filter(|slot| of_nepal(slot).format("%F").to_string() == date).collect();
     assert_eq!(times.iter().collect::<Vec<_>>(), of_day);
     // The clock format follows the browser's language.
-    let twelve = nepal.format("%-I:%M\u{a0}%P").to_string();
+    let twelve = nepal.format("%-I:%M\u{202f}%p").to_string();
     place.ask(&address, HTML, "en-US,en;q=0.9").await.page(200, "Intro").has_parts(&[&format!(">{twelve}</time>")]);
     let next = at(&slots[slots.len() - 1]).format("%Y-%m").to_string();
     let label = at(&format!("{next}-01T00:00:00Z")).format("%B %Y").to_string();
@@ -468,7 +468,7 @@ async fn a_guest_moves_and_cancels(#[case] database: Database) {
     place.book(&slots[21]).await;
     let taken = place.post(&reschedule, &[("start", &slots[21])]).await.page(409, "This time was just taken");
     assert!(
-        taken.has_parts(&["your booking has not been moved"]).values("href").iter().any(|href| href.contains("?slot="))
+        taken.has_parts(&["Your booking has not been moved"]).values("href").iter().any(|href| href.contains("?slot="))
     );
     for never in ["soon", &shifted(&slots[20], 1)] {
         place.post(&reschedule, &[("start", never)]).await.page(400, "This time cannot be booked");

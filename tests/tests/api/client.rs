@@ -411,6 +411,7 @@ async fn booking_pages(#[case] database: Database) {
         email: "grace@example.com".to_owned(),
         answers: serde_json::Map::new(),
         timezone: None,
+        language: Some("pt-BR".to_owned()),
         notes: None,
         start: first.to_string(),
     };

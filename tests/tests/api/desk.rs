@@ -263,7 +263,7 @@ impl Open {
 
 impl Seen {
     async fn of(request: reqwest::RequestBuilder) -> Self {
-        let answer = request.header("accept", HTML).header("accept-language", "de-DE,de;q=0.9").send().await.unwrap();
+        let answer = request.header("accept", HTML).header("accept-language", "en-GB,en;q=0.9").send().await.unwrap();
         let header = |name: &str| answer.headers().get(name).map_or("", |value| value.to_str().unwrap()).to_owned();
         let (policy, cache, kind) =
             (header("content-security-policy"), header("cache-control"), header("content-type"));

@@ -226,7 +226,7 @@ async fn whole_days_of_one_occurrence_are_days_of_the_calendar(#[case] database:
     host.patch_and_send(&of_day(&series.id, 7), day).await;
     let mail = host.mails(1).await.remove(0);
     assert_eq!(line(&mail, "DTSTART").as_deref(), Some("DTSTART;VALUE=DATE:20310507"));
-    assert!(mail.text.contains("Wednesday, 2031-05-07, all day"), "{}", mail.text);
+    assert!(mail.text.contains("Wednesday, 7 May 2031, all day"), "{}", mail.text);
     // A hold, which invites nobody, is not cancelled by mail either.
     let mut hold = hold_body("2031-06-06T10:30:00Z", "2031-06-06T11:30:00Z", &in_seconds(&host.api, 600).await, 0);
     hold["attendees"] = people(&[ADA]);

@@ -172,7 +172,7 @@ async fn a_host_agrees_to_emails_and_stops_them() {
     assert_eq!(status().await, "agreed");
     browser.press_button("Stop these emails").await;
     browser
-        .wait_for_paragraph(&format!("You get no emails at grace@listen.example about bookings on the page {LONG}."))
+        .wait_for_paragraph(&format!("You get no emails at grace@listen.example about bookings on the page “{LONG}”."))
         .await;
     assert_eq!(status().await, "refused");
 }
@@ -197,4 +197,54 @@ async fn the_links_of_a_reminder_move_and_cancel() {
     browser.headed("Your booking has been moved").await;
     browser.goto(&link(&reminder.text, "/cancel")).await;
     browser.headed("Cancel this booking?").await;
+}
+
+/// A message in a language, by its identifier.
+fn said(language: &str, id: &str) -> String {
+    let file = format!("{}/../crates/i18n/messages/{language}.ftl", env!("CARGO_MANIFEST_DIR"));
+    let messages = std::fs::read_to_string(file).unwrap();
+    let mut lines = messages.lines().filter_map(|line| line.split_once(" = "));
+    lines.find(|(name, _)| *name == id).unwrap().1.to_owned()
+}
+
+#[tokio::test]
+async fn a_visitor_books_in_each_language() {
+    let mut desk = Desk::new(Sqlite).await;
+    let questions = json!([{ "id": "team", "label": LONG, "type": "text", "required": true }]);
+    let fields =
+        json!({ "title": format!("Review {LONG}"), "host_name": LONG, "location": LONG, "questions": questions });
+    let page = desk.page(fields).await;
+    let slots = desk.slots(&page).await;
+    for (place, language) in ["de", "fr", "es", "pt", "ja"].into_iter().enumerate() {
+        let browser = Visitor::new().phone(PHONE.0, PHONE.1).open().await;
+        desk.opens(&browser, &page).await;
+        let speaks = async || {
+            browser.find(&format!("html[lang='{language}']")).await;
+            fits(&browser).await;
+        };
+        browser.click(&format!("a[hreflang='{language}']")).await;
+        speaks().await;
+        choose(&browser, &slots[40 + place], 0).await;
+        speaks().await;
+        // Without an answer to the question, the server shows the form again.
+        browser.run("document.querySelector('form').noValidate = true").await;
+        submit(&browser).await;
+        browser.find("[role='alert']").await;
+        speaks().await;
+        browser.fill("#answer-team", "Mills").await;
+        browser.click("form button.primary").await;
+        browser.find(".mark").await;
+        speaks().await;
+        assert_eq!(desk.mails(1).await[0].subject, said(language, "mail-booked-subject"));
+        browser.click("a[href*='/cancel']").await;
+        browser.find("button.danger").await;
+        speaks().await;
+        browser.click("button.danger").await;
+        browser.find(".gone").await;
+        speaks().await;
+        assert_eq!(desk.mails(1).await[0].subject, said(language, "mail-cancelled-subject"));
+        browser.click("a.primary").await;
+        browser.find(".picker").await;
+        speaks().await;
+    }
 }

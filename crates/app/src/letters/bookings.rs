@@ -2,15 +2,18 @@
 
 use kalends_bookings::{Guest, Question};
 use kalends_calendars::ConferenceUrl;
+use kalends_i18n::Translator;
 use kalends_kernel::{Email, Foreign};
 use kalends_wire::BookingLinks;
 use serde_json::Value;
 
-use super::{Letter, Part, When, Words, places};
+use super::{Letter, Message, Part, When, Words, places};
 use crate::ports::Mail;
 
 /// A booking as the emails to its guest show it.
 pub(crate) struct Appointment<'a> {
+    /// The language of the emails.
+    pub(crate) words: &'a Translator,
     /// The title of the page.
     pub(crate) title: Foreign,
     /// Who receives the guest.
@@ -24,73 +27,66 @@ pub(crate) struct Appointment<'a> {
 }
 
 impl Appointment<'_> {
-    /// `your booking "Intro call" with Grace`.
-    fn named(&self) -> Words {
-        let words = Words::new("your booking \"").foreign(&self.title).and("\"");
-        match &self.host {
-            Some(host) => words.and(" with ").foreign(host),
-            None => words,
-        }
+    /// A message in the language of the emails.
+    fn message(&self, id: &'static str) -> Message {
+        Message::new(self.words, id)
     }
 
-    /// Where it takes place.
-    fn places(&self) -> Vec<Part> {
-        places(self.location.as_ref(), self.call)
+    /// A message that names the booking, such as `your booking "Intro call" with Grace`, and its times.
+    fn says(&self, id: &'static str) -> Words {
+        let booking = match &self.host {
+            Some(host) => self.message("mail-booking-with").foreign("host", host),
+            None => self.message("mail-booking"),
+        };
+        self.message(id).message("booking", booking.foreign("title", &self.title)).own("when", &self.when).into()
+    }
+
+    /// The email that says where the booking takes place, and has the links to move and cancel it.
+    fn with_links(&self, to: &Email, subject: Message, says: &'static str, links: &BookingLinks) -> Mail {
+        let mut parts = vec![Part::Says(self.says(says))];
+        parts.extend(places(self.words, self.location.as_ref(), self.call));
+        if let Some(reschedule) = &links.reschedule_url {
+            parts.extend([Part::Says(self.message("mail-move").into()), Part::Link(reschedule.clone())]);
+        }
+        parts.extend([Part::Says(self.message("mail-cancel").into()), Part::Link(links.cancel_url.clone())]);
+        parts.push(Part::Says(self.message("mail-links-are-secret").into()));
+        Letter { subject: subject.into(), parts }.written(to, self.words)
     }
 }
 
 /// A booking that a guest made.
 pub(crate) fn booked(to: &Email, of: &Appointment<'_>, links: &BookingLinks) -> Mail {
-    let text = of.named().and(" is confirmed for ").own(&of.when).and(".");
-    with_links("Your booking is confirmed", text, of.places(), links).to(to)
+    of.with_links(to, of.message("mail-booked-subject"), "mail-booked", links)
 }
 
 /// A booking that a guest moved.
 pub(crate) fn booking_moved(to: &Email, of: &Appointment<'_>, links: &BookingLinks) -> Mail {
-    let text = of.named().and(" was moved. It takes place on ").own(&of.when).and(".");
-    with_links("Your booking was moved", text, of.places(), links).to(to)
+    of.with_links(to, of.message("mail-moved-subject"), "mail-moved", links)
 }
 
 /// A booking that takes place soon.
 pub(crate) fn booking_reminder(to: &Email, of: &Appointment<'_>, links: &BookingLinks) -> Mail {
-    let text = of.named().and(" takes place on ").own(&of.when).and(".");
-    with_links(Words::new("Reminder: ").foreign(&of.title), text, of.places(), links).to(to)
+    let subject = of.message("mail-reminder-subject").foreign("title", &of.title);
+    of.with_links(to, subject, "mail-reminder", links)
 }
 
 /// A booking that a guest cancelled.
 pub(crate) fn booking_cancelled(to: &Email, of: &Appointment<'_>) -> Mail {
-    let text = of.named().and(" for ").own(&of.when).and(" is cancelled. There is nothing to do.");
-    Letter { subject: "Your booking is cancelled".into(), parts: vec![Part::Says(text)] }.to(to)
+    let parts = vec![Part::Says(of.says("mail-cancelled"))];
+    Letter { subject: of.message("mail-cancelled-subject").into(), parts }.written(to, of.words)
 }
 
 /// A booking that the host cancelled. `again` is the page on which the guest can book another time.
 pub(crate) fn called_off(to: &Email, of: &Appointment<'_>, reason: Option<&str>, again: Option<String>) -> Mail {
-    let text = of.named().and(" for ").own(&of.when).and(" was cancelled by the host.");
-    let mut parts = vec![Part::Says(text)];
+    let mut parts = vec![Part::Says(of.says("mail-called-off"))];
     if let Some(reason) = reason {
-        parts.push(Part::Says("The host writes:".into()));
+        parts.push(Part::Says(of.message("mail-host-writes").into()));
         parts.extend(quoted(reason));
     }
     if let Some(address) = again {
-        parts.extend([Part::Says("To book another time, go to".into()), Part::Link(address)]);
+        parts.extend([Part::Says(of.message("mail-book-another").into()), Part::Link(address)]);
     }
-    Letter { subject: "Your booking was cancelled".into(), parts }.to(to)
-}
-
-/// The text about a booking, with the links to move and cancel it.
-fn with_links(subject: impl Into<Words>, says: Words, places: Vec<Part>, links: &BookingLinks) -> Letter {
-    let mut parts = vec![Part::Says(says)];
-    parts.extend(places);
-    if let Some(reschedule) = &links.reschedule_url {
-        parts.extend([Part::Says("To choose another time, go to".into()), Part::Link(reschedule.clone())]);
-    }
-    parts.extend([Part::Says("To cancel it, go to".into()), Part::Link(links.cancel_url.clone())]);
-    parts.push(Part::Says(
-        "Anyone with these links can do so: do not forward this message. If you did not book this, somebody entered \
-         your address by mistake; cancel the booking, or ignore this message."
-            .into(),
-    ));
-    Letter { subject: subject.into(), parts }
+    Letter { subject: of.message("mail-called-off-subject").into(), parts }.written(to, of.words)
 }
 
 /// What an email to a host is about.
@@ -151,7 +147,7 @@ pub(crate) fn for_host(to: &Email, of: &Visit<'_>, about: HostLetter, stop: &str
     let mut parts = vec![Part::Says(says)];
     parts.push(Part::Says(Words::new("Guest: ").foreign(&Foreign::new(of.guest.email.as_str()))));
     if !about.cancels() {
-        parts.extend(places(of.location.as_ref(), of.call));
+        parts.extend(places(Translator::english(), of.location.as_ref(), of.call));
         parts.extend(answers(of));
     }
     parts.extend([

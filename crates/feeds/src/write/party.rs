@@ -37,7 +37,7 @@ pub struct Party<'a> {
     /// The attendee. No message names another one.
     pub attendee: &'a Attendee,
     /// What the attendee can do, such as `Reply:`, and the address at which that is possible.
-    pub link: Option<(&'static str, &'a str)>,
+    pub link: Option<(&'a str, &'a str)>,
     /// Whether the event takes place, with or without the attendee.
     pub takes_place: bool,
     /// When the message is written.

@@ -22,5 +22,5 @@ pub(crate) use if_match::Precondition;
 pub(crate) use if_none_match::has;
 pub(crate) use message::{Message, read_message};
 pub(crate) use path::PathOf;
-pub(crate) use query::QueryOf;
+pub(crate) use query::{QueryOf, check_query_beside_form};
 pub(crate) use unknown::unknown_parameter;

@@ -3,7 +3,7 @@
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use kalends_kernel::FieldError;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use url::form_urlencoded;
 
 use super::{shape::Shaped, unknown::field_error};
@@ -21,6 +21,22 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for QueryOf<T> {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         parse(parts.uri.query().unwrap_or("")).map(Self)
     }
+}
+
+/// The parameters of an operation whose request may also be the form of a page.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfForm {
+    #[serde(rename = "lang")]
+    _lang: Option<String>,
+}
+
+/// Checks the query of such a request if it is not a form. A form keeps what the address of its page contained.
+///
+/// # Errors
+/// Every parameter but `lang` is refused.
+pub(crate) fn check_query_beside_form(query: Option<&str>) -> Result<(), ApiError> {
+    parse(query.unwrap_or_default()).map(|_: OfForm| ())
 }
 
 fn parse<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {

@@ -29,7 +29,7 @@ fn guest() -> Guest {
     let given = json!({ "topic": "Ä", "vip": true });
     let answers = details().questions.read(given.as_object().unwrap()).unwrap();
     let sees = details().shown_to_guests();
-    Guest { answers, sees, zone: Some("Pacific/Chatham".parse().unwrap()), ..guest }
+    Guest { answers, sees, zone: Some("Pacific/Chatham".parse().unwrap()), locale: "es-419".parse().unwrap(), ..guest }
 }
 
 /// Details with every field set.

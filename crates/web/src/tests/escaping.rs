@@ -1,10 +1,11 @@
 //! Third-party text stays text.
 
+use kalends_kernel::Language;
 use kalends_time::testing::config;
 use proptest::prelude::*;
 use rstest::rstest;
 
-use super::fixture::every_page;
+use super::fixture::{every_page, pages_in};
 use super::markup::read;
 
 #[rstest]
@@ -16,8 +17,7 @@ use super::markup::read;
 #[case("javascript:alert(1)")]
 #[case("<!-- --> ]]> {{ 7 }} {% x %}")]
 fn foreign_text_adds_no_markup(#[case] text: &str) {
-    let (plain, _) = every_page("Call");
-    let (foreign, _) = every_page(text);
+    let (plain, foreign) = (every_page("Call"), every_page(text));
     for ((name, plain), (_, foreign)) in plain.iter().zip(&foreign) {
         let ((expected, _), (tags, text_of_page)) = (read(plain), read(foreign));
         let names = |tags: &[super::markup::Tag]| -> Vec<(String, Vec<String>)> {
@@ -34,7 +34,7 @@ fn foreign_text_adds_no_markup(#[case] text: &str) {
 #[test]
 fn fields_hold_what_was_typed() {
     let text = "\"quoted\" <b> & 'more'\nline";
-    let (pages, _) = every_page(text);
+    let (pages, _) = pages_in(Language::English, text);
     let form = &pages.iter().find(|(name, _)| *name == "form").unwrap().1;
     let (tags, text_of_page) = read(form);
     for field in ["name", "email"] {
@@ -57,8 +57,11 @@ proptest! {
     /// Links and forms of a public page lead to this server, or to the two services that add a booking to a calendar,
     /// whatever the third-party texts on it.
     #[test]
-    fn links_and_forms_lead_to_this_server_whatever_the_texts(text in "\\PC{0,40}") {
-        for (name, page) in every_page(&text).0 {
+    fn links_and_forms_lead_to_this_server_whatever_the_texts(
+        text in "\\PC{0,40}",
+        language in prop::sample::select(&Language::ALL[..]),
+    ) {
+        for (name, page) in pages_in(language, &text).0 {
             for tag in read(&page).0 {
                 for attribute in ["href", "action", "src", "formaction"] {
                     if let Some(address) = tag.get(attribute) {
@@ -79,8 +82,8 @@ proptest! {
             heads.map(|line| line.chars().take_while(|char| !char.is_alphanumeric() && *char != '\\').collect::<String>().trim().to_owned()).collect()
         };
         let text = format!("x{text}");
-        let (_, plain) = every_page("x");
-        let (_, foreign) = every_page(&text);
+        let (_, plain) = pages_in(Language::English, "x");
+        let (_, foreign) = pages_in(Language::English, &text);
         prop_assert_eq!(marks(&foreign), marks(&plain));
     }
 }

@@ -1,13 +1,13 @@
 //! Every page in every state, with texts chosen by the test.
 
 use kalends_bookings::{Colour, Question, QuestionType};
-use kalends_kernel::{FieldError, FieldErrors};
+use kalends_kernel::{FieldError, FieldErrors, Language, Locale};
 use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 
 use crate::markdown::Guide;
 use crate::{
-    Booked, Booking, BookingEmails, BookingState, Clock, Console, DisplaySettings, EmailsState, Form, Given, Href,
-    Invitation, InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reply, Taken,
+    Booked, Booking, BookingEmails, BookingState, Console, DisplaySettings, EmailsState, Form, Given, Href, Invitation,
+    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reader, Reply, ReplyProblem, Taken,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -64,9 +64,10 @@ pub(super) fn picker(offers: &[&str], zone_name: &str, query: &[(&str, &str)], n
     let page_query = PageQuery::read(query.iter().copied());
     let bookable = Span::new(at(now), at(now) + SignedDuration::days(365)).unwrap();
     let zone = zone(zone_name);
+    let reader = &Reader::new(page_query.lang, Some("en-GB"));
     let picker = Picker {
         page: page(&path, "Call"),
-        shown: DisplaySettings { zone, clock: Clock::TwentyFour },
+        shown: DisplaySettings { zone, reader },
         now: at(now),
         bookable,
         month: page_query.month_to_show(zone, bookable, offers.first().copied()),
@@ -78,13 +79,19 @@ pub(super) fn picker(offers: &[&str], zone_name: &str, query: &[(&str, &str)], n
     picker.html()
 }
 
+/// Every page in every language, with `text` for every text from outside.
+pub(super) fn every_page(text: &str) -> Vec<(&'static str, String)> {
+    Language::ALL.into_iter().flat_map(|language| pages_in(language, text).0).collect()
+}
+
 /// Every page, with `text` for every text from outside. The second value is the Markdown.
-pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
+pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, String)>, String) {
+    let reader = &Reader::new(Some(Locale::of(language)), None);
     let path = Path::new("/book/kq7d").unwrap();
     let href = Href::from(path.clone());
     let questions = questions(text);
     let page = Page { questions: &questions, ..page(&path, text) };
-    let shown = DisplaySettings { zone: zone("America/New_York"), clock: Clock::Twelve };
+    let shown = DisplaySettings { zone: zone("America/New_York"), reader };
     let now = at("2026-03-03T10:12:00Z");
     let bookable = Span::new(now, now + SignedDuration::days(60)).unwrap();
     let offers: Vec<Span> = (0..40)
@@ -166,6 +173,7 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
         email: text,
         state: EmailsState::Asked,
         recorded: false,
+        reader,
     };
     let pages = vec![
         ("emails", emails.html()),
@@ -173,13 +181,14 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
         ("emails, stopped", BookingEmails { state: EmailsState::Stopped, recorded: true, ..emails }.html()),
         ("invitation", invitation.html()),
         ("invitation, days", Invitation { all_day: true, repeats: false, ..invitation.clone() }.html()),
-        ("invitation, error", Invitation { problem: Some(text), ..invitation.clone() }.html()),
+        ("invitation, error", Invitation { problem: Some(ReplyProblem::NoReply), ..invitation.clone() }.html()),
+        ("invitation, note", Invitation { problem: Some(ReplyProblem::Note), ..invitation.clone() }.html()),
         ("invitation, replied", in_state(InvitationState::Open(Some(Reply::Tentative)))),
         ("invitation, recorded", in_state(InvitationState::Recorded(Reply::Accepted))),
         ("invitation, cancelled", in_state(InvitationState::Cancelled)),
         ("invitation, over", in_state(InvitationState::Over)),
-        ("no invitation", Notice::NoInvitation.html(None)),
-        ("no reply", Notice::NoReply.html(None)),
+        ("no invitation", Notice::NoInvitation.html(reader, None)),
+        ("no reply", Notice::NoReply.html(reader, None)),
         ("picker", picker.html()),
         ("picker, nothing", Picker { offers: &[], first_offer: None, ..picker.clone() }.html()),
         ("picker, moving", Picker { moving: Some(before), ..picker.clone() }.html()),
@@ -195,12 +204,13 @@ pub(super) fn every_page(text: &str) -> (Vec<(&'static str, String)>, String) {
         ("cancelled", Booking { state: BookingState::Cancelled, ..booking.clone() }.html()),
         ("cancelled before", Booking { state: BookingState::CancelledBefore, ..booking.clone() }.html()),
         ("past", Booking { state: BookingState::Past, ..booking }.html()),
-        ("not found", Notice::NotFound.html(None)),
-        ("no booking", Notice::NoBooking.html(None)),
-        ("closed", Notice::Closed.html(Some(&path))),
-        ("too many", Notice::TooMany { retry_after_seconds: 40 }.html(Some(&path))),
-        ("nonsense", Notice::Nonsense.html(Some(&path))),
-        ("failed", Notice::Failed { request_id: text }.html(Some(&path))),
+        ("not found", Notice::NotFound.html(reader, None)),
+        ("no booking", Notice::NoBooking.html(reader, None)),
+        ("closed", Notice::Closed.html(reader, Some(&path))),
+        ("too many, minutes", Notice::TooMany { retry_after_seconds: 400 }.html(reader, None)),
+        ("too many", Notice::TooMany { retry_after_seconds: 40 }.html(reader, Some(&path))),
+        ("nonsense", Notice::Nonsense.html(reader, Some(&path))),
+        ("failed", Notice::Failed { request_id: text }.html(reader, Some(&path))),
         ("connect", Console::Connect.html(&["google", "microsoft"])),
         ("connections", Console::Connections.html(&[])),
         ("reset", Console::Reset.html(&["google"])),

@@ -102,7 +102,7 @@ fn unescape(text: &str) -> String {
 
 #[test]
 fn every_page_is_well_formed_and_has_no_inline_code() {
-    for (name, page) in every_page("Plain & simple").0 {
+    for (name, page) in every_page("Plain & simple") {
         let (tags, _) = read(&page);
         for tag in &tags {
             let inline = |(attribute, _): &(String, String)| attribute.starts_with("on") || attribute == "style";
@@ -120,7 +120,7 @@ fn every_page_is_well_formed_and_has_no_inline_code() {
 
 #[test]
 fn ids_are_unique_and_references_resolve() {
-    for (name, page) in every_page("Call").0 {
+    for (name, page) in every_page("Call") {
         let (tags, _) = read(&page);
         let mut ids = HashSet::new();
         assert!(tags.iter().filter_map(|tag| tag.get("id")).all(|id| ids.insert(id)), "{name}");
@@ -136,7 +136,7 @@ fn ids_are_unique_and_references_resolve() {
 
 #[test]
 fn every_field_has_a_label() {
-    for (name, page) in every_page("Call").0 {
+    for (name, page) in every_page("Call") {
         let (tags, _) = read(&page);
         let labelled: HashSet<&str> = tags.iter().filter_map(|tag| tag.get("for")).collect();
         for tag in tags.iter().filter(|tag| matches!(tag.name.as_str(), "input" | "select" | "textarea")) {
@@ -148,7 +148,7 @@ fn every_field_has_a_label() {
 
 #[test]
 fn files_that_pages_refer_to_exist() {
-    for (name, page) in every_page("Call").0 {
+    for (name, page) in every_page("Call") {
         for tag in read(&page).0.iter().filter(|tag| matches!(tag.name.as_str(), "link" | "script")) {
             let path = tag.get("href").or(tag.get("src")).unwrap();
             let file = path.strip_prefix(assets::PREFIX).and_then(assets::find);
@@ -165,7 +165,7 @@ fn a_page_with_its_files_is_small() {
         encoder.write_all(text.as_bytes()).unwrap();
         encoder.finish().unwrap().len()
     };
-    for (name, page) in every_page("A title of a usual length").0 {
+    for (name, page) in every_page("A title of a usual length") {
         let fetched = assets::ALL.iter().filter(|asset| page.contains(&asset.path()));
         let files: usize = fetched.map(|asset| compressed(asset.text)).sum();
         let page = compressed(&page);

@@ -9,7 +9,7 @@ use rstest::rstest;
 
 use super::fixture::{at, page, picker};
 use super::markup::{Tag, read};
-use crate::{Clock, DisplaySettings, Month, Path, Picker};
+use crate::{DisplaySettings, Month, Path, Picker, Reader};
 
 /// The starts of the slots that the page links to, in order.
 fn offered(tags: &[Tag]) -> Vec<String> {
@@ -70,6 +70,45 @@ fn weeks_begin_on_monday(#[case] month: &str, #[case] weeks: usize, #[case] firs
     assert_eq!((grid[0].as_slice(), grid[weeks - 1].as_slice()), (first, last));
 }
 
+/// The same months as the locale has them: from Sunday in the United States, and from Saturday in Egypt.
+#[rstest]
+#[case("en-US", "2026-03", &[1, 2, 3, 4, 5, 6, 7], "Sunday")]
+#[case("en-EG", "2026-03", &[0, 1, 2, 3, 4, 5, 6], "Saturday")]
+#[case("pt-BR", "2026-02", &[1, 2, 3, 4, 5, 6, 7], "domingo")]
+#[case("fr", "2026-02", &[0, 0, 0, 0, 0, 0, 1], "lundi")]
+fn weeks_begin_as_the_locale_has_it(
+    #[case] lang: &str,
+    #[case] month: &str,
+    #[case] first: &[u32],
+    #[case] weekday: &str,
+) {
+    let html = picker(&[], "UTC", &[("month", month), ("lang", lang)], &format!("{month}-01T00:00:00Z"));
+    assert_eq!(grid(&html)[0], first);
+    let head = read(&html).0.into_iter().find(|tag| tag.name == "abbr").unwrap();
+    assert_eq!(head.get("title"), Some(weekday));
+}
+
+/// A visitor who asked for a language stays in it, in every link and form.
+#[test]
+fn links_keep_the_language_that_was_asked_for() {
+    let offers = ["2026-03-04T09:00:00Z", "2026-04-09T09:00:00Z"];
+    let (tags, _) = read(&picker(&offers, "Asia/Tokyo", &[("lang", "pt-br")], "2026-03-03T00:00:00Z"));
+    let kept = tags.iter().filter(|tag| tag.get("hreflang").is_none()).filter_map(|tag| tag.get("href"));
+    let kept: Vec<&str> = kept.filter(|href| href.starts_with("/book/kq7d")).collect();
+    assert!(kept.len() > 3 && kept.iter().all(|href| href.contains("&lang=pt-BR")), "{kept:?}");
+    let hidden = tags.iter().find(|tag| tag.get("name") == Some("lang")).unwrap();
+    assert_eq!(hidden.get("value"), Some("pt-BR"));
+    // Each language is one click away. Nobody who asked for none carries one along.
+    let languages: Vec<&str> = tags.iter().filter_map(|tag| tag.get("hreflang")).collect();
+    assert_eq!(languages, ["en", "de", "fr", "es", "pt", "ja"]);
+    let german = tags.iter().find(|tag| tag.get("hreflang") == Some("de")).unwrap();
+    assert_eq!(german.get("href"), Some("/book/kq7d?month=2026-03&tz=Asia/Tokyo&lang=de"));
+    let (tags, _) = read(&picker(&offers, "Asia/Tokyo", &[], "2026-03-03T00:00:00Z"));
+    assert!(tags.iter().all(|tag| tag.get("name") != Some("lang")));
+    let links = tags.iter().filter(|tag| tag.get("hreflang").is_none()).filter_map(|tag| tag.get("href"));
+    assert_eq!(links.filter(|href| href.contains("lang=")).count(), 0);
+}
+
 #[test]
 fn a_repeated_time_is_labelled_with_its_offset() {
     let offers = ["2026-10-24T23:30:00Z", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"];
@@ -86,7 +125,8 @@ fn a_repeated_time_is_labelled_with_its_offset() {
 fn the_requested_day_or_the_first_free_one_is_shown(#[case] query: &[(&str, &str)], #[case] expected: &str) {
     let offers = ["2026-03-04T09:00:00Z", "2026-03-09T09:00:00Z"];
     let (tags, _) = read(&picker(&offers, "UTC", query, "2026-03-03T00:00:00Z"));
-    let chosen: Vec<&Tag> = tags.iter().filter(|tag| tag.get("aria-current").is_some()).collect();
+    let days = tags.iter().filter(|tag| tag.get("data-go") == Some("day"));
+    let chosen: Vec<&Tag> = days.filter(|tag| tag.get("aria-current").is_some()).collect();
     assert_eq!(chosen.len(), 1);
     assert!(chosen[0].get("href").unwrap().contains(expected));
     assert_eq!(offered(&tags), [format!("{expected}T09:00:00Z")]);
@@ -152,9 +192,10 @@ proptest! {
             }
         }
         let path = Path::new("/book/kq7d").unwrap();
+        let reader = &Reader::english();
         let view = Picker {
             page: page(&path, "Call"),
-            shown: DisplaySettings { zone, clock: Clock::Twelve },
+            shown: DisplaySettings { zone, reader },
             now: start,
             bookable: Span::new(Timestamp::EPOCH, Timestamp::HORIZON).unwrap(),
             month,

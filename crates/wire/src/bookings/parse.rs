@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use kalends_bookings::{self as domain, Guest};
 use kalends_calendars as calendars;
-use kalends_kernel::{Code, FieldError, FieldErrors, Page, optional_text};
+use kalends_kernel::{Code, FieldError, FieldErrors, Locale, LocaleError, Page, optional_text};
 use kalends_time::{CivilDate, Span, Timestamp, Zone};
 use serde_json::{Map, Value};
 
@@ -170,8 +170,12 @@ impl SubmitBooking {
         let guest = errors.take_all(Guest::parse(&self.name, &self.email, self.notes.as_deref()));
         let start = errors.take(instant("start", &self.start));
         let zone = errors.take(self.timezone.as_deref().map(|name| zone("timezone", name)).transpose());
-        match (start, guest, zone) {
-            (Some(start), Some(guest), Some(zone)) => Ok((start, Guest { zone, ..guest }, self.answers)),
+        let read = |tag: &str| tag.parse().map_err(|error: LocaleError| FieldError::new("language", error.to_string()));
+        let locale = errors.take(self.language.as_deref().map_or(Ok(Locale::DEFAULT), read));
+        match (start, guest, zone, locale) {
+            (Some(start), Some(guest), Some(zone), Some(locale)) => {
+                Ok((start, Guest { zone, locale, ..guest }, self.answers))
+            }
             _ => Err(errors),
         }
     }

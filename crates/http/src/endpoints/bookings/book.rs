@@ -4,12 +4,12 @@ use axum::{
     extract::{FromRequest as _, Request},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use kalends_app::{App, Refusal};
 use kalends_bookings::{BookingPage, QuestionType};
 use kalends_kernel::{FieldErrors, request_time};
 use kalends_time::Timestamp;
-use kalends_web::{Booked, DisplaySettings, Form, Given, HONEYPOT, Href, Taken};
+use kalends_web::{Booked, DisplaySettings, Form, Given, HONEYPOT, Href, Reader, Taken};
 use kalends_wire as wire;
 use serde_json::{Map, Value};
 
@@ -20,8 +20,8 @@ use super::{
 use crate::{
     Service,
     error::ApiError,
-    extract::{Anonymous, JsonBody, PathOf, read_body},
-    pages::{Fields, html, is_form},
+    extract::{Anonymous, JsonBody, PathOf, check_query_beside_form, read_body},
+    pages::{Fields, html, is_form, reader},
     reply::{Changed, Fresh},
 };
 
@@ -39,7 +39,10 @@ use crate::{
     path = "/book/{slug}",
     operation_id = "createBooking",
     tag = "Booking pages",
-    params(("slug" = String, Path, description = "The `slug` of the page.")),
+    params(
+        ("slug" = String, Path, description = "The `slug` of the page."),
+        ("lang" = Option<String>, Query, description = "The language of the answer to a form, and of emails to the guest, such as `de` or `pt-BR`. Defaults to `Accept-Language`.")
+    ),
     request_body(content(
         (wire::SubmitBooking = "application/json"),
         (wire::SubmitBooking = "application/x-www-form-urlencoded")
@@ -52,10 +55,13 @@ pub(crate) async fn book(
     slug: PathOf<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
+    let reader = reader(request.uri().query(), request.headers());
     if is_form(request.headers()) {
-        return book_by_form(&app, &called.0, &slug.0, request).await;
+        return book_by_form(&app, &called.0, &slug.0, &reader, request).await;
     }
-    let JsonBody(body) = JsonBody::<wire::SubmitBooking>::from_request(request, &()).await?;
+    check_query_beside_form(request.uri().query())?;
+    let JsonBody(mut body) = JsonBody::<wire::SubmitBooking>::from_request(request, &()).await?;
+    body.language.get_or_insert_with(|| reader.locale().to_string());
     let (start, guest, answers) = body.parse()?;
     Ok(Fresh(Changed(app.book(&called.0, &slug.0, start, (guest, &answers)).await?)).into_response())
 }
@@ -63,7 +69,7 @@ pub(crate) async fn book(
 /// The values of a booking form, and how to show the answer.
 struct Filled<'a> {
     page: &'a BookingPage,
-    shown: DisplaySettings,
+    shown: DisplaySettings<'a>,
     given: Given<'a>,
 }
 
@@ -71,13 +77,13 @@ async fn book_by_form(
     app: &App,
     called: &kalends_app::Request,
     slug: &str,
+    reader: &Reader,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let headers: HeaderMap = request.headers().clone();
     let body = read_body(request.into_body()).await?;
     let fields = Fields::read(&body);
     let page = app.open_page(slug).await?.page;
-    let answer = book_on(app, called, &page, &headers, &fields).await;
+    let answer = book_on(app, called, &page, reader, &fields).await;
     // A site that shows the page also shows why nothing was booked.
     Ok(framed(&page, answer.unwrap_or_else(|error| error.into_response())))
 }
@@ -86,12 +92,12 @@ async fn book_on(
     app: &App,
     called: &kalends_app::Request,
     page: &BookingPage,
-    headers: &HeaderMap,
+    reader: &Reader,
     fields: &Fields,
 ) -> Result<Response, ApiError> {
-    let shown = display_settings(page, fields.get("tz").parse().ok(), headers);
+    let shown = display_settings(page, fields.get("tz").parse().ok(), reader);
     if !fields.get(HONEYPOT).is_empty() {
-        return nonsense(page);
+        return nonsense(page, reader);
     }
     let answers: Vec<(String, String)> = fields.within("answers").collect();
     let given =
@@ -103,6 +109,7 @@ async fn book_on(
         notes: Some(given.notes.replace("\r\n", "\n")).filter(|notes| !notes.is_empty()),
         answers: typed(page, &answers),
         timezone: Some(shown.zone.name().to_owned()),
+        language: Some(reader.locale().to_string()),
         start: fields.get("start").to_owned(),
     };
     // All errors of the form are shown at once.
@@ -124,7 +131,7 @@ async fn book_on(
         Err(Refusal::Invalid(errors)) if errors.iter().all(|error| error.param != "start") => {
             filled.again(fields.get("start"), app.now(), &errors)
         }
-        Err(Refusal::Invalid(_)) => nonsense(page),
+        Err(Refusal::Invalid(_)) => nonsense(page, reader),
         Err(Refusal::BookingTaken { wanted, nearest }) => {
             let path = path(page.slug.reveal())?;
             let page = facts(page, &path);
@@ -152,7 +159,7 @@ impl Filled<'_> {
     fn again(&self, start: &str, now: Timestamp, errors: &FieldErrors) -> Result<Response, ApiError> {
         let start = request_time(start).ok();
         let Some(slot) = start.and_then(|start| self.page.slot(start, now).ok()) else {
-            return nonsense(self.page);
+            return nonsense(self.page, self.shown.reader);
         };
         let path = path(self.page.slug.reveal())?;
         let page = facts(self.page, &path);

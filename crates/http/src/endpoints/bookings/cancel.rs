@@ -4,17 +4,16 @@ use axum::{
     extract::{FromRequest as _, Request},
     response::{IntoResponse as _, Response},
 };
-use http::HeaderMap;
 use kalends_app::{App, Refusal};
-use kalends_web::BookingState;
+use kalends_web::{BookingState, Reader};
 use kalends_wire as wire;
 
 use super::{show_cancellation::shown_as, view::display_settings};
 use crate::{
     Service,
     error::ApiError,
-    extract::{Anonymous, NoBody, PathOf},
-    pages::is_form,
+    extract::{Anonymous, NoBody, PathOf, check_query_beside_form},
+    pages::{is_form, reader},
     reply::{Changed, Fresh},
 };
 
@@ -30,7 +29,8 @@ use crate::{
     tag = "Booking pages",
     params(
         ("slug" = String, Path, description = "The `slug` of the page."),
-        ("token" = String, Path, description = "The token of `cancel_url`.")
+        ("token" = String, Path, description = "The token of `cancel_url`."),
+        ("lang" = Option<String>, Query, description = "The language of the answer to a form, such as `de` or `pt-BR`. Defaults to `Accept-Language`.")
     ),
     responses((status = 200, description = "The cancelled booking.", body = wire::GuestBooking))
 )]
@@ -42,8 +42,10 @@ pub(crate) async fn cancel(
 ) -> Result<Response, ApiError> {
     let (slug, token) = link.0;
     if is_form(request.headers()) {
-        return cancel_by_form(&app, &called.0, (&slug, &token), request.headers()).await;
+        let reader = reader(request.uri().query(), request.headers());
+        return cancel_by_form(&app, &called.0, (&slug, &token), &reader).await;
     }
+    check_query_beside_form(request.uri().query())?;
     let _: NoBody = NoBody::from_request(request, &()).await?;
     Ok(Fresh(Changed(app.cancel_booking(&called.0, &slug, &token).await?)).into_response())
 }
@@ -53,10 +55,10 @@ async fn cancel_by_form(
     app: &App,
     called: &kalends_app::Request,
     (slug, token): (&str, &str),
-    headers: &HeaderMap,
+    reader: &Reader,
 ) -> Result<Response, ApiError> {
     let seen = app.booking(slug, token).await?;
-    let shown = display_settings(&seen.page, None, headers);
+    let shown = display_settings(&seen.page, None, reader);
     let state = match app.cancel_booking(called, slug, token).await {
         Ok(_) if seen.is_cancelled() => BookingState::CancelledBefore,
         Ok(_) => BookingState::Cancelled,

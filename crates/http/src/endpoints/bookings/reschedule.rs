@@ -18,8 +18,8 @@ use super::{
 use crate::{
     Service,
     error::ApiError,
-    extract::{Anonymous, JsonBody, PathOf, read_body},
-    pages::{Fields, html, is_form},
+    extract::{Anonymous, JsonBody, PathOf, check_query_beside_form, read_body},
+    pages::{Fields, html, is_form, reader},
     reply::{Changed, Fresh},
 };
 
@@ -36,7 +36,8 @@ use crate::{
     tag = "Booking pages",
     params(
         ("slug" = String, Path, description = "The `slug` of the page."),
-        ("token" = String, Path, description = "The token of `reschedule_url`.")
+        ("token" = String, Path, description = "The token of `reschedule_url`."),
+        ("lang" = Option<String>, Query, description = "The language of the answer to a form, such as `de` or `pt-BR`. Defaults to `Accept-Language`.")
     ),
     request_body(content(
         (wire::MoveBooking = "application/json"),
@@ -54,6 +55,7 @@ pub(crate) async fn reschedule(
     if is_form(request.headers()) {
         return move_by_form(&app, &called.0, (&slug, &token), request).await;
     }
+    check_query_beside_form(request.uri().query())?;
     let JsonBody(body) = JsonBody::<wire::MoveBooking>::from_request(request, &()).await?;
     Ok(Fresh(Changed(app.move_booking(&called.0, &slug, &token, body.parse()?).await?)).into_response())
 }
@@ -64,18 +66,18 @@ async fn move_by_form(
     (slug, token): (&str, &str),
     request: Request,
 ) -> Result<Response, ApiError> {
-    let headers = request.headers().clone();
+    let reader = &reader(request.uri().query(), request.headers());
     let fields = Fields::read(&read_body(request.into_body()).await?);
     let seen = app.booking(slug, token).await?;
-    let shown = display_settings(&seen.page, fields.get("tz").parse().ok(), &headers);
+    let shown = display_settings(&seen.page, fields.get("tz").parse().ok(), reader);
     let before = match still_to_come(&seen, app.now()) {
         Ok(before) => before,
         Err(state) => return shown_as(&seen, (slug, token), shown, state),
     };
-    let Ok(start) = fields.get("start").parse() else { return nonsense(&seen.page) };
+    let Ok(start) = fields.get("start").parse() else { return nonsense(&seen.page, reader) };
     let moved = match app.move_booking(called, slug, token, start).await {
         Ok(moved) => moved.resource,
-        Err(Refusal::Invalid(_)) => return nonsense(&seen.page),
+        Err(Refusal::Invalid(_)) => return nonsense(&seen.page, reader),
         Err(Refusal::BookingTaken { wanted, nearest }) => {
             return taken(&seen, (slug, token), shown, (wanted, &nearest));
         }

@@ -7,15 +7,15 @@ use kalends_bookings::BookingPage;
 use kalends_kernel::FieldErrors;
 use kalends_time::{Span, Timestamp};
 use kalends_web::{
-    ChosenSlot, DisplaySettings, Form, Given, Href, Notice, Page, PageQuery, Picker, Taken, headers, markdown,
+    ChosenSlot, DisplaySettings, Form, Given, Href, Notice, Page, PageQuery, Picker, Reader, Taken, headers, markdown,
 };
 
-use super::view::{LIMITS, display_settings, framed, page as facts, page_query, path};
+use super::view::{LIMITS, display_settings, framed, page as facts, path};
 use crate::{
     Service,
     error::ApiError,
     extract::PathOf,
-    pages::{html, names, text_of},
+    pages::{html, names, page_query, reader, text_of},
 };
 
 /// The number of free times in the Markdown text.
@@ -26,7 +26,8 @@ const MARKDOWN_OFFERS: usize = 12;
 /// As HTML, it shows the days of a `month` that have free times and the times of one `day`, in the zone `tz`. With
 /// `slot`, it shows the form that books the slot. If the organization has used up the month's events, the page says
 /// that booking is closed for now and offers no times. With `Accept: text/markdown`, the answer is the same as text
-/// for agents, with the next free times and how to book one over HTTP. The limit is 60 requests per minute and
+/// for agents, with the next free times and how to book one over HTTP. It speaks English, German, French, Spanish, Portuguese and
+/// Japanese; the text for agents is in English. The limit is 60 requests per minute and
 /// address.
 #[utoipa::path(
     get,
@@ -38,7 +39,8 @@ const MARKDOWN_OFFERS: usize = 12;
         ("month" = Option<String>, Query, description = "The month to show, such as `2026-03`."),
         ("day" = Option<String>, Query, description = "The day to show, such as `2026-03-05`."),
         ("tz" = Option<String>, Query, description = "The zone of the times. Defaults to the zone of the page."),
-        ("slot" = Option<String>, Query, description = "The start of a slot, to show the form that books it.")
+        ("slot" = Option<String>, Query, description = "The start of a slot, to show the form that books it."),
+        ("lang" = Option<String>, Query, description = "The language of the page, such as `de` or `pt-BR`. Defaults to `Accept-Language`.")
     ),
     responses((status = 200, description = "The page.", content(
         (String = "text/html"),
@@ -53,21 +55,22 @@ pub(crate) async fn show(
 ) -> Result<Response, ApiError> {
     let open = app.open_page(&slug.0).await?;
     let page = &open.page;
+    let reader = &reader(query.as_deref(), &headers);
     let query = page_query(query.as_deref());
-    let shown = display_settings(page, query.zone, &headers);
+    let shown = display_settings(page, query.zone, reader);
     let now = app.now();
     if open.closed_for_now {
         if names(&headers, "text/markdown") {
             let text = markdown::closed(&page.title);
             return Ok(text_of(StatusCode::OK, markdown::CONTENT_TYPE, text, &headers::PAGE));
         }
-        return Ok(framed(page, html(StatusCode::OK, Notice::Closed.html(None))));
+        return Ok(framed(page, html(StatusCode::OK, Notice::Closed.html(reader, None))));
     }
     let bookable = bookable(page, now)?;
     match query.slot {
         _ if names(&headers, "text/markdown") => {}
         Some(ChosenSlot::At(start)) => return Ok(framed(page, chosen(&app, &open, start, shown).await?)),
-        Some(ChosenSlot::Nonsense) => return Ok(framed(page, nonsense(page)?)),
+        Some(ChosenSlot::Nonsense) => return Ok(framed(page, nonsense(page, reader)?)),
         None => {}
     }
     let offers = app.offered_slots(&open, None).await?;
@@ -77,6 +80,9 @@ pub(crate) async fn show(
         let address = format!("{}{path}", app.settings().base_url);
         let address = Href::new(address).ok_or(ApiError::Internal)?;
         let offers: &[Span] = &offers.slots().take(MARKDOWN_OFFERS).collect::<Vec<_>>();
+        // The text is for programs.
+        let reader = &Reader::english();
+        let shown = DisplaySettings { reader, ..shown };
         let guide = markdown::Guide { page: facts, shown, address: &address, bookable, offers, limits: LIMITS };
         return Ok(text_of(StatusCode::OK, markdown::CONTENT_TYPE, guide.markdown(), &headers::PAGE));
     }
@@ -87,7 +93,7 @@ pub(crate) async fn show(
 #[derive(Clone, Copy)]
 pub(super) struct Picking<'a> {
     pub(super) facts: Page<'a>,
-    pub(super) shown: DisplaySettings,
+    pub(super) shown: DisplaySettings<'a>,
     pub(super) now: Timestamp,
     pub(super) bookable: Span,
     pub(super) moving: Option<Span>,
@@ -119,7 +125,7 @@ async fn chosen(
     app: &Service,
     open: &OpenPage,
     start: Timestamp,
-    shown: DisplaySettings,
+    shown: DisplaySettings<'_>,
 ) -> Result<Response, ApiError> {
     use kalends_app::Refusal::{BookingTaken, Invalid};
     let page = &open.page;
@@ -131,7 +137,7 @@ async fn chosen(
             let form = Form { page: facts, shown, slot, given: Given::default(), errors, limits: LIMITS };
             Ok(html(StatusCode::OK, form.html()))
         }
-        Err(Invalid(_)) => nonsense(page),
+        Err(Invalid(_)) => nonsense(page, shown.reader),
         Err(BookingTaken { wanted, nearest }) => {
             // Nothing was entered yet, so the alternatives are links to the form.
             let facts = facts(page, &path);
@@ -143,7 +149,7 @@ async fn chosen(
 }
 
 /// The answer to a time that the page never offers.
-pub(super) fn nonsense(page: &BookingPage) -> Result<Response, ApiError> {
+pub(super) fn nonsense(page: &BookingPage, reader: &Reader) -> Result<Response, ApiError> {
     let path = path(page.slug.reveal())?;
-    Ok(html(StatusCode::BAD_REQUEST, Notice::Nonsense.html(Some(&path))))
+    Ok(html(StatusCode::BAD_REQUEST, Notice::Nonsense.html(reader, Some(&path))))
 }

@@ -7,8 +7,13 @@ use kalends_bookings::Purpose;
 use kalends_time::Span;
 use kalends_web::{Booking, BookingState, DisplaySettings, Href};
 
-use super::view::{booking_path, display_settings, page as facts, page_query, path, styled};
-use crate::{Service, error::ApiError, extract::PathOf, pages::html};
+use super::view::{booking_path, display_settings, page as facts, path, styled};
+use crate::{
+    Service,
+    error::ApiError,
+    extract::PathOf,
+    pages::{html, page_query, reader},
+};
 
 /// Shows a booking to its guest, who can cancel it there.
 ///
@@ -21,7 +26,8 @@ use crate::{Service, error::ApiError, extract::PathOf, pages::html};
     params(
         ("slug" = String, Path, description = "The `slug` of the page."),
         ("token" = String, Path, description = "The token of `cancel_url`."),
-        ("tz" = Option<String>, Query, description = "The zone of the times. Defaults to the page's zone.")
+        ("tz" = Option<String>, Query, description = "The zone of the times. Defaults to the page's zone."),
+        ("lang" = Option<String>, Query, description = "The language of the page, such as `de` or `pt-BR`. Defaults to `Accept-Language`.")
     ),
     responses((status = 200, description = "The page.", body = String, content_type = "text/html"))
 )]
@@ -33,7 +39,8 @@ pub(crate) async fn show_cancellation(
 ) -> Result<Response, ApiError> {
     let (slug, token) = link.0;
     let seen = for_cancelling(app.booking(&slug, &token).await?)?;
-    let shown = display_settings(&seen.page, page_query(query.as_deref()).zone, &headers);
+    let reader = &reader(query.as_deref(), &headers);
+    let shown = display_settings(&seen.page, page_query(query.as_deref()).zone, reader);
     let begun = seen.event.as_ref().is_some_and(|event| event.times.span.start() <= app.now());
     let state = match (seen.is_cancelled(), begun) {
         (true, _) => BookingState::CancelledBefore,
@@ -55,7 +62,7 @@ fn for_cancelling(seen: BookingSeen) -> Result<BookingSeen, ApiError> {
 pub(super) fn shown_as(
     seen: &BookingSeen,
     (slug, token): (&str, &str),
-    shown: DisplaySettings,
+    shown: DisplaySettings<'_>,
     state: BookingState,
 ) -> Result<Response, ApiError> {
     let (cancel, page_path) = (booking_path(slug, token, "cancel")?, path(seen.page.slug.reveal())?);

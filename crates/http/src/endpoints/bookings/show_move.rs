@@ -10,9 +10,14 @@ use kalends_web::{BookingState, ChosenSlot, DisplaySettings, Moving, Taken};
 use super::{
     show::{Picking, bookable, nonsense, pick},
     show_cancellation::shown_as,
-    view::{booking_path, display_settings, page as facts, page_query, styled},
+    view::{booking_path, display_settings, page as facts, styled},
 };
-use crate::{Service, error::ApiError, extract::PathOf, pages::html};
+use crate::{
+    Service,
+    error::ApiError,
+    extract::PathOf,
+    pages::{html, page_query, reader},
+};
 
 /// Shows a guest the times to which a booking can be moved.
 ///
@@ -28,7 +33,8 @@ use crate::{Service, error::ApiError, extract::PathOf, pages::html};
         ("month" = Option<String>, Query, description = "The month to show, such as `2026-03`."),
         ("day" = Option<String>, Query, description = "The day to show, such as `2026-03-05`."),
         ("tz" = Option<String>, Query, description = "The zone of the times. Defaults to the page's zone."),
-        ("slot" = Option<String>, Query, description = "The start of the new slot.")
+        ("slot" = Option<String>, Query, description = "The start of the new slot."),
+        ("lang" = Option<String>, Query, description = "The language of the page, such as `de` or `pt-BR`. Defaults to `Accept-Language`.")
     ),
     responses((status = 200, description = "The page.", body = String, content_type = "text/html"))
 )]
@@ -43,8 +49,9 @@ pub(crate) async fn show_move(
     if seen.purpose != Purpose::Move {
         return Err(Refusal::missing(Missing::Booking, "at this address").into());
     }
+    let reader = &reader(query.as_deref(), &headers);
     let query = page_query(query.as_deref());
-    let shown = display_settings(&seen.page, query.zone, &headers);
+    let shown = display_settings(&seen.page, query.zone, reader);
     let now = app.now();
     let before = match still_to_come(&seen, now) {
         Ok(before) => before,
@@ -57,11 +64,11 @@ pub(crate) async fn show_move(
     let facts = facts(page, &path);
     match query.slot {
         Some(ChosenSlot::At(start)) => {
-            let Ok(slot) = page.slot(start, now) else { return nonsense(page) };
+            let Ok(slot) = page.slot(start, now) else { return nonsense(page, reader) };
             let moving = Moving { page: facts, shown, before, slot };
             return Ok(styled(page, html(StatusCode::OK, moving.html())));
         }
-        Some(ChosenSlot::Nonsense) => return nonsense(page),
+        Some(ChosenSlot::Nonsense) => return nonsense(page, reader),
         None => {}
     }
     let offers = app.slots_to_move(&open, &seen).await?;
@@ -82,7 +89,7 @@ pub(super) fn still_to_come(seen: &BookingSeen, now: Timestamp) -> Result<Span, 
 pub(super) fn taken(
     seen: &BookingSeen,
     (slug, token): (&str, &str),
-    shown: DisplaySettings,
+    shown: DisplaySettings<'_>,
     (wanted, nearest): (Span, &[Span]),
 ) -> Result<Response, ApiError> {
     let path = booking_path(slug, token, "move")?;

@@ -1,29 +1,21 @@
 //! What the web pages of a booking page have in common.
 
 use axum::response::Response;
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderValue, header};
 use kalends_accounts::EMAIL_MAX;
 use kalends_bookings::{BookingPage, NAME_MAX, NOTES_MAX};
 use kalends_time::{Span, Zone};
-use kalends_web::{Clock, DisplaySettings, Href, Limits, Page, PageQuery, Path, headers};
+use kalends_web::{DisplaySettings, Href, Limits, Page, Path, Reader, headers};
 use kalends_wire as wire;
-use url::form_urlencoded;
 
 use crate::error::ApiError;
 
 /// The maximum length of the form's fields.
 pub(super) const LIMITS: Limits = Limits { name: NAME_MAX, email: EMAIL_MAX, notes: NOTES_MAX };
 
-/// Parses the query of a page.
-pub(super) fn page_query(query: Option<&str>) -> PageQuery {
-    let pairs: Vec<_> = form_urlencoded::parse(query.unwrap_or_default().as_bytes()).collect();
-    PageQuery::read(pairs.iter().map(|(name, value)| (name.as_ref(), value.as_ref())))
-}
-
 /// How to show times to the visitor.
-pub(super) fn display_settings(page: &BookingPage, zone: Option<Zone>, headers: &HeaderMap) -> DisplaySettings {
-    let languages = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
-    DisplaySettings { zone: zone.unwrap_or(page.timetable.zone), clock: Clock::of_languages(languages) }
+pub(super) fn display_settings<'a>(page: &BookingPage, zone: Option<Zone>, reader: &'a Reader) -> DisplaySettings<'a> {
+    DisplaySettings { zone: zone.unwrap_or(page.timetable.zone), reader }
 }
 
 /// The facts about a booking page that a visitor may see. `path` is the path of the page that shows them.

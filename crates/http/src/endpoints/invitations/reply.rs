@@ -4,8 +4,9 @@ use axum::{
     extract::{FromRequest as _, Request},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
 use kalends_app::{App, Refusal};
+use kalends_web::ReplyProblem;
 use kalends_wire as wire;
 
 use super::show::{Filled, page};
@@ -13,7 +14,7 @@ use crate::{
     Service,
     error::ApiError,
     extract::{Anonymous, JsonBody, PathOf, read_body},
-    pages::{Fields, is_form, zone_of},
+    pages::{Fields, is_form, page_query, reader},
     reply::{Changed, Fresh},
 };
 
@@ -29,7 +30,8 @@ use crate::{
     tag = "Invitations",
     params(
         ("token" = String, Path, description = "The token of the invitation's link."),
-        ("tz" = Option<String>, Query, description = "The zone of the times on the page. Defaults to the calendar's zone.")
+        ("tz" = Option<String>, Query, description = "The zone of the times on the page. Defaults to the calendar's zone."),
+        ("lang" = Option<String>, Query, description = "The language of the page, such as `de` or `pt-BR`. Defaults to `Accept-Language`.")
     ),
     request_body(content(
         (wire::SubmitReply = "application/json"),
@@ -57,8 +59,8 @@ async fn reply_by_form(
     token: &str,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let headers: HeaderMap = request.headers().clone();
-    let zone = zone_of(request.uri().query());
+    let reader = &reader(request.uri().query(), request.headers());
+    let zone = page_query(request.uri().query()).zone;
     let fields = Fields::read(&read_body(request.into_body()).await?);
     // Browsers send line breaks as two characters.
     let given = fields.get("note").replace("\r\n", "\n");
@@ -69,21 +71,21 @@ async fn reply_by_form(
         Err(errors) => {
             let seen = app.invitation(token).await?;
             let problem = match errors.first().param.as_str() {
-                "note" => format!("The note {}.", errors.first().message),
-                _ => "Please choose one of the three replies.".to_owned(),
+                "note" => ReplyProblem::Note,
+                _ => ReplyProblem::NoReply,
             };
-            let filled = Filled { note: &given, problem: Some(&problem), zone, ..Filled::default() };
-            return page(StatusCode::BAD_REQUEST, &seen, token, &headers, &filled);
+            let filled = Filled { note: &given, problem: Some(problem), zone, ..Filled::default() };
+            return page(StatusCode::BAD_REQUEST, &seen, token, reader, &filled);
         }
     };
     match app.reply(called, token, status, note).await {
         Ok(replied) => {
             let filled = Filled { recorded: true, zone, ..Filled::default() };
-            page(StatusCode::OK, &replied.resource, token, &headers, &filled)
+            page(StatusCode::OK, &replied.resource, token, reader, &filled)
         }
         Err(Refusal::InvitationOver(_)) => {
             let seen = app.invitation(token).await?;
-            page(StatusCode::CONFLICT, &seen, token, &headers, &Filled { zone, ..Filled::default() })
+            page(StatusCode::CONFLICT, &seen, token, reader, &Filled { zone, ..Filled::default() })
         }
         Err(refusal) => Err(refusal.into()),
     }

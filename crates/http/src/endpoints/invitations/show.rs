@@ -1,16 +1,16 @@
 //! `GET /rsvp/{token}`
 
 use axum::{extract::RawQuery, response::Response};
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, StatusCode};
 use kalends_app::InvitationSeen;
 use kalends_calendars::{AttendeeStatus, REPLY_NOTE_MAX};
-use kalends_web::{Clock, DisplaySettings, Href, Invitation, InvitationState, Path, Reply};
+use kalends_web::{DisplaySettings, Href, Invitation, InvitationState, Path, Reader, Reply, ReplyProblem};
 
 use crate::{
     Service,
     error::ApiError,
     extract::PathOf,
-    pages::{html, zone_of},
+    pages::{html, page_query, reader},
 };
 
 /// Shows an invitation to its attendee, who can reply there.
@@ -23,7 +23,8 @@ use crate::{
     tag = "Invitations",
     params(
         ("token" = String, Path, description = "The token of the invitation's link."),
-        ("tz" = Option<String>, Query, description = "The zone of the times. Defaults to the calendar's zone.")
+        ("tz" = Option<String>, Query, description = "The zone of the times. Defaults to the calendar's zone."),
+        ("lang" = Option<String>, Query, description = "The language of the page, such as `de` or `pt-BR`. Defaults to `Accept-Language`.")
     ),
     responses((status = 200, description = "The page.", body = String, content_type = "text/html"))
 )]
@@ -34,8 +35,8 @@ pub(crate) async fn show(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let seen = app.invitation(&token.0).await?;
-    let filled = Filled { zone: zone_of(query.as_deref()), ..Filled::default() };
-    page(StatusCode::OK, &seen, &token.0, &headers, &filled)
+    let filled = Filled { zone: page_query(query.as_deref()).zone, ..Filled::default() };
+    page(StatusCode::OK, &seen, &token.0, &reader(query.as_deref(), &headers), &filled)
 }
 
 /// What the visitor asked for or entered.
@@ -46,7 +47,7 @@ pub(super) struct Filled<'a> {
     /// The note, if the reply could not be recorded.
     pub(super) note: &'a str,
     /// Why it could not.
-    pub(super) problem: Option<&'a str>,
+    pub(super) problem: Option<ReplyProblem>,
     /// Whether the reply has just been recorded.
     pub(super) recorded: bool,
 }
@@ -56,11 +57,10 @@ pub(super) fn page(
     status: StatusCode,
     seen: &InvitationSeen,
     token: &str,
-    headers: &HeaderMap,
+    reader: &Reader,
     filled: &Filled<'_>,
 ) -> Result<Response, ApiError> {
     let InvitationSeen { event, attendee, organizer, zone, is_over, .. } = seen;
-    let languages = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
     // Whole days are days of the calendar's zone.
     let shown_in = filled.zone.filter(|_| !event.times.all_day).unwrap_or(*zone);
     let reply = match attendee.status {
@@ -82,7 +82,7 @@ pub(super) fn page(
         path: &path,
         title: &event.title,
         organizer,
-        shown: DisplaySettings { zone: shown_in, clock: Clock::of_languages(languages) },
+        shown: DisplaySettings { zone: shown_in, reader },
         slot: event.times.span,
         all_day: event.times.all_day,
         repeats: event.recurrence().is_some(),
