@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-/// A language in which public pages, and emails to guests, are written.
+/// A language in which public pages, and emails to guests, are written. [`Locale`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
     /// English.
@@ -44,7 +44,7 @@ pub struct Locale {
     region: Option<Region>,
 }
 
-/// The text is not the tag of a [`Language`], with or without a region.
+/// The text is not the tag of a [`Language`], with or without a region. [`Locale`] has an example of the parser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LocaleError;
 
