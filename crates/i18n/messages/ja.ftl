@@ -6,8 +6,8 @@
 ### Every page
 
 skip = 本文へ移動
-footer-booking = Kalends による予約
-footer-invitation = Kalends による招待
+footer-booking = Kalends の予約サービス
+footer-invitation = Kalends の招待サービス
 language = 言語
 optional = （任意）
 error-title = エラー: { $title }
@@ -38,7 +38,7 @@ hours-and-minutes = { $hours }{ $minutes }
 book-a-time = 日時を予約
 title-with-host = { $title }（{ $host }）
 online = オンライン。リンクは予約後にお知らせします。
-months = 月
+months = 月の切り替え
 previous-month = 前の月
 next-month = 次の月
 # The next two are read out by screen readers.
@@ -47,7 +47,7 @@ heading-with-count = { $heading }、{ $count }
 today = { $day }、今日
 free-days = { $count ->
     [0] 空いている日はありません
-   *[other] 空いている日: { $count }日
+   *[other] 空いている日が{ $count }日あります
 }
 free-times = { $count ->
     [0] 空いている時間はありません
@@ -65,8 +65,8 @@ nothing-free-in = { $month }に空きはありません
 first-free-day = 最初に空いている日は{ $day }です。
 nothing-free = 現在、空いている時間はありません。予定が変わると空きが出ることがあります。日を改めてご確認ください。
 move-title = 予約の日時変更: { $title }
-move-hint = 別の日時を選んでください。確定するまで、次の予約はそのまま残ります:
-zones-here = 現在地
+move-hint = 別の日時を選んでください。確定するまで、現在の予約はそのまま残ります:
+zones-here = このページ
 zones-africa = アフリカ
 zones-america = アメリカ
 zones-asia = アジア
@@ -76,10 +76,10 @@ zones-other = その他
 
 ### The form of a booking
 
-your-details = お客様の情報
-details-title = お客様の情報: { $title }
+your-details = 予約者の情報
+details-title = 予約者の情報: { $title }
 choose-another = 別の日時を選ぶ
-nothing-booked = まだ予約されていません。
+nothing-booked = 予約はまだ完了していません。
 please-correct = 次の項目を修正してください:
 name = お名前
 email = メールアドレス
@@ -100,7 +100,7 @@ problem-phone = +49 30 123456 のように、電話番号を入力してくだ�
 problem-choice = 選択肢から1つ選んでください。
 problem-tick = 続けるにはチェックを入れてください。
 problem-other = この内容は使えません。変更してください。
-problem-answers = 回答が全体で長すぎます。短くしてください。
+problem-answers = 回答全体が長すぎます。短くしてください。
 
 ### After a booking
 
@@ -108,7 +108,7 @@ you-are-booked = 予約が完了しました
 booked-title = 予約完了: { $title }
 moved-heading = 予約の日時を変更しました
 moved-title = 日時変更済み: { $title }
-no-longer-at = 変更前の日時は取り消されました: { $date } { $time }
+no-longer-at = 変更前の{ $date } { $time } には行われません。
 confirmation-sent = 確認メールを { $address } にお送りします。
 add-to-calendar = カレンダーに追加
 calendar-file = カレンダーファイル (.ics)
@@ -118,11 +118,11 @@ cancel-it = キャンセル
 
 ### The chosen time is gone
 
-taken = この日時は先に予約されました
-taken-title = この日時は先に予約されました: { $title }
-taken-now = { $date } { $time } はもう空いていません。予約はされていません。
+taken = この日時はたった今埋まりました
+taken-title = この日時はたった今埋まりました: { $title }
+taken-now = { $date } { $time } はもう空いていません。予約は完了していません。
 taken-unmoved = { $date } { $time } はもう空いていません。予約の日時は変わっていません。
-nearest-times = 近い空き時間
+nearest-times = 近い日時の空き
 none-left = 現在、ほかに空いている時間はありません。
 book-instead = この日時を予約
 choose-this = この日時を選ぶ
@@ -134,7 +134,7 @@ see-all-times = 空いている時間をすべて見る
 
 confirm-move-title = 新しい日時の確認: { $title }
 confirm-move = 予約をこの日時に変更しますか？
-currently-at = 現在の日時: { $date } { $time }。変更すると、この時間はほかの人が予約できるようになります。
+currently-at = 現在の予約: { $date } { $time }。変更すると、元の日時はほかの人が予約できるようになります。
 move-button = 日時を変更する
 
 ### Cancelling a booking
@@ -142,13 +142,13 @@ move-button = 日時を変更する
 cancel-question = この予約をキャンセルしますか？
 booked-by = 予約者: { $name }。キャンセルすると、この時間はほかの人が予約できるようになります。
 cancelled-now = 予約をキャンセルしました
-cancelled-now-text = この時間はほかの人が予約できます。ほかに必要な操作はありません。
+cancelled-now-text = この時間はほかの人が予約できます。これ以上の操作は必要ありません。
 cancelled-before = この予約はすでにキャンセルされています
-cancelled-before-text = この予定は行われません。ほかに必要な操作はありません。
+cancelled-before-text = この予定は行われません。これ以上の操作は必要ありません。
 past = この予約はもう変更できません
 past-text = すでに始まっているか、終わっています。変更がある場合は主催者にご連絡ください。
 cancel-button = 予約をキャンセルする
-move-instead = 代わりに日時を変更する
+move-instead = 日時を変更する
 keep-it = 予約を残す場合は、このページを閉じてください。
 book-another = 別の日時を予約
 
@@ -156,10 +156,10 @@ book-another = 別の日時を予約
 
 emails-title = 予約のお知らせメール: { $title }
 emails-heading = 予約のお知らせメール
-emails-asked = { $organization } は、ページ「{ $title }」で予約、日時変更、キャンセルがあったときに、メールをお送りしたいと考えています。
+emails-asked = { $organization } は、ページ「{ $title }」で予約、日時変更、キャンセルがあったときに、あなたへのメール送信を希望しています。
 emails-question = { $address } でこのメールを受け取りますか？
 emails-sent = ページ「{ $title }」で予約、日時変更、キャンセルがあると、{ $address } にメールが届きます。
-emails-stopped = ページ「{ $title }」の予約について、{ $address } にメールは届きません。
+emails-stopped = ページ「{ $title }」の予約に関するメールは、{ $address } に届きません。
 emails-send = メールを受け取る
 emails-refuse = 受け取らない
 emails-stop = メールを停止する
@@ -169,16 +169,16 @@ emails-hint = この設定はいつでもここで変更できます。
 
 invitation-title = 招待: { $title }
 invites-you = { $organizer } からの招待
-you-accepted = 参加と返信しました。
-you-replied-maybe = 未定と返信しました。
-you-declined = 不参加と返信しました。
+you-accepted = 「参加」と返信しました。
+you-replied-maybe = 「未定」と返信しました。
+you-declined = 「不参加」と返信しました。
 reply-recorded = 返信を記録しました。予定が終わるまで、ここでいつでも変更できます。
 reply-changeable = 下で返信を変更できます。
 event-cancelled = この予定はキャンセルされました。
 event-cancelled-text = 必要な操作はありません。
 event-over = この予定は終了しました。
 event-over-text = 返信の受付は終了しています。
-event-repeats = これは繰り返しの予定です。この日から始まり、返信はすべての日に適用されます。
+event-repeats = これは繰り返しの予定です。この日から始まります。返信はすべての回に適用されます。
 reply-not-recorded = 返信は記録されていません。
 choose-a-reply = 3つの返信から1つ選んでください。
 note-to-organizer = 主催者へのメッセージ
@@ -191,7 +191,7 @@ reply-as = { $email } として返信します。返信とメッセージは主�
 
 no-page = 予約ページが見つかりません
 no-page-text = アドレスが間違っているか途中で切れている、またはページが削除された可能性があります。
-no-page-advice = リンクを送ってくれた人に、新しいリンクをお尋ねください。すでにある予約に影響はありません。
+no-page-advice = リンクを送ってくれた方に、新しいリンクをお尋ねください。すでにある予約に影響はありません。
 closed = 現在、予約を受け付けていません
 closed-text = 現在、新しい予約はできません。すでにある予約に影響はありません。
 closed-advice = 日を改めてお試しいただくか、会いたい相手に直接ご連絡ください。
@@ -203,20 +203,20 @@ no-invitation-advice = 予定に関する最新のメールのリンク全体を
 no-reply = 返信は記録されませんでした
 no-reply-text = メールのリンクをもう一度開いて、返信を1つ選んでください。
 too-many = 少々お待ちください
-too-many-text = お使いのネットワークから短い時間に多くのリクエストがありました。
+too-many-text = お使いのネットワークから、短い時間に多くのアクセスがありました。
 too-many-seconds = { $count }秒待ってから、もう一度お試しください。何も変更されていません。
 too-many-minutes = { $count }分待ってから、もう一度お試しください。何も変更されていません。
 not-offered = この日時は予約できません
-not-offered-text = リンクの日時は、このページでは提供されていません。空いている時間から選んでください。
+not-offered-text = リンクの日時は、このページでは予約を受け付けていません。空いている時間から選んでください。
 failed = サーバーで問題が発生しました
-failed-text = リクエストを完了できませんでした。1分後にもう一度お試しください。
+failed-text = 処理を完了できませんでした。1分ほどしてから、もう一度お試しください。
 failed-number = 繰り返し発生する場合は、この番号を主催者にお伝えください: { $number }
 see-free-times = 空いている時間を見る
 
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = こんにちは。
-mail-signature = Kalends — エージェントのためのカレンダーサービス。このメールへの返信は読まれません。
+mail-signature = Kalends（エージェント向けのカレンダー基盤）。このメールへのご返信は確認しておりません。
 mail-booking = ご予約「{ $title }」
 mail-booking-with = ご予約「{ $title }」（{ $host }）
 mail-booked-subject = ご予約が確定しました
@@ -234,7 +234,7 @@ mail-host-writes = 主催者からのメッセージ:
 mail-book-another = 別の日時のご予約はこちら:
 mail-move = 日時の変更はこちら:
 mail-cancel = キャンセルはこちら:
-mail-links-are-secret = このリンクを知っている人は誰でも操作できます。このメールを転送しないでください。お心当たりがない場合は、誰かが間違えてあなたのアドレスを入力しています。予約をキャンセルするか、このメールを無視してください。
+mail-links-are-secret = これらのリンクを知っている人は誰でも操作できます。このメールは転送しないでください。ご自身で予約していない場合は、誰かが誤ってあなたのアドレスを入力しています。予約をキャンセルするか、このメールを無視してください。
 mail-place = 場所: { $place }
 mail-call = 通話:
 # In the guest's calendar, before the link that moves the booking.

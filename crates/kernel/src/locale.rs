@@ -2,6 +2,9 @@
 
 use std::{fmt, str::FromStr};
 
+/// The maximum number of bytes of a tag. RFC 5646 section 4.4.1 expects no more.
+const TAG_MAX: usize = 35;
+
 /// A language in which public pages, and emails to guests, are written. [`Locale`] has an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Language {
@@ -207,8 +210,13 @@ impl fmt::Display for Locale {
 impl FromStr for Locale {
     type Err = LocaleError;
 
-    /// Reads a tag such as `de`, `pt-BR` or `es-419` (BCP 47). Anything after the region is ignored.
+    /// Reads a tag such as `de`, `pt-BR` or `es-419` (BCP 47), of up to 35 bytes. Anything after the region is ignored.
     fn from_str(tag: &str) -> Result<Self, LocaleError> {
+        let well_formed =
+            |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if tag.len() > TAG_MAX || !tag.split('-').all(well_formed) {
+            return Err(LocaleError);
+        }
         let code = tag.split('-').next().unwrap_or_default();
         let language = Language::ALL.into_iter().find(|language| language.code().eq_ignore_ascii_case(code));
         Ok(Self { language: language.ok_or(LocaleError)?, region: region_of(tag) })
@@ -238,7 +246,10 @@ mod tests {
             ("ja-Jpan-JP", Some("ja-JP")),
             ("de-CH-1996", Some("de-CH")),
             ("en-u-hc-h12", Some("en")),
-            ("en-", Some("en")),
+            ("en-", None),
+            ("de-é", None),
+            ("de-overlongest", None),
+            ("de-a-b-c-d-e-f-g-h-i-j-k-l-m-n-o-p-q-r", None),
             ("it", None),
             ("deu", None),
             ("", None),

@@ -116,8 +116,8 @@ pub struct SubmitBooking {
     /// The IANA time zone in which emails show you the time. Defaults to that of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
-    /// The language of the emails to you, such as `de` or `pt-BR`: English, German, French, Spanish, Portuguese or Japanese,
-    /// with or without a region. Defaults to `Accept-Language`.
+    /// The language of the emails to you, with or without a region, such as pt-BR: English (en), German (de), French (fr),
+    /// Spanish (es), Portuguese (pt) or Japanese (ja). Defaults to that of the header `Accept-Language`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// The start of one of the offered slots. RFC 3339 with an offset.

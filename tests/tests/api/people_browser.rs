@@ -14,6 +14,7 @@ use crate::{
     desk::{Desk, Open},
     fixtures::shared_calendar,
     on_both,
+    readers::message,
 };
 
 const LONG: &str = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft";
@@ -199,14 +200,6 @@ async fn the_links_of_a_reminder_move_and_cancel() {
     browser.headed("Cancel this booking?").await;
 }
 
-/// A message in a language, by its identifier.
-fn said(language: &str, id: &str) -> String {
-    let file = format!("{}/../crates/i18n/messages/{language}.ftl", env!("CARGO_MANIFEST_DIR"));
-    let messages = std::fs::read_to_string(file).unwrap();
-    let mut lines = messages.lines().filter_map(|line| line.split_once(" = "));
-    lines.find(|(name, _)| *name == id).unwrap().1.to_owned()
-}
-
 #[tokio::test]
 async fn a_visitor_books_in_each_language() {
     let mut desk = Desk::new(Sqlite).await;
@@ -235,14 +228,14 @@ async fn a_visitor_books_in_each_language() {
         browser.click("form button.primary").await;
         browser.find(".mark").await;
         speaks().await;
-        assert_eq!(desk.mails(1).await[0].subject, said(language, "mail-booked-subject"));
+        assert_eq!(desk.mails(1).await[0].subject, message(language, "mail-booked-subject"));
         browser.click("a[href*='/cancel']").await;
         browser.find("button.danger").await;
         speaks().await;
         browser.click("button.danger").await;
         browser.find(".gone").await;
         speaks().await;
-        assert_eq!(desk.mails(1).await[0].subject, said(language, "mail-cancelled-subject"));
+        assert_eq!(desk.mails(1).await[0].subject, message(language, "mail-cancelled-subject"));
         browser.click("a.primary").await;
         browser.find(".picker").await;
         speaks().await;
