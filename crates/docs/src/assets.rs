@@ -24,9 +24,10 @@ macro_rules! images {
 
 images! {
     "booked-1280" "booked-390" "booked-dark-1280" "booked-dark-390" "cancel-1280" "cancel-390" "cancelled-1280"
-    "cancelled-390" "closed-1280" "closed-390" "form-1280" "form-390" "form-errors-1280" "form-errors-390"
-    "form-errors-dark-1280" "form-errors-dark-390" "moved-1280" "moved-390" "moving-1280" "moving-390" "nonsense-1280"
-    "nonsense-390" "not-found-1280" "not-found-390" "picker-1280" "picker-390" "picker-dark-1280" "picker-dark-390"
+    "cancelled-390" "closed-1280" "closed-390" "de-form-questions-errors-1280" "de-form-questions-errors-390"
+    "form-1280" "form-390" "form-errors-1280" "form-errors-390" "form-errors-dark-1280" "form-errors-dark-390"
+    "ja-picker-1280" "ja-picker-390" "moved-1280" "moved-390" "moving-1280" "moving-390" "nonsense-1280" "nonsense-390"
+    "not-found-1280" "not-found-390" "picker-1280" "picker-390" "picker-dark-1280" "picker-dark-390"
     "picker-elsewhere-1280" "picker-elsewhere-390" "picker-month-without-1280" "picker-month-without-390"
     "picker-move-1280" "picker-move-390" "picker-nothing-1280" "picker-nothing-390" "taken-1280" "taken-390"
     "too-many-1280" "too-many-390"
