@@ -91,7 +91,8 @@ impl GuestDocument {
         let plain: Plain = serde_json::from_slice(document).map_err(|_| GuestDocumentError)?;
         let Plain { name, email, notes, answers, timezone, sees_place, sees_call, also_events: also, .. } = plain;
         let sees = Sees { place: sees_place, call: sees_call };
-        let locale = plain.language.map_or(Ok(Locale::DEFAULT), |tag| tag.parse().map_err(|_| GuestDocumentError))?;
+        // A later version may know more languages.
+        let locale = plain.language.and_then(|tag| tag.parse().ok()).unwrap_or(Locale::DEFAULT);
         let guest = Guest { name, email: Email::from_stored(email), notes, answers, zone: timezone, locale, sees };
         let known_as = plain.known_as.map(|(event, offset)| KnownAs { event, offset });
         let kept_token = plain.move_token.as_deref().map(BookingToken::presented);

@@ -168,7 +168,7 @@ mod tests {
     fn every_region_has_dates_and_times() {
         let letters = || 'A'..='Z';
         let pairs = letters().flat_map(|first| letters().map(move |second| format!("{first}{second}")));
-        let regions: Vec<String> = pairs.chain(["419", "001", "150"].map(str::to_owned)).collect();
+        let regions: Vec<String> = pairs.chain(["419", "001", "150", "000", "999"].map(str::to_owned)).collect();
         let (date, time) = (CivilDate::new(2026, 3, 25).unwrap(), CivilTime::new(10, 45, 0).unwrap());
         for language in Language::ALL {
             for region in &regions {
