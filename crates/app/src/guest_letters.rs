@@ -4,7 +4,7 @@ use kalends_bookings::{Booking, BookingPage, BookingToken, Guest};
 use kalends_calendars::{Attendee, AttendeeRole, AttendeeStatus, Event, Repeats};
 use kalends_feeds::write::{Meeting, Method, Party};
 use kalends_i18n::Translator;
-use kalends_kernel::{Email, Foreign};
+use kalends_kernel::{Email, Foreign, Locale};
 use kalends_notifications::{About, Letter as QueuedLetter};
 use kalends_time::Timestamp;
 use kalends_wire::BookingLinks;
@@ -31,7 +31,7 @@ impl App {
         let cancels = matches!(about, Letter::Cancelled | Letter::CancelledByHost(_));
         let method = if cancels { Method::Cancel } else { Method::Request };
         let links = match &about {
-            Letter::Booked(token) | Letter::Moved(token) => Some(self.links(page, token)),
+            Letter::Booked(token) | Letter::Moved(token) => Some(self.links_for(&booking.guest, page, token)),
             Letter::Cancelled | Letter::CancelledByHost(_) => None,
         };
         let sender = self.parts.mailer.sender();
@@ -53,7 +53,7 @@ impl App {
             (Letter::Booked(_), Some(links)) => letters::booked(&guest.email, &appointment, links),
             (Letter::Moved(_), Some(links)) => letters::booking_moved(&guest.email, &appointment, links),
             (Letter::CancelledByHost(reason), _) => {
-                let again = page.is_open().then(|| self.address(page));
+                let again = page.is_open().then(|| in_language(guest, self.address(page)));
                 letters::called_off(&guest.email, &appointment, *reason, again)
             }
             (Letter::Cancelled, _) | (_, None) => letters::booking_cancelled(&guest.email, &appointment),
@@ -71,7 +71,7 @@ impl App {
         event: &Event,
         now: Timestamp,
     ) -> Option<QueuedLetter> {
-        let links = self.links(page, booking.kept_token.as_ref()?);
+        let links = self.links_for(&booking.guest, page, booking.kept_token.as_ref()?);
         let (guest, shown) = (&booking.guest, as_added(page, booking, event));
         let words = &Translator::new(guest.locale);
         let mut mail = letters::booking_reminder(&guest.email, &appointment(page, guest, &shown, words), &links);
@@ -97,6 +97,16 @@ impl App {
         }
     }
 
+    /// The links in the emails to a guest, which open pages in the guest's language.
+    fn links_for(&self, guest: &Guest, page: &BookingPage, token: &BookingToken) -> BookingLinks {
+        let BookingLinks { cancel_url, ics_url, reschedule_url } = self.links(page, token);
+        BookingLinks {
+            cancel_url: in_language(guest, cancel_url),
+            ics_url,
+            reschedule_url: reschedule_url.map(|address| in_language(guest, address)),
+        }
+    }
+
     /// The URL on which guests book.
     fn address(&self, page: &BookingPage) -> String {
         format!("{}/book/{}", self.parts.settings.base_url, page.slug.reveal())
@@ -105,6 +115,14 @@ impl App {
     /// The URL at which a booking's token is used.
     pub(crate) fn link(&self, page: &BookingPage, token: &BookingToken, what: &str) -> String {
         format!("{}/bookings/{}/{what}", self.address(page), token.reveal())
+    }
+}
+
+/// The address of a page in the language of the guest, if it is known. The address has no query.
+fn in_language(guest: &Guest, address: String) -> String {
+    match guest.locale {
+        Locale::DEFAULT => address,
+        locale => format!("{address}?lang={locale}"),
     }
 }
 

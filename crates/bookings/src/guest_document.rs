@@ -91,7 +91,7 @@ impl GuestDocument {
         let plain: Plain = serde_json::from_slice(document).map_err(|_| GuestDocumentError)?;
         let Plain { name, email, notes, answers, timezone, sees_place, sees_call, also_events: also, .. } = plain;
         let sees = Sees { place: sees_place, call: sees_call };
-        // A later version may know more languages.
+        // A later version may know more languages. One that this version does not know is lost when it writes the document.
         let locale = plain.language.and_then(|tag| tag.parse().ok()).unwrap_or(Locale::DEFAULT);
         let guest = Guest { name, email: Email::from_stored(email), notes, answers, zone: timezone, locale, sees };
         let known_as = plain.known_as.map(|(event, offset)| KnownAs { event, offset });

@@ -35,7 +35,7 @@ pub(crate) struct Wanted {
     /// Whether the page is that of an invitation.
     invites: bool,
     query: Option<String>,
-    accept_language: Option<HeaderValue>,
+    languages: String,
 }
 
 impl Wanted {
@@ -56,7 +56,7 @@ impl Wanted {
             back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))),
             invites: rest.is_none(),
             query: request.uri().query().map(str::to_owned),
-            accept_language: request.headers().get(header::ACCEPT_LANGUAGE).cloned(),
+            languages: languages(request.headers()),
         })
     }
 
@@ -80,7 +80,7 @@ impl Wanted {
             _ if self.invites => (Notice::NoReply, None),
             _ => (Notice::Nonsense, back),
         };
-        let reader = reader_with(self.query.as_deref(), self.accept_language.as_ref());
+        let reader = reader_with(self.query.as_deref(), &self.languages);
         let mut response = html(error.status(), notice.html(&reader, back));
         error.add_retry_after(response.headers_mut());
         response
@@ -151,11 +151,17 @@ pub(crate) fn page_query(query: Option<&str>) -> PageQuery {
 
 /// Who reads the page with this query.
 pub(crate) fn reader(query: Option<&str>, headers: &HeaderMap) -> Reader {
-    reader_with(query, headers.get(header::ACCEPT_LANGUAGE))
+    reader_with(query, &languages(headers))
 }
 
-fn reader_with(query: Option<&str>, accept_language: Option<&HeaderValue>) -> Reader {
-    Reader::new(page_query(query).lang, accept_language.and_then(|value| value.to_str().ok()))
+fn reader_with(query: Option<&str>, languages: &str) -> Reader {
+    Reader::new(page_query(query).lang, Some(languages))
+}
+
+/// The languages that the reader accepts: all lines of the header (RFC 9110 section 5.3) that are text.
+fn languages(headers: &HeaderMap) -> String {
+    let lines = headers.get_all(header::ACCEPT_LANGUAGE).iter().filter_map(|line| line.to_str().ok());
+    lines.collect::<Vec<_>>().join(",")
 }
 
 /// An answer in HTML.
@@ -231,6 +237,16 @@ mod tests {
     fn a_decision_about_emails_leads_back_to_no_page() {
         let request = Request::get("/book/emails/t0k").header("accept", BROWSER).body(Body::empty()).unwrap();
         assert!(Wanted::of(&request).is_some_and(|wanted| wanted.back.is_none() && !wanted.invites));
+    }
+
+    #[test]
+    fn all_lines_of_the_header_count() {
+        let mut headers = HeaderMap::new();
+        for line in [&b"it;q=0.9"[..], b"\xff", b"de;q=0.2, ja;q=0.3"] {
+            headers.append(header::ACCEPT_LANGUAGE, HeaderValue::from_bytes(line).unwrap());
+        }
+        assert_eq!(reader(None, &headers).locale().to_string(), "ja");
+        assert_eq!(reader(Some("tz=UTC&lang=pt-BR"), &headers).locale().to_string(), "pt-BR");
     }
 
     #[tokio::test]

@@ -70,7 +70,7 @@ morning = Vormittag
 afternoon = Nachmittag
 evening = Abend
 nothing-free-in = Im { $month } ist nichts frei
-first-free-day = Der erste freie Tag ist { $day }.
+first-free-day = Erster freier Tag: { $day }
 nothing-free = Zurzeit sind keine Termine frei. Pläne ändern sich, und Termine werden wieder frei: Schauen Sie an einem anderen Tag noch einmal nach.
 move-title = Buchung verschieben: { $title }
 move-hint = Wählen Sie einen anderen Termin. Bis Sie ihn bestätigen, bleibt dieser gebucht:
@@ -231,7 +231,7 @@ see-free-times = Freie Termine ansehen
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = Guten Tag,
-mail-signature = Kalends, das Kalender-Backend für Agenten. Antworten auf diese E-Mail werden nicht gelesen.
+mail-signature = Kalends, das Kalender-Backend für KI-Agenten. Antworten auf diese E-Mail werden nicht gelesen.
 mail-booking = Ihre Buchung „{ $title }“
 mail-booking-with = Ihre Buchung „{ $title }“ mit { $host }
 mail-booked-subject = Ihre Buchung ist bestätigt

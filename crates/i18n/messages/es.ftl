@@ -1,3 +1,8 @@
+# What the public pages, and the emails to guests, say.
+#
+# Texts in braces are filled in: keep their names. Every language has the same messages with the same names in braces; a
+# test checks it. A host's or a guest's own words are never translated. en.ftl says where each message is used.
+
 ### Every page
 
 skip = Ir al contenido
@@ -221,7 +226,7 @@ see-free-times = Ver los horarios disponibles
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = Hola:
-mail-signature = Kalends, el backend de calendario para agentes. Las respuestas a este correo no se leen.
+mail-signature = Kalends, el backend de calendario para agentes de IA. Las respuestas a este correo no se leen.
 mail-booking = Su reserva «{ $title }»
 mail-booking-with = Su reserva «{ $title }» con { $host }
 mail-booked-subject = Su reserva está confirmada

@@ -21,7 +21,7 @@ call-label = En ligne :
 # Stands between two times, or between a time and a date.
 time-to = à
 # A booking or an event within a day.
-when-times = { $date }, { $start } à { $end } ({ $zone })
+when-times = { $date }, de { $start } à { $end } ({ $zone })
 # From a time on one day to a time on another.
 when-days = du { $date }, { $start }, au { $last }, { $end } ({ $zone })
 when-all-day = { $date }, toute la journée
@@ -231,7 +231,7 @@ see-free-times = Voir les créneaux libres
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = Bonjour,
-mail-signature = Kalends, le service d’agendas pour les agents. Les réponses à cet e-mail ne sont pas lues.
+mail-signature = Kalends, le service d’agendas pour les agents IA. Les réponses à cet e-mail ne sont pas lues.
 mail-booking = Votre réservation « { $title } »
 mail-booking-with = Votre réservation « { $title } » avec { $host }
 mail-booked-subject = Votre réservation est confirmée

@@ -108,7 +108,7 @@ you-are-booked = 予約が完了しました
 booked-title = 予約完了: { $title }
 moved-heading = 予約の日時を変更しました
 moved-title = 日時変更済み: { $title }
-no-longer-at = 変更前の{ $date } { $time } には行われません。
+no-longer-at = 変更前の日時（{ $date } { $time }）は取り消されました。
 confirmation-sent = 確認メールを { $address } にお送りします。
 add-to-calendar = カレンダーに追加
 calendar-file = カレンダーファイル (.ics)
@@ -216,7 +216,7 @@ see-free-times = 空いている時間を見る
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = こんにちは。
-mail-signature = Kalends（エージェント向けのカレンダー基盤）。このメールへのご返信は確認しておりません。
+mail-signature = Kalends（AIエージェント向けのカレンダー基盤）。このメールへのご返信は確認しておりません。
 mail-booking = ご予約「{ $title }」
 mail-booking-with = ご予約「{ $title }」（{ $host }）
 mail-booked-subject = ご予約が確定しました
@@ -234,7 +234,7 @@ mail-host-writes = 主催者からのメッセージ:
 mail-book-another = 別の日時のご予約はこちら:
 mail-move = 日時の変更はこちら:
 mail-cancel = キャンセルはこちら:
-mail-links-are-secret = これらのリンクを知っている人は誰でも操作できます。このメールは転送しないでください。ご自身で予約していない場合は、誰かが誤ってあなたのアドレスを入力しています。予約をキャンセルするか、このメールを無視してください。
+mail-links-are-secret = これらのリンクを知っている人は誰でも操作できます。このメールは転送しないでください。ご自身で予約していない場合は、誰かが誤ってあなたのアドレスを入力した可能性があります。予約をキャンセルするか、このメールを無視してください。
 mail-place = 場所: { $place }
 mail-call = 通話:
 # In the guest's calendar, before the link that moves the booking.

@@ -1,3 +1,8 @@
+# What the public pages, and the emails to guests, say.
+#
+# Texts in braces are filled in: keep their names. Every language has the same messages with the same names in braces; a
+# test checks it. A host's or a guest's own words are never translated. en.ftl says where each message is used.
+
 ### Every page
 
 skip = Ir para o conteúdo
@@ -63,7 +68,7 @@ evening = Fim de tarde e noite
 nothing-free-in = Não há horários disponíveis em { $month }
 first-free-day = O primeiro dia disponível é { $day }.
 nothing-free = Não há horários disponíveis no momento. Quando os planos mudam, há horários que voltam a ficar disponíveis: vale a pena consultar de novo outro dia.
-move-title = Reagendar a sua reserva: { $title }
+move-title = Reagendar sua reserva: { $title }
 move-hint = Escolha outro horário. O atual continua reservado até que confirme o novo:
 zones-here = Aqui
 zones-africa = África
@@ -75,8 +80,8 @@ zones-other = Outros
 
 ### The form of a booking
 
-your-details = Os seus dados
-details-title = Os seus dados: { $title }
+your-details = Seus dados
+details-title = Seus dados: { $title }
 choose-another = Escolher outro horário
 nothing-booked = Nada foi reservado ainda.
 please-correct = Por favor, corrija:
@@ -84,7 +89,7 @@ name = Nome
 email = E-mail
 email-hint = Para a confirmação, com links para cancelar ou reagendar a reserva.
 notes = Observações
-your-answers = As suas respostas
+your-answers = Suas respostas
 choose-one = Escolha uma opção
 no-answer = Sem resposta
 leave-empty = Deixe este campo em branco
@@ -107,7 +112,7 @@ you-are-booked = Reserva confirmada
 booked-title = Reserva confirmada: { $title }
 moved-heading = Reserva reagendada
 moved-title = Reserva reagendada: { $title }
-no-longer-at = O horário anterior ({ $date }, { $time }) deixou de ser válido.
+no-longer-at = O horário anterior ({ $date }, { $time }) não vale mais.
 confirmation-sent = A confirmação está a caminho de { $address }.
 add-to-calendar = Adicionar ao calendário
 calendar-file = Arquivo de calendário (.ics)
@@ -119,8 +124,8 @@ cancel-it = Cancelar
 
 taken = Este horário acabou de ser ocupado
 taken-title = Este horário acabou de ser ocupado: { $title }
-taken-now = O horário escolhido ({ $date }, { $time }) deixou de estar disponível. Nenhuma reserva foi feita.
-taken-unmoved = O horário escolhido ({ $date }, { $time }) deixou de estar disponível. A sua reserva não foi alterada.
+taken-now = O horário escolhido ({ $date }, { $time }) não está mais disponível. Nenhuma reserva foi feita.
+taken-unmoved = O horário escolhido ({ $date }, { $time }) não está mais disponível. Sua reserva não foi alterada.
 nearest-times = Os horários disponíveis mais próximos
 none-left = Não há outro horário disponível no momento.
 book-instead = Reservar este
@@ -132,7 +137,7 @@ see-all-times = Ver todos os horários disponíveis
 ### Moving a booking
 
 confirm-move-title = Confirmar o novo horário: { $title }
-confirm-move = Reagendar a sua reserva para este horário?
+confirm-move = Reagendar sua reserva para este horário?
 currently-at = O horário atual ({ $date }, { $time }) ficará disponível para outras pessoas.
 move-button = Reagendar a reserva
 
@@ -140,7 +145,7 @@ move-button = Reagendar a reserva
 
 cancel-question = Cancelar esta reserva?
 booked-by = Reserva em nome de { $name }. Se cancelar, o horário ficará disponível para outras pessoas.
-cancelled-now = A sua reserva está cancelada
+cancelled-now = Sua reserva está cancelada
 cancelled-now-text = O horário está disponível para outras pessoas. Não é preciso fazer mais nada.
 cancelled-before = Esta reserva já estava cancelada
 cancelled-before-text = Deixou de ser válida. Não é preciso fazer mais nada.
@@ -155,7 +160,7 @@ book-another = Reservar outro horário
 
 emails-title = E-mails sobre reservas: { $title }
 emails-heading = E-mails sobre reservas
-emails-asked = { $organization } quer enviar-lhe um e-mail quando alguém fizer, reagendar ou cancelar uma reserva na página “{ $title }”.
+emails-asked = { $organization } quer enviar um e-mail a você quando alguém fizer, reagendar ou cancelar uma reserva na página “{ $title }”.
 emails-question = Quer receber estes e-mails em { $address }?
 emails-sent = Um e-mail é enviado para { $address } quando alguém faz, reagenda ou cancela uma reserva na página “{ $title }”.
 emails-stopped = Não são enviados e-mails para { $address } sobre as reservas na página “{ $title }”.
@@ -169,22 +174,22 @@ emails-hint = Esta escolha pode ser alterada aqui a qualquer momento.
 invitation-title = Convite: { $title }
 invites-you = Convite de { $organizer }
 you-accepted = Presença confirmada.
-you-replied-maybe = A sua resposta: talvez.
+you-replied-maybe = Sua resposta: talvez.
 you-declined = Convite recusado.
-reply-recorded = A sua resposta está registrada e pode ser alterada aqui a qualquer momento antes do fim do evento.
-reply-changeable = A sua resposta pode ser alterada abaixo.
+reply-recorded = Sua resposta está registrada e pode ser alterada aqui a qualquer momento antes do fim do evento.
+reply-changeable = Sua resposta pode ser alterada abaixo.
 event-cancelled = Este evento está cancelado.
 event-cancelled-text = Não é preciso fazer nada.
 event-over = Este evento já terminou.
 event-over-text = As respostas estão encerradas.
-event-repeats = Este evento é recorrente. Começa nesta data, e a sua resposta vale para todas as datas.
-reply-not-recorded = A sua resposta não foi registrada.
+event-repeats = Este evento é recorrente. Começa nesta data, e sua resposta vale para todas as datas.
+reply-not-recorded = Sua resposta não foi registrada.
 choose-a-reply = Escolha uma das três respostas.
 note-to-organizer = Mensagem para o organizador
 accept = Aceitar
 maybe = Talvez
 decline = Recusar
-reply-as = A resposta é dada como { $email }. O organizador vê a sua resposta e a sua mensagem; os outros convidados, não.
+reply-as = A resposta é dada como { $email }. O organizador vê sua resposta e sua mensagem; os outros convidados, não.
 
 ### Instead of a page
 
@@ -199,7 +204,7 @@ no-booking-text = O link pode estar incompleto, ou a reserva pode ter sido remov
 no-invitation = Este link não leva a nenhum convite
 no-invitation-text = O link pode estar incompleto, o evento pode ter sido removido ou o convite pode ter sido retirado.
 no-invitation-advice = Use o link completo do e-mail mais recente sobre o evento.
-no-reply = A sua resposta não foi registrada
+no-reply = Sua resposta não foi registrada
 no-reply-text = Abra de novo o link do e-mail e escolha uma das respostas.
 too-many = Um momento, por favor
 too-many-text = Houve muitos acessos a partir da sua rede em pouco tempo.
@@ -214,31 +219,31 @@ too-many-minutes = { $count ->
 not-offered = Este horário não pode ser reservado
 not-offered-text = O link indica um horário que esta página não oferece. Escolha um dos horários disponíveis.
 failed = Ocorreu um erro do nosso lado
-failed-text = Não foi possível concluir o seu pedido. Tente de novo daqui a um minuto.
+failed-text = Não foi possível concluir seu pedido. Tente de novo daqui a um minuto.
 failed-number = Se acontecer de novo, indique este número ao anfitrião: { $number }
 see-free-times = Ver os horários disponíveis
 
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = Olá,
-mail-signature = Kalends, o backend de calendário para agentes. As respostas a este e-mail não são lidas.
-mail-booking = a sua reserva “{ $title }”
-mail-booking-with = a sua reserva “{ $title }” com { $host }
-mail-booked-subject = A sua reserva está confirmada
+mail-signature = Kalends, o backend de calendário para agentes de IA. As respostas a este e-mail não são lidas.
+mail-booking = sua reserva “{ $title }”
+mail-booking-with = sua reserva “{ $title }” com { $host }
+mail-booked-subject = Sua reserva está confirmada
 mail-booked = { $booking } está confirmada para { $when }.
-mail-moved-subject = A sua reserva foi reagendada
+mail-moved-subject = Sua reserva foi reagendada
 mail-moved = { $booking } foi reagendada para { $when }.
 mail-reminder-subject = Lembrete: { $title }
 mail-reminder = { $booking } está marcada para { $when }.
-mail-cancelled-subject = A sua reserva está cancelada
+mail-cancelled-subject = Sua reserva está cancelada
 mail-cancelled = { $booking } está cancelada. Estava marcada para { $when }. Não é preciso fazer nada.
-mail-called-off-subject = A sua reserva foi cancelada
+mail-called-off-subject = Sua reserva foi cancelada
 mail-called-off = { $booking } foi cancelada pelo anfitrião. Estava marcada para { $when }.
 mail-host-writes = Mensagem do anfitrião:
 mail-book-another = Para reservar outro horário:
 mail-move = Para escolher outro horário:
 mail-cancel = Para cancelar a reserva:
-mail-links-are-secret = Qualquer pessoa com estes links pode fazer isso: não encaminhe esta mensagem. Se não fez esta reserva, alguém indicou o seu endereço por engano; cancele a reserva ou ignore esta mensagem.
+mail-links-are-secret = Qualquer pessoa com estes links pode fazer isso: não encaminhe esta mensagem. Se não fez esta reserva, alguém indicou seu endereço por engano; cancele a reserva ou ignore esta mensagem.
 mail-place = Local: { $place }
 mail-call = Chamada:
 calendar-move = Para escolher outro horário:

@@ -6,7 +6,7 @@ use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentB
 use kalends_kernel::Language;
 use unic_langid::LanguageIdentifier;
 
-/// Stands for a text that is filled in later: [`Sentence::around`].
+/// Stands for a text that is filled in later: [`Sentence::around`]. It is left out of all other texts.
 const HOLE: &str = "\u{fffc}";
 
 type Bundle = FluentBundle<FluentResource>;
@@ -23,11 +23,22 @@ pub(crate) const fn source(language: Language) -> &'static str {
     }
 }
 
+/// The messages of a language, which are read when they are first needed.
 fn bundle(language: Language) -> &'static Bundle {
-    static BUNDLES: LazyLock<[Bundle; 6]> = LazyLock::new(|| Language::ALL.map(read));
-    let place = Language::ALL.iter().position(|one| *one == language).unwrap_or_default();
-    let [english, ..] = &*BUNDLES;
-    BUNDLES.get(place).unwrap_or(english)
+    static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| read(Language::English));
+    static GERMAN: LazyLock<Bundle> = LazyLock::new(|| read(Language::German));
+    static FRENCH: LazyLock<Bundle> = LazyLock::new(|| read(Language::French));
+    static SPANISH: LazyLock<Bundle> = LazyLock::new(|| read(Language::Spanish));
+    static PORTUGUESE: LazyLock<Bundle> = LazyLock::new(|| read(Language::Portuguese));
+    static JAPANESE: LazyLock<Bundle> = LazyLock::new(|| read(Language::Japanese));
+    match language {
+        Language::English => &ENGLISH,
+        Language::German => &GERMAN,
+        Language::French => &FRENCH,
+        Language::Spanish => &SPANISH,
+        Language::Portuguese => &PORTUGUESE,
+        Language::Japanese => &JAPANESE,
+    }
 }
 
 /// Reads the messages. What cannot be read is left out; a test finds it.
@@ -57,7 +68,7 @@ impl Sentence {
     /// Fills a text in.
     #[must_use]
     pub fn with(mut self, name: &'static str, text: impl fmt::Display) -> Self {
-        self.filled.set(name, FluentValue::from(text.to_string()));
+        self.filled.set(name, FluentValue::from(text.to_string().replace(HOLE, "")));
         self
     }
 
@@ -75,8 +86,9 @@ impl Sentence {
     }
 
     /// The text before and after the one that is filled in as `name`, which can then be markup.
-    pub fn around(self, name: &'static str) -> (String, String) {
-        let text = self.with(name, HOLE).to_string();
+    pub fn around(mut self, name: &'static str) -> (String, String) {
+        self.filled.set(name, FluentValue::from(HOLE));
+        let text = self.to_string();
         let (before, after) = text.split_once(HOLE).unwrap_or((&text, ""));
         (before.to_owned(), after.to_owned())
     }
@@ -179,5 +191,8 @@ mod tests {
     fn markup_can_stand_within_a_sentence() {
         let sentence = Sentence::new(Language::English, "first-free-day");
         assert_eq!(sentence.around("day"), ("The first free day is ".to_owned(), ".".to_owned()));
+        let foreign = Sentence::new(Language::Japanese, "emails-sent").with("title", "a\u{fffc}b");
+        let (before, after) = foreign.around("address");
+        assert!(before.contains("「ab」") && !after.contains(HOLE), "{before}, {after}");
     }
 }

@@ -38,7 +38,7 @@ struct Region {
 /// let locale: Locale = "pt-br".parse()?;
 /// assert_eq!(locale.language(), Language::Portuguese);
 /// assert_eq!(locale.to_string(), "pt-BR");
-/// assert_eq!(Locale::accepted("sv-SE, de;q=0.8, en;q=0.9").to_string(), "en");
+/// assert_eq!(Locale::accepted("sv-SE, de;q=0.8, fr;q=0.9").to_string(), "fr");
 /// # Ok::<(), kalends_kernel::LocaleError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,7 +105,8 @@ impl Locale {
 
     /// Picks the locale that suits a reader best, by the header `Accept-Language` (RFC 9110 section 12.5.4): the first of
     /// the tags with the highest weight whose language is one of ours. If there is none, the locale is English, with the
-    /// conventions of the region that the reader prefers; without a region, it is [`Self::DEFAULT`].
+    /// conventions of the region that the reader prefers; without a region, it is [`Self::DEFAULT`]. So it is if the reader
+    /// prefers a language of another region to English.
     ///
     /// Invalid tags and weights are skipped. [`Locale`] has an example.
     pub fn accepted(header: &str) -> Self {
@@ -122,23 +123,39 @@ impl Locale {
                 elsewhere = Some((weight, region));
             }
         }
-        let in_english = |(_, region)| Self { language: Language::English, region: Some(region) };
-        best.map(|(_, locale)| locale).or(elsewhere.map(in_english)).unwrap_or(Self::DEFAULT)
+        let in_english = |region| Self { language: Language::English, region: Some(region) };
+        match (best, elsewhere) {
+            (None, None) => Self::DEFAULT,
+            (None, Some((_, region))) => in_english(region),
+            (Some((weight, locale)), Some((preferred, region)))
+                if locale.language == Language::English && preferred > weight =>
+            {
+                in_english(region)
+            }
+            (Some((_, locale)), _) => locale,
+        }
     }
 
-    /// The locale for a language that a reader chose. If the reader named no region, it is the one that `accepted` has for
-    /// the same language.
+    /// The locale for a language that a reader chose. If the reader named no region, it is the one of `accepted`, if that is
+    /// of the same language or the chosen one is English, which is read in all regions.
     ///
     /// ```
     /// use kalends_kernel::Locale;
     ///
     /// let (austrian, german): (Locale, Locale) = ("de-AT".parse()?, "de".parse()?);
-    /// assert_eq!(german.or_region_of(austrian), austrian);
+    /// assert_eq!(german.with_region_of(austrian), austrian);
     /// # Ok::<(), kalends_kernel::LocaleError>(())
     /// ```
     #[must_use]
-    pub fn or_region_of(self, accepted: Self) -> Self {
-        if self.region.is_none() && self.language == accepted.language { accepted } else { self }
+    pub fn with_region_of(self, accepted: Self) -> Self {
+        let shares = self.language == accepted.language || self.language == Language::English;
+        match (self.region, accepted.region) {
+            (None, Some(region)) if shares => Self { region: Some(region), ..self },
+            (None, None) if shares && accepted.language != Language::English => {
+                Self { language: self.language, ..Self::DEFAULT }
+            }
+            _ => self,
+        }
     }
 }
 
@@ -273,6 +290,10 @@ mod tests {
             ("de;q=0, fr;q=0.1", "fr"),
             ("it-IT, it;q=0.9, es;q=0.5", "es"),
             ("it-IT, it;q=0.9", "en-IT"),
+            // As browsers send it.
+            ("it-IT,it;q=0.9,en-US;q=0.8,en;q=0.7", "en-IT"),
+            ("en-US,en;q=0.9,it-IT;q=0.8", "en-US"),
+            ("it-IT,it;q=0.9,de;q=0.8,en;q=0.7", "de"),
             ("it", "en-GB"),
             ("zh-Hant-TW", "en-TW"),
             ("zh-CN;q=0.5, ko-KR;q=0.9", "en-KR"),
@@ -290,11 +311,18 @@ mod tests {
 
     #[test]
     fn a_chosen_language_keeps_the_region_of_the_reader() {
-        for (chosen, accepted, expected) in
-            [("en", "en-US", "en-US"), ("en", "de-AT", "en"), ("de", "de-AT", "de-AT"), ("de-CH", "de-AT", "de-CH")]
-        {
+        for (chosen, accepted, expected) in [
+            ("en", "en-US", "en-US"),
+            ("en", "de-AT", "en-AT"),
+            ("en", "de", "en-GB"),
+            ("en", "en", "en"),
+            ("fr", "de-AT", "fr"),
+            ("de", "de", "de"),
+            ("de", "de-AT", "de-AT"),
+            ("de-CH", "de-AT", "de-CH"),
+        ] {
             let locale = |tag: &str| tag.parse::<Locale>().unwrap();
-            assert_eq!(locale(chosen).or_region_of(locale(accepted)).to_string(), expected);
+            assert_eq!(locale(chosen).with_region_of(locale(accepted)).to_string(), expected);
         }
     }
 

@@ -86,6 +86,7 @@ impl Guide<'_> {
              | `email` | required, up to {} characters; the confirmation goes there |\n\
              | `notes` | optional, up to {} characters |\n{asked}\
              | `timezone` | optional, an IANA name such as `{zone}`; emails show times in it |\n\
+             | `language` | optional, the language of emails: en, de, fr, es, pt or ja, with or without a region, such as pt-BR |\n\
              | `start` | required, the `start` of a free time |\n\n\
              | status | meaning |\n|---|---|\n\
              | 201 | booked: `{{\"booking_page_id\", \"event\": {{\"id\", \"title\", \"start_time\", \"end_time\", \"status\", \"location\", \"conference_url\"}}, \"cancel_url\", \"reschedule_url\"}}` |\n\

@@ -1,6 +1,6 @@
 //! The facts that every page of a booking page shows, and how they are shown to its reader.
 
-use std::fmt::Display;
+use std::{fmt::Display, sync::OnceLock};
 
 use kalends_bookings::{Colour, Question};
 use kalends_i18n::{Sentence, Translator};
@@ -42,7 +42,9 @@ pub struct Page<'a> {
 /// Who reads a page.
 #[derive(Debug)]
 pub struct Reader {
-    words: Translator,
+    locale: Locale,
+    /// Built when the first page needs it.
+    words: OnceLock<Translator>,
     /// The language in the address of the page, which its links keep.
     asked: Option<Locale>,
 }
@@ -68,38 +70,39 @@ impl Reader {
     /// of that name.
     pub fn new(asked: Option<Locale>, accept_language: Option<&str>) -> Self {
         let accepted = Locale::accepted(accept_language.unwrap_or_default());
-        Self { words: Translator::new(asked.map_or(accepted, |asked| asked.or_region_of(accepted))), asked }
+        let locale = asked.map_or(accepted, |asked| asked.with_region_of(accepted));
+        Self { locale, words: OnceLock::new(), asked }
     }
 
     /// A program, or a person about whom nothing is known.
     pub fn english() -> Self {
-        Self { words: Translator::new(Locale::DEFAULT), asked: None }
+        Self { locale: Locale::DEFAULT, words: OnceLock::new(), asked: None }
     }
 
     /// The locale.
     pub fn locale(&self) -> Locale {
-        self.words.locale()
+        self.locale
     }
 
     pub(crate) fn words(&self) -> &Translator {
-        &self.words
+        self.words.get_or_init(|| Translator::new(self.locale))
     }
 
     pub(crate) fn asked(&self) -> Option<Locale> {
         self.asked
     }
 
-    /// The address of a page or a form in the same language.
+    /// The address of a page or a form in the same language. `address` has no query.
     pub(crate) fn keeps(&self, address: &impl Display) -> String {
-        let address = address.to_string();
-        self.asked.map_or_else(|| address.clone(), |asked| with(&address, &[("lang", &asked)]))
+        let asked = self.asked.as_ref().map(|asked| ("lang", asked as &dyn Display));
+        with(&address.to_string(), &asked.into_iter().collect::<Vec<_>>())
     }
 }
 
 impl<'a> DisplaySettings<'a> {
     /// The message with that identifier.
     pub(crate) fn say(self, id: &'static str) -> Sentence {
-        self.reader.words.say(id)
+        self.reader.words().say(id)
     }
 
     /// The address of a page that shows times in the same way.
@@ -108,19 +111,19 @@ impl<'a> DisplaySettings<'a> {
     }
 
     pub(crate) fn time(self, at: Timestamp) -> String {
-        self.reader.words.time(self.zone.to_civil(at).time)
+        self.reader.words().time(self.zone.to_civil(at).time)
     }
 
     pub(crate) fn date(self, at: Timestamp) -> String {
-        self.reader.words.date(self.zone.to_civil(at).date)
+        self.reader.words().date(self.zone.to_civil(at).date)
     }
 
     pub(crate) fn day(self, at: Timestamp) -> String {
-        self.reader.words.day(self.zone.to_civil(at).date)
+        self.reader.words().day(self.zone.to_civil(at).date)
     }
 
     pub(crate) fn duration(self, page: &Page<'_>) -> String {
-        self.reader.words.duration(page.duration_minutes)
+        self.reader.words().duration(page.duration_minutes)
     }
 
     pub(crate) fn zone_at(self, at: Timestamp) -> String {
@@ -130,7 +133,7 @@ impl<'a> DisplaySettings<'a> {
     /// The end of a span that begins at `start`, with its date if the date differs.
     pub(crate) fn until(self, start: Timestamp, end: Timestamp) -> String {
         let (start, end) = (self.zone.to_civil(start), self.zone.to_civil(end));
-        let words = &self.reader.words;
+        let words = self.reader.words();
         let time = words.time(end.time);
         if start.date == end.date { time } else { format!("{time}, {}", words.date(end.date)) }
     }

@@ -254,7 +254,7 @@ impl Picker<'_> {
     /// The page in one of the languages.
     fn in_language(&self, language: Language, day: Option<CivilDate>) -> InLanguage {
         let locale = self.words().locale();
-        let asked = Some(Locale::of(language).or_region_of(locale));
+        let asked = Some(Locale::of(language).with_region_of(locale));
         InLanguage { language, href: self.requested(day, self.shown.zone, asked), shown: language == locale.language() }
     }
 

@@ -117,7 +117,7 @@ pub struct SubmitBooking {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
     /// The language of the emails to you, with or without a region, such as pt-BR: English (en), German (de), French (fr),
-    /// Spanish (es), Portuguese (pt) or Japanese (ja). Defaults to that of the header `Accept-Language`.
+    /// Spanish (es), Portuguese (pt) or Japanese (ja). Defaults to `lang` in the address, else to `Accept-Language`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// The start of one of the offered slots. RFC 3339 with an offset.

@@ -732,23 +732,23 @@ async fn markdown_and_json_stay_english(#[case] database: Database) {
         booking("soon", json!({})),
     ];
     for body in wrong {
-        let told = async |tag: &str| {
+        let said = async |tag: &str| {
             let call = desk.guest.post(&page.book).header("accept-language", tag).json(body.clone());
             call.await.refused(400, "validation_error").at("/error/message")
         };
-        let english = told("en").await;
+        let english = said("en").await;
         for tag in TAGS {
-            assert_eq!(told(tag).await, english, "{tag}");
+            assert_eq!(said(tag).await, english, "{tag}");
         }
     }
-    let told = async |tag: &str| {
+    let said = async |tag: &str| {
         let taken = book(&desk, &page, tag, &slots[0], json!({})).await.refused(409, "conflict");
         let lost = ask("/book/nobody-s", "application/json", tag).await.refused(404, "not_found");
         [taken, lost].map(|answer| answer.at("/error/message"))
     };
-    let english = told("en").await;
+    let english = said("en").await;
     for tag in TAGS {
-        assert_eq!(told(tag).await, english, "{tag}");
+        assert_eq!(said(tag).await, english, "{tag}");
     }
 }
 

@@ -201,6 +201,25 @@ async fn the_links_of_a_reminder_move_and_cancel() {
 }
 
 #[tokio::test]
+async fn another_language_keeps_the_zone_of_the_visitor() {
+    let desk = Desk::new(Sqlite).await;
+    let page = desk.page(json!({})).await;
+    let slots = desk.slots(&page).await;
+    let browser = Visitor::new().in_zone("Asia/Tokyo").open().await;
+    desk.opens(&browser, &page).await;
+    browser.find("main[data-zone='Asia/Tokyo']").await;
+    browser.click("a[hreflang='fr']").await;
+    browser.find("html[lang='fr'] main[data-zone='Asia/Tokyo']").await;
+    // The script shows another day, and its links follow.
+    list_day(&browser, &slots[40], 540).await;
+    let day = browser.text("#day").await;
+    browser.click("a[hreflang='ja']").await;
+    browser.find("html[lang='ja'] main[data-zone='Asia/Tokyo']").await;
+    assert_ne!(browser.text("#day").await, day);
+    assert!(browser.url().await.contains("day="), "{}", browser.url().await);
+}
+
+#[tokio::test]
 async fn a_visitor_books_in_each_language() {
     let mut desk = Desk::new(Sqlite).await;
     let questions = json!([{ "id": "team", "label": LONG, "type": "text", "required": true }]);

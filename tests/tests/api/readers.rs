@@ -40,7 +40,7 @@ pub(crate) fn file(tag: &str) -> &'static str {
     found.unwrap_or_else(|| panic!("no messages in {tag}")).1
 }
 
-/// A message with its gaps filled in. Of a message with variants, the variant for this number is taken.
+/// A message with its gaps filled in. If a message has variants, this number selects one.
 #[track_caller]
 pub(crate) fn filled(tag: &str, id: &str, gaps: &[(&str, &str)]) -> String {
     let (file, mark) = (file(tag), format!("{id} = "));

@@ -2,7 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use kalends_kernel::FieldError;
+use kalends_kernel::{FieldError, Locale};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::form_urlencoded;
 
@@ -27,16 +27,19 @@ impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for QueryOf<T> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OfForm {
-    #[serde(rename = "lang")]
-    _lang: Option<String>,
+    lang: Option<String>,
 }
 
 /// Checks the query of such a request if it is not a form. A form keeps what the address of its page contained.
 ///
 /// # Errors
-/// Every parameter but `lang` is refused.
+/// Every parameter but `lang` is refused, and so is a `lang` that is not one of our languages.
 pub(crate) fn check_query_beside_form(query: Option<&str>) -> Result<(), ApiError> {
-    parse(query.unwrap_or_default()).map(|_: OfForm| ())
+    let OfForm { lang } = parse(query.unwrap_or_default())?;
+    match lang.map(|lang| lang.parse::<Locale>()) {
+        Some(Err(error)) => Err(FieldError::new("lang", error.to_string()).into()),
+        Some(Ok(_)) | None => Ok(()),
+    }
 }
 
 fn parse<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
@@ -78,6 +81,20 @@ mod tests {
             Err(other) => panic!("{other:?}"),
             Ok(_) => panic!("{query} is accepted"),
         }
+    }
+
+    #[rstest]
+    #[case(None, None)]
+    #[case(Some("lang=pt-BR"), None)]
+    #[case(Some("lang=xx"), Some("lang"))]
+    #[case(Some("tz=UTC"), Some("tz"))]
+    fn only_a_language_may_stand_beside_a_body(#[case] query: Option<&str>, #[case] param: Option<&str>) {
+        let refused = match check_query_beside_form(query) {
+            Ok(()) => None,
+            Err(ApiError::Refused(Refusal::Invalid(errors))) => Some(errors.first().param),
+            Err(other) => panic!("{other:?}"),
+        };
+        assert_eq!(refused.as_deref(), param);
     }
 
     #[rstest]

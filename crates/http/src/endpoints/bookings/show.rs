@@ -26,8 +26,8 @@ const MARKDOWN_OFFERS: usize = 12;
 /// As HTML, it shows the days of a `month` that have free times and the times of one `day`, in the zone `tz`. With
 /// `slot`, it shows the form that books the slot. If the organization has used up the month's events, the page says
 /// that booking is closed for now and offers no times. With `Accept: text/markdown`, the answer is the same as text
-/// for agents, with the next free times and how to book one over HTTP. It speaks English, German, French, Spanish, Portuguese and
-/// Japanese; the text for agents is in English. The limit is 60 requests per minute and
+/// for agents, with the next free times and how to book one over HTTP. The page speaks English, German, French, Spanish, Portuguese
+/// and Japanese; the text for agents is in English. The limit is 60 requests per minute and
 /// address.
 #[utoipa::path(
     get,
