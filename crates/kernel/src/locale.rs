@@ -105,8 +105,8 @@ impl Locale {
 
     /// Picks the locale that suits a reader best, by the header `Accept-Language` (RFC 9110 section 12.5.4): the first of
     /// the tags with the highest weight whose language is one of ours. If there is none, the locale is English, with the
-    /// conventions of the region that the reader prefers; without a region, it is [`Self::DEFAULT`]. So it is if the reader
-    /// prefers a language of another region to English.
+    /// conventions of the region that the reader prefers; without a region, it is [`Self::DEFAULT`]. The same region
+    /// counts if the reader prefers another language to English.
     ///
     /// Invalid tags and weights are skipped. [`Locale`] has an example.
     pub fn accepted(header: &str) -> Self {
@@ -148,12 +148,11 @@ impl Locale {
     /// ```
     #[must_use]
     pub fn with_region_of(self, accepted: Self) -> Self {
-        let shares = self.language == accepted.language || self.language == Language::English;
+        let same = self.language == accepted.language;
         match (self.region, accepted.region) {
-            (None, Some(region)) if shares => Self { region: Some(region), ..self },
-            (None, None) if shares && accepted.language != Language::English => {
-                Self { language: self.language, ..Self::DEFAULT }
-            }
+            (None, Some(region)) if same || self.language == Language::English => Self { region: Some(region), ..self },
+            // A reader of another language, whose region is not known.
+            (None, None) if !same && self.language == Language::English => Self::DEFAULT,
             _ => self,
         }
     }
