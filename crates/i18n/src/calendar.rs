@@ -4,7 +4,7 @@ use std::fmt;
 
 use icu_calendar::{
     Date, Gregorian,
-    types::Weekday,
+    types::{RataDie, Weekday},
     week::{WeekInformation, WeekPreferences},
 };
 use icu_datetime::{
@@ -20,6 +20,9 @@ use kalends_time::{CivilDate, CivilTime};
 
 /// The days of a week in their order, each with its short and its full name.
 pub type Week = [(String, String); 7];
+
+/// The number of 1970-01-01, counted from the first day of the year 1 as 1.
+const EPOCH: i64 = 719_163;
 
 type Dates<Fields> = FixedCalendarDateTimeFormatter<Gregorian, Fields>;
 
@@ -110,15 +113,7 @@ impl Calendar {
 }
 
 fn gregorian(date: CivilDate) -> Date<Gregorian> {
-    let (year, month, day) = date.year_month_day();
-    let small = |part: u32| u8::try_from(part).unwrap_or_default();
-    // Both calendars are Gregorian and reach further than any date here.
-    Date::try_new_gregorian(year, small(month), small(day)).unwrap_or_else(|_| epoch())
-}
-
-/// 1970-01-01.
-fn epoch() -> Date<Gregorian> {
-    Date::from_rata_die(icu_calendar::types::RataDie::new(719_163), Gregorian)
+    Date::from_rata_die(RataDie::new(EPOCH + date.as_days()), Gregorian)
 }
 
 impl fmt::Debug for Calendar {
