@@ -8,7 +8,7 @@ use kalends_accounts::{
 use kalends_kernel::{AgentId, AuditId, OrgId, RequestId};
 use kalends_plans::Plan;
 use kalends_time::{SignedDuration, Timestamp};
-use kalends_wire::{AuditLog, AuditPagination, AuditQuery};
+use kalends_wire::{AuditLog, AuditQuery, CursorPagination};
 use tracing::Instrument as _;
 
 use crate::{Actor, App, ChangeSet, Leased, Refusal, Request, ports::CommitError};
@@ -60,7 +60,7 @@ impl App {
         let next_cursor = entries.last().filter(|_| more).map(|last| AuditCursor::after(last).encode());
         Ok(AuditLog {
             data: entries.into_iter().map(Into::into).collect(),
-            pagination: AuditPagination { next_cursor },
+            pagination: CursorPagination { next_cursor },
             retention_days: range.retention_days,
             range_clamped: range.clamped,
         })

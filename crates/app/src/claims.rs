@@ -156,7 +156,7 @@ impl App {
             token,
         };
         let letter = letters::claim_held(mailbox, &Foreign::new(organization.name.as_str()), until, &places);
-        self.parts.mailer.send(letter).await.map_err(|error| {
+        self.parts.mailer.send(letter).await.map(drop).map_err(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "the email about a claim cannot be sent");
             Refusal::Undelivered
         })

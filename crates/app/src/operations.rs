@@ -134,6 +134,7 @@ operations! {
     ACTIVATE_ORGANIZATION = "activateOrganization" "POST" "/v1/admin/orgs/{id}/activate" 200 Admin OrgUpdate;
     FEEDBACK = "sendFeedback" "POST" "/v1/feedback" 200 Common;
     AUDIT_LOG = "listAuditLog" "GET" "/v1/audit-log" 200 Organization;
+    LIST_MAIL = "listMail" "GET" "/v1/mail" 200 Organization;
 
     CONSOLE_SIGN_UP = "signUp" "POST" "/v1/auth/signup" 201 Public AuthSignup;
     SIGN_IN = "signIn" "POST" "/v1/auth/signin" 200 Public AuthSignin;

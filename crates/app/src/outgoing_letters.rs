@@ -3,10 +3,14 @@
 
 use kalends_accounts::{Allowance, Taken};
 use kalends_kernel::{LetterId, OrgId, StoreError};
-use kalends_notifications::{About, ClaimedLetter, Letter, LetterEnd};
+use kalends_notifications::{
+    About, ClaimedLetter, DropReason, Envelope, LETTER_RECORDS_KEPT, Letter, LetterEnd, LetterWork, RecordSearch,
+    ServerReply,
+};
 use kalends_time::{SignedDuration, Timestamp};
+use kalends_wire::{self as wire, MailQuery};
 
-use crate::{App, ChangeSet, Refusal, Use, answered::json, ports::Mail};
+use crate::{Actor, App, ChangeSet, Refusal, Use, answered::json, ports::Mail};
 
 impl App {
     /// Adds an email to `changes`, and one use of the organization's email allowance, unless the recipient agreed to such
@@ -32,6 +36,7 @@ impl App {
             recipient: Allowance::mail_to(&mail.to, 0).scope,
             about,
             content: json(mail),
+            envelope: Some(envelope(mail)),
             created_at,
         }
     }
@@ -53,8 +58,8 @@ impl App {
     /// it.
     pub async fn send_letter(&self, claimed: ClaimedLetter) {
         let (org, id, fence) = (claimed.letter.org, claimed.letter.id, claimed.fence);
-        let ended = match self.end_of(&claimed).await {
-            Ok(end) => self.parts.store.end_letter(org, id, fence, end).await,
+        let ended = match self.work_on(&claimed).await {
+            Ok(work) => self.parts.store.end_letter(org, id, fence, &work).await,
             Err(error) => Err(error),
         };
         // It is due again once the claim has expired.
@@ -66,21 +71,20 @@ impl App {
         }
     }
 
-    async fn end_of(&self, claimed: &ClaimedLetter) -> Result<LetterEnd, StoreError> {
+    async fn work_on(&self, claimed: &ClaimedLetter) -> Result<LetterWork, StoreError> {
         let now = self.now();
-        let outcome = |outcome: &'static str| {
-            kalends_metrics::LETTERS.with_label_values(&[outcome]).inc();
+        let without_attempt = |end: LetterEnd, outcome: &'static str| {
+            count(if matches!(end, LetterEnd::Dropped(_)) { "dropped" } else { outcome });
+            Ok(LetterWork { end, attempt: None, at: now })
         };
-        if claimed.is_outdated(now) {
-            outcome("dropped");
-            return Ok(LetterEnd::Dropped);
+        if let Some(reason) = claimed.dropped(now) {
+            return without_attempt(LetterEnd::Dropped(reason), "dropped");
         }
         let Letter { org, id, ref content, .. } = claimed.letter;
         let mail: Mail =
             serde_json::from_str(content).map_err(|error| StoreError::corrupt("letters", "content", id, error))?;
         if mail.until.is_some_and(|until| until <= now) {
-            outcome("dropped");
-            return Ok(LetterEnd::Dropped);
+            return without_attempt(LetterEnd::Dropped(DropReason::Outdated), "dropped");
         }
         let mut taken = None;
         if let Some(count) = self.parts.settings.mail_limits.recipient.filter(|_| !mail.agreed) {
@@ -88,32 +92,70 @@ impl App {
             match self.parts.store.take(&allowance, now).await? {
                 Taken::Granted(used) => taken = Some((allowance, used.until)),
                 Taken::Refused { retry_after } => {
-                    let end = claimed.over_limit(retry_after, now);
-                    outcome(if end == LetterEnd::Dropped { "dropped" } else { "over_limit" });
-                    return Ok(end);
+                    return without_attempt(claimed.over_limit(retry_after, now), "over_limit");
                 }
             }
         }
-        match self.parts.mailer.send(mail).await {
-            Ok(()) => {
-                outcome("sent");
-                Ok(LetterEnd::Sent)
+        let mut envelope = envelope(&mail);
+        let sent = self.parts.mailer.send(mail).await;
+        let at = self.now();
+        let (end, reply) = match sent {
+            Ok(reply) => {
+                count("sent");
+                (LetterEnd::Sent, reply)
             }
             Err(error) => {
                 tracing::error!(
                     %org, letter = %id, error = &error as &dyn std::error::Error,
                     "an email could not be sent"
                 );
-                let end = if error.is_lasting() { LetterEnd::Dropped } else { claimed.failed(self.now()) };
-                outcome(if end == LetterEnd::Dropped { "dropped" } else { "failed" });
+                let refused = LetterEnd::Dropped(DropReason::Refused);
+                let end = if error.is_lasting() { refused } else { claimed.failed(at) };
+                count(if matches!(end, LetterEnd::Dropped(_)) { "dropped" } else { "failed" });
                 // The recipient received nothing.
                 if let Some((allowance, until)) = taken {
                     self.parts.store.give_back(&allowance, until).await?;
                 }
-                Ok(end)
+                (end, Some(error.reply().clone()))
             }
-        }
+        };
+        envelope.reply = reply.map(|reply| ServerReply::new(reply.code, &reply.text, at));
+        Ok(LetterWork { end, attempt: Some(envelope), at })
     }
+
+    /// A page of the emails on behalf of the organization, the newest first.
+    ///
+    /// # Errors
+    /// [`Refusal::OutOfReach`] for an agent's key.
+    pub async fn list_mail(&self, actor: &Actor, query: MailQuery) -> Result<wire::MailList, Refusal> {
+        actor.for_organization()?;
+        // One extra record shows whether there are more.
+        let search = RecordSearch { status: query.status, before: query.before, limit: query.limit.saturating_add(1) };
+        let mut records = self.parts.store.letter_records(actor.org(), search).await?;
+        let more = records.len() > query.limit as usize;
+        records.truncate(query.limit as usize);
+        let next_cursor = records.last().filter(|_| more).map(|last| last.id.to_string());
+        let data = records.into_iter().map(Into::into).collect();
+        Ok(wire::MailList { data, pagination: wire::CursorPagination { next_cursor } })
+    }
+
+    /// Removes up to `limit` old records of emails. Returns whether that was all.
+    ///
+    /// # Errors
+    /// [`Refusal::Store`].
+    pub async fn forget_mail(&self, limit: u32) -> Result<bool, Refusal> {
+        let forgotten = self.parts.store.forget_letter_records(self.now() - LETTER_RECORDS_KEPT, limit).await?;
+        Ok(forgotten < u64::from(limit))
+    }
+}
+
+/// What the organization sees of an email before an attempt.
+fn envelope(mail: &Mail) -> Envelope {
+    Envelope { to: mail.to.as_str().to_owned(), subject: mail.subject.clone(), reply: None }
+}
+
+fn count(outcome: &'static str) {
+    kalends_metrics::LETTERS.with_label_values(&[outcome]).inc();
 }
 
 #[cfg(test)]

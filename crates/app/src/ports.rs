@@ -424,17 +424,39 @@ pub struct MailError {
     source: Box<dyn std::error::Error + Send + Sync>,
     /// Whether the recipient will never get it.
     lasting: bool,
+    reply: MailReply,
+}
+
+/// What became of an email at the mail server, for the organization that sends it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailReply {
+    /// The server's reply code (RFC 5321 section 4.2); `None` if there was no reply.
+    pub code: Option<u16>,
+    /// The text of the reply, or a sentence that says why there was none.
+    pub text: String,
 }
 
 impl MailError {
     /// A failure that may end.
     pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self { source: source.into(), lasting: false }
+        let reply = MailReply { code: None, text: "The email could not be handed over.".to_owned() };
+        Self { source: source.into(), lasting: false, reply }
     }
 
     /// A failure that sending the email again does not end: there is no such mailbox.
     pub fn lasting(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        Self { source: source.into(), lasting: true }
+        Self { lasting: true, ..Self::new(source) }
+    }
+
+    /// The same failure with what the organization sees of it.
+    #[must_use]
+    pub fn with_reply(self, code: Option<u16>, text: impl Into<String>) -> Self {
+        Self { reply: MailReply { code, text: text.into() }, ..self }
+    }
+
+    /// What the organization sees of the failure.
+    pub const fn reply(&self) -> &MailReply {
+        &self.reply
     }
 
     /// Whether sending the email again makes no sense.
@@ -446,8 +468,8 @@ impl MailError {
 /// Sends email.
 #[async_trait]
 pub trait Mailer: Send + Sync {
-    /// Hands over one email. Returns `Ok` once it is accepted.
-    async fn send(&self, mail: Mail) -> Result<(), MailError>;
+    /// Hands over one email. Returns `Ok` once it is accepted, with the server's reply if there is a server.
+    async fn send(&self, mail: Mail) -> Result<Option<MailReply>, MailError>;
 
     /// The address that email is sent from. Replies to it are not read.
     fn sender(&self) -> String;

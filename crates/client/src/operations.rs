@@ -10,12 +10,12 @@ use kalends_wire::{
     CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, DeleteSubscription, Delivery,
     DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback, FoundEvents, GuestBooking, Health,
     HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit, ListBookings, ListCalendars,
-    ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListProposals, ListSubscriptions, MoveBooking, MoveEvent,
-    NewConnectionLink, NewScopedKey, NewWebhook, NotifyConsent, Paging, Plans, Proposal, ProposalSummary,
-    PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp, SignUpAnswer,
-    SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent,
-    UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify,
-    Webhook, WebhookPaging, WebhookSecret,
+    ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListMail, ListProposals, ListSubscriptions, MailList,
+    MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook, NotifyConsent, Paging, Plans, Proposal,
+    ProposalSummary, PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp,
+    SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery,
+    UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified,
+    Verify, Webhook, WebhookPaging, WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -99,6 +99,8 @@ operations! {
     sendFeedback send_feedback: POST "/v1/feedback" (; body: Feedback) -> Accepted;
     /// Lists the audit log, newest entry first.
     listAuditLog list_audit_log: GET "/v1/audit-log" (; query: ListAudit) -> AuditLog;
+    /// Lists the emails that are sent for the organization, newest first.
+    listMail list_mail: GET "/v1/mail" (; query: ListMail) -> MailList;
     /// Creates an agent.
     createAgent create_agent: POST "/v1/agents" (; body: CreateAgent) -> Agent;
     /// Lists agents, oldest first.

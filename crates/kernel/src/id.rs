@@ -173,8 +173,8 @@ ids! {
     AuditId = "aud";
     /// A webhook message, as stored in the outbox. All its deliveries name it.
     MessageId = "msg";
-    /// A letter: an email to a guest, until it is sent.
-    LetterId = "ltr";
+    /// An email on behalf of an organization.
+    LetterId = "eml";
     /// A webhook endpoint.
     WebhookId = "whk";
     /// The delivery of one message to one endpoint. All attempts share it.

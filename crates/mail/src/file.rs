@@ -9,7 +9,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use kalends_app::ports::{Mail, MailError, Mailer};
+use kalends_app::ports::{Mail, MailError, MailReply, Mailer};
 use kalends_kernel::{base64url, random_bytes};
 
 use crate::Letterhead;
@@ -47,13 +47,14 @@ impl FileMailbox {
 
 #[async_trait]
 impl Mailer for FileMailbox {
-    async fn send(&self, mail: Mail) -> Result<(), MailError> {
+    async fn send(&self, mail: Mail) -> Result<Option<MailReply>, MailError> {
         let message = self.letterhead.message(&mail)?.formatted();
         let (directory, name) = (self.directory.clone(), self.name());
         tokio::task::spawn_blocking(move || write(&directory, &name, &message))
             .await
             .map_err(MailError::new)?
-            .map_err(MailError::new)
+            .map_err(MailError::new)?;
+        Ok(None)
     }
 
     fn sender(&self) -> String {

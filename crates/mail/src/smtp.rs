@@ -3,11 +3,11 @@
 use std::{error::Error as _, fmt, io, time::Duration};
 
 use async_trait::async_trait;
-use kalends_app::ports::{Mail, MailError, Mailer};
+use kalends_app::ports::{Mail, MailError, MailReply, Mailer};
 use lettre::{
     AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
     transport::smtp::{
-        PoolConfig,
+        self, PoolConfig,
         client::{Tls, TlsParameters},
     },
 };
@@ -64,19 +64,38 @@ impl SmtpMailer {
 
 #[async_trait]
 impl Mailer for SmtpMailer {
-    async fn send(&self, mail: Mail) -> Result<(), MailError> {
+    async fn send(&self, mail: Mail) -> Result<Option<MailReply>, MailError> {
         let message = self.letterhead.message(&mail)?;
-        self.transport.send(message).await.map(drop).map_err(|error| {
-            let refuses = error.status().is_some_and(|code| NO_MAILBOX.contains(&code.into()));
-            let reply = error.source().map(ToString::to_string).unwrap_or_default();
-            let lasts = refuses && reply.split_whitespace().any(|word| OF_THE_RECIPIENT.contains(&word));
-            if lasts { MailError::lasting(error) } else { MailError::new(error) }
-        })
+        let accepted = self.transport.send(message).await.map_err(failure)?;
+        let text = accepted.message().collect::<Vec<_>>().join(" ");
+        Ok(Some(MailReply { code: Some(accepted.code().into()), text }))
     }
 
     fn sender(&self) -> String {
         self.letterhead.sender()
     }
+}
+
+/// A failure with the server's reply. Without a reply, the text says what failed, but not where: the organization that
+/// reads it does not operate the server.
+fn failure(error: smtp::Error) -> MailError {
+    let code = error.status().map(u16::from);
+    let said = error.source().map(ToString::to_string).filter(|_| code.is_some());
+    let refuses = code.is_some_and(|code| NO_MAILBOX.contains(&code));
+    let words = || said.iter().flat_map(|said| said.split_whitespace());
+    let lasts = refuses && words().any(|word| OF_THE_RECIPIENT.contains(&word));
+    let text = said.clone().unwrap_or_else(|| {
+        let reason = if error.is_timeout() {
+            "The mail server did not answer in time."
+        } else if error.is_tls() {
+            "The connection to the mail server could not be secured."
+        } else {
+            "The mail server could not be reached, or the connection was lost."
+        };
+        reason.to_owned()
+    });
+    let failed = if lasts { MailError::lasting(error) } else { MailError::new(error) };
+    failed.with_reply(code, text)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 use kalends_kernel::{BookingId, BookingPageId, EventId, LetterId, OrgId};
 use kalends_time::{SignedDuration, Timestamp};
 
-use crate::Fence;
+use crate::{DropReason, Envelope, Fence, LetterEnd, LetterRecord, LetterStatus};
 
 /// How long a claim on a letter lasts. A letter that a killed process had claimed waits this long.
 pub const LETTER_CLAIM_LASTS: SignedDuration = SignedDuration::seconds(120);
@@ -31,6 +31,9 @@ pub struct Letter {
     pub about: About,
     /// The content, as the application writes it. It contains an address, and is sealed at rest.
     pub content: String,
+    /// What the organization sees of it. `None` if the letter is none of its business, such as one about a person's
+    /// password, and for a claimed letter, whose record has it.
+    pub envelope: Option<Envelope>,
     /// When it was written. Letters of one change differ by a microsecond, in the order in which they are sent.
     pub created_at: Timestamp,
 }
@@ -83,6 +86,22 @@ impl std::fmt::Debug for Letter {
     }
 }
 
+impl Letter {
+    /// Its first record, if the organization sees the letter. It is due at `due_at`.
+    pub fn record(&self, due_at: Timestamp) -> Option<LetterRecord> {
+        Some(LetterRecord {
+            id: self.id,
+            org: self.org,
+            envelope: self.envelope.clone()?,
+            status: LetterStatus::Pending,
+            attempts: 0,
+            created_at: self.created_at,
+            next_attempt_at: Some(due_at),
+            ended_at: None,
+        })
+    }
+}
+
 /// A letter that a worker has claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedLetter {
@@ -96,23 +115,17 @@ pub struct ClaimedLetter {
     pub superseded: bool,
 }
 
-/// The end of the work on a claimed letter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LetterEnd {
-    /// It was sent. It is removed, together with older letters to the same recipient about the same event, because it
-    /// has the current state.
-    Sent,
-    /// It is no longer worth sending, and is removed.
-    Dropped,
-    /// It is due again at this time.
-    PutOff(Timestamp),
-}
-
 impl ClaimedLetter {
-    /// Whether the letter is not worth sending, because it is too old, or because it had to wait and a newer one has
-    /// the current state.
-    pub fn is_outdated(&self, now: Timestamp) -> bool {
-        self.letter.created_at + LETTER_KEPT <= now || (self.put_off > 0 && self.superseded)
+    /// Why the letter is not worth sending, if it is not: it had to wait and a newer one has the current state, or it
+    /// is too old.
+    pub fn dropped(&self, now: Timestamp) -> Option<DropReason> {
+        if self.put_off > 0 && self.superseded {
+            Some(DropReason::Superseded)
+        } else if self.letter.created_at + LETTER_KEPT <= now {
+            Some(DropReason::Expired)
+        } else {
+            None
+        }
     }
 
     /// The end if the recipient may receive no more letters until `retry_after` has passed. A superseded letter, and
@@ -129,8 +142,10 @@ impl ClaimedLetter {
     }
 
     fn again(&self, at: Timestamp) -> LetterEnd {
-        if self.superseded || self.letter.created_at + LETTER_KEPT <= at {
-            LetterEnd::Dropped
+        if self.superseded {
+            LetterEnd::Dropped(DropReason::Superseded)
+        } else if self.letter.created_at + LETTER_KEPT <= at {
+            LetterEnd::Dropped(DropReason::Expired)
         } else {
             LetterEnd::PutOff(at)
         }
@@ -152,34 +167,35 @@ mod tests {
             recipient: [3; 32],
             about: About::event(EventId::from_bytes([4; 16])),
             content: "to ada".to_owned(),
+            envelope: Some(Envelope { to: "ada@example.com".into(), subject: "Hello Ada".into(), reply: None }),
             created_at: NOW,
         };
         ClaimedLetter { letter, fence: Fence(1), put_off, superseded }
     }
 
     #[rstest]
-    #[case::the_first_attempt(0, false, false)]
-    #[case::a_newer_letter_does_not_stop_a_first_attempt(0, true, false)]
-    #[case::the_newest_that_waited(3, false, false)]
-    #[case::an_older_one_that_waited(1, true, true)]
+    #[case::the_first_attempt(0, false, None)]
+    #[case::a_newer_letter_does_not_stop_a_first_attempt(0, true, None)]
+    #[case::the_newest_that_waited(3, false, None)]
+    #[case::an_older_one_that_waited(1, true, Some(DropReason::Superseded))]
     fn only_the_newest_of_the_waiting_letters_is_sent(
         #[case] put_off: u32,
         #[case] superseded: bool,
-        #[case] outdated: bool,
+        #[case] dropped: Option<DropReason>,
     ) {
-        assert_eq!(claimed(put_off, superseded).is_outdated(NOW), outdated);
+        assert_eq!(claimed(put_off, superseded).dropped(NOW), dropped);
     }
 
     #[test]
     fn over_the_limit_the_newest_waits_and_older_ones_are_dropped() {
         let wait = SignedDuration::minutes(20);
         assert_eq!(claimed(0, false).over_limit(wait, NOW), LetterEnd::PutOff(NOW + wait));
-        assert_eq!(claimed(0, true).over_limit(wait, NOW), LetterEnd::Dropped);
+        assert_eq!(claimed(0, true).over_limit(wait, NOW), LetterEnd::Dropped(DropReason::Superseded));
         // It would wait until it is too old.
         let late = NOW + LETTER_KEPT - wait;
-        assert_eq!(claimed(0, false).over_limit(wait, late), LetterEnd::Dropped);
-        assert!(claimed(0, false).is_outdated(NOW + LETTER_KEPT));
-        assert!(!claimed(0, false).is_outdated(NOW + LETTER_KEPT - SignedDuration::micros(1)));
+        assert_eq!(claimed(0, false).over_limit(wait, late), LetterEnd::Dropped(DropReason::Expired));
+        assert_eq!(claimed(0, false).dropped(NOW + LETTER_KEPT), Some(DropReason::Expired));
+        assert_eq!(claimed(0, false).dropped(NOW + LETTER_KEPT - SignedDuration::micros(1)), None);
     }
 
     #[rstest]

@@ -13,6 +13,7 @@ mod delivery;
 mod endpoint;
 mod fan_out;
 mod letter;
+mod letter_record;
 pub mod ports;
 mod queue;
 mod retry;
@@ -24,7 +25,11 @@ pub use change::{Change, Record, Recorded};
 pub use delivery::{BeingSent, DELIVERIES_KEPT, Delivery, DeliveryState, DeliveryStatus, MESSAGES_KEPT};
 pub use endpoint::{Confidential, ConfidentialError, EndpointPatch, NewEndpoint, WebhookEndpoint};
 pub use fan_out::{DELIVERIES_AT_ONCE, Listener, Waiting, address, charged, over_quota, skip};
-pub use letter::{About, ClaimedLetter, LETTER_CLAIM_LASTS, LETTER_KEPT, Letter, LetterEnd};
+pub use letter::{About, ClaimedLetter, LETTER_CLAIM_LASTS, LETTER_KEPT, Letter};
+pub use letter_record::{
+    DropReason, Envelope, LETTER_RECORDS_KEPT, LetterEnd, LetterRecord, LetterStatus, LetterWork, RecordSearch,
+    ServerReply,
+};
 pub use queue::{CLAIM_LASTS, Claim, ClaimLost, Fence, Places, Queue};
 pub use retry::{
     ANSWER_MAX, ATTEMPT_WITHIN, Deactivation, FAILING_LASTS, Health, HealthChange, Outcome, SCHEDULE, wait_after,

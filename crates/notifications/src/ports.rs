@@ -4,7 +4,10 @@ use async_trait::async_trait;
 use kalends_kernel::{DeliveryId, LetterId, Listed, OrgId, Page, StoreError, WebhookId};
 use kalends_time::Timestamp;
 
-use crate::{Claim, ClaimedLetter, Delivery, DeliveryStatus, Fence, LetterEnd, Message, Places, WebhookEndpoint};
+use crate::{
+    Claim, ClaimedLetter, Delivery, DeliveryStatus, Fence, LetterRecord, LetterWork, Message, Places, RecordSearch,
+    WebhookEndpoint,
+};
 
 /// Reads endpoints.
 #[async_trait]
@@ -159,11 +162,20 @@ pub trait DeliveryQueue: Send + Sync {
 pub trait Letters: Send + Sync {
     /// Claims up to `limit` letters that are due at `now`, the longest waiting first, each for
     /// [`LETTER_CLAIM_LASTS`](crate::LETTER_CLAIM_LASTS). However many workers call this at the same time, only one of
-    /// them gets each letter. A letter waits while an older one to the same recipient about the same event has not been tried
-    /// yet, or is being sent, so that no older one arrives last. A letter that cannot be read is logged, stays claimed, and does not hold up the others.
+    /// them gets each letter. A letter waits while an older one to the same recipient about the same event has not been
+    /// tried yet, or is being sent, so that no older one arrives last. A letter that cannot be read is logged, stays
+    /// claimed, and does not hold up the others.
     async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError>;
 
-    /// Records the end of a letter under the number of its claim. [`LetterEnd::Sent`] also removes older letters to
-    /// the same recipient about the same event. A claim that another worker has taken over records nothing.
-    async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError>;
+    /// Records the work on a letter under the number of its claim. [`LetterEnd::Sent`](crate::LetterEnd::Sent) also
+    /// removes older letters to the same recipient about the same event. A claim that another worker has taken over
+    /// records nothing.
+    async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, work: &LetterWork)
+    -> Result<(), StoreError>;
+
+    /// A page of the records of an organization's letters, the newest letter first.
+    async fn letter_records(&self, org: OrgId, search: RecordSearch) -> Result<Vec<LetterRecord>, StoreError>;
+
+    /// Removes up to `limit` records of letters that were written before `before`, and returns how many.
+    async fn forget_letter_records(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError>;
 }

@@ -65,6 +65,8 @@ impl Deletions for PostgresStore {
                  SELECT id FROM booking_pages WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM bookings WHERE org_id = $1 AND id IN (SELECT id FROM bookings WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM letters WHERE org_id = $1 AND id IN (SELECT id FROM letters WHERE org_id = $1 LIMIT $2)",
+            "DELETE FROM letter_records WHERE org_id = $1 AND id IN (
+                 SELECT id FROM letter_records WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM connection_links WHERE org_id = $1 AND id IN (
                  SELECT id FROM connection_links WHERE org_id = $1 LIMIT $2)",
             "DELETE FROM connection_attempts WHERE org_id = $1 AND state_hash IN (

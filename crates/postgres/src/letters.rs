@@ -1,21 +1,26 @@
-//! Letters (outgoing mail): how workers on any number of nodes claim and end them.
+//! Letters (outgoing mail): how workers on any number of nodes claim and end them, and what their organizations see of
+//! them.
 
 use async_trait::async_trait;
-use kalends_kernel::{EventId, LetterId, OrgId, StoreError};
+use kalends_kernel::{LetterId, OrgId, StoreError};
 use kalends_notifications::ports::Letters;
-use kalends_notifications::{About, ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
+use kalends_notifications::{
+    ClaimedLetter, Fence, LETTER_CLAIM_LASTS, LetterEnd, LetterRecord, LetterStatus, LetterWork, RecordSearch,
+};
 use kalends_time::Timestamp;
+use sqlx::types::Uuid;
 
 use crate::PostgresStore;
 use crate::error::store_error;
 use crate::retry::retried;
-use crate::rows::places;
+use crate::rows::{ClaimedLetterRow, LetterRecordRow, sealed_envelope};
 
 #[async_trait]
 impl Letters for PostgresStore {
     async fn claim_letters(&self, now: Timestamp, limit: u32) -> Result<Vec<ClaimedLetter>, StoreError> {
         let rows = retried(|| {
-            sqlx::query!(
+            sqlx::query_as!(
+                ClaimedLetterRow,
                 r#"UPDATE letters l SET due_at = $2, fence = l.fence + 1
                  FROM (
                      SELECT d.org_id, d.id FROM letters d
@@ -44,103 +49,117 @@ impl Letters for PostgresStore {
             )
             .fetch_all(&self.connections)
         });
-        let claimed = rows.await.map_err(store_error)?.into_iter().map(|row| {
-            let (org, id, fence) = (OrgId::from_uuid(row.org_id), LetterId::from_uuid(row.id), Fence(row.fence));
-            let read = || -> Result<ClaimedLetter, StoreError> {
-                let corrupt =
-                    |column, detail: &dyn std::fmt::Display| StoreError::corrupt("letters", column, id, detail);
-                let plain = self
-                    .cipher
-                    .open(places::letter_content(id), &row.content)
-                    .map_err(|error| corrupt("content", &error))?;
-                let content = String::from_utf8(plain).map_err(|error| corrupt("content", &error))?;
-                let letter = Letter {
-                    id,
-                    org,
-                    recipient: row.recipient.as_slice().try_into().map_err(|error| corrupt("recipient", &error))?,
-                    about: About {
-                        event: EventId::from_uuid(row.about),
-                        occurrence: row.occurrence.map(Timestamp::from_micros),
-                    },
-                    content,
-                    created_at: Timestamp::from_micros(row.created_at),
-                };
-                Ok(ClaimedLetter {
-                    letter,
-                    fence,
-                    put_off: u32::try_from(row.put_off).map_err(|error| corrupt("put_off", &error))?,
-                    superseded: row.superseded,
-                })
-            };
-            ((org, id, fence), read())
-        });
         let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
-        for (of, claimed) in claimed {
-            match claimed {
+        for row in rows.await.map_err(store_error)? {
+            let claim = row.claim();
+            match row.open(self.cipher.as_ref()) {
                 Ok(claimed) => readable.push(claimed),
                 Err(error) => {
                     tracing::error!(error = &error as &dyn std::error::Error, "a due letter cannot be read");
-                    unreadable.push(of);
+                    unreadable.push(claim);
                 }
             }
         }
         // An unreadable letter does not hold up newer ones about the same event. It is due again when its claim ends.
-        for (org, id, fence) in unreadable {
-            self.end_letter(org, id, fence, LetterEnd::PutOff(now + LETTER_CLAIM_LASTS)).await?;
+        let later = LetterWork { end: LetterEnd::PutOff(now + LETTER_CLAIM_LASTS), attempt: None, at: now };
+        for (org, id, fence) in unreadable.into_iter().flatten() {
+            self.end_letter(org, id, fence, &later).await?;
         }
         Ok(readable)
     }
 
-    async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError> {
-        let ended = match end {
+    async fn end_letter(
+        &self,
+        org: OrgId,
+        letter: LetterId,
+        fence: Fence,
+        work: &LetterWork,
+    ) -> Result<(), StoreError> {
+        let envelope = work.attempt.as_ref().map(|envelope| sealed_envelope(letter, envelope, self.cipher.as_ref()));
+        let (status, superseded) = (work.status().as_str(), LetterStatus::Superseded.as_str());
+        let next = work.next_attempt_at().map(Timestamp::as_micros);
+        let ended = work.ended_at().map(Timestamp::as_micros);
+        /// Ends the claim, and updates the records of the letters that the statement returns as `ended`.
+        macro_rules! recorded {
+            ($ended:literal) => {
+                retried(|| {
+                    sqlx::query!(
+                        "WITH ended AS (" + $ended + ")
+                         UPDATE letter_records r SET
+                             status = CASE WHEN r.id = $2 THEN $4 ELSE $8 END,
+                             next_attempt_at = $5,
+                             ended_at = $6,
+                             attempts = r.attempts + (r.id = $2 AND $7::text IS NOT NULL)::int,
+                             envelope = CASE WHEN r.id = $2 THEN coalesce($7, r.envelope) ELSE r.envelope END
+                         FROM ended WHERE r.org_id = $1 AND r.id = ended.id",
+                        org.uuid(),
+                        letter.uuid(),
+                        fence.0,
+                        status,
+                        next,
+                        ended,
+                        envelope.as_deref(),
+                        superseded,
+                    )
+                    .execute(&self.connections)
+                })
+                .await
+            };
+        }
+        let recorded = match work.end {
             // This also deletes the letter itself. `FOR UPDATE` waits for a claim under way, and compares the claim
             // number after it.
-            LetterEnd::Sent => {
-                retried(|| {
-                    sqlx::query!(
-                        "DELETE FROM letters older USING (
-                             SELECT org_id, id, recipient, about, occurrence, created_at FROM letters
-                             WHERE org_id = $1 AND id = $2 AND fence = $3 FOR UPDATE
-                         ) sent
-                         WHERE older.org_id = sent.org_id AND older.recipient = sent.recipient
-                             AND older.about = sent.about
-                             AND (sent.occurrence IS NULL OR older.occurrence = sent.occurrence)
-                             AND (older.created_at, older.id) <= (sent.created_at, sent.id)",
-                        org.uuid(),
-                        letter.uuid(),
-                        fence.0,
-                    )
-                    .execute(&self.connections)
-                })
-                .await
+            LetterEnd::Sent => recorded!(
+                "DELETE FROM letters older USING (
+                     SELECT org_id, id, recipient, about, occurrence, created_at FROM letters
+                     WHERE org_id = $1 AND id = $2 AND fence = $3 FOR UPDATE
+                 ) sent
+                 WHERE older.org_id = sent.org_id AND older.recipient = sent.recipient AND older.about = sent.about
+                     AND (sent.occurrence IS NULL OR older.occurrence = sent.occurrence)
+                     AND (older.created_at, older.id) <= (sent.created_at, sent.id)
+                 RETURNING older.id"
+            ),
+            LetterEnd::Dropped(_) => {
+                recorded!("DELETE FROM letters WHERE org_id = $1 AND id = $2 AND fence = $3 RETURNING id")
             }
-            LetterEnd::Dropped => {
-                retried(|| {
-                    sqlx::query!(
-                        "DELETE FROM letters WHERE org_id = $1 AND id = $2 AND fence = $3",
-                        org.uuid(),
-                        letter.uuid(),
-                        fence.0,
-                    )
-                    .execute(&self.connections)
-                })
-                .await
-            }
-            LetterEnd::PutOff(until) => {
-                retried(|| {
-                    sqlx::query!(
-                        "UPDATE letters SET due_at = $4, put_off = fence
-                         WHERE org_id = $1 AND id = $2 AND fence = $3",
-                        org.uuid(),
-                        letter.uuid(),
-                        fence.0,
-                        until.as_micros(),
-                    )
-                    .execute(&self.connections)
-                })
-                .await
-            }
+            LetterEnd::PutOff(_) => recorded!(
+                "UPDATE letters SET due_at = $5, put_off = fence
+                 WHERE org_id = $1 AND id = $2 AND fence = $3 RETURNING id"
+            ),
         };
-        ended.map(drop).map_err(store_error)
+        recorded.map(drop).map_err(store_error)
+    }
+
+    async fn letter_records(&self, org: OrgId, search: RecordSearch) -> Result<Vec<LetterRecord>, StoreError> {
+        // Without a letter to begin after, the page starts at the newest.
+        let before = search.before.map_or(Uuid::max(), LetterId::uuid);
+        let rows = sqlx::query_as!(
+            LetterRecordRow,
+            "SELECT id, status, attempts, envelope, created_at, next_attempt_at, ended_at FROM letter_records
+             WHERE org_id = $1 AND id < $2 AND ($3::text IS NULL OR status = $3)
+             ORDER BY id DESC LIMIT $4",
+            org.uuid(),
+            before,
+            search.status.map(LetterStatus::as_str),
+            i64::from(search.limit),
+        )
+        .fetch_all(&self.connections)
+        .await
+        .map_err(store_error)?;
+        rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect()
+    }
+
+    async fn forget_letter_records(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let forgotten = retried(|| {
+            sqlx::query!(
+                "DELETE FROM letter_records WHERE created_at < $1 AND (org_id, id) IN (
+                     SELECT org_id, id FROM letter_records WHERE created_at < $1 ORDER BY created_at LIMIT $2
+                 )",
+                before.as_micros(),
+                i64::from(limit),
+            )
+            .execute(&self.connections)
+        });
+        Ok(forgotten.await.map_err(store_error)?.rows_affected())
     }
 }

@@ -154,6 +154,14 @@ impl PostgresStore {
                  ORDER BY org_id, id
                  LIMIT $4"
             ),
+            SealedColumn::LetterRecords => old!(
+                envelope,
+                "SELECT org_id, id, envelope
+                 FROM letter_records
+                 WHERE (org_id, id) > ($1, $2) AND NOT starts_with(envelope, $3)
+                 ORDER BY org_id, id
+                 LIMIT $4"
+            ),
             SealedColumn::ConnectionLabels => old!(
                 label,
                 r#"SELECT org_id, id, label AS "label!"
@@ -293,6 +301,11 @@ impl PostgresStore {
                 "UPDATE letters l SET content = row.renewed
                  FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
                  WHERE l.org_id = row.org_id AND l.id = row.id AND l.content = row.seen"
+            ),
+            SealedColumn::LetterRecords => replaced!(
+                "UPDATE letter_records l SET envelope = row.renewed
+                 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS row (org_id, id, seen, renewed)
+                 WHERE l.org_id = row.org_id AND l.id = row.id AND l.envelope = row.seen"
             ),
             SealedColumn::ConnectionLabels => replaced!(
                 "UPDATE calendar_connections k SET label = row.renewed

@@ -3,8 +3,8 @@
 pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SharedEventRow, agent_row, booking_page_row, booking_row,
     calendar_row, claim_row, connection_row, constraints_json, delivery_row, event_row, grant_row, limits,
-    open_attempt_secret, pack, places, proposal_row, read_rules, reading_row, reminders_json, state_name,
-    subscription_row, team_json, team_sources, webhook_row,
+    open_attempt_secret, pack, places, proposal_row, read_rules, reading_row, reminders_json, sealed_envelope,
+    state_name, subscription_row, team_json, team_sources, webhook_row,
 };
 use uuid::Uuid;
 
@@ -17,12 +17,14 @@ pub(crate) type BookingPageRow = kalends_rows::BookingPageRow<Key>;
 pub(crate) type BookingRow = kalends_rows::BookingRow<Key>;
 pub(crate) type CalendarRow = kalends_rows::CalendarRow<Key>;
 pub(crate) type ClaimRow = kalends_rows::ClaimRow<Key>;
+pub(crate) type ClaimedLetterRow = kalends_rows::ClaimedLetterRow<Key>;
 pub(crate) type ConnectionRow = kalends_rows::ConnectionRow<Key>;
 pub(crate) type DataKeyRow = kalends_rows::DataKeyRow<Key>;
 pub(crate) type EventRow = kalends_rows::EventRow<Key, i16>;
 pub(crate) type ExternalCalendarRow = kalends_rows::ExternalCalendarRow<Key>;
 pub(crate) type GrantRow = kalends_rows::GrantRow<Key, Key>;
 pub(crate) type ItemRow = kalends_rows::ItemRow<Key>;
+pub(crate) type LetterRecordRow = kalends_rows::LetterRecordRow<Key>;
 pub(crate) type LinkRow = kalends_rows::LinkRow<Key>;
 pub(crate) type ListenerRow = kalends_rows::ListenerRow<Key>;
 pub(crate) type NeighbourRow = kalends_rows::NeighbourRow<Key>;

@@ -12,7 +12,7 @@ use kalends_kernel::{CalendarId, Version};
 use kalends_notifications::{Confidential, Letter, Message};
 use kalends_time::Timestamp;
 
-use crate::{EventContent, places};
+use crate::{EventContent, places, sealed_envelope};
 
 /// A change-set whose fields are sealed. It is ready to be written, alone or with others, and again after a retry.
 pub struct SealedChangeSet {
@@ -37,10 +37,28 @@ pub struct SealedChangeSet {
     bookings: Vec<String>,
     /// The sealed parts of each change to the bridge, in order.
     bridge: Vec<SealedBridge>,
-    /// The contents of the letters, in order.
-    letters: Vec<String>,
+    /// The contents of the letters, and what their organization sees of them, in order.
+    letters: Vec<SealedLetter>,
     /// The body of the answer.
     body: Option<String>,
+}
+
+/// The sealed parts of a letter.
+struct SealedLetter {
+    content: String,
+    envelope: Option<String>,
+}
+
+/// A letter to write.
+pub struct LetterWrite<'a> {
+    /// The letter.
+    pub letter: &'a Letter,
+    /// Its sealed content.
+    pub content: &'a str,
+    /// Its sealed envelope, if its organization sees it. It then has a record.
+    pub envelope: Option<&'a str>,
+    /// When it is due.
+    pub due_at: Timestamp,
 }
 
 /// The sealed parts of one change to the bridge.
@@ -116,9 +134,11 @@ impl SealedChangeSet {
         let proposals = changes.proposals.iter().map(|change| proposal(change, cipher)).collect();
         let bookings = changes.bookings.iter().map(|change| booking(change, cipher)).collect();
         let bridge = changes.bridge.iter().map(|change| bridge(change, cipher)).collect();
-        let letters = changes.letters.iter();
-        let letters =
-            letters.map(|letter| cipher.seal(places::letter_content(letter.id), letter.content.as_bytes())).collect();
+        let letters = changes.letters.iter().map(|letter| SealedLetter {
+            content: cipher.seal(places::letter_content(letter.id), letter.content.as_bytes()),
+            envelope: letter.envelope.as_ref().map(|envelope| sealed_envelope(letter.id, envelope, cipher)),
+        });
+        let letters = letters.collect();
         let body = changes.answer.as_ref().and_then(|stored| {
             let body = stored.answer.body.as_ref()?;
             Some(cipher.seal(places::answer_body(&stored.scope), body.as_bytes()))
@@ -195,11 +215,15 @@ impl SealedChangeSet {
         self.changes.bridge.iter().zip(&self.bridge)
     }
 
-    /// The letters, each with its sealed content, and when they are due.
-    pub fn letters(&self) -> impl Iterator<Item = (&Letter, &str, Timestamp)> {
-        let letters =
-            self.changes.letters.iter().zip(&self.letters).zip(self.changes.letters_due().into_iter().cycle());
-        letters.map(|((letter, content), due_at)| (letter, content.as_str(), due_at))
+    /// The letters.
+    pub fn letters(&self) -> impl Iterator<Item = LetterWrite<'_>> {
+        let letters = self.changes.letters.iter().zip(&self.letters);
+        letters.zip(self.changes.letters_due().into_iter().cycle()).map(|((letter, sealed), due_at)| LetterWrite {
+            letter,
+            content: &sealed.content,
+            envelope: sealed.envelope.as_deref(),
+            due_at,
+        })
     }
 
     /// The answer to store, with its sealed body.
@@ -217,9 +241,9 @@ impl SealedChangeSet {
             .chain(&self.tokens)
             .chain(&self.payloads)
             .chain(&self.bookings)
-            .chain(&self.letters)
             .chain(self.hooks.iter().chain(&self.feeds).chain(&self.proposals).flatten())
             .chain(self.bridge.iter().flat_map(SealedBridge::texts))
+            .chain(self.letters.iter().flat_map(|letter| letter.envelope.iter().chain([&letter.content])))
             .chain(&self.body);
         texts.map(|text| text.len() + ROW).sum::<usize>() + ROW
     }

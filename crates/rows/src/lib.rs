@@ -28,6 +28,7 @@ mod event;
 mod fan_out;
 mod grant;
 mod key;
+mod letter;
 mod located;
 mod organization;
 pub mod places;
@@ -49,7 +50,7 @@ pub use booking::{
     BookedEventRow, BookingPageRow, BookingRow, SharedEventRow, constraints_json, team_json, team_sources,
 };
 pub use calendar::{BusySourceRow, CalendarRow, open_feed_token, reminders_json};
-pub use change_set::{AgentWrite, CalendarWrite, EventWrite, SealedBridge, SealedChangeSet};
+pub use change_set::{AgentWrite, CalendarWrite, EventWrite, LetterWrite, SealedBridge, SealedChangeSet};
 pub use claim::ClaimRow;
 pub use code::CodeRow;
 pub use connection::{ConnectionRow, ExternalCalendarRow, ReadingRow, pack};
@@ -59,6 +60,7 @@ pub use event::{EventRow, RepeatingRow};
 pub use fan_out::{FanOut, ListenerRow, WaitingRow, fan_out};
 pub use grant::GrantRow;
 pub use key::Key;
+pub use letter::{ClaimedLetterRow, LetterRecordRow, sealed_envelope};
 pub use located::{Located, open_attempt_secret, row_id};
 pub use organization::{OrganizationRow, limits};
 pub use principal::PrincipalRow;

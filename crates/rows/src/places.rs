@@ -68,6 +68,11 @@ pub const fn letter_content(id: LetterId) -> Place {
     Place { table: "letters", column: "content", id: id.uuid() }
 }
 
+/// Where the sealed envelope of a letter is stored.
+pub const fn letter_envelope(id: LetterId) -> Place {
+    Place { table: "letter_records", column: "envelope", id: id.uuid() }
+}
+
 /// Where the sealed label of a connection is stored.
 pub const fn connection_label(id: ConnectionId) -> Place {
     Place { table: "calendar_connections", column: "label", id: id.uuid() }

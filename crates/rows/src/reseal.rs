@@ -33,6 +33,8 @@ pub enum SealedColumn {
     Bookings,
     /// The contents of letters.
     Letters,
+    /// The envelopes of letters.
+    LetterRecords,
     /// The labels of connections.
     ConnectionLabels,
     /// The tokens of connections.
@@ -59,7 +61,7 @@ pub struct Renewed {
 
 impl SealedColumn {
     /// Every such column.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Events,
         Self::Outbox,
         Self::Webhooks,
@@ -69,6 +71,7 @@ impl SealedColumn {
         Self::BookingPages,
         Self::Bookings,
         Self::Letters,
+        Self::LetterRecords,
         Self::ConnectionLabels,
         Self::ConnectionTokens,
         Self::ExternalCalendars,
@@ -106,6 +109,7 @@ impl SealedColumn {
             Self::BookingPages => place_of(key, BookingPageId::from_uuid, places::booking_page_content),
             Self::Bookings => place_of(key, BookingId::from_uuid, places::booking_guest),
             Self::Letters => place_of(key, LetterId::from_uuid, places::letter_content),
+            Self::LetterRecords => place_of(key, LetterId::from_uuid, places::letter_envelope),
             Self::ConnectionLabels => place_of(key, ConnectionId::from_uuid, places::connection_label),
             Self::ConnectionTokens => place_of(key, ConnectionId::from_uuid, places::connection_tokens),
             Self::ExternalCalendars => place_of(key, ExternalCalendarId::from_uuid, places::external_content),

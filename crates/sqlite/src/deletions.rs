@@ -73,6 +73,7 @@ impl Deletions for SqliteStore {
             "delete from booking_pages where rowid in (select rowid from booking_pages where org_id = ?1 limit ?2)",
             "delete from bookings where rowid in (select rowid from bookings where org_id = ?1 limit ?2)",
             "delete from letters where rowid in (select rowid from letters where org_id = ?1 limit ?2)",
+            "delete from letter_records where rowid in (select rowid from letter_records where org_id = ?1 limit ?2)",
             "delete from connection_links where rowid in (
                 select rowid from connection_links where org_id = ?1 limit ?2)",
             "delete from connection_attempts where rowid in (

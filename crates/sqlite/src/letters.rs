@@ -1,29 +1,18 @@
-//! Letters (outgoing mail): how workers claim and end them.
+//! Letters (outgoing mail): how workers claim and end them, and what their organizations see of them.
 
 use async_trait::async_trait;
-use kalends_kernel::{EventId, LetterId, OrgId, StoreError};
-use kalends_notifications::{About, ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
+use kalends_kernel::{LetterId, OrgId, StoreError};
+use kalends_notifications::{
+    ClaimedLetter, Fence, LETTER_CLAIM_LASTS, LetterEnd, LetterRecord, LetterStatus, LetterWork, RecordSearch,
+    ports::Letters,
+};
 use kalends_time::Timestamp;
 
 use crate::{
     SqliteStore,
     error::store_error,
-    rows::{places, row_id},
+    rows::{ClaimedLetterRow, LetterRecordRow, sealed_envelope},
 };
-
-/// A claimed row.
-struct Row {
-    org_id: Vec<u8>,
-    id: Vec<u8>,
-    recipient: Vec<u8>,
-    about: Vec<u8>,
-    occurrence: Option<i64>,
-    content: String,
-    created_at: i64,
-    fence: i64,
-    put_off: u32,
-    superseded: bool,
-}
 
 #[async_trait]
 impl Letters for SqliteStore {
@@ -40,7 +29,7 @@ impl Letters for SqliteStore {
         }
         let mut writing = self.database.writer.take().await?;
         let claimed = sqlx::query_as!(
-            Row,
+            ClaimedLetterRow,
             r#"update letters set due_at = ?2, fence = fence + 1
              where rowid in (
                 select due.rowid from letters due
@@ -55,7 +44,7 @@ impl Letters for SqliteStore {
                 order by due.due_at, due.rowid limit ?3
              )
              returning org_id as "org_id!", id as "id!", recipient as "recipient!", about as "about!",
-                occurrence, content as "content!", created_at as "created_at!", fence as "fence!", put_off as "put_off!: u32",
+                occurrence, content as "content!", created_at as "created_at!", fence as "fence!", put_off as "put_off!",
                 exists (
                     select 1 from letters newer
                     where newer.org_id = letters.org_id and newer.recipient = letters.recipient
@@ -79,91 +68,154 @@ impl Letters for SqliteStore {
                 return Err(store_error(error));
             }
         };
-        let read = |row: Row| -> Result<ClaimedLetter, StoreError> {
-            let id = LetterId::from_uuid(row_id("letters", "id", &row.id)?);
-            let corrupt = |column, detail: &dyn std::fmt::Display| StoreError::corrupt("letters", column, id, detail);
-            let plain = self
-                .cipher
-                .open(places::letter_content(id), &row.content)
-                .map_err(|error| corrupt("content", &error))?;
-            let content = String::from_utf8(plain).map_err(|error| corrupt("content", &error))?;
-            let letter = Letter {
-                id,
-                org: OrgId::from_uuid(row_id("letters", "org_id", &row.org_id)?),
-                recipient: row.recipient.as_slice().try_into().map_err(|error| corrupt("recipient", &error))?,
-                about: About {
-                    event: EventId::from_uuid(row_id("letters", "about", &row.about)?),
-                    occurrence: row.occurrence.map(Timestamp::from_micros),
-                },
-                content,
-                created_at: Timestamp::from_micros(row.created_at),
-            };
-            Ok(ClaimedLetter { letter, fence: Fence(row.fence), put_off: row.put_off, superseded: row.superseded })
-        };
-        let claimed = rows.into_iter().map(|row| {
-            let ids = (row_id("letters", "org_id", &row.org_id), row_id("letters", "id", &row.id));
-            let of = match ids {
-                (Ok(org), Ok(id)) => Some((OrgId::from_uuid(org), LetterId::from_uuid(id), Fence(row.fence))),
-                _ => None,
-            };
-            (of, read(row))
-        });
         let (mut readable, mut unreadable) = (Vec::new(), Vec::new());
-        for (of, claimed) in claimed {
-            match claimed {
+        for row in rows {
+            let claim = row.claim();
+            match row.open(self.cipher.as_ref()) {
                 Ok(claimed) => readable.push(claimed),
                 Err(error) => {
                     tracing::error!(error = &error as &dyn std::error::Error, "a due letter cannot be read");
-                    unreadable.push(of);
+                    unreadable.push(claim);
                 }
             }
         }
         // An unreadable letter does not hold up newer ones about the same event. It is due again when its claim ends.
+        let later = LetterWork { end: LetterEnd::PutOff(now + LETTER_CLAIM_LASTS), attempt: None, at: now };
         for (org, id, fence) in unreadable.into_iter().flatten() {
-            self.end_letter(org, id, fence, LetterEnd::PutOff(now + LETTER_CLAIM_LASTS)).await?;
+            self.end_letter(org, id, fence, &later).await?;
         }
         Ok(readable)
     }
 
-    async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError> {
+    async fn end_letter(
+        &self,
+        org: OrgId,
+        letter: LetterId,
+        fence: Fence,
+        work: &LetterWork,
+    ) -> Result<(), StoreError> {
         let (org_id, id) = (org.uuid(), letter.uuid());
-        let mut writing = self.database.writer.take().await?;
-        let ended = match end {
-            // This also deletes the letter itself.
-            LetterEnd::Sent => {
-                sqlx::query!(
-                    "delete from letters where rowid in (
-                        select older.rowid from letters sent join letters older
-                        on older.org_id = sent.org_id and older.recipient = sent.recipient and older.about = sent.about
-                            and (sent.occurrence is null or older.occurrence = sent.occurrence)
-                            and (older.created_at, older.id) <= (sent.created_at, sent.id)
-                        where sent.org_id = ?1 and sent.id = ?2 and sent.fence = ?3
-                     )",
-                    org_id,
-                    id,
-                    fence.0
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-            LetterEnd::Dropped => {
-                sqlx::query!("delete from letters where org_id = ?1 and id = ?2 and fence = ?3", org_id, id, fence.0)
-                    .execute(&mut writing.connection)
+        let (status, next, ended) = (
+            work.status().as_str(),
+            work.next_attempt_at().map(Timestamp::as_micros),
+            work.ended_at().map(Timestamp::as_micros),
+        );
+        let envelope = work.attempt.as_ref().map(|envelope| sealed_envelope(letter, envelope, self.cipher.as_ref()));
+        self.written(async |connection| {
+            // The record first, since it is found by the claim, which ends below.
+            sqlx::query!(
+                "update letter_records set status = ?4, next_attempt_at = ?5, ended_at = ?6,
+                    attempts = attempts + (?7 is not null), envelope = coalesce(?7, envelope)
+                 where org_id = ?1 and id in (select id from letters where org_id = ?1 and id = ?2 and fence = ?3)",
+                org_id,
+                id,
+                fence.0,
+                status,
+                next,
+                ended,
+                envelope
+            )
+            .execute(&mut *connection)
+            .await
+            .map_err(store_error)?;
+            match work.end {
+                LetterEnd::Sent => {
+                    let superseded = LetterStatus::Superseded.as_str();
+                    sqlx::query!(
+                        "update letter_records set status = ?4, next_attempt_at = null, ended_at = ?5
+                         where org_id = ?1 and id <> ?2 and id in (
+                            select older.id from letters sent join letters older
+                            on older.org_id = sent.org_id and older.recipient = sent.recipient
+                                and older.about = sent.about
+                                and (sent.occurrence is null or older.occurrence = sent.occurrence)
+                                and (older.created_at, older.id) <= (sent.created_at, sent.id)
+                            where sent.org_id = ?1 and sent.id = ?2 and sent.fence = ?3
+                         )",
+                        org_id,
+                        id,
+                        fence.0,
+                        superseded,
+                        ended
+                    )
+                    .execute(&mut *connection)
                     .await
+                    .map_err(store_error)?;
+                    // This also deletes the letter itself.
+                    sqlx::query!(
+                        "delete from letters where rowid in (
+                            select older.rowid from letters sent join letters older
+                            on older.org_id = sent.org_id and older.recipient = sent.recipient
+                                and older.about = sent.about
+                                and (sent.occurrence is null or older.occurrence = sent.occurrence)
+                                and (older.created_at, older.id) <= (sent.created_at, sent.id)
+                            where sent.org_id = ?1 and sent.id = ?2 and sent.fence = ?3
+                         )",
+                        org_id,
+                        id,
+                        fence.0
+                    )
+                    .execute(&mut *connection)
+                    .await
+                }
+                LetterEnd::Dropped(_) => {
+                    sqlx::query!(
+                        "delete from letters where org_id = ?1 and id = ?2 and fence = ?3",
+                        org_id,
+                        id,
+                        fence.0
+                    )
+                    .execute(&mut *connection)
+                    .await
+                }
+                LetterEnd::PutOff(_) => {
+                    sqlx::query!(
+                        "update letters set due_at = ?4, put_off = fence where org_id = ?1 and id = ?2 and fence = ?3",
+                        org_id,
+                        id,
+                        fence.0,
+                        next
+                    )
+                    .execute(&mut *connection)
+                    .await
+                }
             }
-            LetterEnd::PutOff(until) => {
-                let until = until.as_micros();
-                sqlx::query!(
-                    "update letters set due_at = ?4, put_off = fence where org_id = ?1 and id = ?2 and fence = ?3",
-                    org_id,
-                    id,
-                    fence.0,
-                    until
-                )
-                .execute(&mut writing.connection)
-                .await
-            }
-        };
-        writing.done(ended).await.map(drop)
+            .map_err(store_error)
+        })
+        .await
+        .map(drop)
+    }
+
+    async fn letter_records(&self, org: OrgId, search: RecordSearch) -> Result<Vec<LetterRecord>, StoreError> {
+        let (org_id, status) = (org.uuid(), search.status.map(LetterStatus::as_str));
+        // Without a letter to begin after, the page starts at the newest.
+        let before = search.before.map_or(uuid::Uuid::max(), LetterId::uuid);
+        let rows = sqlx::query_as!(
+            LetterRecordRow,
+            "select id, status, attempts, envelope, created_at, next_attempt_at, ended_at from letter_records
+             where org_id = ?1 and id < ?2 and (?3 is null or status = ?3)
+             order by id desc limit ?4",
+            org_id,
+            before,
+            status,
+            search.limit
+        )
+        .fetch_all(self.readers())
+        .await
+        .map_err(store_error)?;
+        rows.into_iter().map(|row| row.open(org, self.cipher.as_ref())).collect()
+    }
+
+    async fn forget_letter_records(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        let before = before.as_micros();
+        let mut writing = self.database.writer.take().await?;
+        let forgotten = sqlx::query!(
+            "delete from letter_records where rowid in (
+                select rowid from letter_records where created_at < ?1 order by created_at limit ?2)",
+            before,
+            limit
+        )
+        .execute(&mut writing.connection)
+        .await;
+        writing.done(forgotten).await
     }
 }

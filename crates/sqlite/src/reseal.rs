@@ -107,6 +107,10 @@ impl SqliteStore {
                 r#"select rowid as "place!", id, content as sealed from letters
                      where rowid > ?2 and substr(content, 1, length(?1)) <> ?1 order by rowid limit ?3"#
             ),
+            SealedColumn::LetterRecords => old!(
+                r#"select rowid as "place!", id, envelope as sealed from letter_records
+                     where rowid > ?2 and substr(envelope, 1, length(?1)) <> ?1 order by rowid limit ?3"#
+            ),
             SealedColumn::ConnectionTokens => old!(
                 r#"select rowid as "place!", id, tokens as sealed from calendar_connections
                      where rowid > ?2 and substr(tokens, 1, length(?1)) <> ?1 order by rowid limit ?3"#
@@ -186,6 +190,10 @@ impl SqliteStore {
             SealedColumn::Letters => replaced!(
                 "update letters set content = renewed.value ->> 2 from json_each(?1) renewed
                      where letters.rowid = (renewed.value ->> 0) and letters.content = (renewed.value ->> 1)"
+            ),
+            SealedColumn::LetterRecords => replaced!(
+                "update letter_records set envelope = renewed.value ->> 2 from json_each(?1) renewed
+                     where letter_records.rowid = (renewed.value ->> 0) and letter_records.envelope = (renewed.value ->> 1)"
             ),
             SealedColumn::ConnectionTokens => replaced!(
                 "update calendar_connections set tokens = renewed.value ->> 2 from json_each(?1) renewed

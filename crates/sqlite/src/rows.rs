@@ -3,7 +3,8 @@
 pub(crate) use kalends_rows::{
     AnswerRow, BookedEventRow, CodeRow, Located, SharedEventRow, booking_page_row, booking_row, busy_source_row,
     calendar_row, connection_row, constraints_json, delivery_row, event_row, limits, open_attempt_secret, pack,
-    participant_row, places, read_rules, reading_row, reminders_json, row_id, state_name, team_json, team_sources,
+    participant_row, places, read_rules, reading_row, reminders_json, row_id, sealed_envelope, state_name, team_json,
+    team_sources,
 };
 
 type Key = Vec<u8>;
@@ -16,12 +17,14 @@ pub(crate) type BookingRow = kalends_rows::BookingRow<Key>;
 pub(crate) type BusySourceRow = kalends_rows::BusySourceRow<Key>;
 pub(crate) type CalendarRow = kalends_rows::CalendarRow<Key>;
 pub(crate) type ClaimRow = kalends_rows::ClaimRow<Key>;
+pub(crate) type ClaimedLetterRow = kalends_rows::ClaimedLetterRow<Key>;
 pub(crate) type ConnectionRow = kalends_rows::ConnectionRow<Key>;
 pub(crate) type DataKeyRow = kalends_rows::DataKeyRow<Key>;
 pub(crate) type EventRow = kalends_rows::EventRow<Key, i64>;
 pub(crate) type ExternalCalendarRow = kalends_rows::ExternalCalendarRow<Key>;
 pub(crate) type GrantRow = kalends_rows::GrantRow<Key, String>;
 pub(crate) type ItemRow = kalends_rows::ItemRow<Key>;
+pub(crate) type LetterRecordRow = kalends_rows::LetterRecordRow<Key>;
 pub(crate) type LinkRow = kalends_rows::LinkRow<Key>;
 pub(crate) type ListenerRow = kalends_rows::ListenerRow<Key>;
 pub(crate) type NeighbourRow = kalends_rows::NeighbourRow<Key>;

@@ -131,6 +131,9 @@ macro_rules! conformance_cases {
                 letters_about_a_series_and_its_occurrences_keep_their_order,
                 a_letter_is_claimed_by_one_worker,
                 letters_are_deleted_with_their_organization,
+                records_follow_their_letters,
+                records_of_superseded_letters_are_marked,
+                records_are_read_in_pages_and_removed_by_age,
                 allowances_are_used_in_the_commit,
                 allowances_in_stores_match_take_many,
             }

@@ -35,7 +35,7 @@ use kalends_kernel::{
     AgentId, AuditId, CalendarId, EventId, LetterId, MessageId, Metadata, OrgId, RequestId, RulesId, UserId, Version,
     base64url, random_bytes,
 };
-use kalends_notifications::{About, EventType, Letter, Message, NewEndpoint, Subscription, WebhookEndpoint};
+use kalends_notifications::{About, Envelope, EventType, Letter, Message, NewEndpoint, Subscription, WebhookEndpoint};
 use kalends_plans::{IpLimits, MailLimits, Metric, Plan, TrustedProxies};
 use kalends_proposals::{NewProposal, NewSlot, Proposal};
 use kalends_quotas::Period;
@@ -354,6 +354,11 @@ impl Fixtures {
             recipient: [1; 32],
             about: About::event(EventId::from_bytes([1; 16])),
             content: "to ada: \u{1f4ee}".into(),
+            envelope: Some(Envelope {
+                to: "ada@example.com".into(),
+                subject: "Standup: \u{1f4ee}".into(),
+                reply: None,
+            }),
             created_at: now,
         }
     }

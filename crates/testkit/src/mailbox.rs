@@ -7,12 +7,13 @@ use std::sync::{
 
 use async_trait::async_trait;
 use kalends_accounts::Email;
-use kalends_app::ports::{Mail, MailError, Mailer};
+use kalends_app::ports::{Mail, MailError, MailReply, Mailer};
 
 /// The end of addresses at which there are no mailboxes.
 const GONE: &str = "@gone.example";
 
-/// Accepts every email and stores it for inspection, except to `@gone.example`, where nobody has a mailbox. Clones are the same mailbox.
+/// Accepts every email and stores it for inspection, except to `@gone.example`, where nobody has a mailbox. Clones are
+/// the same mailbox.
 #[derive(Debug, Clone, Default)]
 pub struct Mailbox {
     mails: Arc<Mutex<Vec<Mail>>>,
@@ -52,15 +53,16 @@ impl Mailbox {
 
 #[async_trait]
 impl Mailer for Mailbox {
-    async fn send(&self, mail: Mail) -> Result<(), MailError> {
+    async fn send(&self, mail: Mail) -> Result<Option<MailReply>, MailError> {
         if self.refuses.load(Ordering::SeqCst) {
-            return Err(MailError::new("the mailbox refuses all mail"));
+            return Err(MailError::new("the mailbox refuses all mail").with_reply(Some(451), "4.7.1 try again later"));
         }
         if mail.to.as_str().ends_with(GONE) {
-            return Err(MailError::lasting("there is no such mailbox"));
+            let text = format!("5.1.1 no mailbox {}", mail.to.as_str());
+            return Err(MailError::lasting("there is no such mailbox").with_reply(Some(550), text));
         }
         self.lock().push(mail);
-        Ok(())
+        Ok(Some(MailReply { code: Some(250), text: "2.0.0 queued".to_owned() }))
     }
 
     fn sender(&self) -> String {

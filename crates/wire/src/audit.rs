@@ -6,9 +6,12 @@ use kalends_kernel::{AgentId, AuditId, RequestId};
 use kalends_time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::derives::{IntoParams, ToSchema};
 #[cfg(feature = "schema")]
 use crate::schemas::AuditAction;
+use crate::{
+    CursorPagination,
+    derives::{IntoParams, ToSchema},
+};
 
 #[cfg(feature = "parse")]
 mod parse;
@@ -89,16 +92,9 @@ pub struct AuditLog {
     /// The entries.
     pub data: Vec<AuditEntry>,
     /// The position of the next page.
-    pub pagination: AuditPagination,
+    pub pagination: CursorPagination,
     /// The number of days for which the plan retains entries. Null means forever.
     pub retention_days: Option<u32>,
     /// Whether `from` was before the oldest retained entry.
     pub range_clamped: bool,
-}
-
-/// The position of the next page.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct AuditPagination {
-    /// The `cursor` of the next page. Null on the last page.
-    pub next_cursor: Option<String>,
 }

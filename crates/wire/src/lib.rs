@@ -39,6 +39,7 @@ mod holds;
 mod keys;
 mod list;
 mod local;
+mod mail;
 mod names;
 mod oauth;
 mod patch;
@@ -63,7 +64,7 @@ mod webhooks;
 
 pub use agent::{Agent, CreateAgent, ListAgents, UpdateAgent};
 pub use attendees::{Attendee, AttendeeResponded, NewAttendee, SubmitReply};
-pub use audit::{AuditEntry, AuditLog, AuditPagination, ListAudit};
+pub use audit::{AuditEntry, AuditLog, ListAudit};
 pub use availability::{
     AcrossAgents, AgentAvailability, AvailabilityOf, AvailabilityState, CalendarAvailability, Slot,
 };
@@ -99,8 +100,9 @@ pub use export::{
 };
 pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, ListHoldSets};
 pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
-pub use list::{List, Paging};
+pub use list::{CursorPagination, List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
+pub use mail::{EmailReply, EmailStatus, ListMail, MailList, SentEmail};
 pub use names::{
     AgentActivity, AgentStatus, AgentType, AttendeeRole, AttendeeStatus, Conflicts, EventSource, EventStatus,
     ExternalSyncStatus, HoldEnd, HoldScope, Provider, RecurrenceDefault, SeriesScope,
@@ -148,6 +150,7 @@ pub use {
     event::Listing,
     explain::{ExplainOf, ExplainQuery},
     holds::NewHoldSet,
+    mail::MailQuery,
     proposals::{PROPOSAL_ID, WantedProposal, WantedProposals, WantedResponse, WantedSlot},
     search::WantedSearch,
     sign_up::CheckedSignUp,

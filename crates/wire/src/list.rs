@@ -41,6 +41,13 @@ impl<T> List<T> {
     }
 }
 
+/// The position of the next page, in lists that are read from a cursor.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct CursorPagination {
+    /// The `cursor` of the next page. Null on the last page.
+    pub next_cursor: Option<String>,
+}
+
 /// Selects a page of a list.
 #[derive(Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]

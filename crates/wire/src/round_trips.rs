@@ -87,6 +87,7 @@ fn examples_of_answers_round_trip() {
         Health,
         JoinedWaitlist,
         Local,
+        MailList,
         NewConnectionLink,
         OpenPage,
         Proposal,

@@ -100,7 +100,7 @@ async fn settle_claims(app: Arc<App>) -> Result<Done, Refusal> {
 
 /// Removes a batch of each kind of expired row: audit log entries; counts, answers, sessions, password tokens and
 /// attempts to sign in or to connect; ended claims and connection links; timers of deleted calendars; reservations of
-/// ended proposals; webhook deliveries and messages; records of events that moved to another calendar; deleted
+/// ended proposals; webhook deliveries and messages; records of emails; records of events that moved to another calendar; deleted
 /// imported events.
 async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let entries = app.purge_audit(PURGE_AT_ONCE).await?;
@@ -114,10 +114,11 @@ async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let timers = app.forget_timers(PURGE_AT_ONCE).await?;
     let reservations = app.forget_reservations(PURGE_AT_ONCE).await?;
     let deliveries = app.forget_deliveries(PURGE_AT_ONCE).await?;
+    let mail = app.forget_mail(PURGE_AT_ONCE).await?;
     let moved = app.purge_moved_events(PURGE_AT_ONCE).await?;
     let imported = app.purge_imported_events(PURGE_AT_ONCE).await?;
     let people = answers && sessions && resets && claims && attempts && links;
-    Ok(Done::swept(entries && counts && people && timers && reservations && deliveries && moved && imported))
+    Ok(Done::swept(entries && counts && people && timers && reservations && deliveries && mail && moved && imported))
 }
 
 #[cfg(test)]

@@ -74,6 +74,7 @@ mod lifecycle;
 mod lists;
 mod local_times;
 mod logs;
+mod mail;
 mod metering;
 mod moves_by_the_rule;
 mod oauth;

@@ -134,7 +134,7 @@ fn ruled(operation: &str) -> About {
         | "deleteAvailabilityGrant" => About::Console,
         "activateOrganization" => About::Operator,
         "agentVerify" | "acceptTerms" | "createAgent" | "listAgents" | "createCalendar" | "listScopedKeys"
-        | "listAuditLog" | "createWebhook" | "listWebhooks" => About::Organization,
+        | "listAuditLog" | "listMail" | "createWebhook" | "listWebhooks" => About::Organization,
         "updateAgent" | "deleteAgent" | "getAvailability" | "createScopedKey" => About::OrganizationsAgent,
         "deleteScopedKey" => About::OrganizationsKey,
         "getWebhook"

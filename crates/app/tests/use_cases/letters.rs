@@ -10,6 +10,7 @@ use kalends_app::{
 };
 use kalends_bookings::{BookingPage, Change, Guest, NewBookingPage, PageDetails, guest_reminders};
 use kalends_kernel::RequestId;
+use kalends_notifications::{LetterRecord, LetterStatus, RecordSearch, ports::Letters as _};
 use kalends_plans::MailLimits;
 use kalends_testkit::{
     Mailbox, MemoryStore, NoCalendarProviders, NoFetcher, NoProviders, NoSender, TestPasswords, TestTokens,
@@ -24,6 +25,7 @@ struct Desk {
     make: Fixtures,
     mailbox: Mailbox,
     page: BookingPage,
+    store: MemoryStore,
 }
 
 impl Desk {
@@ -69,7 +71,7 @@ impl Desk {
         let mut changes = ChangeSet::new(organization.id).create(&organization).create(&calendar);
         changes.bookings.push(Change::CreatePage(Box::new(page.clone())));
         store.commit(changes).await.unwrap();
-        Self { app, make, mailbox, page }
+        Self { app, make, mailbox, page, store }
     }
 
     fn request(&self, operation: &'static Operation) -> Request {
@@ -119,6 +121,13 @@ impl Desk {
             }
         }
         self.mailbox.mails().len()
+    }
+
+    /// What the organization sees of all its emails, the newest first.
+    async fn records<const N: usize>(&self) -> [LetterRecord; N] {
+        let search = RecordSearch { status: None, before: None, limit: 99 };
+        let records = self.store.letter_records(self.page.org, search).await.unwrap();
+        records.try_into().unwrap()
     }
 
     fn last_to(&self, email: &str) -> Mail {
@@ -298,6 +307,61 @@ async fn a_failed_attempt_does_not_count_for_the_recipient() {
         desk.book("ada@example.com").await.unwrap();
     }
     assert_eq!(desk.sent().await, 5, "only sent emails count");
+}
+
+#[tokio::test]
+async fn records_show_what_became_of_each_email() {
+    let desk = Desk::new(limits(200, 1), "Intro").await;
+    desk.mailbox.refuse(true);
+    let (cancel, _) = desk.book("ada@example.com").await.unwrap();
+    desk.book("bob@gone.example").await.unwrap();
+    desk.sent().await;
+    let [bob, ada] = desk.records().await;
+    for record in [&ada, &bob] {
+        assert_eq!((record.status, record.attempts, record.ended_at), (LetterStatus::Pending, 1, None));
+        assert_eq!(replied(record), (Some(451), "4.7.1 try again later"));
+        let tried = record.envelope.reply.as_ref().unwrap().at;
+        assert_eq!(record.next_attempt_at, Some(tried + SignedDuration::minutes(1)));
+    }
+    assert_eq!(
+        (ada.envelope.to.as_str(), ada.envelope.subject.as_str()),
+        ("ada@example.com", "Your booking is confirmed")
+    );
+
+    desk.mailbox.refuse(false);
+    desk.make.clock.advance(SignedDuration::minutes(1));
+    desk.sent().await;
+    let [bob, ada] = desk.records().await;
+    assert_eq!((bob.status, bob.attempts, bob.next_attempt_at), (LetterStatus::Refused, 2, None));
+    assert_eq!(replied(&bob), (Some(550), "5.1.1 no mailbox bob@gone.example"));
+    assert_eq!((ada.status, ada.attempts, replied(&ada)), (LetterStatus::Sent, 2, (Some(250), "2.0.0 queued")));
+    assert_eq!(ada.ended_at, Some(ada.envelope.reply.as_ref().unwrap().at));
+
+    // Above the recipient's limit there is no attempt. A newer email takes the place of one that waits.
+    desk.book("ada@example.com").await.unwrap();
+    desk.cancel(&cancel).await.unwrap();
+    desk.sent().await;
+    let [cancelled, again, ..] = desk.records::<4>().await;
+    for record in [&again, &cancelled] {
+        assert_eq!((record.status, record.attempts, &record.envelope.reply), (LetterStatus::Pending, 0, &None));
+    }
+    desk.make.clock.advance(SignedDuration::days(3));
+    desk.sent().await;
+    let [cancelled, again, ..] = desk.records::<4>().await;
+    assert_eq!((cancelled.status, again.status), (LetterStatus::Expired, LetterStatus::Expired));
+
+    desk.make.clock.advance(SignedDuration::days(27));
+    assert!(!desk.app.forget_mail(2).await.unwrap(), "more may be old");
+    desk.make.clock.advance(SignedDuration::hours(1));
+    assert!(!desk.app.forget_mail(2).await.unwrap());
+    assert!(desk.app.forget_mail(2).await.unwrap());
+    desk.records::<0>().await;
+}
+
+/// The code and the text of the last reply.
+fn replied(record: &LetterRecord) -> (Option<u16>, &str) {
+    let reply = record.envelope.reply.as_ref().unwrap();
+    (reply.code, reply.text.as_str())
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ mod grants;
 mod hold_sets;
 mod invitations;
 mod keys;
+mod mail;
 mod oauth;
 mod proposals;
 mod subscriptions;
@@ -52,6 +53,7 @@ use crate::Routes;
         (name = "iCal subscriptions", description = "External feeds that are imported into calendars regularly."),
         (name = "Booking pages", description = "Public pages on which guests book slots."),
         (name = "Invitations", description = "Pages on which attendees reply."),
+        (name = "Mail", description = "The emails that are sent for an organization."),
         (name = "Human calendars", description = "Google and Microsoft calendars, of which only busy times are visible."),
         (name = "Keys", description = "Keys that are scoped to one agent."),
         (name = "Usage", description = "An organization's usage and the limits of its plan."),
@@ -100,6 +102,7 @@ pub(crate) fn all() -> Routes {
         .merge(accounts::routes())
         .merge(console::routes())
         .merge(audit::routes())
+        .merge(mail::routes())
         .merge(claims::routes())
         .merge(oauth::routes())
         .merge(admin::routes())

@@ -3,8 +3,8 @@
 use kalends_accounts::Taken;
 use kalends_app::Use;
 use kalends_app::ports::CommitError;
-use kalends_notifications::Letter;
-use kalends_rows::SealedChangeSet;
+use kalends_notifications::{Letter, LetterStatus};
+use kalends_rows::{LetterWrite, SealedChangeSet};
 use kalends_time::Timestamp;
 use sqlx::{PgConnection, types::Uuid};
 
@@ -13,19 +13,19 @@ use crate::error::ApplyError;
 
 /// Stores the letters.
 pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSet]) -> Result<(), ApplyError> {
-    let letters: Vec<_> = batch.iter().flat_map(SealedChangeSet::letters).collect();
+    let letters: Vec<LetterWrite<'_>> = batch.iter().flat_map(SealedChangeSet::letters).collect();
     if letters.is_empty() {
         return Ok(());
     }
-    let orgs: Vec<Uuid> = letters.iter().map(|(letter, ..)| letter.org.uuid()).collect();
-    let ids: Vec<Uuid> = letters.iter().map(|(letter, ..)| letter.id.uuid()).collect();
-    let recipients: Vec<&[u8]> = letters.iter().map(|(letter, ..)| letter.recipient.as_slice()).collect();
-    let events: Vec<Uuid> = letters.iter().map(|(letter, ..)| letter.about.event.uuid()).collect();
+    let orgs: Vec<Uuid> = letters.iter().map(|write| write.letter.org.uuid()).collect();
+    let ids: Vec<Uuid> = letters.iter().map(|write| write.letter.id.uuid()).collect();
+    let recipients: Vec<&[u8]> = letters.iter().map(|write| write.letter.recipient.as_slice()).collect();
+    let events: Vec<Uuid> = letters.iter().map(|write| write.letter.about.event.uuid()).collect();
     let occurrence = |letter: &Letter| letter.about.occurrence.map(Timestamp::as_micros);
-    let occurrences: Vec<Option<i64>> = letters.iter().map(|(letter, ..)| occurrence(letter)).collect();
-    let contents: Vec<&str> = letters.iter().map(|(_, content, _)| *content).collect();
-    let created: Vec<i64> = letters.iter().map(|(letter, ..)| letter.created_at.as_micros()).collect();
-    let due: Vec<i64> = letters.iter().map(|(.., due_at)| due_at.as_micros()).collect();
+    let occurrences: Vec<Option<i64>> = letters.iter().map(|write| occurrence(write.letter)).collect();
+    let contents: Vec<&str> = letters.iter().map(|write| write.content).collect();
+    let created: Vec<i64> = letters.iter().map(|write| write.letter.created_at.as_micros()).collect();
+    let due: Vec<i64> = letters.iter().map(|write| write.due_at.as_micros()).collect();
     sqlx::query!(
         "INSERT INTO letters (org_id, id, recipient, about, occurrence, content, created_at, due_at, fence, put_off)
          SELECT org_id, id, recipient, about, occurrence, content, created_at, due_at, 0, 0
@@ -38,6 +38,22 @@ pub(crate) async fn apply(connection: &mut PgConnection, batch: &[SealedChangeSe
         &events,
         &occurrences as &[Option<i64>],
         &contents as &[&str],
+        &created,
+        &due,
+    )
+    .execute(&mut *connection)
+    .await?;
+    let envelopes: Vec<Option<&str>> = letters.iter().map(|write| write.envelope).collect();
+    sqlx::query!(
+        "INSERT INTO letter_records (org_id, id, status, attempts, envelope, created_at, next_attempt_at)
+         SELECT org_id, id, $1, 0, envelope, created_at, due_at
+         FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::bigint[], $6::bigint[])
+             AS row (org_id, id, envelope, created_at, due_at)
+         WHERE envelope IS NOT NULL",
+        LetterStatus::Pending.as_str(),
+        &orgs,
+        &ids,
+        &envelopes as &[Option<&str>],
         &created,
         &due,
     )

@@ -2,7 +2,8 @@
 
 use kalends_accounts::Taken;
 use kalends_app::{Use, ports::CommitError};
-use kalends_rows::SealedChangeSet;
+use kalends_notifications::LetterStatus;
+use kalends_rows::{LetterWrite, SealedChangeSet};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
@@ -16,7 +17,7 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             return Err(CommitError::TooMany { limited: allowance.limited, retry_after }.into());
         }
     }
-    for (letter, content, due_at) in sealed.letters() {
+    for LetterWrite { letter, content, envelope, due_at } in sealed.letters() {
         let (org_id, id, recipient) = (letter.org.uuid(), letter.id.uuid(), letter.recipient.as_slice());
         let (about, occurrence) = (letter.about.event.uuid(), letter.about.occurrence.map(Timestamp::as_micros));
         let (created_at, due_at) = (letter.created_at.as_micros(), due_at.as_micros());
@@ -29,6 +30,20 @@ pub(crate) async fn apply(connection: &mut SqliteConnection, sealed: &SealedChan
             about,
             occurrence,
             content,
+            created_at,
+            due_at
+        )
+        .execute(&mut *connection)
+        .await?;
+        let Some(envelope) = envelope else { continue };
+        let status = LetterStatus::Pending.as_str();
+        sqlx::query!(
+            "insert into letter_records (org_id, id, status, attempts, envelope, created_at, next_attempt_at)
+             values (?1, ?2, ?3, 0, ?4, ?5, ?6)",
+            org_id,
+            id,
+            status,
+            envelope,
             created_at,
             due_at
         )

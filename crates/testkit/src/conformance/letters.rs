@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use kalends_accounts::{Allowance, Change, Limited, Taken};
 use kalends_app::{ChangeSet, Use, ports::CommitError};
-use kalends_kernel::EventId;
-use kalends_notifications::{About, ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd};
+use kalends_kernel::{EventId, LetterId};
+use kalends_notifications::{
+    About, ClaimedLetter, DropReason, Envelope, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, LetterRecord,
+    LetterStatus, LetterWork, RecordSearch, ServerReply,
+};
 use kalends_time::{SignedDuration, Timestamp};
 
 use super::{
@@ -43,7 +46,16 @@ impl Scene {
     }
 
     async fn ends(&self, claimed: &ClaimedLetter, end: LetterEnd) {
-        self.store.end_letter(claimed.letter.org, claimed.letter.id, claimed.fence, end).await.unwrap();
+        self.works(claimed, &LetterWork { end, attempt: None, at: self.make.tick() }).await;
+    }
+
+    async fn works(&self, claimed: &ClaimedLetter, work: &LetterWork) {
+        self.store.end_letter(claimed.letter.org, claimed.letter.id, claimed.fence, work).await.unwrap();
+    }
+
+    /// The newest records of the organization's letters.
+    async fn records(&self, status: Option<LetterStatus>, before: Option<LetterId>, limit: u32) -> Vec<LetterRecord> {
+        self.store.letter_records(self.org, RecordSearch { status, before, limit }).await.unwrap()
     }
 }
 
@@ -64,7 +76,7 @@ pub async fn letters_round_trip(store: &StoreUnderTest) {
     claimed.extend(scene.claims(now, 9).await);
     claimed.sort_by_key(|claimed| claimed.letter.created_at);
     let expected = letters.iter().map(|letter| ClaimedLetter {
-        letter: letter.clone(),
+        letter: Letter { envelope: None, ..letter.clone() },
         fence: Fence(1),
         put_off: 0,
         superseded: false,
@@ -81,7 +93,7 @@ pub async fn a_lost_claim_on_a_letter_records_nothing(store: &StoreUnderTest) {
     let over = now + LETTER_CLAIM_LASTS;
     assert!(scene.claims(over - SignedDuration::micros(1), 9).await.is_empty());
     let taken = scene.claims(over, 9).await.remove(0);
-    assert_eq!((&taken.letter, taken.fence), (&letter, Fence(2)));
+    assert_eq!((taken.letter.id, taken.fence), (letter.id, Fence(2)));
     scene.ends(&lost, LetterEnd::Sent).await;
     scene.ends(&lost, LetterEnd::PutOff(now)).await;
     assert!(scene.claims(over, 9).await.is_empty(), "the second claim is still valid");
@@ -163,13 +175,12 @@ pub async fn letters_about_a_series_and_its_occurrences_keep_their_order(store: 
     let ids = |claimed: &[ClaimedLetter]| claimed.iter().map(|claimed| claimed.letter.id).collect::<BTreeSet<_>>();
     let claimed = scene.claims(now, 9).await;
     assert_eq!(ids(&claimed), BTreeSet::from([series.id]), "all letters of a change are due at once, in their order");
-    assert_eq!(claimed[0].letter, series);
     assert!(!claimed[0].superseded);
     scene.ends(&claimed[0], LetterEnd::Sent).await;
     let claimed = scene.claims(now, 9).await;
     assert_eq!(ids(&claimed), BTreeSet::from([one.id, other.id]), "different occurrences do not wait for each other");
-    let superseded = claimed.iter().filter(|claimed| claimed.superseded).map(|claimed| claimed.letter.clone());
-    assert_eq!(superseded.collect::<Vec<_>>(), std::slice::from_ref(&one));
+    let superseded = claimed.iter().filter(|claimed| claimed.superseded).map(|claimed| claimed.letter.id);
+    assert_eq!(superseded.collect::<Vec<_>>(), [one.id]);
     for claim in &claimed {
         scene.ends(claim, LetterEnd::PutOff(now + SignedDuration::hours(1))).await;
     }
@@ -212,7 +223,7 @@ pub async fn a_sent_letter_removes_older_ones(store: &StoreUnderTest) {
     };
     let ids = |letters: &[Letter]| letters.iter().map(|letter| letter.id).collect::<BTreeSet<_>>();
     scene.ends(&lost, LetterEnd::Sent).await;
-    scene.ends(&taken, LetterEnd::Dropped).await;
+    scene.ends(&taken, LetterEnd::Dropped(DropReason::Refused)).await;
     now = now + hour;
     let mut all = kept.clone();
     all.push(waiting.clone());
@@ -260,6 +271,128 @@ pub async fn a_letter_is_claimed_by_one_worker(store: &StoreUnderTest) {
     assert_eq!(claimed.len() + left, letters.len());
 }
 
+/// A letter's record shows each attempt, stays after the letter has ended, and follows only the valid claim. Letters that
+/// the organization does not see have none.
+pub async fn records_follow_their_letters(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let other = scene.other_organization().await;
+    let letters = [scene.letter(1, 1), scene.letter(2, 1), Letter { envelope: None, ..scene.letter(3, 1) }];
+    scene.commit(scene.writing(&letters)).await;
+    other.written(1, 1).await;
+    let due = letters[0].created_at;
+    let mut first = letters[0].record(due).unwrap();
+    let mut second = letters[1].record(due).unwrap();
+    assert_eq!(scene.records(None, None, 9).await, [second.clone(), first.clone()], "the newest first");
+
+    let mut now = scene.make.tick();
+    let claims = async |now| {
+        let mut claimed = scene.claims(now, 9).await;
+        claimed.retain(|claim| claim.letter.org == scene.org);
+        claimed.sort_by_key(|claim| claim.letter.created_at);
+        claimed
+    };
+    let claimed = claims(now).await;
+    assert_eq!(scene.records(None, None, 9).await, [second.clone(), first.clone()], "a claim changes no record");
+    let attempt = |letter: &Letter, code: u16, text: &str, at| {
+        let reply = Some(ServerReply::new(Some(code), text, at));
+        Some(Envelope { reply, ..letter.envelope.clone().unwrap() })
+    };
+    let minute = SignedDuration::minutes(1);
+    let greylisted = LetterWork {
+        end: LetterEnd::PutOff(now + minute),
+        attempt: attempt(&letters[0], 451, "4.7.1 \u{1f4ee}", now),
+        at: now,
+    };
+    let refused = LetterWork {
+        end: LetterEnd::Dropped(DropReason::Refused),
+        attempt: attempt(&letters[1], 550, "5.1.1 no mailbox", now),
+        at: now,
+    };
+    scene.works(&claimed[0], &greylisted).await;
+    scene.works(&claimed[1], &refused).await;
+    scene.works(&claimed[2], &LetterWork { end: LetterEnd::Sent, attempt: None, at: now }).await;
+    first = first.after(greylisted);
+    second = second.after(refused.clone());
+    assert_eq!((first.attempts, first.status, second.status), (1, LetterStatus::Pending, LetterStatus::Refused));
+    assert_eq!(scene.records(None, None, 9).await, [second.clone(), first.clone()]);
+
+    // A worker that lost its claim records nothing. Waiting for the limit of a recipient keeps the last reply.
+    now = now + minute;
+    let lost = claims(now).await.remove(0);
+    now = now + LETTER_CLAIM_LASTS;
+    let taken = claims(now).await.remove(0);
+    scene.works(&lost, &refused).await;
+    assert_eq!(scene.records(None, None, 9).await, [second.clone(), first.clone()]);
+    let waits = LetterWork { end: LetterEnd::PutOff(now + minute), attempt: None, at: now };
+    scene.works(&taken, &waits).await;
+    first = first.after(waits);
+    assert_eq!(scene.records(None, None, 9).await, [second.clone(), first.clone()]);
+    assert_eq!((first.attempts, first.next_attempt_at), (1, Some(now + minute)));
+
+    now = now + minute;
+    let sent = LetterWork { end: LetterEnd::Sent, attempt: attempt(&letters[0], 250, "2.0.0 queued", now), at: now };
+    scene.works(&claims(now).await.remove(0), &sent).await;
+    first = first.after(sent);
+    assert_eq!((first.attempts, first.ended_at, first.next_attempt_at), (2, Some(now), None));
+    assert_eq!(scene.records(None, None, 9).await, [second, first]);
+    assert_eq!(other.records(None, None, 9).await.len(), 1, "the records of other organizations are separate");
+}
+
+/// A letter that a newer one took the place of is marked, and keeps its last reply.
+pub async fn records_of_superseded_letters_are_marked(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let old = scene.written(1, 1).await;
+    let other = scene.written(1, 2).await;
+    let now = scene.make.tick();
+    for claim in scene.claims(now, 9).await {
+        scene.ends(&claim, LetterEnd::PutOff(now + SignedDuration::hours(1))).await;
+    }
+    let newer = scene.written(1, 1).await;
+    let claim = scene.claims(scene.make.tick(), 9).await.remove(0);
+    assert_eq!(claim.letter.id, newer.id);
+    let at = scene.make.tick();
+    let sent = LetterWork { end: LetterEnd::Sent, attempt: newer.envelope.clone(), at };
+    scene.works(&claim, &sent).await;
+    let records = scene.records(None, None, 9).await;
+    let seen: Vec<_> = records.iter().map(|record| (record.id, record.status, record.attempts)).collect();
+    assert_eq!(
+        seen,
+        [
+            (newer.id, LetterStatus::Sent, 1),
+            (other.id, LetterStatus::Pending, 0),
+            (old.id, LetterStatus::Superseded, 0)
+        ]
+    );
+    assert_eq!((records[2].next_attempt_at, records[2].ended_at), (None, Some(at)));
+    assert_eq!(Some(&records[2].envelope), old.envelope.as_ref());
+}
+
+/// Records are read page by page and by status, and removed by age.
+pub async fn records_are_read_in_pages_and_removed_by_age(store: &StoreUnderTest) {
+    let scene = Scene::set(store).await;
+    let mut written = Vec::new();
+    for number in 0..5 {
+        written.push(scene.written(1, number).await.id);
+        scene.make.clock.advance(SignedDuration::micros(1_000));
+    }
+    written.reverse();
+    let ids = |records: Vec<LetterRecord>| records.into_iter().map(|record| record.id).collect::<Vec<_>>();
+    assert_eq!(ids(scene.records(None, None, 2).await), written[..2]);
+    assert_eq!(ids(scene.records(None, Some(written[1]), 9).await), written[2..]);
+    assert_eq!(ids(scene.records(None, Some(written[4]), 9).await), []);
+    let claim = scene.claims(scene.make.tick(), 1).await.remove(0);
+    scene.ends(&claim, LetterEnd::Sent).await;
+    assert_eq!(ids(scene.records(Some(LetterStatus::Sent), None, 9).await), [written[4]]);
+    assert_eq!(ids(scene.records(Some(LetterStatus::Pending), None, 2).await), written[..2]);
+
+    let between = scene.records(None, None, 9).await[1].created_at;
+    assert_eq!(scene.store.forget_letter_records(between, 2).await.unwrap(), 2);
+    assert_eq!(ids(scene.records(None, None, 9).await), written[..3], "the oldest go first");
+    assert_eq!(scene.store.forget_letter_records(between, 2).await.unwrap(), 1);
+    assert_eq!(scene.store.forget_letter_records(between, 2).await.unwrap(), 0);
+    assert_eq!(ids(scene.records(None, None, 9).await), written[..2]);
+}
+
 /// Letters are deleted with their organization at once: none is sent while its rows are being removed.
 pub async fn letters_are_deleted_with_their_organization(store: &StoreUnderTest) {
     let scene = Scene::set(store).await;
@@ -267,8 +400,8 @@ pub async fn letters_are_deleted_with_their_organization(store: &StoreUnderTest)
     let (_, kept) = (scene.written(1, 1).await, other.written(1, 1).await);
     let (org, seen, at) = (scene.org, scene.organization().await.version, scene.make.tick());
     scene.commit(scene.changes().account(Change::DeleteOrganization { org, seen, at })).await;
-    let left: Vec<_> = scene.claims(scene.make.tick(), 9).await.into_iter().map(|claimed| claimed.letter).collect();
-    assert_eq!(left, [kept]);
+    let left: Vec<_> = scene.claims(scene.make.tick(), 9).await.into_iter().map(|claimed| claimed.letter.id).collect();
+    assert_eq!(left, [kept.id]);
 }
 
 /// An allowance is never exceeded by concurrent commits. A refused commit leaves nothing behind.

@@ -157,6 +157,7 @@ impl Deletions for MemoryStore {
                 + remove!(state.deliveries, limit, |((by, ..), _)| of(by))
                 + remove!(state.audit, limit, |((by, _), _)| of(by))
                 + remove!(state.letters, limit, |((by, _), _)| of(by))
+                + remove!(state.letter_records, limit, |((by, _), _)| of(by))
                 + remove!(state.allowances, limit, |(_, (_, by))| *by == Some(org))
                 + remove!(state.owners, limit, |(by, _)| of(by))
                 + remove!(state.sessions, limit, |(_, session)| session.org == Some(org))

@@ -6,6 +6,7 @@ use kalends_accounts::{Claim, ClaimState, EndedKey, Organization, Taken};
 use kalends_app::{ChangeSet, Charge, Guard, StoredAnswer, Use, ports::CommitError};
 use kalends_calendars::{AvailabilityRules, Calendar, Event, EventSource, Reservation, calendars_revised};
 use kalends_kernel::{CalendarId, OrgId, Revision, StoreError, Version};
+use kalends_notifications::Letter;
 use kalends_plans::Metric;
 use kalends_time::Timestamp;
 
@@ -58,13 +59,12 @@ impl State {
             next.take(used)?;
         }
         for letter in &changes.letters {
-            let row = LetterRow {
-                letter: letter.clone(),
-                due_at: changes.letters_due().unwrap_or(letter.created_at),
-                fence: 0,
-                put_off: 0,
-            };
+            let due_at = changes.letters_due().unwrap_or(letter.created_at);
+            let row = LetterRow { letter: Letter { envelope: None, ..letter.clone() }, due_at, fence: 0, put_off: 0 };
             create(next.letters.entry((letter.org, letter.id)), &row)?;
+            if let Some(record) = letter.record(due_at) {
+                create(next.letter_records.entry((letter.org, letter.id)), &record)?;
+            }
         }
         if changes.alters_principals() {
             next.epoch += 1;

@@ -2,10 +2,15 @@
 
 use async_trait::async_trait;
 use kalends_kernel::{LetterId, OrgId, StoreError};
-use kalends_notifications::{ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, ports::Letters};
+use kalends_notifications::{
+    ClaimedLetter, Fence, LETTER_CLAIM_LASTS, Letter, LetterEnd, LetterRecord, LetterWork, RecordSearch, ports::Letters,
+};
 use kalends_time::Timestamp;
 
-use super::{MemoryStore, state::LetterRow};
+use super::{
+    MemoryStore,
+    state::{LetterRow, State},
+};
 
 /// Whether a letter is newer than another one to the same recipient.
 fn is_newer(letter: &Letter, other: &Letter) -> bool {
@@ -52,16 +57,24 @@ impl Letters for MemoryStore {
         }))
     }
 
-    async fn end_letter(&self, org: OrgId, letter: LetterId, fence: Fence, end: LetterEnd) -> Result<(), StoreError> {
+    async fn end_letter(
+        &self,
+        org: OrgId,
+        letter: LetterId,
+        fence: Fence,
+        work: &LetterWork,
+    ) -> Result<(), StoreError> {
         self.write(|state| {
             let Some(row) = state.letters.get_mut(&(org, letter)).filter(|row| row.fence == fence.0) else { return };
-            match end {
+            let mut superseded = Vec::new();
+            match work.end {
                 LetterEnd::Sent => {
                     if let Some(sent) = state.letters.remove(&(org, letter)) {
-                        state.letters.retain(|_, row| !supersedes(&sent.letter, &row.letter));
+                        let older = state.letters.extract_if(.., |_, row| supersedes(&sent.letter, &row.letter));
+                        superseded.extend(older.map(|(key, _)| key));
                     }
                 }
-                LetterEnd::Dropped => {
+                LetterEnd::Dropped(_) => {
                     state.letters.remove(&(org, letter));
                 }
                 LetterEnd::PutOff(until) => {
@@ -69,7 +82,39 @@ impl Letters for MemoryStore {
                     row.put_off = u32::try_from(row.fence).unwrap_or(u32::MAX);
                 }
             }
+            state.change_record((org, letter), |record| record.after(work.clone()));
+            for key in superseded {
+                state.change_record(key, |record| record.superseded(work.at));
+            }
         });
         Ok(())
+    }
+
+    async fn letter_records(&self, org: OrgId, search: RecordSearch) -> Result<Vec<LetterRecord>, StoreError> {
+        let state = self.state();
+        let matches = |record: &&LetterRecord| {
+            record.org == org
+                && search.before.is_none_or(|before| record.id < before)
+                && search.status.is_none_or(|status| record.status == status)
+        };
+        Ok(state.letter_records.values().rev().filter(matches).take(search.limit as usize).cloned().collect())
+    }
+
+    async fn forget_letter_records(&self, before: Timestamp, limit: u32) -> Result<u64, StoreError> {
+        Ok(self.write(|state| {
+            let mut old: Vec<_> = state.letter_records.values().filter(|record| record.created_at < before).collect();
+            old.sort_by_key(|record| record.created_at);
+            let old: Vec<_> = old.into_iter().map(|record| (record.org, record.id)).take(limit as usize).collect();
+            state.letter_records.retain(|key, _| !old.contains(key));
+            old.len() as u64
+        }))
+    }
+}
+
+impl State {
+    fn change_record(&mut self, key: (OrgId, LetterId), change: impl FnOnce(LetterRecord) -> LetterRecord) {
+        if let Some(record) = self.letter_records.remove(&key) {
+            self.letter_records.insert(key, change(record));
+        }
     }
 }

@@ -25,7 +25,7 @@ use kalends_kernel::{
     EventId, ExternalCalendarId, GrantId, KeyId, LetterId, Listed, MessageId, OrgId, PAGE_BYTES_MAX, Page, ProposalId,
     Revision, SessionId, SubscriptionId, UserId, Version, WebhookId,
 };
-use kalends_notifications::{Delivery, Health, Letter, Message, Queue, WebhookEndpoint};
+use kalends_notifications::{Delivery, Health, Letter, LetterRecord, Message, Queue, WebhookEndpoint};
 use kalends_plans::Metric;
 use kalends_proposals::Proposal;
 use kalends_quotas::Period;
@@ -84,6 +84,7 @@ pub(super) struct State {
     pub(super) external: BTreeMap<(OrgId, ExternalCalendarId), ExternalCalendar>,
     pub(super) grants: BTreeMap<(OrgId, GrantId), Grant>,
     pub(super) letters: BTreeMap<(OrgId, LetterId), LetterRow>,
+    pub(super) letter_records: BTreeMap<(OrgId, LetterId), LetterRecord>,
     pub(super) audit: BTreeMap<(OrgId, AuditId), AuditEntry>,
     pub(super) answers: HashMap<[u8; 32], StoredAnswer>,
 }

@@ -61,6 +61,7 @@ pub(super) async fn somebody_is_invited(story: &mut Story, House { key, work, ..
     let mail = story.last_mail().await;
     let link = mail.split_once("/rsvp/").unwrap().1;
     let token = link.split_whitespace().next().unwrap();
+    story.ask(&op::LIST_MAIL).query("status=sent").by(key).record().await;
     story.ask(&op::SHOW_INVITATION).of(token).done().await;
     let body = json!({ "status": "accepted", "note": "I bring the engine." });
     story.ask(&op::REPLY_TO_INVITATION).of(token).send(body).record().await;
