@@ -146,6 +146,14 @@ const CHECKS: &[Check] = &[
         postgres: false,
     },
     Check {
+        name: "mail",
+        packages: Packages::Python(&["aiosmtpd==1.4.6", "atpublic==9.0.0", "attrs==26.1.0"]),
+        emit: Emit::Server(&["openapi"]),
+        file: "openapi.json",
+        tool: &["python", "xtask/interop/mail.py"],
+        postgres: false,
+    },
+    Check {
         name: "tools",
         packages: Packages::Python(&["mcp==2.3.0"]),
         emit: Emit::Server(&["openapi"]),

@@ -4,6 +4,8 @@
 //! email after the answer. A claim whose hold has ended takes effect when it is next read, by the duty that runs every
 //! second or by its user. The effect is written once, even if several readers find the claim.
 
+use std::time::Duration;
+
 use futures::{StreamExt as _, stream};
 use kalends_accounts::{
     Action, AddressHash, Allowance, AuditEntry, CLAIM_KEPT, CLAIM_REFUSED, CODE_LASTS, Change, Claim, ClaimError,
@@ -20,6 +22,7 @@ use crate::{
     audit::Subject,
     console::human,
     letters,
+    ports::MailError,
 };
 
 /// Every initiation gets the same message.
@@ -31,6 +34,8 @@ const OWN: u32 = 50;
 /// An organization that owns nothing. It is queried if there is no organization, so that each request runs the same
 /// queries.
 const NOBODY: OrgId = OrgId::from_bytes([0; 16]);
+/// How long a request waits until the email about a claim is handed over.
+const NOTICE_WITHIN: Duration = Duration::from_secs(15);
 
 impl App {
     /// Initiates a claim on the organization with that address, and emails a code there. The answer is the same if
@@ -156,7 +161,8 @@ impl App {
             token,
         };
         let letter = letters::claim_held(mailbox, &Foreign::new(organization.name.as_str()), until, &places);
-        self.parts.mailer.send(letter).await.map(drop).map_err(|error| {
+        let sent = tokio::time::timeout(NOTICE_WITHIN, self.parts.mailer.send(letter)).await;
+        sent.unwrap_or_else(|late| Err(MailError::new(late))).map(drop).map_err(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "the email about a claim cannot be sent");
             Refusal::Undelivered
         })

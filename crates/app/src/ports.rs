@@ -450,8 +450,8 @@ impl MailError {
 
     /// The same failure with what the organization sees of it.
     #[must_use]
-    pub fn with_reply(self, code: Option<u16>, text: impl Into<String>) -> Self {
-        Self { reply: MailReply { code, text: text.into() }, ..self }
+    pub fn with_reply(self, reply: MailReply) -> Self {
+        Self { reply, ..self }
     }
 
     /// What the organization sees of the failure.

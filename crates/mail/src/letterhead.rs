@@ -85,11 +85,10 @@ impl Letterhead {
         self.from.email.to_string()
     }
 
-    /// The message of an email: one recipient, and alternatives in plain text and HTML. Control characters in the
-    /// subject, including line breaks, become spaces, so that the subject stays one header.
+    /// The message of an email: one recipient, and alternatives in plain text and HTML.
     pub(crate) fn message(&self, mail: &Mail) -> Result<Message, MailError> {
         let to = mail.to.as_str().parse::<Address>().map_err(MailError::lasting)?;
-        let subject = mail.subject.replace(char::is_control, " ");
+        let subject = subject(&mail.subject);
         let id = base64url(&random_bytes::<16>(&*self.entropy));
         Message::builder()
             .from(self.from.clone())
@@ -107,6 +106,15 @@ impl Letterhead {
         let micros = u64::try_from(self.now().as_micros()).unwrap_or(0);
         SystemTime::UNIX_EPOCH + Duration::from_micros(micros)
     }
+}
+
+/// The subject as a header. Control characters, including line breaks, become spaces, so that it stays one header. Spaces
+/// stand alone, because readers drop those between two encoded words (RFC 2047 section 6.2). A text that looks like an
+/// encoded word is broken up, so that readers show it as it is instead of decoding it.
+fn subject(text: &str) -> String {
+    let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    line.replace("=?", "=\u{200b}?")
 }
 
 /// Alternatives in plain text and HTML. An invitation is added twice: as another alternative, by which some mail
@@ -169,9 +177,23 @@ mod tests {
         let parsed = MessageParser::new().parse(&bytes).unwrap();
         assert!(parsed.bcc().is_none());
         assert_eq!(parsed.body_text(0).unwrap().trim_end(), mail().text.replace('\n', "\r\n").trim_end());
-        let (read, given) = (parsed.subject().unwrap(), subject.replace(char::is_control, " "));
-        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert_eq!(words(read), words(&given));
+        let words = subject.split(|letter: char| letter.is_whitespace() || letter.is_control());
+        let given = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        assert_eq!(parsed.subject().unwrap(), given);
+    }
+
+    #[rstest]
+    #[case::spaces_between_encoded_words("Grüße\r\n für  Köln", "Grüße für Köln")]
+    #[case::spaces_at_the_ends("  Grüße ", "Grüße")]
+    #[case::an_encoded_word(
+        "see =?utf-8?q?https=3A=2F=2Fexample=2Ecom?=",
+        "see =\u{200b}?utf-8?q?https=3A=2F=2Fexample=2Ecom?="
+    )]
+    #[case::a_broken_encoded_word("=\u{7f}?utf-8?b?aHR0cA==?=", "= ?utf-8?b?aHR0cA==\u{200b}?=")]
+    fn a_subject_is_read_as_written(#[case] subject: &str, #[case] read: &str) {
+        let message = letterhead("kalends.example").message(&Mail { subject: subject.to_owned(), ..mail() }).unwrap();
+        let bytes = message.formatted();
+        assert_eq!(MessageParser::new().parse(&bytes).unwrap().subject(), Some(read));
     }
 
     #[test]

@@ -1,15 +1,19 @@
 //! Email over SMTP.
 
-use std::{error::Error as _, fmt, io, time::Duration};
+use std::{error::Error as _, fmt, io, iter, mem, time::Duration};
 
 use async_trait::async_trait;
 use kalends_app::ports::{Mail, MailError, MailReply, Mailer};
-use lettre::{
-    AsyncSmtpTransport, AsyncTransport, Tokio1Executor,
-    transport::smtp::{
-        self, PoolConfig,
-        client::{Tls, TlsParameters},
-    },
+use lettre::transport::smtp::{
+    Error,
+    authentication::{Credentials, DEFAULT_MECHANISMS},
+    client::{AsyncSmtpConnection, TlsParameters},
+    extension::ClientId,
+    response::Severity,
+};
+use tokio::{
+    sync::Mutex,
+    time::{Instant, timeout},
 };
 
 use crate::{Letterhead, SmtpUrl, smtp_url::Protection};
@@ -19,14 +23,28 @@ const NO_MAILBOX: [u16; 3] = [550, 551, 553];
 /// The status codes about the address of the recipient (RFC 3463 section 3.2, RFC 7505). Without one, a reply may as well be
 /// about the sender, and end when the operator corrects the settings.
 const OF_THE_RECIPIENT: [&str; 5] = ["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10"];
-/// The timeout of one SMTP command. Some requests wait until their email is sent.
-const TIMEOUT: Duration = Duration::from_secs(15);
-/// The most connections to the server.
-const CONNECTIONS: u32 = 4;
+/// The timeout of connecting.
+const CONNECT_WITHIN: Duration = Duration::from_secs(15);
+/// The timeout of handing over one message, from connecting to the last reply. It is shorter than a worker's claim on a
+/// letter, so that no other worker sends the letter meanwhile.
+const SEND_WITHIN: Duration = Duration::from_secs(60);
+/// The most connections that are kept open between messages.
+const IDLE_MAX: usize = 4;
+/// How long a connection is kept open between messages.
+const IDLE_LASTS: Duration = Duration::from_secs(20);
 
-/// Sends messages to an SMTP server over a few pooled connections.
+/// Sends messages to an SMTP server, and keeps a few connections open between them.
+///
+/// A connection is kept only after a complete exchange. A connection on which a reply is missing is closed: the reply
+/// would be taken for that of the next command.
 pub struct SmtpMailer {
-    transport: AsyncSmtpTransport<Tokio1Executor>,
+    host: String,
+    port: u16,
+    protection: Protection,
+    tls: TlsParameters,
+    credentials: Option<Credentials>,
+    hello: ClientId,
+    idle: Mutex<Vec<(AsyncSmtpConnection, Instant)>>,
     letterhead: Letterhead,
 }
 
@@ -36,29 +54,71 @@ impl fmt::Debug for SmtpMailer {
     }
 }
 
+/// The part of an exchange that failed.
+#[derive(Clone, Copy)]
+enum Part {
+    Connecting,
+    Securing,
+    SigningIn,
+    HandingOver,
+}
+
 impl SmtpMailer {
-    /// A mailer for the server of `url`. It connects when it sends the first message. Call this inside a tokio
-    /// runtime, because the connection pool spawns a task.
+    /// A mailer for the server of `url`. It connects when it sends the first message.
     ///
     /// # Errors
     /// If TLS cannot be set up for that host.
     pub fn new(url: &SmtpUrl, letterhead: Letterhead) -> io::Result<Self> {
-        let parameters = || TlsParameters::new(url.host.clone()).map_err(io::Error::other);
-        let tls = match url.protection {
-            Protection::Wrapped => Tls::Wrapper(parameters()?),
-            Protection::Required => Tls::Required(parameters()?),
-            Protection::Offered => Tls::Opportunistic(parameters()?),
-            Protection::Plain => Tls::None,
-        };
-        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(url.host.clone())
-            .port(url.port)
-            .tls(tls)
-            .timeout(Some(TIMEOUT))
-            .pool_config(PoolConfig::new().max_size(CONNECTIONS));
-        if let Some(credentials) = url.credentials() {
-            builder = builder.credentials(credentials);
+        Ok(Self {
+            host: url.host.clone(),
+            port: url.port,
+            protection: url.protection,
+            tls: TlsParameters::new(url.host.clone()).map_err(io::Error::other)?,
+            credentials: url.credentials(),
+            hello: ClientId::default(),
+            idle: Mutex::default(),
+            letterhead,
+        })
+    }
+
+    /// A connection that is ready for a message.
+    async fn connection(&self) -> Result<AsyncSmtpConnection, MailError> {
+        loop {
+            let kept = self.idle.lock().await.pop();
+            let Some((mut connection, since)) = kept else { break };
+            if since.elapsed() < IDLE_LASTS && connection.test_connected().await {
+                return Ok(connection);
+            }
         }
-        Ok(Self { transport: builder.build(), letterhead })
+        let wrapped = (self.protection == Protection::Wrapped).then(|| self.tls.clone());
+        let server = (self.host.as_str(), self.port);
+        let connecting = AsyncSmtpConnection::connect_tokio1(server, Some(CONNECT_WITHIN), &self.hello, wrapped, None);
+        let mut connection = connecting.await.map_err(|error| failure(error, Part::Connecting))?;
+        let secures = match self.protection {
+            Protection::Required => true,
+            Protection::Offered => connection.can_starttls(),
+            Protection::Wrapped | Protection::Plain => false,
+        };
+        if secures {
+            let secured = connection.starttls(self.tls.clone(), &self.hello).await;
+            secured.map_err(|error| failure(error, Part::Securing))?;
+        }
+        if let Some(credentials) = &self.credentials {
+            let signed_in = connection.auth(DEFAULT_MECHANISMS, credentials).await;
+            signed_in.map_err(|error| failure(error, Part::SigningIn))?;
+        }
+        Ok(connection)
+    }
+
+    /// Keeps a connection for the next message, and closes those that were kept too long.
+    async fn keep(&self, connection: AsyncSmtpConnection) {
+        let mut idle = self.idle.lock().await;
+        let mut kept: Vec<_> = mem::take(&mut *idle);
+        kept.retain(|(_, since)| since.elapsed() < IDLE_LASTS);
+        if kept.len() < IDLE_MAX {
+            kept.push((connection, Instant::now()));
+        }
+        *idle = kept;
     }
 }
 
@@ -66,9 +126,23 @@ impl SmtpMailer {
 impl Mailer for SmtpMailer {
     async fn send(&self, mail: Mail) -> Result<Option<MailReply>, MailError> {
         let message = self.letterhead.message(&mail)?;
-        let accepted = self.transport.send(message).await.map_err(failure)?;
-        let text = accepted.message().collect::<Vec<_>>().join(" ");
-        Ok(Some(MailReply { code: Some(accepted.code().into()), text }))
+        let exchange = async {
+            let mut connection = self.connection().await?;
+            let sent = connection.send(message.envelope(), &message.formatted()).await;
+            let reply = sent.map_err(|error| failure(error, Part::HandingOver))?;
+            let accepted = reply.code().severity == Severity::PositiveCompletion;
+            let reply =
+                MailReply { code: Some(reply.code().into()), text: reply.message().collect::<Vec<_>>().join(" ") };
+            if !accepted {
+                return Err(MailError::new("the reply to the message does not accept it").with_reply(reply));
+            }
+            self.keep(connection).await;
+            Ok(Some(reply))
+        };
+        timeout(SEND_WITHIN, exchange).await.unwrap_or_else(|late| {
+            let text = "The mail server did not answer in time.".to_owned();
+            Err(MailError::new(late).with_reply(MailReply { code: None, text }))
+        })
     }
 
     fn sender(&self) -> String {
@@ -78,24 +152,31 @@ impl Mailer for SmtpMailer {
 
 /// A failure with the server's reply. Without a reply, the text says what failed, but not where: the organization that
 /// reads it does not operate the server.
-fn failure(error: smtp::Error) -> MailError {
+fn failure(error: Error, part: Part) -> MailError {
     let code = error.status().map(u16::from);
-    let said = error.source().map(ToString::to_string).filter(|_| code.is_some());
-    let refuses = code.is_some_and(|code| NO_MAILBOX.contains(&code));
+    let said = error.source().filter(|_| code.is_some()).map(ToString::to_string);
     let words = || said.iter().flat_map(|said| said.split_whitespace());
+    let refuses = code.is_some_and(|code| NO_MAILBOX.contains(&code));
     let lasts = refuses && words().any(|word| OF_THE_RECIPIENT.contains(&word));
     let text = said.clone().unwrap_or_else(|| {
-        let reason = if error.is_timeout() {
-            "The mail server did not answer in time."
-        } else if error.is_tls() {
-            "The connection to the mail server could not be secured."
-        } else {
-            "The mail server could not be reached, or the connection was lost."
+        let reason = match part {
+            _ if error.is_timeout() => "The mail server did not answer in time.",
+            Part::Connecting if !is_about_tls(&error) => "The mail server could not be reached.",
+            Part::Connecting | Part::Securing => "The connection to the mail server could not be secured.",
+            Part::SigningIn => "Kalends could not sign in at the mail server.",
+            Part::HandingOver => "The connection to the mail server was lost.",
         };
         reason.to_owned()
     });
     let failed = if lasts { MailError::lasting(error) } else { MailError::new(error) };
-    failed.with_reply(code, text)
+    failed.with_reply(MailReply { code, text })
+}
+
+/// Whether connecting failed because of TLS, which reports invalid data.
+fn is_about_tls(error: &Error) -> bool {
+    let mut causes = iter::successors(error.source(), |&cause| cause.source());
+    let cause = causes.find_map(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::InvalidData)
 }
 
 #[cfg(test)]
@@ -104,7 +185,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::stand_ins::{SmtpStandIn, letterhead, mail};
+    use crate::stand_ins::{HANGS, SmtpStandIn, letterhead, mail};
 
     async fn mailer(url: &str) -> SmtpMailer {
         SmtpMailer::new(&url.parse().unwrap(), letterhead("kalends.example")).unwrap()
@@ -161,12 +242,70 @@ mod tests {
         assert_eq!(mailer.send(mail()).await.unwrap_err().is_lasting(), lasts);
     }
 
+    fn replied(error: &MailError) -> (Option<u16>, &str) {
+        (error.reply().code, error.reply().text.as_str())
+    }
+
     #[tokio::test]
     async fn a_dead_connection_does_not_last() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         drop(listener);
-        assert!(!mailer(&format!("smtp://127.0.0.1:{port}")).await.send(mail()).await.unwrap_err().is_lasting());
+        let error = mailer(&format!("smtp://127.0.0.1:{port}")).await.send(mail()).await.unwrap_err();
+        assert!(!error.is_lasting());
+        assert_eq!(replied(&error), (None, "The mail server could not be reached."));
+    }
+
+    #[tokio::test]
+    async fn the_replies_of_the_server_are_returned() {
+        let server = SmtpStandIn::start("250 accepted").await;
+        let reply = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await.send(mail()).await.unwrap();
+        assert_eq!(reply, Some(MailReply { code: Some(250), text: "taken".to_owned() }));
+        let server = SmtpStandIn::start("451-4.7.1 greylisted\r\n451 4.7.1 try again later").await;
+        let error = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await.send(mail()).await.unwrap_err();
+        assert_eq!(error.reply().code, Some(451));
+        assert!(error.reply().text.contains("greylisted"), "{}", error.reply().text);
+    }
+
+    #[tokio::test]
+    async fn a_connection_is_used_again() {
+        let server = SmtpStandIn::start("250 accepted").await;
+        let mailer = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await;
+        for _ in 0..3 {
+            mailer.send(mail()).await.unwrap();
+        }
+        assert_eq!((server.connections(), mailer.idle.lock().await.len()), (1, 1));
+        // Not if it was kept too long.
+        tokio::time::pause();
+        tokio::time::advance(IDLE_LASTS).await;
+        tokio::time::resume();
+        mailer.send(mail()).await.unwrap();
+        assert_eq!((server.connections(), mailer.idle.lock().await.len()), (2, 1));
+        assert_eq!(server.taken().len(), 4);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_says_nothing_is_given_up() {
+        let server = SmtpStandIn::start(HANGS).await;
+        let mailer = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await;
+        let sending = tokio::spawn(async move { (mailer.send(mail()).await, mailer) });
+        server.waits().await;
+        tokio::time::pause();
+        tokio::time::advance(SEND_WITHIN).await;
+        let (sent, mailer) = sending.await.unwrap();
+        let error = sent.unwrap_err();
+        assert!(!error.is_lasting());
+        assert_eq!(replied(&error), (None, "The mail server did not answer in time."));
+        assert!(mailer.idle.lock().await.is_empty(), "a connection on which a reply is missing is closed");
+    }
+
+    #[tokio::test]
+    async fn a_server_without_tls_gets_nothing() {
+        let server = SmtpStandIn::start("250 accepted").await;
+        let error =
+            mailer(&format!("smtps://ada:secret@127.0.0.1:{}", server.port)).await.send(mail()).await.unwrap_err();
+        assert_eq!(replied(&error), (None, "The connection to the mail server could not be secured."), "{error:?}");
+        assert!(server.signed_in().is_empty() && server.taken().is_empty());
     }
 
     #[tokio::test]
@@ -176,7 +315,8 @@ mod tests {
         // Pretend that the stand-in, which does not offer STARTTLS, is on another machine.
         url.protection = Protection::Required;
         let mailer = SmtpMailer::new(&url, letterhead("kalends.example")).unwrap();
-        assert!(mailer.send(mail()).await.is_err());
+        let error = mailer.send(mail()).await.unwrap_err();
+        assert_eq!(replied(&error), (None, "The connection to the mail server could not be secured."));
         assert!(server.signed_in().is_empty() && server.taken().is_empty());
     }
 

@@ -12,6 +12,7 @@ use kalends_time::{Clock, Timestamp};
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
+    sync::Notify,
 };
 
 use crate::Letterhead;
@@ -64,12 +65,17 @@ pub(crate) struct Taken {
 struct Seen {
     taken: Vec<Taken>,
     signed_in: Vec<String>,
+    connections: usize,
 }
+
+/// The verdict of a server that accepts the recipient and then says nothing more.
+pub(crate) const HANGS: &str = "250 hangs";
 
 /// A minimal SMTP server on the loopback interface, without STARTTLS.
 pub(crate) struct SmtpStandIn {
     pub(crate) port: u16,
     seen: Arc<Mutex<Seen>>,
+    hangs: Arc<Notify>,
 }
 
 impl SmtpStandIn {
@@ -78,13 +84,24 @@ impl SmtpStandIn {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let seen = Arc::new(Mutex::new(Seen::default()));
-        let kept = Arc::clone(&seen);
+        let hangs = Arc::new(Notify::new());
+        let kept = (Arc::clone(&seen), Arc::clone(&hangs));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(converse(stream, verdict, Arc::clone(&kept)));
+                kept.0.lock().unwrap().connections += 1;
+                tokio::spawn(converse(stream, verdict, Arc::clone(&kept.0), Arc::clone(&kept.1)));
             }
         });
-        Self { port, seen }
+        Self { port, seen, hangs }
+    }
+
+    /// Waits until the server says nothing more.
+    pub(crate) async fn waits(&self) {
+        self.hangs.notified().await;
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.seen.lock().unwrap().connections
     }
 
     pub(crate) fn taken(&self) -> Vec<Taken> {
@@ -96,7 +113,7 @@ impl SmtpStandIn {
     }
 }
 
-async fn converse(stream: TcpStream, verdict: &str, seen: Arc<Mutex<Seen>>) -> std::io::Result<()> {
+async fn converse(stream: TcpStream, verdict: &str, seen: Arc<Mutex<Seen>>, hangs: Arc<Notify>) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     let mut taken = Taken::default();
     stream.write_all(b"220 stand-in\r\n").await?;
@@ -121,6 +138,10 @@ async fn converse(stream: TcpStream, verdict: &str, seen: Arc<Mutex<Seen>>) -> s
             "RCPT" => {
                 taken.to.push(argument("RCPT TO:"));
                 verdict
+            }
+            "DATA" if verdict == HANGS => {
+                hangs.notify_one();
+                return std::future::pending().await;
             }
             "DATA" => {
                 stream.write_all(b"354 go on\r\n").await?;

@@ -51,18 +51,22 @@ impl Mailbox {
     }
 }
 
+fn reply(code: u16, text: &str) -> MailReply {
+    MailReply { code: Some(code), text: text.to_owned() }
+}
+
 #[async_trait]
 impl Mailer for Mailbox {
     async fn send(&self, mail: Mail) -> Result<Option<MailReply>, MailError> {
         if self.refuses.load(Ordering::SeqCst) {
-            return Err(MailError::new("the mailbox refuses all mail").with_reply(Some(451), "4.7.1 try again later"));
+            return Err(MailError::new("the mailbox refuses all mail").with_reply(reply(451, "4.7.1 try again later")));
         }
         if mail.to.as_str().ends_with(GONE) {
             let text = format!("5.1.1 no mailbox {}", mail.to.as_str());
-            return Err(MailError::lasting("there is no such mailbox").with_reply(Some(550), text));
+            return Err(MailError::lasting("there is no such mailbox").with_reply(reply(550, &text)));
         }
         self.lock().push(mail);
-        Ok(Some(MailReply { code: Some(250), text: "2.0.0 queued".to_owned() }))
+        Ok(Some(reply(250, "2.0.0 queued")))
     }
 
     fn sender(&self) -> String {
