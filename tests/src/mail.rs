@@ -11,6 +11,8 @@ pub struct Mail {
     pub to: String,
     /// The subject.
     pub subject: String,
+    /// The address that replies go to, if it is another than the sender's.
+    pub reply_to: Option<String>,
     /// The text.
     pub text: String,
     /// The iCalendar invitation, with its lines unfolded, or an empty string if there is none.
@@ -46,6 +48,7 @@ fn read(path: &Path) -> Mail {
     let to = message.to().and_then(|to| to.first()).and_then(|address| address.address());
     Mail {
         to: to.expect("a receiver").to_owned(),
+        reply_to: message.reply_to().and_then(|to| to.first()).and_then(|to| to.address()).map(str::to_owned),
         subject: message.subject().expect("a subject").to_owned(),
         text: message.body_text(0).expect("a text").replace("\r\n", "\n"),
         invitation: invitation.replace("\r\n ", "").replace("\r\n", "\n"),

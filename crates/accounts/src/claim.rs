@@ -574,6 +574,7 @@ mod tests {
             waitlist: Waitlist::Active,
             source: SignUpSource::Agent,
             accepted: None,
+            reply_to: crate::ReplyTo::default(),
             version: Version::FIRST,
             created_at: START,
         };

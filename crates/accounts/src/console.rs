@@ -5,8 +5,8 @@ use kalends_plans::Plan;
 use kalends_time::Timestamp;
 
 use crate::{
-    Acceptance, Email, NewKey, OrgName, Organization, Ownership, PasswordHash, Session, SignUpSource, User, UserName,
-    Waitlist,
+    Acceptance, Email, NewKey, OrgName, Organization, Ownership, PasswordHash, ReplyTo, Session, SignUpSource, User,
+    UserName, Waitlist,
 };
 
 /// A sign-up that has been validated.
@@ -132,6 +132,7 @@ fn found(new: &NewAccount, with_address: bool, id: OrgId, now: Timestamp) -> Org
         waitlist: Waitlist::Active,
         source: SignUpSource::Console,
         accepted: Some(new.acceptance.clone()),
+        reply_to: ReplyTo::default(),
         version: Version::FIRST,
         created_at: now,
     }

@@ -19,6 +19,7 @@ pub mod ports;
 mod principal;
 mod public_mail;
 pub mod reach;
+mod reply_to;
 mod reset;
 mod scoped;
 mod session;
@@ -43,6 +44,7 @@ pub use organization::{OrgName, Organization, OrganizationError, SignUpSource, W
 pub use otp::{CODE_ATTEMPTS, CODE_LASTS, Code, CodeHash, VerificationCode};
 pub use principal::{Credential, Principal, Reach};
 pub use public_mail::{PublicMailDomains, PublicMailDomainsError};
+pub use reply_to::{AskedAddress, REPLY_TO_ASKED_LASTS, ReplyTo, ReplyToToken};
 pub use reset::{PasswordReset, RESET_LASTS, RESET_REFUSED, ResetToken};
 pub use scoped::{KeyForm, NewScopedKey, SCOPED_KEY_PREFIX, ScopedKey};
 pub use session::{

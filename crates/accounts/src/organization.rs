@@ -5,7 +5,7 @@ use kalends_plans::{Limits, LimitsError, Plan};
 use kalends_time::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{Acceptance, AcceptanceRecord, Email, KeyKind, StaleTerms, Terms};
+use crate::{Acceptance, AcceptanceRecord, Email, KeyKind, ReplyTo, StaleTerms, Terms};
 
 /// An organization's name: 1-255 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,6 +96,8 @@ pub struct Organization {
     pub source: SignUpSource,
     /// The terms that it last accepted.
     pub accepted: Option<Acceptance>,
+    /// Where replies to its emails go.
+    pub reply_to: ReplyTo,
     /// The row's version.
     pub version: Version,
     /// When it was created.
@@ -155,6 +157,12 @@ impl Organization {
     /// The kind of a new key of the organization.
     pub const fn key_kind(&self) -> KeyKind {
         if self.test { KeyKind::Test } else { KeyKind::Org }
+    }
+
+    /// The organization with other addresses for replies.
+    #[must_use]
+    pub fn with_reply_to(&self, reply_to: ReplyTo) -> Self {
+        Self { reply_to, version: self.version.next(), ..self.clone() }
     }
 
     /// Whether an agent signed it up and has not proved its address yet. The plan does not show this, because the

@@ -5,7 +5,7 @@ use kalends_plans::Plan;
 use kalends_time::Timestamp;
 
 use crate::{
-    Acceptance, Code, Email, KeyKind, NewKey, OrgName, Organization, SignUpSource, VerificationCode, Waitlist,
+    Acceptance, Code, Email, KeyKind, NewKey, OrgName, Organization, ReplyTo, SignUpSource, VerificationCode, Waitlist,
     otp::{CODE_ATTEMPTS, Guess, judge},
 };
 
@@ -47,6 +47,7 @@ pub fn sign_up(id: OrgId, new: &NewSignUp, now: Timestamp, entropy: &dyn Entropy
         waitlist: Waitlist::Active,
         source: SignUpSource::Agent,
         accepted: Some(new.acceptance.clone()),
+        reply_to: ReplyTo::default(),
         version: Version::FIRST,
         created_at: now,
     };

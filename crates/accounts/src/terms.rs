@@ -153,6 +153,7 @@ mod tests {
             waitlist: Waitlist::Active,
             source: SignUpSource::Operator,
             accepted: None,
+            reply_to: crate::ReplyTo::default(),
             version: Version::FIRST,
             created_at: now,
         };

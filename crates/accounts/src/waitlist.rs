@@ -4,7 +4,7 @@ use kalends_kernel::{FieldError, OrgId, Version, bounded_text};
 use kalends_plans::Plan;
 use kalends_time::Timestamp;
 
-use crate::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};
+use crate::{Acceptance, Email, OrgName, Organization, ReplyTo, SignUpSource, Waitlist};
 
 /// The name of a person who joins: 2-100 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +65,7 @@ pub fn join(id: OrgId, new: &NewJoin, now: Timestamp) -> Organization {
         waitlist: Waitlist::Since(now),
         source: SignUpSource::Waitlist,
         accepted: new.acceptance.clone(),
+        reply_to: ReplyTo::default(),
         version: Version::FIRST,
         created_at: now,
     }

@@ -21,8 +21,8 @@ mod bookings;
 mod tests;
 
 pub(crate) use bookings::{
-    Appointment, HostLetter, Visit, asks_for_consent, booked, booking_cancelled, booking_moved, booking_reminder,
-    called_off, for_host,
+    Appointment, HostLetter, Visit, asks_for_consent, asks_for_replies, booked, booking_cancelled, booking_moved,
+    booking_reminder, called_off, for_host,
 };
 
 /// The frame of the HTML.
@@ -193,7 +193,16 @@ impl Letter {
             Some(("body", rest)) => format!("{body}{rest}"),
             _ => piece.to_owned(),
         });
-        Mail { to: to.clone(), html: html.collect(), subject, text, calendar: None, agreed: false, until: None }
+        Mail {
+            to: to.clone(),
+            html: html.collect(),
+            subject,
+            text,
+            calendar: None,
+            agreed: false,
+            until: None,
+            reply_to: None,
+        }
     }
 }
 
@@ -454,7 +463,7 @@ pub(crate) fn invited(to: &Email, event: &Gathering, changed: bool, reply: &str)
         Part::Says("To accept or decline, open".into()),
         Part::Link(reply.to_owned()),
         Part::Says(
-            "Anyone with this link can reply in your name: do not forward this message. A reply by email reaches nobody."
+            "Anyone with this link can reply in your name: do not forward this message. A reply by email is not recorded."
                 .into(),
         ),
     ]);

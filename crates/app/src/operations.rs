@@ -59,8 +59,15 @@ impl Operation {
             {
                 Some(IpLane::BookingPage)
             }
-            id if [SHOW_INVITATION.id, REPLY_TO_INVITATION.id, SHOW_BOOKING_EMAILS.id, ANSWER_BOOKING_EMAILS.id]
-                .contains(&id) =>
+            id if [
+                SHOW_INVITATION.id,
+                REPLY_TO_INVITATION.id,
+                SHOW_BOOKING_EMAILS.id,
+                ANSWER_BOOKING_EMAILS.id,
+                SHOW_REPLY_LINK.id,
+                AGREE_TO_REPLIES.id,
+            ]
+            .contains(&id) =>
             {
                 Some(IpLane::Rsvp)
             }
@@ -135,6 +142,11 @@ operations! {
     FEEDBACK = "sendFeedback" "POST" "/v1/feedback" 200 Common;
     AUDIT_LOG = "listAuditLog" "GET" "/v1/audit-log" 200 Organization;
     LIST_MAIL = "listMail" "GET" "/v1/mail" 200 Organization;
+    GET_REPLY_TO = "getReplyTo" "GET" "/v1/mail/reply-to" 200 Organization;
+    PUT_REPLY_TO = "putReplyTo" "PUT" "/v1/mail/reply-to" 200 Organization OrgUpdate;
+    DELETE_REPLY_TO = "deleteReplyTo" "DELETE" "/v1/mail/reply-to" 204 Organization OrgUpdate;
+    SHOW_REPLY_LINK = "showReplyLink" "GET" "/replies/{token}" 200 Public;
+    AGREE_TO_REPLIES = "agreeToReplies" "POST" "/replies/{token}" 200 Public OrgUpdate;
 
     CONSOLE_SIGN_UP = "signUp" "POST" "/v1/auth/signup" 201 Public AuthSignup;
     SIGN_IN = "signIn" "POST" "/v1/auth/signin" 200 Public AuthSignin;

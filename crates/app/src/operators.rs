@@ -61,6 +61,7 @@ pub async fn create_organization(app: &Arc<App>, new: NewOrganization) -> Result
         waitlist: Waitlist::Active,
         source: SignUpSource::Operator,
         accepted: None,
+        reply_to: kalends_accounts::ReplyTo::default(),
         version: Version::FIRST,
         created_at: now,
     };

@@ -81,7 +81,7 @@ impl App {
             return without_attempt(LetterEnd::Dropped(reason), "dropped");
         }
         let Letter { org, id, ref content, .. } = claimed.letter;
-        let mail: Mail =
+        let mut mail: Mail =
             serde_json::from_str(content).map_err(|error| StoreError::corrupt("letters", "content", id, error))?;
         if mail.until.is_some_and(|until| until <= now) {
             return without_attempt(LetterEnd::Dropped(DropReason::Outdated), "dropped");
@@ -97,6 +97,8 @@ impl App {
             }
         }
         let mut envelope = envelope(&mail);
+        let organization = self.parts.store.find_organization(org).await?;
+        mail.reply_to = organization.and_then(|organization| organization.reply_to.agreed);
         let sent = self.parts.mailer.send(mail).await;
         let at = self.now();
         let (end, reply) = match sent {
@@ -181,6 +183,7 @@ mod tests {
                 calendar,
                 agreed: false,
                 until: None,
+                reply_to: None,
             };
             let kept =
                 format!(r#"{{"to":"ada@example.com","subject":"Grüße","text":"text","html":"<p>","calendar":{kept}}}"#);

@@ -385,6 +385,9 @@ pub struct Mail {
     /// From this time on it is not worth sending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+    /// The address that replies go to. It is that of the organization when the email is sent, so it is not stored.
+    #[serde(skip)]
+    pub reply_to: Option<Email>,
 }
 
 /// A part of an email that calendar programs read: an iCalendar object with a method (RFC 6047).

@@ -51,6 +51,8 @@ pub enum Missing {
     Booking,
     /// An invitation of an attendee.
     Invitation,
+    /// The question to an address whether replies may go to it.
+    ReplyLink,
     /// A connection link.
     ConnectionLink,
     /// A connection.
@@ -81,6 +83,7 @@ impl Missing {
             Self::BookingPage => "booking page",
             Self::Booking => "booking",
             Self::Invitation => "invitation",
+            Self::ReplyLink => "question about replies",
             Self::Organization => "organization",
             Self::Provider => "provider to sign in with",
             Self::Claim => "claim with this revocation token",

@@ -3,19 +3,20 @@
 use std::fmt::Display;
 
 use kalends_wire::{
-    AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AnswerBookingEmails, Attendee, AuditLog,
-    AvailabilityOf, AvailabilityRules, Booked, Booking, BookingPage, BookingSlots, Calendar, CalendarAvailability,
-    CalendarContext, CancelBooking, ChangeEvent, Changes, ConnectionLink, CreateAgent, CreateBookingPage,
-    CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet, CreateProposal,
-    CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent, DeleteSubscription, Delivery,
-    DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback, FoundEvents, GuestBooking, Health,
-    HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents, ListAudit, ListBookings, ListCalendars,
-    ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListMail, ListProposals, ListSubscriptions, MailList,
-    MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook, NotifyConsent, Paging, Plans, Proposal,
-    ProposalSummary, PutAvailabilityRules, Resolution, RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp,
-    SignUpAnswer, SlotsOfPage, SubmitBooking, SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery,
-    UpdateAgent, UpdateBookingPage, UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified,
-    Verify, Webhook, WebhookPaging, WebhookSecret,
+    AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AgreedReplyTo, AnswerBookingEmails, Attendee,
+    AuditLog, AvailabilityOf, AvailabilityRules, Booked, Booking, BookingPage, BookingSlots, Calendar,
+    CalendarAvailability, CalendarContext, CancelBooking, ChangeEvent, Changes, ConnectionLink, CreateAgent,
+    CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
+    CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent,
+    DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
+    FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents,
+    ListAudit, ListBookings, ListCalendars, ListChanges, ListDeliveries, ListEvents, ListHoldSets, ListMail,
+    ListProposals, ListSubscriptions, MailList, MoveBooking, MoveEvent, NewConnectionLink, NewScopedKey, NewWebhook,
+    NotifyConsent, Paging, Plans, Proposal, ProposalSummary, PutAvailabilityRules, PutReplyTo, ReplyTo, Resolution,
+    RespondToProposal, ScopedKeys, SearchEvents, ShowEvents, SignUp, SignUpAnswer, SlotsOfPage, SubmitBooking,
+    SubmitReply, Subscription, Syncing, Terms, TermsAccepted, TestedDelivery, UpdateAgent, UpdateBookingPage,
+    UpdateCalendar, UpdateEvent, UpdateSubscription, UpdateWebhook, Usage, Verified, Verify, Webhook, WebhookPaging,
+    WebhookSecret,
 };
 use reqwest::Method;
 use serde_json::Value;
@@ -101,6 +102,14 @@ operations! {
     listAuditLog list_audit_log: GET "/v1/audit-log" (; query: ListAudit) -> AuditLog;
     /// Lists the emails that are sent for the organization, newest first.
     listMail list_mail: GET "/v1/mail" (; query: ListMail) -> MailList;
+    /// Returns the address that replies to the organization's emails go to.
+    getReplyTo get_reply_to: GET "/v1/mail/reply-to" () -> ReplyTo;
+    /// Asks an address by email whether replies to the organization's emails may go to it.
+    putReplyTo put_reply_to: PUT "/v1/mail/reply-to" (; body: PutReplyTo) -> ReplyTo;
+    /// Removes the addresses for replies.
+    deleteReplyTo delete_reply_to: DELETE "/v1/mail/reply-to" () -> ();
+    /// Lets replies to an organization's emails go to the address that the link was mailed to.
+    agreeToReplies agree_to_replies: POST "/replies/{token}" (token) -> AgreedReplyTo;
     /// Creates an agent.
     createAgent create_agent: POST "/v1/agents" (; body: CreateAgent) -> Agent;
     /// Lists agents, oldest first.

@@ -250,7 +250,7 @@ fn takes_if_match(operation: &Operation) -> bool {
 
 /// Whether a browser is answered with a page, including errors ([`crate::pages`]).
 fn shows_pages(operation: &Operation) -> bool {
-    ["/book/", "/rsvp/"].iter().any(|below| operation.path.starts_with(below))
+    ["/book/", "/rsvp/", "/replies/"].iter().any(|below| operation.path.starts_with(below))
         && operation.id != operations::LIST_BOOKING_SLOTS.id
 }
 
@@ -360,7 +360,7 @@ fn success_headers(response: &mut Value, status: &str, operation: &Operation) {
 /// The statuses with which an operation can fail.
 fn failures(operation: &Operation) -> Vec<&'static str> {
     let mut statuses = vec!["500"];
-    let takes_input = ["/v1/", "/book/", "/rsvp/"].iter().any(|below| operation.path.starts_with(below))
+    let takes_input = ["/v1/", "/book/", "/rsvp/", "/replies/"].iter().any(|below| operation.path.starts_with(below))
         && operation.id != operations::TERMS.id
         && operation.id != operations::PLANS.id;
     if takes_input {
@@ -567,7 +567,8 @@ mod tests {
             "/resume",
             "/reauthorize",
         ];
-        let takes_none = without.iter().any(|end| operation.path.ends_with(end));
+        let takes_none =
+            without.iter().any(|end| operation.path.ends_with(end)) || operation.id == operations::AGREE_TO_REPLIES.id;
         matches!(operation.method, "POST" | "PATCH" | "PUT") && !takes_none
     }
 

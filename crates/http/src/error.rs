@@ -434,6 +434,7 @@ fn refused(refusal: &Refusal, app: &App, id: String, operation: Option<&Operatio
                 kalends_app::Missing::BookingPage => ErrorCode::BookingPageNotFound,
                 kalends_app::Missing::Booking => ErrorCode::BookingNotFound,
                 kalends_app::Missing::Invitation => ErrorCode::InvitationNotFound,
+                kalends_app::Missing::ReplyLink => ErrorCode::ReplyLinkNotFound,
                 kalends_app::Missing::ConnectionLink => ErrorCode::ConnectionLinkNotFound,
                 kalends_app::Missing::Connection => ErrorCode::CalendarConnectionNotFound,
                 kalends_app::Missing::ExternalCalendar => ErrorCode::ExternalCalendarNotFound,

@@ -25,6 +25,8 @@ const PAGES: &str = "/book/";
 const EMAILS: &str = "emails/";
 /// The path below which invitations are served.
 const INVITATIONS: &str = "/rsvp/";
+/// The path below which a person agrees to replies.
+const REPLIES: &str = "/replies/";
 /// The end of a path that lists slots, which is for programs only.
 const SLOTS: &str = "/slots";
 
@@ -39,11 +41,12 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether the request comes from a browser that shows a booking page or an invitation.
+    /// Whether the request comes from a browser that shows a booking page, an invitation or the question about replies.
     pub(crate) fn of(request: &Request) -> Option<Self> {
         let path = request.uri().path();
         let rest = path.strip_prefix(PAGES);
-        if rest.is_none() && !path.starts_with(INVITATIONS) {
+        let invites = path.starts_with(INVITATIONS);
+        if rest.is_none() && !invites && !path.starts_with(REPLIES) {
             return None;
         }
         let reads = [Method::GET, Method::HEAD].contains(request.method());
@@ -54,7 +57,7 @@ impl Wanted {
         let slug = rest.filter(|rest| !rest.starts_with(EMAILS)).and_then(|rest| rest.split('/').next());
         Some(Self {
             back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))),
-            invites: rest.is_none(),
+            invites,
             query: request.uri().query().map(str::to_owned),
             languages: languages(request.headers()),
         })

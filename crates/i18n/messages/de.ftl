@@ -174,6 +174,14 @@ emails-refuse = Nicht senden
 emails-stop = Diese E-Mails beenden
 emails-hint = Sie können das hier jederzeit ändern.
 
+### Where replies to emails go
+
+replies-heading = Antworten auf E-Mails
+replies-question = { $organization } möchte, dass Antworten auf E-Mails, zum Beispiel auf Einladungen, an { $address } gehen. Stimmen Sie zu?
+replies-agreed = Antworten auf E-Mails von { $organization } gehen an { $address }.
+replies-agree = Antworten hierher senden
+replies-hint = Wenn Sie nicht zustimmen, können Sie diese Seite schließen. Dann ändert sich nichts.
+
 ### Invitations
 
 invitation-title = Einladung: { $title }

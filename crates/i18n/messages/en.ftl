@@ -174,6 +174,14 @@ emails-refuse = Do not send them
 emails-stop = Stop these emails
 emails-hint = You can change this here at any time.
 
+### Where replies to emails go
+
+replies-heading = Replies to emails
+replies-question = { $organization } wants replies to its emails, such as invitations, to go to { $address }. Do you agree?
+replies-agreed = Replies to the emails of { $organization } go to { $address }.
+replies-agree = Send replies here
+replies-hint = If you do not agree, you can close this page. Nothing changes.
+
 ### Invitations
 
 invitation-title = Invitation: { $title }

@@ -169,6 +169,14 @@ emails-refuse = No recibirlos
 emails-stop = Dejar de recibirlos
 emails-hint = Puede cambiarlo aquí en cualquier momento.
 
+### Where replies to emails go
+
+replies-heading = Respuestas a los correos
+replies-question = { $organization } quiere que las respuestas a sus correos, por ejemplo a las invitaciones, lleguen a { $address }. ¿Está de acuerdo?
+replies-agreed = Las respuestas a los correos de { $organization } llegan a { $address }.
+replies-agree = Recibir las respuestas aquí
+replies-hint = Si no está de acuerdo, puede cerrar esta página. No cambia nada.
+
 ### Invitations
 
 invitation-title = Invitación: { $title }

@@ -174,6 +174,14 @@ emails-refuse = Ne pas les envoyer
 emails-stop = Arrêter ces e-mails
 emails-hint = Vous pouvez changer cela ici à tout moment.
 
+### Where replies to emails go
+
+replies-heading = Réponses aux e-mails
+replies-question = { $organization } souhaite que les réponses à ses e-mails, par exemple aux invitations, soient envoyées à { $address }. Êtes-vous d’accord ?
+replies-agreed = Les réponses aux e-mails de { $organization } sont envoyées à { $address }.
+replies-agree = Recevoir les réponses ici
+replies-hint = Si vous n’êtes pas d’accord, vous pouvez fermer cette page. Rien ne change.
+
 ### Invitations
 
 invitation-title = Invitation : { $title }

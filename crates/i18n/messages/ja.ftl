@@ -165,6 +165,14 @@ emails-refuse = 受け取らない
 emails-stop = メールを停止する
 emails-hint = この設定はいつでもここで変更できます。
 
+### Where replies to emails go
+
+replies-heading = メールへの返信
+replies-question = { $organization } は、招待などのメールへの返信を { $address } で受け取ることを希望しています。同意しますか？
+replies-agreed = { $organization } のメールへの返信は { $address } に届きます。
+replies-agree = 返信をここで受け取る
+replies-hint = 同意しない場合は、このページを閉じてください。何も変わりません。
+
 ### Invitations
 
 invitation-title = 招待: { $title }

@@ -169,6 +169,14 @@ emails-refuse = Não receber
 emails-stop = Deixar de receber
 emails-hint = Esta escolha pode ser alterada aqui a qualquer momento.
 
+### Where replies to emails go
+
+replies-heading = Respostas aos e-mails
+replies-question = { $organization } quer que as respostas aos seus e-mails, como convites, sejam enviadas para { $address }. Concorda?
+replies-agreed = As respostas aos e-mails de { $organization } são enviadas para { $address }.
+replies-agree = Receber as respostas aqui
+replies-hint = Se não concordar, pode fechar esta página. Nada muda.
+
 ### Invitations
 
 invitation-title = Convite: { $title }

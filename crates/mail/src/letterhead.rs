@@ -90,7 +90,12 @@ impl Letterhead {
         let to = mail.to.as_str().parse::<Address>().map_err(MailError::lasting)?;
         let subject = subject(&mail.subject);
         let id = base64url(&random_bytes::<16>(&*self.entropy));
-        Message::builder()
+        let mut builder = Message::builder();
+        if let Some(reply_to) = &mail.reply_to {
+            let address = reply_to.as_str().parse::<Address>().map_err(MailError::new)?;
+            builder = builder.reply_to(Mailbox::new(None, address));
+        }
+        builder
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject(subject)
@@ -222,6 +227,17 @@ mod tests {
         assert_eq!(of("calendar").content_type().unwrap().attribute("method"), Some("REQUEST"));
         assert_eq!(of("calendar").contents(), text.as_bytes());
         assert_eq!(of("ics").contents(), text.as_bytes());
+    }
+
+    #[test]
+    fn replies_go_where_the_organization_wants_them() {
+        let reply_to = Some(Email::from_stored("team@example.com".to_owned()));
+        for (reply_to, read) in [(reply_to, Some("team@example.com")), (None, None)] {
+            let bytes = letterhead("kalends.example").message(&Mail { reply_to, ..mail() }).unwrap().formatted();
+            let parsed = MessageParser::new().parse(&bytes).unwrap();
+            let address = parsed.reply_to().and_then(|to| to.first()).and_then(|address| address.address());
+            assert_eq!(address, read);
+        }
     }
 
     #[test]

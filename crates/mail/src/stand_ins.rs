@@ -50,6 +50,7 @@ pub(crate) fn mail() -> Mail {
         calendar: None,
         agreed: false,
         until: None,
+        reply_to: None,
     }
 }
 

@@ -59,6 +59,12 @@ impl About {
         Self { event: EventId::from_bytes(page.uuid().into_bytes()), occurrence: None }
     }
 
+    /// The organization itself: the question whether replies to its emails may go to the recipient. No event has the
+    /// identifier of an organization.
+    pub const fn organization(org: OrgId) -> Self {
+        Self { event: EventId::from_bytes(org.uuid().into_bytes()), occurrence: None }
+    }
+
     /// A booking, for its hosts: what its guest gets about the same event is separate. No event has the identifier of a
     /// booking.
     pub const fn booking(booking: BookingId) -> Self {

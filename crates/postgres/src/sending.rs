@@ -215,7 +215,7 @@ impl FanOut for Statements<'_> {
         let row = sqlx::query_as!(
             OrganizationRow,
             "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source,
-                 accepted_terms, accepted_at, version, created_at
+                 accepted_terms, accepted_at, reply_to, version, created_at
              FROM organizations WHERE id = $1",
             org.uuid(),
         );

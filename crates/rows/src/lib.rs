@@ -62,7 +62,7 @@ pub use grant::GrantRow;
 pub use key::Key;
 pub use letter::{ClaimedLetterRow, LetterRecordRow, sealed_envelope};
 pub use located::{Located, open_attempt_secret, row_id};
-pub use organization::{OrganizationRow, limits};
+pub use organization::{OrganizationRow, limits, reply_to_json};
 pub use principal::PrincipalRow;
 pub use proposal::{ParticipantRow, ProposalRow};
 pub use reseal::{Renewed, SealedColumn};

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use kalends_accounts::{Acceptance, Email, OrgName, Organization, SignUpSource, Waitlist};
+use kalends_accounts::{Acceptance, Email, OrgName, Organization, ReplyTo, SignUpSource, Waitlist};
 use kalends_kernel::{OrgId, StoreError, Version};
 use kalends_plans::{Limits, Plan};
 use kalends_time::Timestamp;
@@ -24,6 +24,7 @@ columns! {
         signup_source: String,
         accepted_terms: Option<String>,
         accepted_at: Option<i64>,
+        reply_to: Option<String>,
         version: i64,
         created_at: i64,
     }
@@ -44,6 +45,12 @@ pub(crate) fn overridden(
 ) -> Result<Limits, StoreError> {
     let overrides: Option<Value> = row.read("limit_overrides", overrides.map(serde_json::from_str).transpose())?;
     overrides.map_or(Ok(limits), |overrides| row.read("limit_overrides", limits.overridden(&overrides)))
+}
+
+/// The addresses for replies as JSON; `None` if there are none.
+pub fn reply_to_json(reply_to: &ReplyTo) -> Option<String> {
+    // Cannot fail: the addresses have no maps and no numbers that JSON cannot write.
+    (*reply_to != ReplyTo::default()).then(|| serde_json::to_string(reply_to).unwrap_or_default())
 }
 
 impl<K: Key> OrganizationRow<K> {
@@ -69,6 +76,12 @@ impl<K: Key> OrganizationRow<K> {
             waitlist: self.waitlisted_at.map_or(Waitlist::Active, |at| Waitlist::Since(Timestamp::from_micros(at))),
             source: row.named("signup_source", &self.signup_source, SignUpSource::from_name)?,
             accepted,
+            reply_to: self.reply_to.as_deref().map_or(Ok(ReplyTo::default()), |json| {
+                // An error of the parser may repeat the text: it contains an address.
+                serde_json::from_str(json).map_err(|error| {
+                    row.corrupt("reply_to", format_args!("is not a pair of addresses at column {}", error.column()))
+                })
+            })?,
             version: Version(self.version),
             created_at: Timestamp::from_micros(self.created_at),
         };

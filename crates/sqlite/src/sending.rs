@@ -299,7 +299,7 @@ impl FanOut for Statements<'_> {
         sqlx::query_as!(
             OrganizationRow,
             "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source,
-                accepted_terms, accepted_at, version, created_at
+                accepted_terms, accepted_at, reply_to, version, created_at
              from organizations where id = ?1",
             id
         )

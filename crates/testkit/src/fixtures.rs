@@ -149,6 +149,7 @@ impl Fixtures {
             waitlist: Waitlist::Active,
             source: SignUpSource::Operator,
             accepted: None,
+            reply_to: kalends_accounts::ReplyTo::default(),
             version: Version::FIRST,
             created_at: now,
         }

@@ -90,6 +90,7 @@ mod tests {
             calendar: None,
             agreed: false,
             until: None,
+            reply_to: None,
         };
         mailbox.send(mail("ada@example.com", "one")).await.unwrap();
         mailbox.send(mail("bob@example.com", "two")).await.unwrap();

@@ -12,12 +12,13 @@ use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zo
 use kalends_web::markdown::Guide;
 use kalends_web::{
     Booked, Booking, BookingEmails, BookingState, DisplaySettings, EmailsState, Form, Given, Href, Invitation,
-    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reader, Reply, ReplyProblem, Taken, assets,
-    headers,
+    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reader, Replies, Reply, ReplyProblem,
+    Taken, assets, headers,
 };
 
 /// A name that is longer than most.
 const LONG_NAME: &str = "Institut für außergewöhnlich lange Bezeichnungen";
+const LONG_EMAIL: &str = "donaudampfschifffahrtsgesellschaftskapitaen@besprechungszimmer.hauptgebaeude.example.com";
 const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
 const GIVEN: Given<'_> = Given {
     name: "Grace Hopper",
@@ -209,6 +210,9 @@ fn pages() -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let empty_month_offers: Vec<Span> = offers.iter().copied().filter(|one| one.start() < slot.start()).collect();
     let reply_path = Path::new("/rsvp/9fj2").ok_or("no path")?;
     let call = Href::new("https://meet.example.com/standup").ok_or("no address")?;
+    let replies_path = Path::new("/replies/9fj2").ok_or("no path")?;
+    let replies =
+        Replies { path: &replies_path, organization: "Example & Co", email: "team@example.com", agreed: false, reader };
     let emails_path = Path::new("/book/emails/9fj2").ok_or("no path")?;
     let emails = BookingEmails {
         path: &emails_path,
@@ -256,6 +260,7 @@ fn pages() -> Result<Vec<(String, String)>, Box<dyn Error>> {
             ("cancel", Booking { shown, ..booking.clone() }.html()),
             ("invitation", Invitation { shown, ..invitation.clone() }.html()),
             ("emails", BookingEmails { reader, ..emails.clone() }.html()),
+            ("replies", Replies { reader, ..replies.clone() }.html()),
             ("closed", Notice::Closed.html(reader, None)),
         ];
         pages.extend(in_language.map(|(name, page)| (format!("{}-{name}.html", language.code()), page)));
@@ -264,6 +269,9 @@ fn pages() -> Result<Vec<(String, String)>, Box<dyn Error>> {
         ("emails.html", emails.html()),
         ("emails-yes.html", BookingEmails { state: EmailsState::Sent, recorded: true, ..emails.clone() }.html()),
         ("emails-no.html", BookingEmails { state: EmailsState::Stopped, recorded: true, ..emails.clone() }.html()),
+        ("replies.html", replies.html()),
+        ("replies-agreed.html", Replies { agreed: true, ..replies.clone() }.html()),
+        ("replies-long.html", Replies { organization: LONG_NAME, email: LONG_EMAIL, ..replies }.html()),
         ("emails-long.html", BookingEmails { title: long.title, organization: LONG_NAME, ..emails }.html()),
         ("invitation.html", invitation.html()),
         ("invitation-long.html", long_invitation.html()),

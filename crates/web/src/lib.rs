@@ -23,6 +23,7 @@ mod notice;
 mod page;
 mod page_query;
 mod picker;
+mod replies;
 mod time;
 mod zones;
 
@@ -39,6 +40,7 @@ pub use notice::Notice;
 pub use page::{DisplaySettings, Page, Reader};
 pub use page_query::{ChosenSlot, PageQuery};
 pub use picker::Picker;
+pub use replies::Replies;
 pub use time::Month;
 
 /// Renders a template.

@@ -102,7 +102,9 @@ pub use holds::{Conflict, CreateHoldSet, EndedHold, HoldSet, ListHoldSets};
 pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
 pub use list::{CursorPagination, List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
-pub use mail::{EmailReply, EmailStatus, ListMail, MailList, SentEmail};
+pub use mail::{
+    AgreedReplyTo, EmailReply, EmailStatus, ListMail, MailList, PendingReplyTo, PutReplyTo, ReplyTo, SentEmail,
+};
 pub use names::{
     AgentActivity, AgentStatus, AgentType, AttendeeRole, AttendeeStatus, Conflicts, EventSource, EventStatus,
     ExternalSyncStatus, HoldEnd, HoldScope, Provider, RecurrenceDefault, SeriesScope,

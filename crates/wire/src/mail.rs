@@ -103,3 +103,49 @@ pub struct MailList {
     /// The position of the next page.
     pub pagination: CursorPagination,
 }
+
+/// The addresses that replies to the organization's emails go to.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({
+    "email": "team@example.com",
+    "pending": {
+        "email": "office@example.com", "asked_at": "2026-03-02T08:00:00Z", "expires_at": "2026-03-09T08:00:00Z"
+    }
+}))]
+pub struct ReplyTo {
+    /// The address in use. Its owner has agreed. Null if there is none, and nobody reads replies.
+    pub email: Option<String>,
+    /// The address that was asked and has not agreed yet. Null if there is none.
+    pub pending: Option<PendingReplyTo>,
+}
+
+/// An address that was asked whether replies may go to it.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+pub struct PendingReplyTo {
+    /// The address.
+    pub email: String,
+    /// When it was asked.
+    #[schema(value_type = String, format = DateTime)]
+    pub asked_at: Timestamp,
+    /// Until when it can agree.
+    #[schema(value_type = String, format = DateTime)]
+    pub expires_at: Timestamp,
+}
+
+/// The address that replies shall go to.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "email": "team@example.com" }))]
+pub struct PutReplyTo {
+    /// The address. Unless it has agreed already, it gets an email with a link to agree.
+    #[schema(max_length = 320, format = Email)]
+    pub email: String,
+}
+
+/// The address that has agreed.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({ "email": "team@example.com" }))]
+pub struct AgreedReplyTo {
+    /// The address that replies go to now.
+    pub email: String,
+}

@@ -88,6 +88,8 @@ fn examples_of_answers_round_trip() {
         JoinedWaitlist,
         Local,
         MailList,
+        AgreedReplyTo,
+        ReplyTo,
         NewConnectionLink,
         OpenPage,
         Proposal,
@@ -119,6 +121,7 @@ fn examples_of_requests_round_trip() {
     is_sent::<Feedback>();
     is_sent::<JoinWaitlist>();
     is_sent::<PutAvailabilityRules>();
+    is_sent::<PutReplyTo>();
     is_sent::<RespondToProposal>();
     is_sent::<SignUp>();
     is_sent::<SubmitBooking>();

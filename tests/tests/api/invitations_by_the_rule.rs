@@ -44,7 +44,7 @@ pub(crate) struct Invited {
     pub(crate) id: String,
     /// The paths of the links, in the order of the addresses.
     pub(crate) links: Vec<String>,
-    mails: Vec<Mail>,
+    pub(crate) mails: Vec<Mail>,
     pub(crate) sequence: i64,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Invited {
 pub(crate) struct Page {
     pub(crate) status: u16,
     policy: String,
-    text: String,
+    pub(crate) text: String,
 }
 
 impl Host {
@@ -163,7 +163,7 @@ impl Host {
     }
 
     /// Submits a form as a browser does.
-    async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+    pub(crate) async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Page {
         let url = format!("{}{path}", self.server.base_url());
         Page::of(browser().post(url).header("origin", "null").form(fields)).await
     }

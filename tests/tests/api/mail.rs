@@ -88,3 +88,111 @@ async fn invalid_queries_name_the_parameter(#[case] database: Database) {
         host.api.get(MAIL).query(&[(name, value)]).await.refused(400, "validation_error").param(name);
     }
 }
+
+const REPLY_TO: &str = "/v1/mail/reply-to";
+const TEAM: &str = "team@example.com";
+
+/// The path of the link in the last email to that address.
+async fn link(host: &mut Host, to: &str) -> String {
+    let mail = host.mails(1).await.remove(0);
+    assert_eq!((mail.to.as_str(), mail.subject.as_str()), (to, "May replies go to this address?"));
+    let (_, rest) = mail.text.split_once("/replies/").unwrap();
+    format!("/replies/{}", rest.split_whitespace().next().unwrap())
+}
+
+/// The address that replies to the next invitation go to.
+async fn replies_go_to(host: &mut Host) -> Option<String> {
+    host.invited(people(&["guest@example.com"]), json!({})).await.mails.remove(0).reply_to
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn replies_go_to_an_address_once_it_has_agreed(#[case] database: Database) {
+    let mut host = Host::new(database).await;
+    let none = json!({ "email": null, "pending": null });
+    assert_eq!(host.api.get(REPLY_TO).await.expect(200).json, none);
+    assert_eq!(replies_go_to(&mut host).await, None);
+
+    let asked = host.api.put(REPLY_TO).json(json!({ "email": TEAM })).await.expect(200);
+    assert_eq!((&asked["email"], &asked.at("/pending/email")), (&json!(null), &json!(TEAM)));
+    let first = link(&mut host, TEAM).await;
+    let again = host.api.put(REPLY_TO).json(json!({ "email": TEAM })).await.expect(200);
+    assert_eq!(again.at("/pending/email"), TEAM);
+    let second = link(&mut host, TEAM).await;
+    assert_eq!(host.open(&first).await.status, 404, "only the newest link works");
+    // Opening the page changes nothing.
+    let page = host.open(&second).await;
+    assert_eq!(page.status, 200);
+    assert!(page.text.contains(TEAM) && page.text.contains("Do you agree?"), "{}", page.text);
+    assert_eq!(host.api.get(REPLY_TO).await.expect(200).json, again.json);
+    assert_eq!(replies_go_to(&mut host).await, None);
+
+    let page = host.submit(&second, &[]).await;
+    assert_eq!(page.status, 200, "{}", page.text);
+    assert!(page.text.contains("role=\"status\"") && page.text.contains(TEAM), "{}", page.text);
+    let agreed = json!({ "email": TEAM, "pending": null });
+    assert_eq!(host.api.get(REPLY_TO).await.expect(200).json, agreed);
+    assert_eq!(replies_go_to(&mut host).await.as_deref(), Some(TEAM));
+    for used in [&first, &second] {
+        assert_eq!(host.open(used).await.status, 404);
+        assert_eq!(host.submit(used, &[]).await.status, 404);
+    }
+
+    // Another address, which agrees by a program. The first stays in use until then.
+    host.api.put(REPLY_TO).json(json!({ "email": ADA })).await.expect(200);
+    let third = link(&mut host, ADA).await;
+    assert_eq!(replies_go_to(&mut host).await.as_deref(), Some(TEAM));
+    let anonymous = host.server.anonymous();
+    assert_eq!(anonymous.post(&third).await.expect(200).json, json!({ "email": ADA }));
+    anonymous.post(&third).await.refused(404, "not_found").code("reply_link_not_found");
+    assert_eq!(replies_go_to(&mut host).await.as_deref(), Some(ADA));
+    // It is not asked again.
+    let same = host.api.put(REPLY_TO).json(json!({ "email": ADA })).await.expect(200);
+    assert_eq!(same.json, json!({ "email": ADA, "pending": null }));
+
+    host.api.delete(REPLY_TO).await.expect(204);
+    assert_eq!(host.api.get(REPLY_TO).await.expect(200).json, none);
+    assert_eq!(replies_go_to(&mut host).await, None);
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn a_question_about_replies_expires(#[case] database: Database) {
+    let mut host = Host::new(database).await;
+    host.api.put(REPLY_TO).json(json!({ "email": TEAM })).await.expect(200);
+    let asked = link(&mut host, TEAM).await;
+    host.later(7 * 24 * 60 * 60).await;
+    assert_eq!(host.open(&asked).await.status, 404);
+    assert_eq!(host.submit(&asked, &[]).await.status, 404);
+    assert_eq!(host.api.get(REPLY_TO).await.expect(200)["email"], json!(null));
+}
+
+#[apply(on_both)]
+#[tokio::test]
+async fn only_an_organization_that_may_send_emails_asks_for_replies(#[case] database: Database) {
+    let host = Host::new(database).await;
+    for (body, param) in [
+        (json!({}), "email"),
+        (json!({ "email": "team" }), "email"),
+        (json!({ "email": "a@example.com\r\nBcc: b@example.com" }), "email"),
+        (json!({ "email": TEAM, "name": "Team" }), "name"),
+    ] {
+        host.api.put(REPLY_TO).json(body).await.refused(400, "validation_error").param(param);
+    }
+    let body = json!({ "agent_id": host.agent, "label": "laptop" });
+    let key = host.api.post("/v1/keys").json(body).await.expect(201);
+    let agent = host.server.client(key["key"].as_str().unwrap());
+    agent.get(REPLY_TO).await.refused(403, "forbidden");
+    agent.put(REPLY_TO).json(json!({ "email": TEAM })).await.refused(403, "forbidden");
+    agent.delete(REPLY_TO).await.refused(403, "forbidden");
+
+    let body = json!({ "email": "new@example.com", "agent_name": "Scout", "tos_version": "2026-01-01" });
+    let key = host.server.anonymous().post("/v1/agent/sign-up").json(body).await.expect(200);
+    let unverified = host.server.client(key["api_key"].as_str().unwrap());
+    let refused = unverified.put(REPLY_TO).json(json!({ "email": TEAM })).await.refused(403, "forbidden");
+    refused.code("verification_required");
+    for token in ["x", "A", &"A".repeat(43)] {
+        assert_eq!(host.open(&format!("/replies/{token}")).await.status, 404);
+        assert_eq!(host.submit(&format!("/replies/{token}"), &[]).await.status, 404);
+    }
+}

@@ -93,6 +93,8 @@ fn ruled(operation: &str) -> About {
         | "showCancellation"
         | "showMove"
         | "getBookingFile"
+        | "showReplyLink"
+        | "agreeToReplies"
         | "showBookingEmails"
         | "answerBookingEmails"
         | "showInvitation"
@@ -134,7 +136,8 @@ fn ruled(operation: &str) -> About {
         | "deleteAvailabilityGrant" => About::Console,
         "activateOrganization" => About::Operator,
         "agentVerify" | "acceptTerms" | "createAgent" | "listAgents" | "createCalendar" | "listScopedKeys"
-        | "listAuditLog" | "listMail" | "createWebhook" | "listWebhooks" => About::Organization,
+        | "listAuditLog" | "listMail" | "getReplyTo" | "putReplyTo" | "deleteReplyTo" | "createWebhook"
+        | "listWebhooks" => About::Organization,
         "updateAgent" | "deleteAgent" | "getAvailability" | "createScopedKey" => About::OrganizationsAgent,
         "deleteScopedKey" => About::OrganizationsKey,
         "getWebhook"
@@ -561,6 +564,7 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "moveBooking" => json!({ "start": start }),
         "replyToInvitation" => json!({ "status": "accepted" }),
         "answerBookingEmails" => json!({ "agrees": true }),
+        "putReplyTo" => json!({ "email": format!("team-{number}@example.com") }),
         "updateIcalSubscription" | "updateCalendarConnection" => json!({ "label": "y" }),
         "createConnectionLink" | "startCalendarConnection" => json!({}),
         "openConnectionLink" => json!({ "token": "nobody-s" }),
@@ -698,7 +702,7 @@ async fn every_cell_of_the_matrix_is_as_expected(#[case] database: Database) {
                     ExpectedAnswer::Yes if ["revokeClaim", "getFeed"].contains(&operation.id.as_str()) => status == 404,
                     // No page has this slug.
                     ExpectedAnswer::Yes
-                        if ["/book/", "/rsvp/"].iter().any(|below| operation.path.starts_with(below)) =>
+                        if ["/book/", "/rsvp/", "/replies/"].iter().any(|below| operation.path.starts_with(below)) =>
                     {
                         status == 404
                     }

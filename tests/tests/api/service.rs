@@ -113,6 +113,7 @@ async fn the_description_names_every_operation(#[case] database: Database) {
         "/book/{slug}/bookings/{token}/move",
         "/book/{slug}/bookings/{token}/event.ics",
         "/book/emails/{token}",
+        "/replies/{token}",
         "/rsvp/{token}",
     ];
     let mut operations = 0;

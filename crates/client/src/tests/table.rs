@@ -51,7 +51,15 @@ const LEFT_OUT: &[(&str, &[&str])] = &[
     ("is for the operator, not for a key", &["activateOrganization"]),
     (
         "is a web page",
-        &["showBookingPage", "getBookingAsset", "showCancellation", "showMove", "showInvitation", "showBookingEmails"],
+        &[
+            "showBookingPage",
+            "getBookingAsset",
+            "showCancellation",
+            "showMove",
+            "showInvitation",
+            "showBookingEmails",
+            "showReplyLink",
+        ],
     ),
 ];
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use kalends_accounts::{Acceptance, ApiKey, Change, Organization, ScopedKey, VerificationCode, Waitlist};
 use kalends_app::ports::CommitError;
 use kalends_kernel::{KeyId, OrgId, Version};
-use kalends_rows::SealedChangeSet;
+use kalends_rows::{SealedChangeSet, reply_to_json};
 use kalends_time::Timestamp;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -119,7 +119,7 @@ async fn update_organization(
         Optional::of(organization);
     let written = sqlx::query!(
         "UPDATE organizations SET name = $3, plan = $4, limit_overrides = $5, test = $6, email = $7, verified_at = $8,
-             waitlisted_at = $9, accepted_terms = $10, accepted_at = $11, version = $12
+             waitlisted_at = $9, accepted_terms = $10, accepted_at = $11, version = $12, reply_to = $13
          WHERE id = $1 AND version = $2",
         organization.id.uuid(),
         seen,
@@ -133,6 +133,7 @@ async fn update_organization(
         accepted_terms,
         accepted_at,
         organization.version.0,
+        reply_to_json(&organization.reply_to),
     )
     .execute(connection)
     .await?;

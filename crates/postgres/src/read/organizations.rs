@@ -15,7 +15,7 @@ impl Organizations for PostgresStore {
         let row = sqlx::query_as!(
             OrganizationRow,
             "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
-                 accepted_at, version, created_at
+                 accepted_at, reply_to, version, created_at
              FROM organizations
              WHERE id = $1",
             org.uuid(),
@@ -28,7 +28,7 @@ impl Organizations for PostgresStore {
         let row = sqlx::query_as!(
             OrganizationRow,
             "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
-                 accepted_at, version, created_at
+                 accepted_at, reply_to, version, created_at
              FROM organizations
              WHERE email = $1",
             email.as_str(),
@@ -51,7 +51,7 @@ impl Organizations for PostgresStore {
         let rows = sqlx::query_as!(
             OrganizationRow,
             "SELECT id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
-                 accepted_at, version, created_at
+                 accepted_at, reply_to, version, created_at
              FROM organizations
              ORDER BY created_at, id",
         );

@@ -7,7 +7,7 @@ use kalends_app::{Guard, ports::CommitError};
 use kalends_kernel::{KeyId, OrgId, StoreError, Version};
 use kalends_plans::Metric;
 use kalends_quotas::Period;
-use kalends_rows::SealedChangeSet;
+use kalends_rows::{SealedChangeSet, reply_to_json};
 use kalends_time::Timestamp;
 use sqlx::SqliteConnection;
 
@@ -145,10 +145,10 @@ async fn update_organization(
     let accepted = organization.accepted.as_ref();
     let (accepted_terms, accepted_at) =
         (accepted.map(|accepted| accepted.version.as_str()), accepted.map(|accepted| accepted.at.as_micros()));
-    let version = organization.version.0;
+    let (version, reply_to) = (organization.version.0, reply_to_json(&organization.reply_to));
     let updated = sqlx::query!(
         "update organizations set name = ?3, plan = ?4, limit_overrides = ?5, test = ?6, email = ?7, verified_at = ?8,
-            waitlisted_at = ?9, accepted_terms = ?10, accepted_at = ?11, version = ?12
+            waitlisted_at = ?9, accepted_terms = ?10, accepted_at = ?11, version = ?12, reply_to = ?13
          where id = ?1 and version = ?2",
         id,
         seen.0,
@@ -161,7 +161,8 @@ async fn update_organization(
         waitlisted_at,
         accepted_terms,
         accepted_at,
-        version
+        version,
+        reply_to
     )
     .execute(connection)
     .await

@@ -17,7 +17,7 @@ impl Organizations for SqliteStore {
         sqlx::query_as!(
             OrganizationRow,
             "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
-                accepted_at, version, created_at
+                accepted_at, reply_to, version, created_at
              from organizations where id = ?1",
             id
         )
@@ -33,7 +33,7 @@ impl Organizations for SqliteStore {
         sqlx::query_as!(
             OrganizationRow,
             "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
-                accepted_at, version, created_at
+                accepted_at, reply_to, version, created_at
              from organizations where email = ?1",
             email
         )
@@ -62,7 +62,7 @@ impl Organizations for SqliteStore {
         sqlx::query_as!(
             OrganizationRow,
             "select id, name, plan, limit_overrides, test, email, verified_at, waitlisted_at, signup_source, accepted_terms,
-                accepted_at, version, created_at
+                accepted_at, reply_to, version, created_at
              from organizations order by created_at, id"
         )
         .fetch_all(self.readers())

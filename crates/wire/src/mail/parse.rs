@@ -1,9 +1,10 @@
 //! Parses the query, and builds the answers from the values of the domain.
 
+use kalends_accounts::{self as accounts, Email};
 use kalends_kernel::{FieldError, FieldErrors, LetterId, Page};
 use kalends_notifications::{self as domain, LetterRecord, LetterStatus};
 
-use super::{EmailReply, EmailStatus, ListMail, SentEmail};
+use super::{EmailReply, EmailStatus, ListMail, PendingReplyTo, PutReplyTo, ReplyTo, SentEmail};
 
 /// The default number of entries per page.
 const LIMIT_DEFAULT: i64 = 20;
@@ -84,6 +85,29 @@ impl From<LetterRecord> for SentEmail {
             created_at: record.created_at,
             ended_at: record.ended_at,
         }
+    }
+}
+
+impl From<&accounts::ReplyTo> for ReplyTo {
+    fn from(addresses: &accounts::ReplyTo) -> Self {
+        Self {
+            email: addresses.agreed.as_ref().map(|email| email.as_str().to_owned()),
+            pending: addresses.asked.as_ref().map(|asked| PendingReplyTo {
+                email: asked.email.as_str().to_owned(),
+                asked_at: asked.at,
+                expires_at: asked.expires_at(),
+            }),
+        }
+    }
+}
+
+impl PutReplyTo {
+    /// Checks the address.
+    ///
+    /// # Errors
+    /// If it is no address.
+    pub fn parse(&self) -> Result<Email, FieldError> {
+        Email::parse("email", &self.email)
     }
 }
 

@@ -1,11 +1,16 @@
 //! The emails that Kalends sends for an organization.
 
 mod list;
+mod replies;
+mod reply_to;
 
 use utoipa_axum::routes;
 
 use crate::Routes;
 
 pub(crate) fn routes() -> Routes {
-    Routes::new().routes(routes!(list::list))
+    Routes::new()
+        .routes(routes!(list::list))
+        .routes(routes!(reply_to::read, reply_to::put, reply_to::delete))
+        .routes(routes!(replies::show, replies::agree))
 }

@@ -52,5 +52,15 @@ pub(super) async fn the_account_is_looked_at(story: &mut Story, house: &House) {
     story.ask(&op::LIST_KEYS).by(&house.key).record().await;
     story.ask(&op::DELETE_KEY).of(&key).by(&house.key).record().await;
     story.ask(&op::USAGE).by(&house.key).record().await;
+    let body = json!({ "email": "team@example.com" });
+    story.ask(&op::PUT_REPLY_TO).by(&house.key).send(body).record().await;
+    story.deliver_mail().await;
+    let mail = story.last_mail().await;
+    let link = mail.split_once("/replies/").unwrap().1;
+    let token = link.split_whitespace().next().unwrap();
+    story.ask(&op::SHOW_REPLY_LINK).of(token).done().await;
+    story.ask(&op::AGREE_TO_REPLIES).of(token).record().await;
+    story.ask(&op::GET_REPLY_TO).by(&house.key).record().await;
+    story.ask(&op::DELETE_REPLY_TO).by(&house.key).record().await;
     story.ask(&op::AUDIT_LOG).query("limit=3").by(&house.key).record().await;
 }
