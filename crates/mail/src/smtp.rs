@@ -26,7 +26,7 @@ const OF_THE_RECIPIENT: [&str; 5] = ["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10
 /// The timeout of connecting.
 const CONNECT_WITHIN: Duration = Duration::from_secs(15);
 /// The timeout of handing over one message, from connecting to the last reply. It is shorter than a worker's claim on a
-/// letter, so that no other worker sends the letter meanwhile.
+/// letter, so that no other worker sends the letter at the same time.
 const SEND_WITHIN: Duration = Duration::from_secs(60);
 /// The most connections that are kept open between messages.
 const IDLE_MAX: usize = 4;
