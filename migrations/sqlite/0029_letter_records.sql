@@ -12,5 +12,7 @@ CREATE TABLE letter_records (
     ended_at        INTEGER,
     CONSTRAINT letter_records_pk PRIMARY KEY (org_id, id)
 );
+-- Found by status.
+CREATE INDEX letter_records_by_status ON letter_records (org_id, status, id);
 -- Found by age, of all organizations.
 CREATE INDEX letter_records_by_age ON letter_records (created_at);

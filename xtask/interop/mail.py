@@ -225,7 +225,7 @@ class Kalends:
         return [letter for letter in self.call("GET", "/v1/mail")["data"] if letter["to"] == address]
 
     def letter(self, address, status, attempts, code):
-        """The letter to an address once it has that status after so many attempts. The last reply has that code."""
+        """The letter to an address once it has that status after that number of attempts. The last reply has that code."""
 
         def found():
             return [of for of in self.letters(address) if (of["status"], of["attempts"]) == (status, attempts)]
@@ -448,7 +448,7 @@ def busy_and_full(stage):
     """A letter is kept if the mail server is busy, or finds the message too big."""
     mail = stage.mail({"connect": ["421 4.3.2 busy"], "DATA": ["552 5.3.4 message too big"]})
     kalends = stage.kalends(mail)
-    for address, code, text in [(ADA, 421, "4.3.2 busy"), (BOB, 552, "5.3.4 message too big")]:
+    for address, code, text in [(ADA, 421, "refused the connection"), (BOB, 552, "5.3.4 message too big")]:
         kalends.invite(address)
         kept = kalends.letter(address, "pending", 1, code)
         assert text in kept["last_reply"]["text"], kept

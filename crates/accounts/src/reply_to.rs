@@ -1,7 +1,7 @@
 //! The address that replies to an organization's emails go to.
 //!
 //! Anyone can name any address, so it is asked by email first, and used once the person with the link in that email has
-//! agreed. Until then the address that agreed before stays in use.
+//! agreed. Until then the address that agreed before stays in use. The same link also ends the replies.
 
 use std::fmt;
 
@@ -19,11 +19,11 @@ pub const REPLY_TO_ASKED_LASTS: SignedDuration = SignedDuration::days(7);
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplyTo {
     /// The address in use. It has agreed.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "address_if_any")]
-    pub agreed: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agreed: Option<AskedAddress>,
     /// The address that was asked last, until it agrees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<AskedAddress>,
+    asked: Option<AskedAddress>,
 }
 
 /// An address that was asked.
@@ -82,6 +82,16 @@ impl AskedAddress {
 }
 
 impl ReplyTo {
+    /// The address in use: it has agreed.
+    pub fn in_use(&self) -> Option<&Email> {
+        self.agreed.as_ref().map(|agreed| &agreed.email)
+    }
+
+    /// The address that was asked and can still agree at `now`.
+    pub fn asked(&self, now: Timestamp) -> Option<&AskedAddress> {
+        self.asked.as_ref().filter(|asked| now < asked.expires_at())
+    }
+
     /// The addresses after `email` is asked at `now`, and the token for the link. If it has agreed already, it is not asked
     /// again, and nobody else is.
     #[must_use]
@@ -92,24 +102,35 @@ impl ReplyTo {
         now: Timestamp,
         entropy: &dyn Entropy,
     ) -> (Self, Option<ReplyToToken>) {
-        if self.agreed.as_ref() == Some(&email) {
-            return (Self { agreed: Some(email), asked: None }, None);
+        if self.in_use() == Some(&email) {
+            return (Self { agreed: self.agreed.clone(), asked: None }, None);
         }
         let token = ReplyToToken { org, secret: random_bytes(entropy) };
         let asked = AskedAddress { email, at: now, secret: token.hash() };
         (Self { agreed: self.agreed.clone(), asked: Some(asked) }, Some(token))
     }
 
-    /// The address that was asked with this token and can still agree at `now`.
-    pub fn asked_with(&self, token: &ReplyToToken, now: Timestamp) -> Option<&Email> {
-        let asked = self.asked.as_ref().filter(|asked| asked.secret == token.hash() && now < asked.expires_at());
-        asked.map(|asked| &asked.email)
+    /// The address whose link has this token, and whether it has agreed. `None` if the link is replaced, has expired before
+    /// the address agreed, or never existed.
+    pub fn opened_by(&self, token: &ReplyToToken, now: Timestamp) -> Option<(&Email, bool)> {
+        let hash = token.hash();
+        let agreed = self.agreed.as_ref().filter(|agreed| agreed.secret == hash);
+        let asked = self.asked(now).filter(|asked| asked.secret == hash);
+        agreed.map(|of| (&of.email, true)).or_else(|| asked.map(|of| (&of.email, false)))
     }
 
-    /// The addresses after the asked one has agreed with this token; `None` if the token opens nothing.
+    /// The addresses after the one whose link has this token has answered: it agrees, or no reply is to go to it. `None` as
+    /// for [`Self::opened_by`].
     #[must_use]
-    pub fn agreed_with(&self, token: &ReplyToToken, now: Timestamp) -> Option<Self> {
-        Some(Self { agreed: Some(self.asked_with(token, now)?.clone()), asked: None })
+    pub fn answered_with(&self, token: &ReplyToToken, agrees: bool, now: Timestamp) -> Option<Self> {
+        let (_, agreed) = self.opened_by(token, now)?;
+        let Self { agreed: in_use, asked } = self.clone();
+        Some(match (agreed, agrees) {
+            (true, true) => Self { agreed: in_use, asked },
+            (false, true) => Self { agreed: asked, asked: None },
+            (true, false) => Self { agreed: None, asked },
+            (false, false) => Self { agreed: in_use, asked: None },
+        })
     }
 }
 
@@ -123,19 +144,6 @@ mod address {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Email, D::Error> {
         String::deserialize(from).map(Email::from_stored)
-    }
-}
-
-/// An address that may be missing, as JSON.
-mod address_if_any {
-    use super::{Deserialize as _, Deserializer, Email, Serialize as _, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(address: &Option<Email>, to: S) -> Result<S::Ok, S::Error> {
-        address.as_ref().map(Email::as_str).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Email>, D::Error> {
-        Ok(Option::<String>::deserialize(from)?.map(Email::from_stored))
     }
 }
 
@@ -170,20 +178,37 @@ mod tests {
     #[test]
     fn an_address_is_used_once_it_has_agreed() {
         let entropy = Counting::default();
+        let (ada, bob) = (email("ada@example.com"), email("bob@example.com"));
         let (first, token) = asked(&ReplyTo::default(), "ada@example.com", &entropy);
-        assert_eq!(first.agreed, None);
-        let agreed = first.agreed_with(&token, NOW).unwrap();
-        assert_eq!((agreed.agreed.clone(), agreed.asked.clone()), (Some(email("ada@example.com")), None));
-        assert_eq!(agreed.agreed_with(&token, NOW), None, "a link works once");
+        assert_eq!((first.in_use(), first.opened_by(&token, NOW)), (None, Some((&ada, false))));
+        let agreed = first.answered_with(&token, true, NOW).unwrap();
+        assert_eq!((agreed.in_use(), agreed.asked(NOW)), (Some(&ada), None));
+        // The link shows for ever that it has agreed. The same answer changes nothing.
+        let later = NOW + REPLY_TO_ASKED_LASTS;
+        assert_eq!(agreed.opened_by(&token, later), Some((&ada, true)));
+        assert_eq!(agreed.answered_with(&token, true, later), Some(agreed.clone()));
 
         // Another address is asked, and the first stays in use until it agrees.
         let (second, other) = asked(&agreed, "bob@example.com", &entropy);
-        assert_eq!(second.agreed, Some(email("ada@example.com")));
-        assert_eq!(second.agreed_with(&token, NOW), None);
-        assert_eq!(second.agreed_with(&other, NOW).unwrap().agreed, Some(email("bob@example.com")));
+        assert_eq!((second.in_use(), second.opened_by(&token, NOW)), (Some(&ada), Some((&ada, true))));
+        let replaced = second.answered_with(&other, true, NOW).unwrap();
+        assert_eq!((replaced.in_use(), replaced.opened_by(&token, NOW)), (Some(&bob), None));
         // Back to the first, which is not asked again.
-        let (back, none) = second.asking(ORG, email("ada@example.com"), NOW, &entropy);
-        assert_eq!((back, none), (agreed, None));
+        assert_eq!(second.asking(ORG, ada, NOW, &entropy), (agreed, None));
+    }
+
+    #[test]
+    fn an_address_can_refuse_and_stop() {
+        let entropy = Counting::default();
+        let (first, token) = asked(&ReplyTo::default(), "ada@example.com", &entropy);
+        assert_eq!(first.answered_with(&token, false, NOW), Some(ReplyTo::default()));
+        let agreed = first.answered_with(&token, true, NOW).unwrap();
+        assert_eq!(agreed.answered_with(&token, false, NOW), Some(ReplyTo::default()));
+        // Each answers for itself alone.
+        let (second, other) = asked(&agreed, "bob@example.com", &entropy);
+        assert_eq!(second.answered_with(&other, false, NOW), Some(agreed.clone()));
+        let stopped = second.answered_with(&token, false, NOW).unwrap();
+        assert_eq!((stopped.in_use(), stopped.asked(NOW).map(|of| &of.email)), (None, Some(&email("bob@example.com"))));
     }
 
     #[test]
@@ -191,10 +216,11 @@ mod tests {
         let entropy = Counting::default();
         let (first, old) = asked(&ReplyTo::default(), "ada@example.com", &entropy);
         let (again, token) = asked(&first, "ada@example.com", &entropy);
-        assert_eq!(again.asked_with(&old, NOW), None);
-        let last = NOW + REPLY_TO_ASKED_LASTS - SignedDuration::micros(1);
-        assert_eq!(again.asked_with(&token, last), Some(&email("ada@example.com")));
-        assert_eq!(again.asked_with(&token, NOW + REPLY_TO_ASKED_LASTS), None);
+        assert_eq!(again.opened_by(&old, NOW), None);
+        let end = NOW + REPLY_TO_ASKED_LASTS;
+        let last = end - SignedDuration::micros(1);
+        assert!(again.asked(last).is_some() && again.answered_with(&token, true, last).is_some());
+        assert_eq!((again.asked(end), again.answered_with(&token, true, end)), (None, None));
     }
 
     #[test]
@@ -212,7 +238,7 @@ mod tests {
     #[test]
     fn stored_addresses_are_read_back() {
         let (asked, _) = asked(&ReplyTo::default(), "ada@example.com", &Counting::default());
-        let both = ReplyTo { agreed: Some(email("bob@example.com")), ..asked.clone() };
+        let both = ReplyTo { agreed: asked.asked.clone(), ..asked.clone() };
         for addresses in [ReplyTo::default(), asked, both] {
             let json = serde_json::to_string(&addresses).unwrap();
             assert_eq!(serde_json::from_str::<ReplyTo>(&json).unwrap(), addresses, "{json}");

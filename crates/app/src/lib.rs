@@ -116,7 +116,7 @@ pub use page_offers::{Offers, OpenPage};
 pub use rate_limiter::MemoryRateLimiter;
 pub use refusal::{Missing, Obstacles, Refusal};
 pub use replies::InvitationSeen;
-pub use reply_to::ReplyToAsked;
+pub use reply_to::ReplyToSeen;
 pub use running::RunningGuard;
 pub use sending::{Due, Tried};
 pub use waitlist::{Activation, activate};

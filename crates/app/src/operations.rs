@@ -65,7 +65,7 @@ impl Operation {
                 SHOW_BOOKING_EMAILS.id,
                 ANSWER_BOOKING_EMAILS.id,
                 SHOW_REPLY_LINK.id,
-                AGREE_TO_REPLIES.id,
+                ANSWER_REPLY_LINK.id,
             ]
             .contains(&id) =>
             {
@@ -146,7 +146,7 @@ operations! {
     PUT_REPLY_TO = "putReplyTo" "PUT" "/v1/mail/reply-to" 200 Organization OrgUpdate;
     DELETE_REPLY_TO = "deleteReplyTo" "DELETE" "/v1/mail/reply-to" 204 Organization OrgUpdate;
     SHOW_REPLY_LINK = "showReplyLink" "GET" "/replies/{token}" 200 Public;
-    AGREE_TO_REPLIES = "agreeToReplies" "POST" "/replies/{token}" 200 Public OrgUpdate;
+    ANSWER_REPLY_LINK = "answerReplyLink" "POST" "/replies/{token}" 200 Public OrgUpdate;
 
     CONSOLE_SIGN_UP = "signUp" "POST" "/v1/auth/signup" 201 Public AuthSignup;
     SIGN_IN = "signIn" "POST" "/v1/auth/signin" 200 Public AuthSignin;

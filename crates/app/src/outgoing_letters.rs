@@ -86,6 +86,9 @@ impl App {
         if mail.until.is_some_and(|until| until <= now) {
             return without_attempt(LetterEnd::Dropped(DropReason::Outdated), "dropped");
         }
+        // Before the recipient's allowance is used, so that a failure of the store uses none.
+        let organization = self.parts.store.find_organization(org).await?;
+        mail.reply_to = organization.and_then(|organization| organization.reply_to.in_use().cloned());
         let mut taken = None;
         if let Some(count) = self.parts.settings.mail_limits.recipient.filter(|_| !mail.agreed) {
             let allowance = Allowance::mail_to(&mail.to, count);
@@ -97,8 +100,6 @@ impl App {
             }
         }
         let mut envelope = envelope(&mail);
-        let organization = self.parts.store.find_organization(org).await?;
-        mail.reply_to = organization.and_then(|organization| organization.reply_to.agreed);
         let sent = self.parts.mailer.send(mail).await;
         let at = self.now();
         let (end, reply) = match sent {
@@ -114,8 +115,7 @@ impl App {
                 let refused = LetterEnd::Dropped(DropReason::Refused);
                 let end = if error.is_lasting() { refused } else { claimed.failed(at) };
                 count(if matches!(end, LetterEnd::Dropped(_)) { "dropped" } else { "failed" });
-                // The recipient received nothing.
-                if let Some((allowance, until)) = taken {
+                if let Some((allowance, until)) = taken.filter(|_| !error.is_maybe_delivered()) {
                     self.parts.store.give_back(&allowance, until).await?;
                 }
                 (end, Some(error.reply().clone()))

@@ -427,6 +427,8 @@ pub struct MailError {
     source: Box<dyn std::error::Error + Send + Sync>,
     /// Whether the recipient will never get it.
     lasting: bool,
+    /// Whether the recipient may have got it all the same.
+    maybe_delivered: bool,
     reply: MailReply,
 }
 
@@ -443,7 +445,7 @@ impl MailError {
     /// A failure that may end.
     pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         let reply = MailReply { code: None, text: "The email could not be handed over.".to_owned() };
-        Self { source: source.into(), lasting: false, reply }
+        Self { source: source.into(), lasting: false, maybe_delivered: false, reply }
     }
 
     /// A failure that sending the email again does not end: there is no such mailbox.
@@ -455,6 +457,17 @@ impl MailError {
     #[must_use]
     pub fn with_reply(self, reply: MailReply) -> Self {
         Self { reply, ..self }
+    }
+
+    /// The same failure after the whole email was sent: nobody knows whether it was accepted.
+    #[must_use]
+    pub fn maybe_delivered(self) -> Self {
+        Self { maybe_delivered: true, ..self }
+    }
+
+    /// Whether the recipient may have got the email.
+    pub const fn is_maybe_delivered(&self) -> bool {
+        self.maybe_delivered
     }
 
     /// What the organization sees of the failure.

@@ -12,13 +12,15 @@ use crate::{
     letters,
 };
 
-/// An address that is asked whether replies may go to it.
+/// An address that was asked whether replies may go to it.
 #[derive(Debug, Clone)]
-pub struct ReplyToAsked {
+pub struct ReplyToSeen {
     /// The name of the organization.
     pub organization: String,
     /// The address.
     pub email: Email,
+    /// Whether it has agreed.
+    pub agreed: bool,
 }
 
 impl App {
@@ -27,7 +29,7 @@ impl App {
     /// # Errors
     /// [`Refusal::OutOfReach`] for an agent's key.
     pub async fn reply_to(&self, actor: &Actor) -> Result<wire::ReplyTo, Refusal> {
-        Ok(wire::ReplyTo::from(&self.organization_for_mail(actor).await?.reply_to))
+        Ok(wire::ReplyTo::new(&self.organization_for_mail(actor).await?.reply_to, self.now()))
     }
 
     /// Asks an address by email whether replies may go to it. If it has agreed already, it is not asked again.
@@ -45,7 +47,7 @@ impl App {
                 let mail = letters::asks_for_replies(email, &Foreign::new(seen.name.as_str()), &link);
                 self.write_letter(&mail, About::organization(seen.id), now, changes);
             }
-            let shown = wire::ReplyTo::from(&after);
+            let shown = wire::ReplyTo::new(&after, now);
             (after, Answered::shows(&actor.request, shown, None))
         })
         .await
@@ -85,35 +87,48 @@ impl App {
         found.ok_or(Refusal::Unauthorized)
     }
 
-    /// The address that a link was mailed to, and that has not agreed yet.
+    /// The address that a link was mailed to.
     ///
     /// # Errors
-    /// [`Refusal::NotFound`] if the link is unknown, used, replaced or expired.
-    pub async fn asked_for_replies(&self, token: &str) -> Result<ReplyToAsked, Refusal> {
+    /// [`Refusal::NotFound`] if the link is unknown, replaced or expired.
+    pub async fn asked_for_replies(&self, token: &str) -> Result<ReplyToSeen, Refusal> {
         let token = ReplyToToken::presented(token).ok_or_else(no_link)?;
-        let organization = self.parts.store.find_organization(token.org).await?.ok_or_else(no_link)?;
-        let email = organization.reply_to.asked_with(&token, self.now()).cloned().ok_or_else(no_link)?;
-        Ok(ReplyToAsked { organization: organization.name.as_str().to_owned(), email })
+        Ok(self.opened_reply_link(&token).await?.1)
     }
 
-    /// Lets replies go to the address that the link was mailed to.
+    async fn opened_reply_link(&self, token: &ReplyToToken) -> Result<(Organization, ReplyToSeen), Refusal> {
+        let found = self.parts.store.find_organization(token.org).await?.ok_or_else(no_link)?;
+        let (email, agreed) = found.reply_to.opened_by(token, self.now()).ok_or_else(no_link)?;
+        let seen = ReplyToSeen { organization: found.name.as_str().to_owned(), email: email.clone(), agreed };
+        Ok((found, seen))
+    }
+
+    /// Records whether replies may go to the address that the link was mailed to. The same answer again changes nothing.
     ///
     /// # Errors
     /// As for [`Self::asked_for_replies`].
-    pub async fn agree_to_replies(&self, request: &Request, token: &str) -> Result<Answered<ReplyToAsked>, Refusal> {
-        let presented = ReplyToToken::presented(token).ok_or_else(no_link)?;
+    pub async fn answer_reply_link(
+        &self,
+        request: &Request,
+        token: &str,
+        agrees: bool,
+    ) -> Result<Answered<ReplyToSeen>, Refusal> {
+        let token = ReplyToToken::presented(token).ok_or_else(no_link)?;
         retry_stale(|| async {
-            let asked = self.asked_for_replies(token).await?;
-            let seen = self.parts.store.find_organization(presented.org).await?.ok_or_else(no_link)?;
-            let after = seen.reply_to.agreed_with(&presented, self.now()).ok_or_else(no_link)?;
-            let mut changes = ChangeSet::new(seen.id);
-            let organization = seen.with_reply_to(after);
-            changes.accounts.push(Change::UpdateOrganization { organization, seen: seen.version });
-            let subject = Subject { org: seen.id, agent: None, resource: seen.id.to_string() };
-            let body = wire::AgreedReplyTo { email: asked.email.as_str().to_owned() };
+            let (found, seen) = self.opened_reply_link(&token).await?;
+            let after = found.reply_to.answered_with(&token, agrees, self.now()).ok_or_else(no_link)?;
+            let body = wire::AnsweredReplyLink { email: seen.email.as_str().to_owned(), agrees };
             let answer = Answered::shows(request, body, None);
+            let answered = ReplyToSeen { agreed: agrees, ..seen };
+            if after == found.reply_to {
+                return Ok(answer.map(|_| answered));
+            }
+            let mut changes = ChangeSet::new(found.id);
+            let organization = found.with_reply_to(after);
+            changes.accounts.push(Change::UpdateOrganization { organization, seen: found.version });
+            let subject = Subject { org: found.id, agent: None, resource: found.id.to_string() };
             let committed = self.commit(request, None, subject, changes, answer).await?;
-            Ok::<_, Attempt>(committed.map(|_| asked))
+            Ok::<_, Attempt>(committed.map(|_| answered))
         })
         .await
     }

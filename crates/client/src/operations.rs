@@ -3,10 +3,10 @@
 use std::fmt::Display;
 
 use kalends_wire::{
-    AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AgreedReplyTo, AnswerBookingEmails, Attendee,
-    AuditLog, AvailabilityOf, AvailabilityRules, Booked, Booking, BookingPage, BookingSlots, Calendar,
-    CalendarAvailability, CalendarContext, CancelBooking, ChangeEvent, Changes, ConnectionLink, CreateAgent,
-    CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
+    AcceptTerms, Accepted, AcrossAgents, Agent, AgentAvailability, AnswerBookingEmails, AnswerReplyLink,
+    AnsweredReplyLink, Attendee, AuditLog, AvailabilityOf, AvailabilityRules, Booked, Booking, BookingPage,
+    BookingSlots, Calendar, CalendarAvailability, CalendarContext, CancelBooking, ChangeEvent, Changes, ConnectionLink,
+    CreateAgent, CreateBookingPage, CreateCalendar, CreateConnectionLink, CreateEvent, CreateEventBatch, CreateHoldSet,
     CreateProposal, CreateScopedKey, CreateSubscription, CreateWebhook, DeleteCalendar, DeleteEvent,
     DeleteSubscription, Delivery, DeliveryList, Event, EventBatch, ExplainAvailability, Explanation, Feedback,
     FoundEvents, GuestBooking, Health, HoldSet, ImportReport, JoinWaitlist, JoinedWaitlist, List, ListAgents,
@@ -108,8 +108,8 @@ operations! {
     putReplyTo put_reply_to: PUT "/v1/mail/reply-to" (; body: PutReplyTo) -> ReplyTo;
     /// Removes the addresses for replies.
     deleteReplyTo delete_reply_to: DELETE "/v1/mail/reply-to" () -> ();
-    /// Lets replies to an organization's emails go to the address that the link was mailed to.
-    agreeToReplies agree_to_replies: POST "/replies/{token}" (token) -> AgreedReplyTo;
+    /// Records whether replies to an organization's emails may go to the address that the link was mailed to.
+    answerReplyLink answer_reply_link: POST "/replies/{token}" (token; body: AnswerReplyLink) -> AnsweredReplyLink;
     /// Creates an agent.
     createAgent create_agent: POST "/v1/agents" (; body: CreateAgent) -> Agent;
     /// Lists agents, oldest first.

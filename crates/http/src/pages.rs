@@ -36,6 +36,8 @@ pub(crate) struct Wanted {
     back: Option<Path>,
     /// Whether the page is that of an invitation.
     invites: bool,
+    /// Whether it is the question about replies.
+    replies: bool,
     query: Option<String>,
     languages: String,
 }
@@ -45,8 +47,8 @@ impl Wanted {
     pub(crate) fn of(request: &Request) -> Option<Self> {
         let path = request.uri().path();
         let rest = path.strip_prefix(PAGES);
-        let invites = path.starts_with(INVITATIONS);
-        if rest.is_none() && !invites && !path.starts_with(REPLIES) {
+        let (invites, replies) = (path.starts_with(INVITATIONS), path.starts_with(REPLIES));
+        if rest.is_none() && !invites && !replies {
             return None;
         }
         let reads = [Method::GET, Method::HEAD].contains(request.method());
@@ -58,6 +60,7 @@ impl Wanted {
         Some(Self {
             back: slug.and_then(|slug| Path::new(format!("{PAGES}{slug}"))),
             invites,
+            replies,
             query: request.uri().query().map(str::to_owned),
             languages: languages(request.headers()),
         })
@@ -69,6 +72,9 @@ impl Wanted {
         let request = request.to_string();
         let (notice, back) = match error {
             ApiError::NoRoute if self.invites => (Notice::NoInvitation, None),
+            ApiError::NoRoute | ApiError::Refused(Refusal::NotFound { .. }) if self.replies => {
+                (Notice::NoReplyLink, None)
+            }
             ApiError::NoRoute => (Notice::NotFound, None),
             ApiError::Refused(Refusal::NotFound { missing: Missing::Booking, .. }) => (Notice::NoBooking, None),
             ApiError::Refused(Refusal::NotFound { missing: Missing::Invitation, .. }) => (Notice::NoInvitation, None),
@@ -81,6 +87,7 @@ impl Wanted {
             ApiError::Refused(Refusal::TooMany { limited: Limited::Mail(_), .. }) => (Notice::Closed, None),
             error if error.status().is_server_error() => (Notice::Failed { request_id: &request }, back),
             _ if self.invites => (Notice::NoReply, None),
+            _ if self.replies => (Notice::NoReplyLink, None),
             _ => (Notice::Nonsense, back),
         };
         let reader = reader_with(self.query.as_deref(), &self.languages);

@@ -179,8 +179,10 @@ emails-hint = Sie können das hier jederzeit ändern.
 replies-heading = Antworten auf E-Mails
 replies-question = { $organization } möchte, dass Antworten auf E-Mails, zum Beispiel auf Einladungen, an { $address } gehen. Stimmen Sie zu?
 replies-agreed = Antworten auf E-Mails von { $organization } gehen an { $address }.
-replies-agree = Antworten hierher senden
-replies-hint = Wenn Sie nicht zustimmen, können Sie diese Seite schließen. Dann ändert sich nichts.
+replies-stopped = Antworten auf E-Mails von { $organization } gehen nicht an { $address }.
+replies-agree = Antworten hier erhalten
+replies-refuse = Nicht erhalten
+replies-stop = Keine Antworten mehr erhalten
 
 ### Invitations
 
@@ -217,6 +219,8 @@ no-booking-text = Vielleicht ist der Link abgeschnitten, oder die Buchung wurde 
 no-invitation = Dieser Link führt zu keiner Einladung
 no-invitation-text = Vielleicht ist der Link abgeschnitten, der Termin wurde gelöscht, oder Sie sind nicht mehr eingeladen.
 no-invitation-advice = Bitte verwenden Sie den ganzen Link aus der neuesten E-Mail zu diesem Termin.
+no-reply-link = Dieser Link funktioniert nicht mehr
+no-reply-link-text = Vielleicht ist er abgeschnitten, durch eine neuere E-Mail ersetzt oder abgelaufen. Es ändert sich nichts.
 no-reply = Ihre Antwort wurde nicht gespeichert
 no-reply-text = Bitte öffnen Sie den Link aus der E-Mail noch einmal, und wählen Sie eine der Antworten.
 too-many = Einen Moment, bitte

@@ -179,8 +179,10 @@ emails-hint = You can change this here at any time.
 replies-heading = Replies to emails
 replies-question = { $organization } wants replies to its emails, such as invitations, to go to { $address }. Do you agree?
 replies-agreed = Replies to the emails of { $organization } go to { $address }.
-replies-agree = Send replies here
-replies-hint = If you do not agree, you can close this page. Nothing changes.
+replies-stopped = Replies to the emails of { $organization } do not go to { $address }.
+replies-agree = Receive replies here
+replies-refuse = Do not receive them
+replies-stop = Stop receiving replies
 
 ### Invitations
 
@@ -217,6 +219,8 @@ no-booking-text = The link may be cut short, or the booking was removed. Please 
 no-invitation = This link does not lead to an invitation
 no-invitation-text = The link may be cut short, the event may have been deleted, or you are no longer invited.
 no-invitation-advice = Please use the whole link from the latest email about the event.
+no-reply-link = This link does not work any more
+no-reply-link-text = It may be cut short, a newer email may have replaced it, or it has expired. Nothing changes.
 no-reply = Your reply was not recorded
 no-reply-text = Please open the link from the email again, and choose one of the replies.
 too-many = One moment, please

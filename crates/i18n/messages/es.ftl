@@ -172,10 +172,12 @@ emails-hint = Puede cambiarlo aquí en cualquier momento.
 ### Where replies to emails go
 
 replies-heading = Respuestas a los correos
-replies-question = { $organization } quiere que las respuestas a sus correos, por ejemplo a las invitaciones, lleguen a { $address }. ¿Está de acuerdo?
+replies-question = { $organization } quiere que las respuestas a los correos que envía, por ejemplo a las invitaciones, lleguen a { $address }. ¿Está de acuerdo?
 replies-agreed = Las respuestas a los correos de { $organization } llegan a { $address }.
+replies-stopped = Las respuestas a los correos de { $organization } no llegan a { $address }.
 replies-agree = Recibir las respuestas aquí
-replies-hint = Si no está de acuerdo, puede cerrar esta página. No cambia nada.
+replies-refuse = No recibirlas
+replies-stop = Dejar de recibir respuestas
 
 ### Invitations
 
@@ -212,6 +214,8 @@ no-booking-text = Puede que el enlace esté incompleto o que la reserva se haya 
 no-invitation = Este enlace no lleva a ninguna invitación
 no-invitation-text = Puede que el enlace esté incompleto, que el evento se haya eliminado o que usted ya no esté entre los invitados.
 no-invitation-advice = Use el enlace completo del correo más reciente sobre el evento.
+no-reply-link = Este enlace ya no funciona
+no-reply-link-text = Puede que esté incompleto, que un correo más reciente lo haya reemplazado o que haya caducado. No ha cambiado nada.
 no-reply = Su respuesta no se ha registrado
 no-reply-text = Abra de nuevo el enlace del correo y elija una de las respuestas.
 too-many = Un momento, por favor

@@ -179,8 +179,10 @@ emails-hint = Vous pouvez changer cela ici à tout moment.
 replies-heading = Réponses aux e-mails
 replies-question = { $organization } souhaite que les réponses à ses e-mails, par exemple aux invitations, soient envoyées à { $address }. Êtes-vous d’accord ?
 replies-agreed = Les réponses aux e-mails de { $organization } sont envoyées à { $address }.
+replies-stopped = Les réponses aux e-mails de { $organization } ne sont pas envoyées à { $address }.
 replies-agree = Recevoir les réponses ici
-replies-hint = Si vous n’êtes pas d’accord, vous pouvez fermer cette page. Rien ne change.
+replies-refuse = Ne pas les recevoir
+replies-stop = Ne plus recevoir les réponses
 
 ### Invitations
 
@@ -217,6 +219,8 @@ no-booking-text = Le lien est peut-être tronqué, ou la réservation a été su
 no-invitation = Ce lien ne mène à aucune invitation
 no-invitation-text = Le lien est peut-être tronqué, l’événement a pu être supprimé, ou vous ne figurez plus parmi les invités.
 no-invitation-advice = Utilisez le lien complet du dernier e-mail sur cet événement.
+no-reply-link = Ce lien ne fonctionne plus
+no-reply-link-text = Il est peut-être tronqué, remplacé par un e-mail plus récent, ou il a expiré. Rien n’a changé.
 no-reply = Votre réponse n’a pas été enregistrée
 no-reply-text = Ouvrez de nouveau le lien de l’e-mail et choisissez l’une des réponses.
 too-many = Un instant, s’il vous plaît

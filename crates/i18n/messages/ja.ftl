@@ -170,8 +170,10 @@ emails-hint = この設定はいつでもここで変更できます。
 replies-heading = メールへの返信
 replies-question = { $organization } は、招待などのメールへの返信を { $address } で受け取ることを希望しています。同意しますか？
 replies-agreed = { $organization } のメールへの返信は { $address } に届きます。
-replies-agree = 返信をここで受け取る
-replies-hint = 同意しない場合は、このページを閉じてください。何も変わりません。
+replies-stopped = { $organization } のメールへの返信は { $address } に届きません。
+replies-agree = 返信をこのアドレスで受け取る
+replies-refuse = 受け取らない
+replies-stop = 返信の受け取りを停止する
 
 ### Invitations
 
@@ -208,6 +210,8 @@ no-booking-text = リンクが途中で切れているか、予約が削除さ�
 no-invitation = このリンクの招待が見つかりません
 no-invitation-text = リンクが途中で切れているか、予定が削除されたか、招待が取り消された可能性があります。
 no-invitation-advice = 予定に関する最新のメールのリンク全体をお使いください。
+no-reply-link = このリンクは使えなくなりました
+no-reply-link-text = リンクが途中で切れているか、新しいメールのリンクに置き換えられたか、期限が切れています。何も変更されていません。
 no-reply = 返信は記録されませんでした
 no-reply-text = メールのリンクをもう一度開いて、返信を1つ選んでください。
 too-many = 少々お待ちください

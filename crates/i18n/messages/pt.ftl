@@ -172,10 +172,12 @@ emails-hint = Esta escolha pode ser alterada aqui a qualquer momento.
 ### Where replies to emails go
 
 replies-heading = Respostas aos e-mails
-replies-question = { $organization } quer que as respostas aos seus e-mails, como convites, sejam enviadas para { $address }. Concorda?
+replies-question = { $organization } quer que as respostas aos e-mails que envia, como convites, sejam enviadas para { $address }. Concorda?
 replies-agreed = As respostas aos e-mails de { $organization } são enviadas para { $address }.
+replies-stopped = As respostas aos e-mails de { $organization } não são enviadas para { $address }.
 replies-agree = Receber as respostas aqui
-replies-hint = Se não concordar, pode fechar esta página. Nada muda.
+replies-refuse = Não receber
+replies-stop = Deixar de receber respostas
 
 ### Invitations
 
@@ -212,6 +214,8 @@ no-booking-text = O link pode estar incompleto, ou a reserva pode ter sido remov
 no-invitation = Este link não leva a nenhum convite
 no-invitation-text = O link pode estar incompleto, o evento pode ter sido removido ou o convite pode ter sido retirado.
 no-invitation-advice = Use o link completo do e-mail mais recente sobre o evento.
+no-reply-link = Este link já não funciona
+no-reply-link-text = O link pode estar incompleto, ter sido substituído por um e-mail mais recente ou ter expirado. Nada mudou.
 no-reply = Sua resposta não foi registrada
 no-reply-text = Abra de novo o link do e-mail e escolha uma das respostas.
 too-many = Um momento, por favor

@@ -1,20 +1,26 @@
 //! Email over SMTP.
 
-use std::{error::Error as _, fmt, io, iter, mem, time::Duration};
+use std::{
+    error::Error as _,
+    fmt, io, iter,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use kalends_app::ports::{Mail, MailError, MailReply, Mailer};
-use lettre::transport::smtp::{
-    Error,
-    authentication::{Credentials, DEFAULT_MECHANISMS},
-    client::{AsyncSmtpConnection, TlsParameters},
-    extension::ClientId,
-    response::Severity,
+use lettre::{
+    Message,
+    transport::smtp::{
+        Error,
+        authentication::{Credentials, DEFAULT_MECHANISMS},
+        client::{AsyncSmtpConnection, TlsParameters},
+        commands,
+        extension::ClientId,
+        response::Severity,
+    },
 };
-use tokio::{
-    sync::Mutex,
-    time::{Instant, timeout},
-};
+use tokio::time::{Instant, error::Elapsed, sleep, timeout};
 
 use crate::{Letterhead, SmtpUrl, smtp_url::Protection};
 
@@ -25,13 +31,21 @@ const NO_MAILBOX: [u16; 3] = [550, 551, 553];
 const OF_THE_RECIPIENT: [&str; 5] = ["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10"];
 /// The timeout of connecting.
 const CONNECT_WITHIN: Duration = Duration::from_secs(15);
-/// The timeout of handing over one message, from connecting to the last reply. It is shorter than a worker's claim on a
-/// letter, so that no other worker sends the letter at the same time.
-const SEND_WITHIN: Duration = Duration::from_secs(60);
+/// The timeout of everything before the message: connecting, signing in, and naming sender and recipient.
+const BEGIN_WITHIN: Duration = Duration::from_secs(40);
+/// The timeout of the message and its reply. Many servers examine a message before they reply. Together with
+/// [`BEGIN_WITHIN`] it is shorter than a worker's claim on a letter, so that no other worker sends the letter at the same
+/// time.
+const ACCEPT_WITHIN: Duration = Duration::from_secs(75);
+/// The timeout of the test whether a kept connection still works, and of taking leave of a server.
+const CHECK_WITHIN: Duration = Duration::from_secs(5);
 /// The most connections that are kept open between messages.
 const IDLE_MAX: usize = 4;
 /// How long a connection is kept open between messages.
 const IDLE_LASTS: Duration = Duration::from_secs(20);
+
+/// The connections that are kept, each with the time from which on it is.
+type Idle = Mutex<Vec<(AsyncSmtpConnection, Instant)>>;
 
 /// Sends messages to an SMTP server, and keeps a few connections open between them.
 ///
@@ -44,7 +58,7 @@ pub struct SmtpMailer {
     tls: TlsParameters,
     credentials: Option<Credentials>,
     hello: ClientId,
-    idle: Mutex<Vec<(AsyncSmtpConnection, Instant)>>,
+    idle: Arc<Idle>,
     letterhead: Letterhead,
 }
 
@@ -76,17 +90,23 @@ impl SmtpMailer {
             tls: TlsParameters::new(url.host.clone()).map_err(io::Error::other)?,
             credentials: url.credentials(),
             hello: ClientId::default(),
-            idle: Mutex::default(),
+            idle: Arc::default(),
             letterhead,
         })
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<(AsyncSmtpConnection, Instant)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A connection that is ready for a message.
     async fn connection(&self) -> Result<AsyncSmtpConnection, MailError> {
         loop {
-            let kept = self.idle.lock().await.pop();
+            let kept = self.idle().pop();
             let Some((mut connection, since)) = kept else { break };
-            if since.elapsed() < IDLE_LASTS && connection.test_connected().await {
+            let works = since.elapsed() < IDLE_LASTS
+                && timeout(CHECK_WITHIN, connection.test_connected()).await.unwrap_or(false);
+            if works {
                 return Ok(connection);
             }
         }
@@ -110,39 +130,74 @@ impl SmtpMailer {
         Ok(connection)
     }
 
-    /// Keeps a connection for the next message, and closes those that were kept too long.
-    async fn keep(&self, connection: AsyncSmtpConnection) {
-        let mut idle = self.idle.lock().await;
-        let mut kept: Vec<_> = mem::take(&mut *idle);
-        kept.retain(|(_, since)| since.elapsed() < IDLE_LASTS);
-        if kept.len() < IDLE_MAX {
-            kept.push((connection, Instant::now()));
+    /// A connection to which sender and recipient of the message are named, and which waits for the message.
+    async fn begun(&self, message: &Message) -> Result<AsyncSmtpConnection, MailError> {
+        let mut connection = self.connection().await?;
+        let envelope = message.envelope();
+        let mut commands = vec![commands::Mail::new(envelope.from().cloned(), Vec::new()).to_string()];
+        commands.extend(envelope.to().iter().map(|to| commands::Rcpt::new(to.clone(), Vec::new()).to_string()));
+        commands.push(commands::Data.to_string());
+        for command in commands {
+            connection.command(command).await.map_err(|error| failure(error, Part::HandingOver))?;
         }
-        *idle = kept;
+        Ok(connection)
     }
+
+    /// Keeps a connection for the next message, for a while.
+    fn keep(&self, connection: AsyncSmtpConnection) {
+        let mut idle = self.idle();
+        if idle.len() < IDLE_MAX {
+            idle.push((connection, Instant::now()));
+            tokio::spawn(close_unused(Arc::downgrade(&self.idle)));
+        } else {
+            tokio::spawn(take_leave(connection));
+        }
+    }
+}
+
+/// Closes the connections that nobody used for [`IDLE_LASTS`].
+async fn close_unused(idle: Weak<Idle>) {
+    sleep(IDLE_LASTS).await;
+    let Some(idle) = idle.upgrade() else { return };
+    let is_old = |since: Instant| since.elapsed() >= IDLE_LASTS;
+    let old: Vec<_> = {
+        let mut idle = idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extract_if(.., |(_, since)| is_old(*since)).collect()
+    };
+    for (connection, _) in old {
+        take_leave(connection).await;
+    }
+}
+
+/// Ends a connection after a complete exchange. A server that does not reply is left.
+async fn take_leave(mut connection: AsyncSmtpConnection) {
+    let _: Result<_, _> = timeout(CHECK_WITHIN, connection.quit()).await;
 }
 
 #[async_trait]
 impl Mailer for SmtpMailer {
     async fn send(&self, mail: Mail) -> Result<Option<MailReply>, MailError> {
         let message = self.letterhead.message(&mail)?;
-        let exchange = async {
-            let mut connection = self.connection().await?;
-            let sent = connection.send(message.envelope(), &message.formatted()).await;
-            let reply = sent.map_err(|error| failure(error, Part::HandingOver))?;
-            let accepted = reply.code().severity == Severity::PositiveCompletion;
-            let reply =
-                MailReply { code: Some(reply.code().into()), text: reply.message().collect::<Vec<_>>().join(" ") };
-            if !accepted {
-                return Err(MailError::new("the reply to the message does not accept it").with_reply(reply));
+        let begun = timeout(BEGIN_WITHIN, self.begun(&message)).await;
+        let mut connection = begun.unwrap_or_else(|late| Err(too_late(late)))?;
+        let accepting = timeout(ACCEPT_WITHIN, connection.message(&message.formatted())).await;
+        let reply = match accepting {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(error)) => {
+                // Without a reply, the message may have been accepted.
+                let lost = error.status().is_none();
+                let failed = failure(error, Part::HandingOver);
+                return Err(if lost { failed.maybe_delivered() } else { failed });
             }
-            self.keep(connection).await;
-            Ok(Some(reply))
+            Err(late) => return Err(too_late(late).maybe_delivered()),
         };
-        timeout(SEND_WITHIN, exchange).await.unwrap_or_else(|late| {
-            let text = "The mail server did not answer in time.".to_owned();
-            Err(MailError::new(late).with_reply(MailReply { code: None, text }))
-        })
+        let accepted = reply.code().severity == Severity::PositiveCompletion;
+        let reply = MailReply { code: Some(reply.code().into()), text: reply.message().collect::<Vec<_>>().join(" ") };
+        if !accepted {
+            return Err(MailError::new("the reply to the message does not accept it").with_reply(reply));
+        }
+        self.keep(connection);
+        Ok(Some(reply))
     }
 
     fn sender(&self) -> String {
@@ -150,17 +205,24 @@ impl Mailer for SmtpMailer {
     }
 }
 
-/// A failure with the server's reply. Without a reply, the text says what failed, but not where: the organization that
-/// reads it does not operate the server.
+fn too_late(late: Elapsed) -> MailError {
+    let text = "The mail server did not answer in time.".to_owned();
+    MailError::new(late).with_reply(MailReply { code: None, text })
+}
+
+/// A failure with what the organization sees of it: the server's reply about the email. Replies about the connection and
+/// the account are the operator's business, as is where the server is: for them, the text says what failed.
 fn failure(error: Error, part: Part) -> MailError {
     let code = error.status().map(u16::from);
-    let said = error.source().filter(|_| code.is_some()).map(ToString::to_string);
+    let handing_over = matches!(part, Part::HandingOver) && code.is_some();
+    let said = error.source().filter(|_| handing_over).map(ToString::to_string);
     let words = || said.iter().flat_map(|said| said.split_whitespace());
     let refuses = code.is_some_and(|code| NO_MAILBOX.contains(&code));
     let lasts = refuses && words().any(|word| OF_THE_RECIPIENT.contains(&word));
     let text = said.clone().unwrap_or_else(|| {
         let reason = match part {
             _ if error.is_timeout() => "The mail server did not answer in time.",
+            Part::Connecting if code.is_some() => "The mail server refused the connection.",
             Part::Connecting if !is_about_tls(&error) => "The mail server could not be reached.",
             Part::Connecting | Part::Securing => "The connection to the mail server could not be secured.",
             Part::SigningIn => "Kalends could not sign in at the mail server.",
@@ -274,13 +336,13 @@ mod tests {
         for _ in 0..3 {
             mailer.send(mail()).await.unwrap();
         }
-        assert_eq!((server.connections(), mailer.idle.lock().await.len()), (1, 1));
+        assert_eq!((server.connections(), mailer.idle().len()), (1, 1));
         // Not if it was kept too long.
         tokio::time::pause();
         tokio::time::advance(IDLE_LASTS).await;
         tokio::time::resume();
         mailer.send(mail()).await.unwrap();
-        assert_eq!((server.connections(), mailer.idle.lock().await.len()), (2, 1));
+        assert_eq!((server.connections(), mailer.idle().len()), (2, 1));
         assert_eq!(server.taken().len(), 4);
     }
 
@@ -291,12 +353,12 @@ mod tests {
         let sending = tokio::spawn(async move { (mailer.send(mail()).await, mailer) });
         server.waits().await;
         tokio::time::pause();
-        tokio::time::advance(SEND_WITHIN).await;
+        tokio::time::advance(BEGIN_WITHIN).await;
         let (sent, mailer) = sending.await.unwrap();
         let error = sent.unwrap_err();
         assert!(!error.is_lasting());
         assert_eq!(replied(&error), (None, "The mail server did not answer in time."));
-        assert!(mailer.idle.lock().await.is_empty(), "a connection on which a reply is missing is closed");
+        assert!(mailer.idle().is_empty(), "a connection on which a reply is missing is closed");
     }
 
     #[tokio::test]

@@ -31,8 +31,7 @@ pub struct Letter {
     pub about: About,
     /// The content, as the application writes it. It contains an address, and is sealed at rest.
     pub content: String,
-    /// What the organization sees of it. `None` if the letter is none of its business, such as one about a person's
-    /// password, and for a claimed letter, whose record has it.
+    /// What the organization sees of it. `None` if it has no record, and for a claimed letter, whose record has it.
     pub envelope: Option<Envelope>,
     /// When it was written. Letters of one change differ by a microsecond, in the order in which they are sent.
     pub created_at: Timestamp,

@@ -46,7 +46,7 @@ impl ServerReply {
     pub fn new(code: Option<u16>, text: &str, at: Timestamp) -> Self {
         let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
         let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-        let text = match line.char_indices().nth(REPLY_MAX) {
+        let text = match line.char_indices().nth(REPLY_MAX).and_then(|_| line.char_indices().nth(REPLY_MAX - 1)) {
             Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
             None => line,
         };
@@ -259,7 +259,7 @@ mod tests {
         let exactly = "ü".repeat(REPLY_MAX);
         assert_eq!(ServerReply::new(None, &exactly, NOW).text, exactly);
         let cut = ServerReply::new(None, &format!("{exactly}x"), NOW).text;
-        assert_eq!(cut, format!("{exactly}…"));
+        assert_eq!(cut, format!("{}…", "ü".repeat(REPLY_MAX - 1)));
     }
 
     #[test]

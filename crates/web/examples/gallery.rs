@@ -12,8 +12,8 @@ use kalends_time::{CivilDateTime, CivilTime, SignedDuration, Span, Timestamp, Zo
 use kalends_web::markdown::Guide;
 use kalends_web::{
     Booked, Booking, BookingEmails, BookingState, DisplaySettings, EmailsState, Form, Given, Href, Invitation,
-    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reader, Replies, Reply, ReplyProblem,
-    Taken, assets, headers,
+    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reader, Replies, RepliesState, Reply,
+    ReplyProblem, Taken, assets, headers,
 };
 
 /// A name that is longer than most.
@@ -211,8 +211,13 @@ fn pages() -> Result<Vec<(String, String)>, Box<dyn Error>> {
     let reply_path = Path::new("/rsvp/9fj2").ok_or("no path")?;
     let call = Href::new("https://meet.example.com/standup").ok_or("no address")?;
     let replies_path = Path::new("/replies/9fj2").ok_or("no path")?;
-    let replies =
-        Replies { path: &replies_path, organization: "Example & Co", email: "team@example.com", agreed: false, reader };
+    let replies = Replies {
+        path: &replies_path,
+        organization: "Example & Co",
+        email: "team@example.com",
+        state: RepliesState::Asked,
+        reader,
+    };
     let emails_path = Path::new("/book/emails/9fj2").ok_or("no path")?;
     let emails = BookingEmails {
         path: &emails_path,
@@ -270,7 +275,8 @@ fn pages() -> Result<Vec<(String, String)>, Box<dyn Error>> {
         ("emails-yes.html", BookingEmails { state: EmailsState::Sent, recorded: true, ..emails.clone() }.html()),
         ("emails-no.html", BookingEmails { state: EmailsState::Stopped, recorded: true, ..emails.clone() }.html()),
         ("replies.html", replies.html()),
-        ("replies-agreed.html", Replies { agreed: true, ..replies.clone() }.html()),
+        ("replies-agreed.html", Replies { state: RepliesState::Agreed, ..replies.clone() }.html()),
+        ("replies-stopped.html", Replies { state: RepliesState::Stopped, ..replies.clone() }.html()),
         ("replies-long.html", Replies { organization: LONG_NAME, email: LONG_EMAIL, ..replies }.html()),
         ("emails-long.html", BookingEmails { title: long.title, organization: LONG_NAME, ..emails }.html()),
         ("invitation.html", invitation.html()),
@@ -287,6 +293,7 @@ fn pages() -> Result<Vec<(String, String)>, Box<dyn Error>> {
         ),
         ("invitation-cancelled.html", Invitation { state: InvitationState::Cancelled, ..invitation.clone() }.html()),
         ("invitation-over.html", Invitation { state: InvitationState::Over, ..invitation }.html()),
+        ("no-reply-link.html", Notice::NoReplyLink.html(reader, None)),
         ("no-invitation.html", Notice::NoInvitation.html(reader, None)),
         ("no-reply.html", Notice::NoReply.html(reader, None)),
         ("picker.html", picker.html()),

@@ -40,7 +40,7 @@ pub use notice::Notice;
 pub use page::{DisplaySettings, Page, Reader};
 pub use page_query::{ChosenSlot, PageQuery};
 pub use picker::Picker;
-pub use replies::Replies;
+pub use replies::{Replies, RepliesState};
 pub use time::Month;
 
 /// Renders a template.

@@ -17,6 +17,8 @@ pub enum Notice<'a> {
     NoBooking,
     /// The link of an invitation is cut short, or its event is gone (404).
     NoInvitation,
+    /// The link of a question about replies is cut short, replaced or expired (4xx).
+    NoReplyLink,
     /// A reply to an invitation could not be recorded (4xx).
     NoReply,
     /// Too many requests came from the visitor's address (429).
@@ -65,6 +67,7 @@ impl Notice<'_> {
             Self::Closed => "closed",
             Self::NoBooking => "no-booking",
             Self::NoInvitation => "no-invitation",
+            Self::NoReplyLink => "no-reply-link",
             Self::NoReply => "no-reply",
             Self::TooMany { .. } => "too-many",
             Self::Nonsense => "not-offered",
@@ -78,6 +81,7 @@ impl Notice<'_> {
             Self::Closed => &["closed-text", "closed-advice"],
             Self::NoBooking => &["no-booking-text"],
             Self::NoInvitation => &["no-invitation-text", "no-invitation-advice"],
+            Self::NoReplyLink => &["no-reply-link-text"],
             Self::NoReply => &["no-reply-text"],
             Self::TooMany { retry_after_seconds } => {
                 let wait = match *retry_after_seconds {

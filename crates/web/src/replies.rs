@@ -1,10 +1,21 @@
-//! The page on which a person agrees that replies to an organization's emails go to their address.
+//! The page on which a person decides whether replies to an organization's emails go to their address.
 
 use askama::Template;
 use kalends_i18n::{Sentence, Translator};
 
 use crate::link::Path;
 use crate::page::Reader;
+
+/// Whether replies go to the address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RepliesState {
+    /// Not yet: the person has not answered.
+    Asked,
+    /// They do.
+    Agreed,
+    /// The person has just decided that they do not.
+    Stopped,
+}
 
 /// The question to one address.
 #[derive(Debug, Clone, Template)]
@@ -16,8 +27,8 @@ pub struct Replies<'a> {
     pub organization: &'a str,
     /// The address that replies may go to.
     pub email: &'a str,
-    /// Whether the person has just agreed.
-    pub agreed: bool,
+    /// Whether replies go to the address.
+    pub state: RepliesState,
     /// Who reads the page.
     pub reader: &'a Reader,
 }

@@ -138,7 +138,7 @@ error_codes! {
     BookingNotFound = "booking_not_found" [404],
     /// There is no such invitation.
     InvitationNotFound = "invitation_not_found" [404],
-    /// There is no such question about replies, it is answered, or it has expired.
+    /// This link is unknown, was replaced, or has expired.
     ReplyLinkNotFound = "reply_link_not_found" [404],
     /// There is no such connection link.
     ConnectionLinkNotFound = "connection_link_not_found" [404],

@@ -103,7 +103,8 @@ pub use keys::{CreateScopedKey, NewScopedKey, ScopedKey, ScopedKeys};
 pub use list::{CursorPagination, List, Paging};
 pub use local::{Local, ShowEvents, Weekday};
 pub use mail::{
-    AgreedReplyTo, EmailReply, EmailStatus, ListMail, MailList, PendingReplyTo, PutReplyTo, ReplyTo, SentEmail,
+    AnswerReplyLink, AnsweredReplyLink, EmailReply, EmailStatus, ListMail, MailList, PendingReplyTo, PutReplyTo,
+    ReplyTo, SentEmail,
 };
 pub use names::{
     AgentActivity, AgentStatus, AgentType, AttendeeRole, AttendeeStatus, Conflicts, EventSource, EventStatus,

@@ -115,7 +115,7 @@ pub struct MailList {
 pub struct ReplyTo {
     /// The address in use. Its owner has agreed. Null if there is none, and nobody reads replies.
     pub email: Option<String>,
-    /// The address that was asked and has not agreed yet. Null if there is none.
+    /// The address that was asked and can still agree. Null if there is none.
     pub pending: Option<PendingReplyTo>,
 }
 
@@ -132,7 +132,7 @@ pub struct PendingReplyTo {
     pub expires_at: Timestamp,
 }
 
-/// The address that replies shall go to.
+/// The address for replies.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(example = json!({ "email": "team@example.com" }))]
@@ -142,10 +142,21 @@ pub struct PutReplyTo {
     pub email: String,
 }
 
-/// The address that has agreed.
+/// The answer of an address that was asked whether replies may go to it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-#[schema(example = json!({ "email": "team@example.com" }))]
-pub struct AgreedReplyTo {
-    /// The address that replies go to now.
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({ "agrees": true }))]
+pub struct AnswerReplyLink {
+    /// Whether replies may go to the address. False also ends replies that went there before.
+    pub agrees: bool,
+}
+
+/// The address and its answer.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[schema(example = json!({ "email": "team@example.com", "agrees": true }))]
+pub struct AnsweredReplyLink {
+    /// The address.
     pub email: String,
+    /// Whether replies go to it now.
+    pub agrees: bool,
 }

@@ -88,7 +88,7 @@ fn examples_of_answers_round_trip() {
         JoinedWaitlist,
         Local,
         MailList,
-        AgreedReplyTo,
+        AnsweredReplyLink,
         ReplyTo,
         NewConnectionLink,
         OpenPage,
@@ -122,6 +122,7 @@ fn examples_of_requests_round_trip() {
     is_sent::<JoinWaitlist>();
     is_sent::<PutAvailabilityRules>();
     is_sent::<PutReplyTo>();
+    is_sent::<AnswerReplyLink>();
     is_sent::<RespondToProposal>();
     is_sent::<SignUp>();
     is_sent::<SubmitBooking>();

@@ -100,8 +100,8 @@ async fn settle_claims(app: Arc<App>) -> Result<Done, Refusal> {
 
 /// Removes a batch of each kind of expired row: audit log entries; counts, answers, sessions, password tokens and
 /// attempts to sign in or to connect; ended claims and connection links; timers of deleted calendars; reservations of
-/// ended proposals; webhook deliveries and messages; records of emails; records of events that moved to another calendar; deleted
-/// imported events.
+/// ended proposals; webhook deliveries and messages; records of emails; records of events that moved to another
+/// calendar; deleted imported events.
 async fn purge(app: Arc<App>) -> Result<Done, Refusal> {
     let entries = app.purge_audit(PURGE_AT_ONCE).await?;
     let counts = app.forget_allowances(PURGE_AT_ONCE).await?;

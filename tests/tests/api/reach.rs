@@ -94,7 +94,7 @@ fn ruled(operation: &str) -> About {
         | "showMove"
         | "getBookingFile"
         | "showReplyLink"
-        | "agreeToReplies"
+        | "answerReplyLink"
         | "showBookingEmails"
         | "answerBookingEmails"
         | "showInvitation"
@@ -563,7 +563,7 @@ fn body(operation: &str, things: &Things, (start, end): (&str, &str), expires: &
         "createBooking" => json!({ "name": "Ada", "email": "ada@example.com", "start": start }),
         "moveBooking" => json!({ "start": start }),
         "replyToInvitation" => json!({ "status": "accepted" }),
-        "answerBookingEmails" => json!({ "agrees": true }),
+        "answerBookingEmails" | "answerReplyLink" => json!({ "agrees": true }),
         "putReplyTo" => json!({ "email": format!("team-{number}@example.com") }),
         "updateIcalSubscription" | "updateCalendarConnection" => json!({ "label": "y" }),
         "createConnectionLink" | "startCalendarConnection" => json!({}),

@@ -207,15 +207,17 @@ pub(crate) fn asks_for_consent(to: &Email, organization: &Foreign, title: &Forei
 /// The question whether replies to an organization's emails may go to an address. `answer` is the page to answer on.
 pub(crate) fn asks_for_replies(to: &Email, organization: &Foreign, answer: &str) -> Mail {
     let says = Words::new("the organization \"").foreign(organization);
+    let says = says.and("\" wants replies to its emails (invitations and bookings) to go to your address. ");
     Letter {
         subject: "May replies go to this address?".into(),
         parts: vec![
-            Part::Says(says.and(
-                "\" wants replies to its emails (invitations and bookings) to go to your address. To agree, open within \
-                 7 days",
-            )),
+            Part::Says(says.and("To agree or to refuse, open within 7 days")),
             Part::Link(answer.to_owned()),
-            Part::Says("If you do nothing, you get no replies. Anyone with this link can agree for you.".into()),
+            Part::Says(
+                "If you do nothing, you get no replies. With the same link you can end them later. Anyone with this \
+                 link can answer for you: do not forward this message."
+                    .into(),
+            ),
         ],
     }
     .to(to)

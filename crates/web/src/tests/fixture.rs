@@ -7,8 +7,8 @@ use kalends_time::{SignedDuration, Span, Timestamp, Zone};
 use crate::markdown::Guide;
 use crate::{
     Booked, Booking, BookingEmails, BookingState, Console, DisplaySettings, EmailsState, Form, Given, Href, Invitation,
-    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reader, Replies, Reply, ReplyProblem,
-    Taken,
+    InvitationState, Limits, Moving, Notice, Page, PageQuery, Path, Picker, Reader, Replies, RepliesState, Reply,
+    ReplyProblem, Taken,
 };
 
 pub(super) const LIMITS: Limits = Limits { name: 200, email: 320, notes: 2_000 };
@@ -167,7 +167,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         note_max: 500,
     };
     let in_state = |state| Invitation { state, ..invitation.clone() }.html();
-    let replies = Replies { path: &path, organization: text, email: text, agreed: true, reader };
+    let replies = Replies { path: &path, organization: text, email: text, state: RepliesState::Asked, reader };
     let emails = BookingEmails {
         path: &path,
         title: text,
@@ -178,8 +178,9 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         reader,
     };
     let pages = vec![
-        ("replies", Replies { agreed: false, ..replies.clone() }.html()),
-        ("replies, agreed", replies.html()),
+        ("replies", replies.html()),
+        ("replies, agreed", Replies { state: RepliesState::Agreed, ..replies.clone() }.html()),
+        ("replies, stopped", Replies { state: RepliesState::Stopped, ..replies }.html()),
         ("emails", emails.html()),
         ("emails, sent", BookingEmails { state: EmailsState::Sent, recorded: true, ..emails.clone() }.html()),
         ("emails, stopped", BookingEmails { state: EmailsState::Stopped, recorded: true, ..emails }.html()),
@@ -191,6 +192,7 @@ pub(super) fn pages_in(language: Language, text: &str) -> (Vec<(&'static str, St
         ("invitation, recorded", in_state(InvitationState::Recorded(Reply::Accepted))),
         ("invitation, cancelled", in_state(InvitationState::Cancelled)),
         ("invitation, over", in_state(InvitationState::Over)),
+        ("no reply link", Notice::NoReplyLink.html(reader, None)),
         ("no invitation", Notice::NoInvitation.html(reader, None)),
         ("no reply", Notice::NoReply.html(reader, None)),
         ("picker", picker.html()),

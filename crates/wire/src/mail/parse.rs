@@ -3,6 +3,7 @@
 use kalends_accounts::{self as accounts, Email};
 use kalends_kernel::{FieldError, FieldErrors, LetterId, Page};
 use kalends_notifications::{self as domain, LetterRecord, LetterStatus};
+use kalends_time::Timestamp;
 
 use super::{EmailReply, EmailStatus, ListMail, PendingReplyTo, PutReplyTo, ReplyTo, SentEmail};
 
@@ -88,12 +89,14 @@ impl From<LetterRecord> for SentEmail {
     }
 }
 
-impl From<&accounts::ReplyTo> for ReplyTo {
-    fn from(addresses: &accounts::ReplyTo) -> Self {
+impl ReplyTo {
+    /// The addresses, as they are at `now`.
+    pub fn new(addresses: &accounts::ReplyTo, now: Timestamp) -> Self {
+        let text = |email: &Email| email.as_str().to_owned();
         Self {
-            email: addresses.agreed.as_ref().map(|email| email.as_str().to_owned()),
-            pending: addresses.asked.as_ref().map(|asked| PendingReplyTo {
-                email: asked.email.as_str().to_owned(),
+            email: addresses.in_use().map(text),
+            pending: addresses.asked(now).map(|asked| PendingReplyTo {
+                email: text(&asked.email),
                 asked_at: asked.at,
                 expires_at: asked.expires_at(),
             }),

@@ -11,8 +11,8 @@ use crate::{
 
 /// Lists the emails that Kalends sends for the organization, newest first.
 ///
-/// Only for keys of the organization. The list covers the last 30 days: invitations, and what guests and hosts of
-/// bookings get. Emails about a person's own account are not in it. `last_reply` is what the mail server said last. To
+/// Only for keys of the organization. The list covers the last 30 days: invitations, what guests and hosts of
+/// bookings get, and questions to addresses. Emails about a person's own account are not in it. `last_reply` is what the mail server said last. To
 /// continue, send `next_cursor` as `cursor` with the same filter until it is null.
 #[utoipa::path(
     get,

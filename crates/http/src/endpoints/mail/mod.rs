@@ -12,5 +12,5 @@ pub(crate) fn routes() -> Routes {
     Routes::new()
         .routes(routes!(list::list))
         .routes(routes!(reply_to::read, reply_to::put, reply_to::delete))
-        .routes(routes!(replies::show, replies::agree))
+        .routes(routes!(replies::show, replies::answer))
 }

@@ -1,25 +1,25 @@
 //! `/replies/{token}`
 
 use axum::{
-    extract::{RawQuery, Request},
+    extract::{FromRequest as _, RawQuery, Request},
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, StatusCode};
-use kalends_app::ReplyToAsked;
-use kalends_web::{Path, Reader, Replies};
+use kalends_app::ReplyToSeen;
+use kalends_web::{Path, Reader, Replies, RepliesState};
 use kalends_wire as wire;
 
 use crate::{
     Service,
     error::ApiError,
-    extract::{Anonymous, PathOf, check_query_beside_form},
-    pages::{html, is_form, reader},
+    extract::{Anonymous, JsonBody, PathOf, check_query_beside_form, read_body},
+    pages::{Fields, html, is_form, reader},
     reply::{Changed, Fresh},
 };
 
-/// Shows the question whether replies to an organization's emails may go to an address.
+/// Shows whether replies to an organization's emails go to an address.
 ///
-/// The link in the email to that address opens this page. Opening it changes nothing.
+/// The link in the question to that address opens this page. Opening it changes nothing.
 #[utoipa::path(
     get,
     path = "/replies/{token}",
@@ -38,42 +38,67 @@ pub(crate) async fn show(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let reader = reader(query.as_deref(), &headers);
-    page(&app.asked_for_replies(&token.0).await?, &token.0, &reader, false)
+    let seen = app.asked_for_replies(&token.0).await?;
+    page(StatusCode::OK, &seen, state_of(&seen), &token.0, &reader)
 }
 
-/// Lets replies to an organization's emails go to the address that the link was mailed to.
+/// Records whether replies to an organization's emails may go to the address that the link was mailed to.
 ///
-/// The link works once. If the request is a form, the answer is HTML.
+/// The same answer again changes nothing. `false` also ends replies that went there before; the link then opens nothing.
+/// If the request is a form, the answer is HTML.
 #[utoipa::path(
     post,
     path = "/replies/{token}",
-    operation_id = "agreeToReplies",
+    operation_id = "answerReplyLink",
     tag = "Mail",
     params(
         ("token" = String, Path, description = "The token of the link."),
         ("lang" = Option<String>, Query, description = "The language of the page, such as `de` or `pt-BR`. Defaults to `Accept-Language`.")
     ),
-    responses((status = 200, description = "The address.", body = wire::AgreedReplyTo))
+    request_body(content(
+        (wire::AnswerReplyLink = "application/json"),
+        (wire::AnswerReplyLink = "application/x-www-form-urlencoded")
+    )),
+    responses((status = 200, description = "The address and its answer.", body = wire::AnsweredReplyLink))
 )]
-pub(crate) async fn agree(
+pub(crate) async fn answer(
     app: Service,
     called: Anonymous,
     token: PathOf<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let is_form = is_form(request.headers());
-    if !is_form {
-        check_query_beside_form(request.uri().query())?;
+    if is_form(request.headers()) {
+        let reader = reader(request.uri().query(), request.headers());
+        let fields = Fields::read(&read_body(request.into_body()).await?);
+        let (agrees, state) = match fields.get("agrees") {
+            "true" => (true, RepliesState::Agreed),
+            "false" => (false, RepliesState::Stopped),
+            // Only the buttons send the form. Without any of them, nothing changes.
+            _ => {
+                let seen = app.asked_for_replies(&token.0).await?;
+                return page(StatusCode::BAD_REQUEST, &seen, state_of(&seen), &token.0, &reader);
+            }
+        };
+        let answered = app.answer_reply_link(&called.0, &token.0, agrees).await?;
+        return page(StatusCode::OK, &answered.resource, state, &token.0, &reader);
     }
-    let agreed = app.agree_to_replies(&called.0, &token.0).await?;
-    if is_form {
-        return page(&agreed.resource, &token.0, &reader(request.uri().query(), request.headers()), true);
-    }
-    Ok(Fresh(Changed(agreed)).into_response())
+    check_query_beside_form(request.uri().query())?;
+    let JsonBody(body) = JsonBody::<wire::AnswerReplyLink>::from_request(request, &()).await?;
+    Ok(Fresh(Changed(app.answer_reply_link(&called.0, &token.0, body.agrees).await?)).into_response())
 }
 
-fn page(asked: &ReplyToAsked, token: &str, reader: &Reader, agreed: bool) -> Result<Response, ApiError> {
+fn state_of(seen: &ReplyToSeen) -> RepliesState {
+    if seen.agreed { RepliesState::Agreed } else { RepliesState::Asked }
+}
+
+fn page(
+    status: StatusCode,
+    seen: &ReplyToSeen,
+    state: RepliesState,
+    token: &str,
+    reader: &Reader,
+) -> Result<Response, ApiError> {
     let path = Path::new(format!("/replies/{token}")).ok_or(ApiError::NoRoute)?;
-    let page = Replies { path: &path, organization: &asked.organization, email: asked.email.as_str(), agreed, reader };
-    Ok(html(StatusCode::OK, page.html()))
+    let page = Replies { path: &path, organization: &seen.organization, email: seen.email.as_str(), state, reader };
+    Ok(html(status, page.html()))
 }

@@ -59,7 +59,7 @@ pub(super) async fn the_account_is_looked_at(story: &mut Story, house: &House) {
     let link = mail.split_once("/replies/").unwrap().1;
     let token = link.split_whitespace().next().unwrap();
     story.ask(&op::SHOW_REPLY_LINK).of(token).done().await;
-    story.ask(&op::AGREE_TO_REPLIES).of(token).record().await;
+    story.ask(&op::ANSWER_REPLY_LINK).of(token).send(json!({ "agrees": true })).record().await;
     story.ask(&op::GET_REPLY_TO).by(&house.key).record().await;
     story.ask(&op::DELETE_REPLY_TO).by(&house.key).record().await;
     story.ask(&op::AUDIT_LOG).query("limit=3").by(&house.key).record().await;
