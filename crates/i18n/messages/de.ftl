@@ -243,7 +243,7 @@ see-free-times = Freie Termine ansehen
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = Guten Tag,
-mail-signature = Kalends, das Kalender-Backend für KI-Agenten. Antworten auf diese E-Mail werden nicht gelesen.
+mail-signature = Kalends, das Kalender-Backend für KI-Agenten. Kalends liest keine Antworten.
 mail-booking = Ihre Buchung „{ $title }“
 mail-booking-with = Ihre Buchung „{ $title }“ mit { $host }
 mail-booked-subject = Ihre Buchung ist bestätigt

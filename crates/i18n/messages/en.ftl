@@ -243,7 +243,7 @@ see-free-times = See the free times
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = Hello,
-mail-signature = Kalends, the calendar backend for agents. Replies to this email are not read.
+mail-signature = Kalends, the calendar backend for agents. It does not read replies.
 mail-booking = your booking "{ $title }"
 mail-booking-with = your booking "{ $title }" with { $host }
 mail-booked-subject = Your booking is confirmed

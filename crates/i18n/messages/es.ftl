@@ -238,7 +238,7 @@ see-free-times = Ver los horarios disponibles
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = Hola:
-mail-signature = Kalends, el backend de calendario para agentes de IA. Las respuestas a este correo no se leen.
+mail-signature = Kalends, el backend de calendario para agentes de IA. Kalends no lee las respuestas.
 mail-booking = Su reserva «{ $title }»
 mail-booking-with = Su reserva «{ $title }» con { $host }
 mail-booked-subject = Su reserva está confirmada

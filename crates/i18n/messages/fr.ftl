@@ -243,7 +243,7 @@ see-free-times = Voir les créneaux libres
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = Bonjour,
-mail-signature = Kalends, le service d’agendas pour les agents IA. Les réponses à cet e-mail ne sont pas lues.
+mail-signature = Kalends, le service d’agendas pour les agents IA. Kalends ne lit pas les réponses.
 mail-booking = Votre réservation « { $title } »
 mail-booking-with = Votre réservation « { $title } » avec { $host }
 mail-booked-subject = Votre réservation est confirmée

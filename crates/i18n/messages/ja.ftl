@@ -228,7 +228,7 @@ see-free-times = 空いている時間を見る
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = こんにちは。
-mail-signature = Kalends（AIエージェント向けのカレンダー基盤）。このメールへのご返信は確認しておりません。
+mail-signature = Kalends（AIエージェント向けのカレンダー基盤）。Kalends ではご返信を確認しておりません。
 mail-booking = ご予約「{ $title }」
 mail-booking-with = ご予約「{ $title }」（{ $host }）
 mail-booked-subject = ご予約が確定しました

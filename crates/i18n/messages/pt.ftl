@@ -238,7 +238,7 @@ see-free-times = Ver os horários disponíveis
 ### Emails to guests. Each begins with the greeting, and ends with the signature.
 
 mail-greeting = Olá,
-mail-signature = Kalends, o backend de calendário para agentes de IA. As respostas a este e-mail não são lidas.
+mail-signature = Kalends, o backend de calendário para agentes de IA. O Kalends não lê as respostas.
 mail-booking = sua reserva “{ $title }”
 mail-booking-with = sua reserva “{ $title }” com { $host }
 mail-booked-subject = Sua reserva está confirmada
