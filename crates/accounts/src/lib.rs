@@ -24,6 +24,7 @@ mod reset;
 mod scoped;
 mod session;
 mod sign_up;
+pub mod stored_address;
 mod terms;
 mod token_hash;
 mod user;

@@ -7,10 +7,10 @@ use std::fmt;
 
 use kalends_kernel::{Entropy, OrgId, base64url, from_base64url, random_bytes};
 use kalends_time::{SignedDuration, Timestamp};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::Email;
+use crate::{Email, stored_address};
 
 /// How long an address can agree.
 pub const REPLY_TO_ASKED_LASTS: SignedDuration = SignedDuration::days(7);
@@ -30,7 +30,7 @@ pub struct ReplyTo {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AskedAddress {
     /// The address.
-    #[serde(with = "address")]
+    #[serde(with = "stored_address")]
     pub email: Email,
     /// When it was asked.
     pub at: Timestamp,
@@ -131,19 +131,6 @@ impl ReplyTo {
             (true, false) => Self { agreed: None, asked },
             (false, false) => Self { agreed: in_use, asked: None },
         })
-    }
-}
-
-/// An address as JSON.
-mod address {
-    use super::{Deserialize as _, Deserializer, Email, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(address: &Email, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(address.as_str())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Email, D::Error> {
-        String::deserialize(from).map(Email::from_stored)
     }
 }
 

@@ -16,6 +16,7 @@ use kalends_calendars::{
 use kalends_feeds::sync::Validators;
 use kalends_kernel::HumanSource;
 use kalends_kernel::{DataKeyId, KeyId, OrgId, Revision, StoreError, UserId};
+pub use kalends_notifications::LETTER_CLAIM_LASTS;
 use kalends_notifications::Outcome;
 use kalends_plans::{IpLane, Metric};
 use kalends_quotas::{Debit, IpKey, Period, Rate, Refund};
@@ -369,7 +370,7 @@ pub trait Reseal: Send + Sync {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mail {
     /// The recipient.
-    #[serde(with = "stored_address")]
+    #[serde(with = "kalends_accounts::stored_address")]
     pub to: Email,
     /// The subject line.
     pub subject: String,
@@ -397,20 +398,6 @@ pub struct CalendarPart {
     pub method: CalendarMethod,
     /// The object.
     pub text: String,
-}
-
-/// The address of an email as JSON.
-mod stored_address {
-    use kalends_accounts::Email;
-    use serde::{Deserialize as _, Deserializer, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(address: &Email, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(address.as_str())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Email, D::Error> {
-        String::deserialize(from).map(Email::from_stored)
-    }
 }
 
 impl std::fmt::Debug for Mail {
@@ -484,7 +471,8 @@ impl MailError {
 /// Sends email.
 #[async_trait]
 pub trait Mailer: Send + Sync {
-    /// Hands over one email. Returns `Ok` once it is accepted, with the server's reply if there is a server.
+    /// Hands over one email. Returns `Ok` once it is accepted, with the server's reply if there is a server. It takes less
+    /// than [`LETTER_CLAIM_LASTS`], so that no other worker sends the same letter at the same time.
     async fn send(&self, mail: Mail) -> Result<Option<MailReply>, MailError>;
 
     /// The address that email is sent from. Replies to it are not read.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use kalends_app::ports::{Mail, MailError, MailReply, Mailer};
+use kalends_app::ports::{LETTER_CLAIM_LASTS, Mail, MailError, MailReply, Mailer};
 use lettre::{
     Message,
     transport::smtp::{
@@ -33,10 +33,12 @@ const OF_THE_RECIPIENT: [&str; 5] = ["5.1.1", "5.1.2", "5.1.3", "5.1.6", "5.1.10
 const CONNECT_WITHIN: Duration = Duration::from_secs(15);
 /// The timeout of everything before the message: connecting, signing in, and naming sender and recipient.
 const BEGIN_WITHIN: Duration = Duration::from_secs(40);
-/// The timeout of the message and its reply. Many servers examine a message before they reply. Together with
-/// [`BEGIN_WITHIN`] it is shorter than a worker's claim on a letter, so that no other worker sends the letter at the same
-/// time.
+/// The timeout of the message and its reply. Many servers examine a message before they reply.
 const ACCEPT_WITHIN: Duration = Duration::from_secs(75);
+const _: () = assert!(
+    (BEGIN_WITHIN.as_secs() + ACCEPT_WITHIN.as_secs()) * 1_000_000 < LETTER_CLAIM_LASTS.as_micros().unsigned_abs(),
+    "another worker would send the letter at the same time"
+);
 /// The timeout of the test whether a kept connection still works, and of taking leave of a server.
 const CHECK_WITHIN: Duration = Duration::from_secs(5);
 /// The most connections that are kept open between messages.
@@ -247,7 +249,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::stand_ins::{HANGS, SmtpStandIn, letterhead, mail};
+    use crate::stand_ins::{HANGS, SmtpStandIn, WAITS_ON, letterhead, mail};
 
     async fn mailer(url: &str) -> SmtpMailer {
         SmtpMailer::new(&url.parse().unwrap(), letterhead("kalends.example")).unwrap()
@@ -327,6 +329,15 @@ mod tests {
         let error = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await.send(mail()).await.unwrap_err();
         assert_eq!(error.reply().code, Some(451));
         assert!(error.reply().text.contains("greylisted"), "{}", error.reply().text);
+    }
+
+    #[tokio::test]
+    async fn a_message_that_the_server_still_waits_for_is_not_sent() {
+        let server = SmtpStandIn::start(WAITS_ON).await;
+        let mailer = mailer(&format!("smtp://127.0.0.1:{}", server.port)).await;
+        let error = mailer.send(mail()).await.unwrap_err();
+        assert_eq!(replied(&error), (Some(354), "go on"));
+        assert!(mailer.idle().is_empty(), "the next command would be taken for a part of the message");
     }
 
     #[tokio::test]

@@ -72,6 +72,9 @@ struct Seen {
 /// The verdict of a server that accepts the recipient and then says nothing more.
 pub(crate) const HANGS: &str = "250 hangs";
 
+/// The verdict of a server that accepts the recipient and then waits for more than the message.
+pub(crate) const WAITS_ON: &str = "250 waits on";
+
 /// A minimal SMTP server on the loopback interface, without STARTTLS.
 pub(crate) struct SmtpStandIn {
     pub(crate) port: u16,
@@ -155,7 +158,7 @@ async fn converse(stream: TcpStream, verdict: &str, seen: Arc<Mutex<Seen>>, hang
                     taken.message.extend_from_slice(line.strip_prefix(b".").unwrap_or(&line));
                 }
                 seen.lock().unwrap().taken.push(taken.clone());
-                "250 taken"
+                if verdict == WAITS_ON { "354 go on" } else { "250 taken" }
             }
             "QUIT" => "221 bye",
             _ => "250 ok",

@@ -46,9 +46,10 @@ impl ServerReply {
     pub fn new(code: Option<u16>, text: &str, at: Timestamp) -> Self {
         let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
         let line = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-        let text = match line.char_indices().nth(REPLY_MAX).and_then(|_| line.char_indices().nth(REPLY_MAX - 1)) {
-            Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
-            None => line,
+        let text = if line.chars().count() > REPLY_MAX {
+            format!("{}…", line.chars().take(REPLY_MAX - 1).collect::<String>().trim_end())
+        } else {
+            line
         };
         Self { code, text, at }
     }
